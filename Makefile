@@ -1,0 +1,53 @@
+# Every target prepares what it needs: a virtual environment in .venv with the project installed in place.
+# Needs only make and Python 3.11 or newer. Another interpreter: make test PYTHON=/path/to/python
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow lint bench clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 \t\2/p' Makefile | expand -t 20
+
+demo: $(VENV)/.with-demo ## fit the State of the Union addresses and show their topics
+	@$(BIN)/topoi demo --force
+
+test: $(VENV)/.with-test ## run the tests, doctests included
+	$(PYTEST)
+
+test-slow: $(VENV)/.with-test ## run only the slow tests (long chains, joint distribution tests)
+	$(PYTEST) -m slow
+
+lint: $(VENV)/.with-lint ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.with-bench ## measure speed and quality against other packages
+	$(BIN)/python -m benchmarks
+
+clean: ## remove the environment, the caches and what was built
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .numba-cache
+	find src tests benchmarks studies examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp per extra: a second run installs nothing unless pyproject.toml has changed.
+$(VENV)/.with-%: pyproject.toml | $(VENV)/.created
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+$(VENV)/.created:
+	@python=; \
+	for candidate in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	    if "$$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	        python="$$candidate"; break; \
+	    fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	    echo 'topoi needs Python 3.11 or newer with the venv module (Debian: apt install python3-venv), and found none.' >&2; \
+	    echo 'Install it, or name it: make PYTHON=/path/to/python' >&2; \
+	    exit 1; \
+	fi; \
+	echo "creating $(VENV) with $$("$$python" --version)"; \
+	"$$python" -m venv $(VENV) && touch $@

@@ -1,0 +1,67 @@
+"""topoi: what a collection of documents is about, who writes about what, and how it moves.
+
+Public names are imported on first use, so that ``import topoi`` (and ``topoi --help``) is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from topoi.errors import CorpusError, ModelError, NotFoundError, StoreError, TopoiError
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Corpus": "topoi.corpus.corpus",
+    "read_corpus": "topoi.corpus.read",
+    "load_dataset": "topoi.corpus.datasets",
+    "AuthorTopicModel": "topoi.models.author_topic.estimator",
+    "LDA": "topoi.models.author_topic.estimator",
+    "AuthorModel": "topoi.models.author_topic.estimator",
+    "load": "topoi.models.files",
+    "label_words": "topoi.analysis.label",
+    "topic_trends": "topoi.analysis.trends",
+    "evaluation": "topoi.evaluation",
+}
+
+__all__ = [
+    "LDA",
+    "AuthorModel",
+    "AuthorTopicModel",
+    "Corpus",
+    "CorpusError",
+    "ModelError",
+    "NotFoundError",
+    "StoreError",
+    "TopoiError",
+    "evaluation",
+    "label_words",
+    "load",
+    "load_dataset",
+    "read_corpus",
+    "topic_trends",
+]
+
+if TYPE_CHECKING:
+    from topoi import evaluation
+    from topoi.analysis.label import label_words
+    from topoi.analysis.trends import topic_trends
+    from topoi.corpus.corpus import Corpus
+    from topoi.corpus.datasets import load_dataset
+    from topoi.corpus.read import read_corpus
+    from topoi.models.author_topic.estimator import LDA, AuthorModel, AuthorTopicModel
+    from topoi.models.files import load
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'topoi' has no attribute {name!r}")
+    module = import_module(_HOME[name])
+    value = module if _HOME[name] == f"topoi.{name}" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

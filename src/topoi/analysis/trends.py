@@ -1,0 +1,103 @@
+"""How topics move along time or any other property of documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from topoi.corpus.corpus import Corpus
+from topoi.errors import ModelError
+from topoi.models.inputs import align
+
+
+def topic_trends(model: Any, corpus: Corpus | None = None, by: str = "year") -> pd.DataFrame:
+    """The share of words per topic for each year, decade or value of any column (AT04, section 4.1).
+
+    Parameters
+    ----------
+    model : AuthorTopicModel or LDA
+        A fitted model.
+    corpus : Corpus, optional
+        The documents; the training corpus, with its sampled topics, if not given.
+    by : str
+        A column of ``corpus.documents``, or "decade".
+
+    Returns
+    -------
+    DataFrame
+        The ``by`` column, topic, share (of the group's words), n_words; documents without a value are left out.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> corpus = topoi.Corpus.from_tokens([["a", "b"]] * 4, dates=[1990, 1990, 1991, 1992])
+    >>> topoi.topic_trends(topoi.LDA(1, n_iter=2, random_state=0).fit(corpus))["n_words"].tolist()
+    [4, 2, 2]
+    """
+    check_is_fitted(model, "n_iter_")
+    group = _groups(model.corpus_ if corpus is None else corpus, by)
+    counts = _doc_topic_counts(model, corpus)
+    known = group.notna().to_numpy()
+    if not known.any():
+        raise ModelError(f"no document has a value for {by!r}")
+    values, at = np.unique(group[known].to_numpy(), return_inverse=True)
+    table = np.zeros((len(values), counts.shape[1]))
+    np.add.at(table, at, counts[known])
+    share = table / np.maximum(table.sum(axis=1, keepdims=True), 1.0)
+    n_topics = table.shape[1]
+    return pd.DataFrame(
+        {
+            by: np.repeat(values, n_topics),
+            "topic": np.tile(np.arange(n_topics), len(values)),
+            "share": share.ravel(),
+            "n_words": np.rint(table).astype(np.int64).ravel(),
+        }
+    )
+
+
+def hottest_topics(trends: pd.DataFrame) -> pd.DataFrame:
+    """Topics by how much they rise: topic, slope (change of share per unit), first, last; fastest rise first.
+
+    The slope is the least-squares slope of the share along the values, each weighted by its number of words.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from topoi.analysis.trends import hottest_topics
+    >>> trends = pd.DataFrame({"year": [1, 1, 2, 2], "topic": [0, 1, 0, 1], "share": [0.1, 0.9, 0.3, 0.7], "n_words": 1})
+    >>> hottest_topics(trends)["topic"].tolist()
+    [0, 1]
+    """
+    by = trends.columns[0]
+    share = trends.pivot(index=by, columns="topic", values="share")
+    weight = trends.groupby(by)["n_words"].sum().to_numpy(dtype=float)
+    x = share.index.to_numpy(dtype=float) if pd.api.types.is_numeric_dtype(share.index) else np.arange(len(share))
+    x = x - np.average(x, weights=weight)
+    spread = float((weight * x**2).sum())
+    slope = (weight * x) @ share.to_numpy() / spread if spread > 0 else np.zeros(share.shape[1])
+    frame = pd.DataFrame(
+        {"topic": share.columns, "slope": slope, "first": share.iloc[0].to_numpy(), "last": share.iloc[-1].to_numpy()}
+    )
+    return frame.sort_values("slope", ascending=False, kind="stable", ignore_index=True)
+
+
+def _groups(corpus: Corpus, by: str) -> pd.Series:
+    documents = corpus.documents
+    if by == "decade" and "decade" not in documents and "year" in documents:
+        return documents["year"] // 10 * 10
+    if by not in documents:
+        raise ModelError(f"the documents have no column {by!r}; there are: {', '.join(map(str, documents))}")
+    return documents[by]
+
+
+def _doc_topic_counts(model: Any, corpus: Corpus | None) -> np.ndarray:
+    """Words per document and topic: sampled ones for the training corpus, expected ones for another."""
+    if corpus is None or corpus is model.corpus_:
+        lengths, share = model.corpus_.doc_lengths, model.doc_topic_
+        alpha = model.alpha_
+        return np.asarray(share * (lengths[:, None] + alpha.sum()) - alpha)
+    lengths = align(corpus, model.vocabulary_, model.authors_).corpus.doc_lengths
+    return np.asarray(model.transform(corpus) * lengths[:, None])

@@ -1,0 +1,199 @@
+"""``topoi fit``: from a file of documents to a fitted model in one file."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from topoi.cli import fit_options as given
+from topoi.cli import look
+from topoi.cli.options import AsCsv, AsJson, available_cores, refuse_overwriting, split_names
+from topoi.cli.output import check_one_format, print_frame
+from topoi.cli.topics import draw_topics, topics_frame
+from topoi.errors import CorpusError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from topoi.corpus.corpus import Corpus
+    from topoi.models.author_topic.estimator import AuthorTopicModel
+
+TOPICS_IN_SUMMARY = 8
+KNOWN_ENDINGS = (".gz", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".mbox", ".txt")
+
+
+def fit(
+    source: given.Source,
+    model: given.ModelFamily = given.Family.author_topic,
+    topics: given.Topics = None,
+    alpha: given.Alpha = None,
+    beta: given.Beta = 0.01,
+    learn_alpha: given.LearnAlpha = False,
+    learn_beta: given.LearnBeta = False,
+    fictitious_authors: given.FictitiousAuthors = False,
+    iterations: given.Iterations = 500,
+    chains: given.Chains = 1,
+    jobs: given.Jobs = None,
+    shards: given.Shards = "auto",
+    seed: given.Seed = 0,
+    checkpoint: given.Checkpoint = None,
+    text: given.TextFields = None,
+    authors: given.AuthorFields = None,
+    date: given.DateField = None,
+    title: given.TitleField = None,
+    id_field: given.IdField = None,
+    on_error: given.OnErrorOption = given.OnError.stop,
+    min_df: given.MinDf = None,
+    max_df: given.MaxDf = None,
+    max_words: given.MaxWords = None,
+    stop_words: given.StopWords = None,
+    phrases: given.Phrases = False,
+    output: given.Output = None,
+    force: given.Force = False,
+    quiet: given.Quiet = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Fit a model to a collection of documents, and save both in one file."""
+    check_one_format(as_json, as_csv)
+    path = output or default_output(source)
+    refuse_overwriting(path, force)
+    settings = {
+        "n_topics": topics,
+        "alpha": alpha,
+        "beta": beta,
+        "learn_alpha": learn_alpha,
+        "learn_beta": learn_beta,
+        "fictitious_authors": fictitious_authors,
+        "n_iter": iterations,
+        "n_chains": chains,
+        "n_jobs": jobs or available_cores(),
+        "n_shards": given.shard_count(shards),
+        "checkpoint": checkpoint,
+        "random_state": seed,
+        "progress": False if quiet else None,
+    }
+    unfitted = new_model(model, settings)
+    reading = {
+        "text": split_names(text),
+        "authors": split_names(authors),
+        "date": date,
+        "title": title,
+        "id": id_field,
+        "min_df": None if min_df is None else given.count_or_share(min_df),
+        "max_df": None if max_df is None else given.count_or_share(max_df),
+        "max_words": max_words,
+        "phrases": phrases or None,
+    }
+    corpus = read(source, on_error, stop_words, reading)
+    screen = look.console(stderr=True)
+    screen.quiet = quiet
+    report(corpus, screen)
+    fitted = unfitted.fit(corpus)
+    save(fitted, path)
+    summarise(fitted, path, screen)
+    if as_json or as_csv or not quiet:
+        print_frame(topics_frame(fitted, 10, 5), as_json=as_json, as_csv=as_csv, render=draw_largest)
+    screen.print(f"\nnext: topoi topics {shlex.quote(str(path))}")
+    if fitted.fit_info_.get("interrupted"):
+        raise typer.Exit(130)
+
+
+def default_output(source: Path) -> Path:
+    """The source's name with the ending ``.topoi``, in the current folder.
+
+    Examples
+    --------
+    >>> str(default_output(Path("data/papers.v2.jsonl.gz")))
+    'papers.v2.topoi'
+    """
+    name = source.resolve().name
+    while name.lower().endswith(KNOWN_ENDINGS):
+        name = name.rpartition(".")[0]
+    return Path(f"{name}.topoi")
+
+
+def new_model(family: given.Family, settings: dict[str, Any]) -> AuthorTopicModel:
+    """An unfitted model; an option that the family does not have is an error, not ignored."""
+    settings = dict(settings)
+    if family is given.Family.author:
+        if settings["n_topics"] is not None:
+            raise typer.BadParameter("--topics does not apply to --model author, which has one topic per author")
+        for name in ("n_topics", "alpha", "learn_alpha"):
+            if settings.pop(name):
+                raise typer.BadParameter(f"--{name.replace('_', '-')} does not apply to --model author")
+    else:
+        settings["n_topics"] = settings["n_topics"] or given.DEFAULT_TOPICS
+    if family is not given.Family.author_topic and settings.pop("fictitious_authors"):
+        raise typer.BadParameter(f"--fictitious-authors does not apply to --model {family}")
+    import topoi
+
+    families: dict[given.Family, Any] = {
+        given.Family.author_topic: topoi.AuthorTopicModel,
+        given.Family.lda: topoi.LDA,
+        given.Family.author: topoi.AuthorModel,
+    }
+    return families[family](**settings)
+
+
+def read(source: Path, on_error: given.OnError, stop_words: str | None, reading: dict[str, Any]) -> Corpus:
+    """The corpus in a file or folder; what the user did not set is left to the reader's defaults."""
+    if not source.exists():
+        raise FileNotFoundError(2, "No such file", str(source))
+    chosen = {name: value for name, value in reading.items() if value is not None}
+    if stop_words is not None:
+        chosen["stop_words"] = stop_word_list(stop_words)
+    import topoi
+
+    return topoi.read_corpus(source, on_error=on_error.value, **chosen)
+
+
+def stop_word_list(choice: str) -> str | list[str] | None:
+    """``"english"``, None for ``"none"``, or the words of a file, one or several to a line."""
+    if choice == "english":
+        return choice
+    if choice == "none":
+        return None
+    path = Path(choice)
+    if not path.is_file():
+        raise CorpusError(f"--stop-words {choice}: no such file; give a file, english or none")
+    return path.read_text(encoding="utf-8").split()
+
+
+def report(corpus: Corpus, screen: Console) -> None:
+    """Say what was read and what was dropped."""
+    screen.print(str(corpus.report), style="dim", soft_wrap=True)
+
+
+def save(model: AuthorTopicModel, path: Path) -> None:
+    """Write the model beside its destination and move it there, so that a failure leaves the old file whole."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        model.save(beside)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def summarise(model: AuthorTopicModel, path: Path, screen: Console) -> None:
+    """Say how the fit ended and where the model is."""
+    info = model.fit_info_
+    if info.get("interrupted"):
+        screen.print(f"interrupted; what was sampled so far is saved in {path}", style="bold")
+    else:
+        screen.print(f"saved {path} ({path.stat().st_size / 1e6:.1f} MB)", style="bold")
+
+
+def draw_largest(frame: pd.DataFrame, screen: Console) -> None:
+    """The largest topics only: a summary should fit the screen."""
+    from rich.text import Text
+
+    largest = frame.sort_values("share", ascending=False).head(TOPICS_IN_SUMMARY)
+    heading = f"\nthe {len(largest)} largest of {len(frame)} topics" if len(frame) > len(largest) else ""
+    screen.print(Text(heading, style="dim"))
+    draw_topics(largest, screen)

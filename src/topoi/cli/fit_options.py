@@ -1,0 +1,126 @@
+"""The options of ``topoi fit``, grouped as its help shows them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DEFAULT_TOPICS = 100
+
+
+class Family(StrEnum):
+    """The models that can be fitted from the command line."""
+
+    author_topic = "author-topic"
+    lda = "lda"
+    author = "author"
+
+
+class OnError(StrEnum):
+    """What to do with a document that cannot be read."""
+
+    stop = "raise"
+    skip = "skip"
+
+
+def shard_count(given: str) -> int | str:
+    """A number of shards, or ``"auto"``.
+
+    Examples
+    --------
+    >>> shard_count("4"), shard_count("auto")
+    (4, 'auto')
+    """
+    if given == "auto":
+        return given
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    raise typer.BadParameter(f"{given!r} is neither a positive number nor auto")
+
+
+def count_or_share(given: str) -> int | float:
+    """A whole number is a number of documents, one with a point is a share of them.
+
+    Examples
+    --------
+    >>> count_or_share("5"), count_or_share("0.8"), count_or_share("1.0")
+    (5, 0.8, 1.0)
+    """
+    try:
+        number = float(given) if "." in given else int(given)
+    except ValueError:
+        raise typer.BadParameter(f"{given!r} is not a number") from None
+    if number < 0 or (isinstance(number, float) and number > 1):
+        raise typer.BadParameter(f"{given!r} is neither a number of documents nor a share between 0.0 and 1.0")
+    return number
+
+
+_field = partial(typer.Option, rich_help_panel="Fields of a document")
+_word = partial(typer.Option, rich_help_panel="Words")
+_model = partial(typer.Option, rich_help_panel="Model")
+_sampling = partial(typer.Option, rich_help_panel="Sampling")
+_output = partial(typer.Option, rich_help_panel="Output")
+
+Source = Annotated[
+    Path,
+    typer.Argument(metavar="SOURCE", help="A .jsonl, .csv, .tsv, .parquet or .mbox file or its .gz, a folder of .txt."),
+]
+
+ModelFamily = Annotated[Family, _model("-m", "--model", help="The family of models.")]
+Topics = Annotated[
+    int | None,
+    _model("-k", "--topics", metavar="K", min=1, help=f"Number of topics.  [default: {DEFAULT_TOPICS}]"),
+]
+Alpha = Annotated[
+    float | None, _model("--alpha", metavar="X", help="Prior weight of each topic.  [default: 50 / topics]")
+]
+Beta = Annotated[float, _model("--beta", metavar="X", help="Prior weight of each word in a topic.")]
+LearnAlpha = Annotated[bool, _model("--learn-alpha", help="Learn alpha while sampling.")]
+LearnBeta = Annotated[bool, _model("--learn-beta", help="Learn beta while sampling.")]
+FictitiousAuthors = Annotated[
+    bool, _model("--fictitious-authors", help="Give each document an author of its own as well.")
+]
+
+Iterations = Annotated[int, _sampling("-i", "--iterations", metavar="N", min=1, help="Sweeps over the corpus.")]
+Chains = Annotated[int, _sampling("--chains", metavar="N", min=1, help="Independent chains.")]
+Jobs = Annotated[
+    int | None,
+    _sampling("-j", "--jobs", metavar="N", min=1, help="Threads; they do not change the result.  [default: all]"),
+]
+Shards = Annotated[
+    str,
+    _sampling("--shards", metavar="N|auto", help="Parts sampled side by side; 1 is exact, more is approximate."),
+]
+Seed = Annotated[int, _sampling("--seed", metavar="N", min=0, help="Seed of the random draws.")]
+Checkpoint = Annotated[
+    Path | None, _sampling("--checkpoint", metavar="FILE", help="Keep progress here, and continue from it.")
+]
+
+TextFields = Annotated[str | None, _field("--text", metavar="A,B", help="Fields with the text.")]
+AuthorFields = Annotated[str | None, _field("--authors", metavar="A,B", help="Fields with the authors.")]
+DateField = Annotated[str | None, _field("--date", metavar="A", help="Field with the date or year.")]
+TitleField = Annotated[str | None, _field("--title", metavar="A", help="Field with the title.")]
+IdField = Annotated[str | None, _field("--id", metavar="A", help="Field that identifies the document.")]
+OnErrorOption = Annotated[OnError, _field("--on-error", help="What to do with a document that cannot be read.")]
+
+MinDf = Annotated[
+    str | None, _word("--min-df", metavar="N", help="Drop words in fewer documents; with a point, a share: 0.01.")
+]
+MaxDf = Annotated[
+    str | None, _word("--max-df", metavar="N", help="Drop words in more documents; with a point, a share: 0.8.")
+]
+MaxWords = Annotated[int | None, _word("--max-words", metavar="N", min=1, help="Keep the N most frequent words.")]
+StopWords = Annotated[
+    str | None, _word("--stop-words", metavar="FILE|english|none", help="Words to leave out.  [default: english]")
+]
+Phrases = Annotated[bool, _word("--phrases", help="Join words that belong together, such as new_york.")]
+
+Output = Annotated[
+    Path | None, _output("-o", "--output", metavar="FILE", help="Where to save.  [default: SOURCE's name with .topoi]")
+]
+Force = Annotated[bool, _output("--force", help="Replace an existing file.")]
+Quiet = Annotated[bool, _output("-q", "--quiet", help="No report, no progress, no summary.")]

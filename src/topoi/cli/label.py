@@ -1,0 +1,146 @@
+"""``topoi label``: a text with every word in the colour of its topic."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from topoi.cli import look
+from topoi.cli.options import AsCsv, AsJson, ModelFile, open_model
+from topoi.cli.output import check_one_format, print_frame
+from topoi.cli.topics import has_authors, known_author, words_by_topic
+from topoi.errors import ModelError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+    from rich.text import Text
+
+    from topoi.models.author_topic.estimator import AuthorTopicModel
+
+UNSURE = 0.5
+
+
+def label(
+    file: ModelFile,
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="The text, or - for standard input.")] = None,
+    from_file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Read the text from a file.")] = None,
+    authors: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Possible authors; may be repeated. Default: anybody."),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random draws.")] = 0,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Label every word of a text with its topic, and with its author where there are several."""
+    check_one_format(as_json, as_csv)
+    passage = _text_to_label(text, from_file)
+    model = open_model(file)
+    if authors and not has_authors(model):
+        raise ModelError(f"the model in {file} knows no authors; leave out --authors")
+    names = [name for given in authors or [] for name in resolve_authors(model, given)]
+    import topoi
+
+    frame = topoi.label_words(model, passage, authors=names or None, random_state=seed)
+    words = words_by_topic(model, 8)
+
+    def render(labelled: pd.DataFrame, screen: Console) -> None:
+        draw_labels(passage, labelled, words, screen)
+
+    print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
+
+
+def _text_to_label(text: str | None, from_file: Path | None) -> str:
+    if text is not None and from_file is not None:
+        raise typer.BadParameter("give TEXT or --file, not both")
+    if from_file is not None:
+        passage = from_file.read_text(encoding="utf-8", errors="replace")
+    elif text == "-" or (text is None and not sys.stdin.isatty()):
+        passage = sys.stdin.read()
+    else:
+        passage = text or ""
+    if not passage.strip():
+        raise typer.BadParameter("no text to label; give TEXT, - to read standard input, or --file FILE")
+    return passage
+
+
+def resolve_authors(model: AuthorTopicModel, given: str) -> list[str]:
+    """The authors that one ``--authors`` names: one name, or several with a semicolon or comma between them.
+
+    A comma may stand inside a name ("Jordan, M"), so the whole is tried first.
+    """
+    known = {str(name).casefold() for name in model.authors_}
+    for separator in (None, ";", ","):
+        names = [given.strip()] if separator is None else [part.strip() for part in given.split(separator)]
+        if all(name.casefold() in known for name in names):
+            break
+    return [known_author(model, name) for name in names if name]
+
+
+def draw_labels(passage: str, frame: pd.DataFrame, words: dict[int, list[str]], screen: Console) -> None:
+    """The text with coloured words, then what its topics are."""
+    from rich.padding import Padding
+
+    if frame.empty:
+        screen.print("None of these words is in the vocabulary of the model.")
+        return
+    screen.print(Padding(coloured_text(passage, frame, numbers=screen.color_system is None or screen.no_color), (1, 2)))
+    draw_legend(frame, words, screen)
+
+
+def coloured_text(passage: str, frame: pd.DataFrame, *, numbers: bool) -> Text:
+    """The passage with each known word in its topic's colour, faint where the model is unsure.
+
+    Parameters
+    ----------
+    passage
+        The text as it was given.
+    frame
+        One row per labelled word, with ``start``, ``end``, ``topic`` and ``topic_probability``.
+    numbers
+        Write the topic's number behind every labelled word. Otherwise it stands only where the topic changes, which
+        is enough where colour shows the rest.
+    """
+    from rich.text import Text
+
+    text = Text()
+    position, previous = 0, -1
+    for row in frame.sort_values("start").to_dict("records"):
+        text.append(passage[position : row["start"]], style="dim")
+        weight = "" if row["topic_probability"] >= UNSURE else "dim "
+        text.append(passage[row["start"] : row["end"]], style=f"{weight}{look.topic_colour(row['topic'])}")
+        if numbers or row["topic"] != previous:
+            text.append(look.subscript(row["topic"]), style=f"dim {look.topic_colour(row['topic'])}")
+        position, previous = row["end"], row["topic"]
+    text.append(passage[position:], style="dim")
+    return text
+
+
+def draw_legend(frame: pd.DataFrame, words: dict[int, list[str]], screen: Console) -> None:
+    """The topics of a text, most frequent first, with the share of its labelled words."""
+    from rich.text import Text
+
+    shares = frame["topic"].value_counts(normalize=True)
+    for topic, share in zip(map(int, shares.index), shares, strict=True):
+        line = Text.assemble(
+            "  ",
+            look.topic_number(topic),
+            (f"  {look.percent(share):>4}  ", "dim"),
+            look.topic_words(topic, words[topic], screen.width - 13),
+        )
+        screen.print(line, no_wrap=True, overflow="ellipsis")
+    _draw_author_shares(frame, screen)
+
+
+def _draw_author_shares(frame: pd.DataFrame, screen: Console) -> None:
+    from rich.text import Text
+
+    if "author" not in frame or frame["author"].isna().all():
+        return
+    shares = frame["author"].value_counts(normalize=True)
+    line = ", ".join(f"{name} {look.percent(share)}" for name, share in shares.head(5).items())
+    screen.print(Text(f"\n  by {line}", style="dim"))

@@ -1,0 +1,184 @@
+"""How things look in a terminal: the colour of a topic, small pictures of numbers, words that fit a width."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+GOLDEN_ANGLE = 137.50776405003785  # degrees; successive multiples never crowd the wheel
+# Readable on both grounds: a contrast of at least 3:1 against white and 5:1 against black for every hue.
+LIGHTNESS = 0.64
+CHROMA = 0.125
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+GAP = "  "
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that adds no colour of its own, and none at all when piped or when NO_COLOR is set."""
+    from rich.console import Console
+
+    return Console(highlight=False, stderr=stderr, emoji=False, markup=False)
+
+
+def topic_colour(topic: int) -> str:
+    """The colour of a topic, the same in every view: golden-angle steps of hue at equal lightness (OKLCH).
+
+    Examples
+    --------
+    >>> topic_colour(3) == topic_colour(3)
+    True
+    >>> len({topic_colour(k) for k in range(100)})
+    100
+    """
+    return _hex_from_oklch(LIGHTNESS, CHROMA, (30 + topic * GOLDEN_ANGLE) % 360)
+
+
+def _hex_from_oklch(lightness: float, chroma: float, hue: float) -> str:
+    """The nearest sRGB colour as ``#rrggbb``, by Ottosson's OKLab matrices."""
+    a = chroma * math.cos(math.radians(hue))
+    b = chroma * math.sin(math.radians(hue))
+    long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+    medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
+    linear = (
+        4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
+        -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
+        -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
+    )
+    return "#" + "".join(f"{round(255 * _gamma(value)):02x}" for value in linear)
+
+
+def _gamma(linear: float) -> float:
+    clipped = min(1.0, max(0.0, linear))
+    return 12.92 * clipped if clipped <= 0.0031308 else 1.055 * clipped ** (1 / 2.4) - 0.055
+
+
+def sparkline(values: Iterable[float | None]) -> str:
+    """A row of blocks, one per value, the highest as the full block; a missing value leaves a blank.
+
+    Examples
+    --------
+    >>> sparkline([0, 1, 2, None, 4])
+    '▁▂▄ █'
+    """
+    known = list(values)
+    highest = max((value for value in known if value is not None), default=0.0)
+    return "".join(" " if value is None else _block(value, highest) for value in known)
+
+
+def _block(value: float, highest: float) -> str:
+    if highest <= 0:
+        return BLOCKS[0]
+    return BLOCKS[min(7, int(8 * value / highest))]
+
+
+def subscript(topic: int) -> str:
+    """A topic's number in small figures, to stand after a word."""
+    return str(topic).translate(SUBSCRIPTS)
+
+
+def percent(share: float) -> str:
+    """A share as people read it, with one decimal below ten per cent.
+
+    Examples
+    --------
+    >>> percent(0.0234), percent(0.42)
+    ('2.3%', '42%')
+    """
+    return f"{100 * share:.0f}%" if share >= 0.0995 else f"{100 * share:.1f}%"
+
+
+def fitting(items: Sequence[str], width: int, gap: str = GAP) -> list[str]:
+    """The first items that fit in a width, at least one; none is cut in two.
+
+    Examples
+    --------
+    >>> fitting(["gold", "silver", "coinage"], 12)
+    ['gold', 'silver']
+    """
+    kept: list[str] = []
+    used = 0
+    for item in items:
+        used += len(item) + (len(gap) if kept else 0)
+        if kept and used > width:
+            break
+        kept.append(item)
+    return kept
+
+
+def row(*cells: tuple[str | Text, int] | Text) -> Text:
+    """Cells side by side, each padded to its width; a last one without a width ends the line unpadded.
+
+    Lines are put together by hand, and not as a table, so that none ends in blanks when piped into a file.
+    """
+    from rich.text import Text
+
+    line = Text(no_wrap=True, overflow="ellipsis")
+    for cell in cells:
+        content, width = (cell, 0) if isinstance(cell, Text) else cell
+        content = Text(content) if isinstance(content, str) else content
+        if line:
+            line.append(GAP)
+        line.append_text(content)
+        line.append(" " * (width - len(content)))
+    line.rstrip()
+    return line
+
+
+def topic_number(topic: int) -> Text:
+    """A topic's number, right-aligned, in its colour."""
+    from rich.text import Text
+
+    return Text(f"{topic:>3}", style=f"bold {topic_colour(topic)}")
+
+
+def topic_words(topic: int, words: Sequence[str], width: int) -> Text:
+    """A topic's words, as many as fit: the first in its colour, the later ones receding."""
+    from rich.text import Text
+
+    line = Text(no_wrap=True, overflow="ellipsis")
+    for rank, word in enumerate(fitting(words, width)):
+        if rank:
+            line.append(GAP)
+        line.append(word, style=f"bold {topic_colour(topic)}" if rank == 0 else "" if rank < 5 else "dim")
+    return line
+
+
+def quiet_list(names: Sequence[str], width: int) -> Text:
+    """Names in a row, as many as fit, in a voice below that of the words."""
+    from rich.text import Text
+
+    return Text(", ".join(fitting(names, width, ", ")), style="dim", no_wrap=True, overflow="ellipsis")
+
+
+def bar(fraction: float, width: int) -> str:
+    """A bar of eighths of a block, padded to its width.
+
+    Examples
+    --------
+    >>> bar(0.5, 4), bar(0.03, 4)
+    ('██  ', '▏   ')
+    """
+    eighths = max(1, round(8 * width * min(1.0, fraction))) if fraction > 0 else 0
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + ("", *"▏▎▍▌▋▊▉")[rest]).ljust(width)
+
+
+def axis(first: str, last: str, width: int) -> str:
+    """The two ends of a scale, set at the ends of a width where they fit.
+
+    Examples
+    --------
+    >>> axis("1790", "2020", 12)
+    '1790    2020'
+    """
+    if len(first) + len(last) + 1 > width:
+        return first.ljust(width)
+    return first + last.rjust(width - len(first))

@@ -1,0 +1,89 @@
+"""The ``topoi`` program: its verbs, and how errors become one line and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from topoi import __version__
+from topoi.cli import demo, fit, label, topics, trends
+from topoi.errors import TopoiError
+
+app = typer.Typer(
+    name="topoi",
+    help="What a collection of documents is about, who writes about what, and how it moves.",
+    epilog="Start with `topoi demo`, or `topoi fit papers.jsonl -o papers.topoi`.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+    # A traceback is for those who ask for one; main() turns expected errors into one line.
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.command("fit", short_help="Fit a model to documents and save it.")(fit.fit)
+app.command("topics", short_help="Topics with their words and authors.")(topics.topics)
+app.command("authors", short_help="Authors and what they write about.")(topics.authors)
+app.command("label", short_help="A text, each word with its topic.")(label.label)
+app.command("trends", short_help="Topics that rise and fall.")(trends.trends)
+app.command("demo", short_help="Fit two centuries of State of the Union addresses.")(demo.demo)
+
+
+@app.command("version", short_help="The version of topoi.")
+def version() -> None:
+    """Print the version of topoi."""
+    typer.echo(__version__)
+
+
+@app.callback()
+def program(
+    traceback: Annotated[bool, typer.Option("--traceback", help="Show where an error came from.")] = False,
+) -> None:
+    """What a collection of documents is about, who writes about what, and how it moves."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit code of one run: 0 success, 1 an error told in one line, 2 wrong usage, 130 interrupted.
+
+    Parameters
+    ----------
+    arguments
+        What follows the program's name; by default those of this process.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    traceback = "--traceback" in _options(given)
+    if traceback:
+        # It is an option of the program, but people add it at the end of the line that failed.
+        given = ["--traceback", *(word for word in given if word != "--traceback")]
+    try:
+        app(given, prog_name="topoi")
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    except KeyboardInterrupt:
+        return 130
+    except (TopoiError, OSError, ImportError) as error:
+        if traceback:
+            raise
+        typer.echo(f"topoi: {_one_line(error)}", err=True)
+        return 1
+    return 0
+
+
+def _options(arguments: list[str]) -> list[str]:
+    """The arguments in which options may stand: those before a lone ``--``."""
+    return arguments[: arguments.index("--")] if "--" in arguments else arguments
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        return f"no such file: {error.filename}"
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+if __name__ == "__main__":
+    sys.exit(main())

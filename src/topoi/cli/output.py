@@ -1,0 +1,100 @@
+"""One way to print a frame: a table for people, JSON or CSV for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import typer
+
+from topoi.cli.look import console, percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+    from rich.table import Table
+
+SHARES = ("probability", "share")
+LIST_SEPARATOR = "; "
+
+
+def print_frame(
+    frame: pd.DataFrame,
+    *,
+    as_json: bool = False,
+    as_csv: bool = False,
+    render: Callable[[pd.DataFrame, Console], None] | None = None,
+) -> None:
+    """Print a frame on standard output, and nothing else there when a program reads it.
+
+    Parameters
+    ----------
+    frame
+        What to print. Cells may be lists; they are arrays in JSON and joined by ``"; "`` in CSV.
+    as_json, as_csv
+        The form; with neither, a table for people.
+    render
+        Draws the table for people; a plain one by default.
+    """
+    if as_json:
+        typer.echo(json_text(frame))
+    elif as_csv:
+        typer.echo(csv_text(frame), nl=False)
+    else:
+        screen = console()
+        if render is None:
+            screen.print(plain_table(frame))
+        else:
+            render(frame, screen)
+
+
+def check_one_format(as_json: bool, as_csv: bool) -> None:
+    """Refuse ``--json`` and ``--csv`` together, before anything is computed."""
+    if as_json and as_csv:
+        raise typer.BadParameter("choose one of --json and --csv")
+
+
+def json_text(frame: pd.DataFrame) -> str:
+    """A JSON array with one object per row, each on its own line so that it can be read and compared."""
+    if frame.empty:
+        return "[]"
+    rows = frame.to_json(orient="records", lines=True, force_ascii=False, double_precision=15, date_format="iso")
+    return "[\n" + ",\n".join(rows.strip("\n").split("\n")) + "\n]"
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """Comma-separated values with a header; lists are joined."""
+    flat = frame.map(lambda cell: LIST_SEPARATOR.join(map(str, cell)) if isinstance(cell, list) else cell)
+    return flat.to_csv(index=False, lineterminator="\n")
+
+
+def plain_table(frame: pd.DataFrame) -> Table:
+    """A table without boxes: numbers to the right, shares in per cent, one rule under the header."""
+    from pandas.api.types import is_numeric_dtype
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, header_style="dim", pad_edge=False, show_edge=False, padding=(0, 1))
+    for name in frame.columns:
+        table.add_column(
+            str(name).replace("_", " "), justify="right" if is_numeric_dtype(frame[name]) else "left", overflow="fold"
+        )
+    for row in frame.itertuples(index=False, name=None):
+        table.add_row(*(_cell(str(name), value) for name, value in zip(frame.columns, row, strict=True)))
+    return table
+
+
+def _cell(name: str, value: object) -> str:
+    import pandas as pd
+
+    if isinstance(value, list):
+        return LIST_SEPARATOR.join(map(str, value))
+    if pd.isna(value):  # type: ignore[call-overload]
+        return ""
+    if name.endswith(SHARES):
+        return percent(float(value))  # type: ignore[arg-type]
+    if isinstance(value, float):
+        return f"{value:,.4g}"
+    if name.startswith("n_"):
+        return f"{value:,}"
+    return str(value)

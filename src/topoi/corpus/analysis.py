@@ -1,0 +1,175 @@
+"""From texts to a vocabulary and word ids: the settings, and what they leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+
+from topoi.corpus.phrases import DEFAULT_THRESHOLD, join_pairs, learn_pairs
+from topoi.corpus.report import CorpusReport
+from topoi.corpus.scan import Scan
+from topoi.corpus.tokenize import Analyzer
+from topoi.corpus.vocabulary import EncodedTexts, Vocabulary, renumber
+from topoi.errors import CorpusError
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Everything a user can say about turning text into words: the ``**analysis`` arguments of the constructors.
+
+    Parameters
+    ----------
+    lowercase, stop_words, pattern, hyphens, min_length, keep_numbers
+        As in :class:`~topoi.corpus.tokenize.Analyzer`.
+    min_df, max_df : int or float
+        The least and the greatest number of documents a word may be in; a float is a share of all documents.
+    max_words : int or None
+        Keep the most frequent words only.
+    phrases : bool, float or sequence of pairs
+        Join frequent word pairs: True, the least score (see :func:`~topoi.corpus.phrases.learn_pairs`), or the pairs.
+    phrase_min_count : int
+        The least number of occurrences of a learned pair.
+
+    Examples
+    --------
+    >>> from topoi.corpus.analysis import Analysis
+    >>> Analysis(min_df=5).analyzer().lowercase
+    True
+    """
+
+    lowercase: bool = True
+    stop_words: Any = "english"
+    pattern: str | None = None
+    hyphens: str = "join"
+    min_length: int = 2
+    keep_numbers: bool = False
+    min_df: int | float = 2
+    max_df: int | float = 0.8
+    max_words: int | None = None
+    phrases: Any = False
+    phrase_min_count: int = 10
+
+    def __post_init__(self) -> None:
+        for name in ("min_df", "max_df"):
+            _check_df(name, getattr(self, name))
+        if self.max_words is not None and (isinstance(self.max_words, bool) or int(self.max_words) < 1):
+            raise CorpusError(f"max_words is {self.max_words!r}; it must be None or at least 1")
+
+    def analyzer(self) -> Analyzer:
+        """Return the analyser for these settings; given phrases are in it, learned ones are not yet.
+
+        Examples
+        --------
+        >>> from topoi.corpus.analysis import Analysis
+        >>> Analysis(stop_words=None, phrases=[("new", "york")]).analyzer()
+        Analyzer(0 stop words, 1 phrases)
+        """
+        given = () if isinstance(self.phrases, (bool, int, float, np.number)) or self.phrases is None else self.phrases
+        return Analyzer(
+            self.lowercase, self.stop_words, self.pattern, self.hyphens, self.min_length, self.keep_numbers, given
+        )
+
+    @property
+    def phrase_threshold(self) -> float | None:
+        """The least score of a learned pair, or None if no pairs are learned."""
+        if self.phrases is True:
+            return DEFAULT_THRESHOLD
+        if isinstance(self.phrases, (int, float, np.number)) and self.phrases is not False:
+            return float(self.phrases)
+        return None
+
+
+def _check_df(name: str, value: Any) -> None:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+        raise CorpusError(f"{name} is {value!r}; it must be a number of documents or a share between 0 and 1")
+    if value < 0 or (isinstance(value, float) and value > 1):
+        raise CorpusError(f"{name} is {value!r}; a whole number counts documents, a float is a share between 0 and 1")
+
+
+def build_vocabulary(
+    texts: Sequence[str], analysis: Analysis, report: CorpusReport, scan: Scan | None = None
+) -> tuple[Vocabulary, EncodedTexts]:
+    """Find the words of all texts, choose the vocabulary, and encode the texts with it.
+
+    The vocabulary is in alphabetical order. What is dropped is entered in the report. If the texts have been scanned
+    already, with these settings, the scan can be given.
+
+    Examples
+    --------
+    >>> from topoi.corpus.analysis import Analysis, build_vocabulary
+    >>> from topoi.corpus.report import CorpusReport
+    >>> texts = ["Cats and dogs", "cats and mice", "mice only"]
+    >>> vocabulary, encoded = build_vocabulary(texts, Analysis(), CorpusReport())
+    >>> vocabulary.words.tolist(), encoded.tokens.tolist()
+    (['cats', 'mice'], [0, 0, 1, 1])
+    """
+    analyzer = analysis.analyzer()
+    if scan is None:
+        scan = analyzer.scan(texts)
+    names = ("bare numbers", "words that are too short", "web and mail addresses")
+    report.skipped_tokens = {name: int(n) for name, n in zip(names, scan.skipped, strict=True) if n}
+    if analysis.phrase_threshold is not None:
+        learned = learn_pairs(scan, analyzer.stop_words, analysis.phrase_threshold, analysis.phrase_min_count)
+        analyzer = analyzer.with_phrases(learned)
+    scan = join_pairs(scan, analyzer.phrases)
+    report.n_phrases = len(analyzer.phrases)
+    kept = _choose_words(scan, analysis, analyzer.stop_words, report)
+    if not len(kept) and len(scan.tokens):
+        raise CorpusError(
+            f"no words are left: {'; '.join(str(report).splitlines()[1:]).strip()}. "
+            f"With {len(texts)} documents, try min_df=1, max_df=1.0 or stop_words=None"
+        )
+    words = [scan.words[w] for w in kept]
+    new_id = np.full(len(scan.words), -1, np.int32)
+    new_id[kept] = np.arange(len(kept), dtype=np.int32)
+    return Vocabulary(words, analyzer), renumber(scan, new_id)
+
+
+def _choose_words(scan: Scan, analysis: Analysis, stop: frozenset[str], report: CorpusReport) -> np.ndarray:
+    """Return the ids of the words to keep, in alphabetical order."""
+    n_docs = len(scan.doc_start) - 1
+    count = np.bincount(scan.tokens, minlength=len(scan.words))
+    df = _document_frequency(scan.tokens, scan.doc_start, len(scan.words))
+    keep = count > 0  # a word seen only inside a mail address has no token
+    low = analysis.min_df * n_docs if isinstance(analysis.min_df, float) else analysis.min_df
+    high = analysis.max_df * n_docs if isinstance(analysis.max_df, float) else analysis.max_df
+    rules = {
+        "the stop list": np.array([word in stop for word in scan.words], bool),
+        f"min_df={analysis.min_df}": df < low,
+        f"max_df={analysis.max_df}": df > high,
+    }
+    for name, hit in rules.items():
+        _drop(keep, keep & hit, name, count, report)
+    kept = np.array(sorted(np.flatnonzero(keep).tolist(), key=scan.words.__getitem__), np.int64)
+    if analysis.max_words is not None and len(kept) > analysis.max_words:
+        rare = kept[np.argsort(-count[kept], kind="stable")[analysis.max_words :]]
+        hit = np.zeros(len(keep), bool)
+        hit[rare] = True
+        _drop(keep, hit, f"max_words={analysis.max_words}", count, report)
+        kept = kept[keep[kept]]
+    return kept
+
+
+def _drop(keep: np.ndarray, hit: np.ndarray, name: str, count: np.ndarray, report: CorpusReport) -> None:
+    if hit.any():
+        report.dropped_words[name] = int(hit.sum())
+        report.dropped_tokens[name] = int(count[hit].sum())
+        keep[hit] = False
+
+
+@numba.njit(cache=True, nogil=True)
+def _document_frequency(tokens, doc_start, n_words):
+    """Count for each word the documents it is in."""
+    df = np.zeros(n_words, np.int64)
+    last = np.full(n_words, -1, np.int64)
+    for d in range(len(doc_start) - 1):
+        for i in range(doc_start[d], doc_start[d + 1]):
+            w = tokens[i]
+            if last[w] != d:
+                last[w] = d
+                df[w] += 1
+    return df

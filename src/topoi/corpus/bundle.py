@@ -1,0 +1,226 @@
+"""A corpus as named plain arrays and JSON, and back: what the store keeps. No objects, no pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from topoi.corpus.report import CorpusReport
+from topoi.corpus.tokenize import Analyzer
+from topoi.corpus.vocabulary import Vocabulary
+from topoi.errors import CorpusError
+
+if TYPE_CHECKING:
+    from topoi.corpus.corpus import Corpus
+
+_FORMAT = 1
+_DTYPES = ("int64", "Int64", "float64", "bool", "boolean", "datetime64[us]", "str", "object")
+
+
+def pack_strings(strings: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return strings as one array of UTF-8 bytes and the end of each.
+
+    Examples
+    --------
+    >>> from topoi.corpus.bundle import pack_strings
+    >>> pack_strings(["a", "é"])[1].tolist()
+    [1, 3]
+    """
+    encoded = [string.encode() for string in strings]
+    ends = np.cumsum([len(part) for part in encoded], dtype=np.int64)
+    return np.frombuffer(b"".join(encoded), np.uint8), ends
+
+
+def unpack_strings(blob: np.ndarray, ends: np.ndarray) -> list[str]:
+    """Return the strings that ``pack_strings`` packed.
+
+    Examples
+    --------
+    >>> from topoi.corpus.bundle import pack_strings, unpack_strings
+    >>> unpack_strings(*pack_strings(["a", "", "é"]))
+    ['a', '', 'é']
+    """
+    data = np.ascontiguousarray(blob, np.uint8).tobytes()
+    stops = np.asarray(ends, np.int64).tolist()
+    if (stops and stops[-1] != len(data)) or any(a > b for a, b in zip([0, *stops], stops, strict=False)):
+        raise CorpusError("the bundle's strings are damaged: their ends do not fit their bytes")
+    return [data[a:b].decode() for a, b in zip([0, *stops], stops, strict=False)]
+
+
+def pack_frame(frame: pd.DataFrame) -> np.ndarray:
+    """Return a frame of metadata as the bytes of a JSON text that keeps types, dates and missing values.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from topoi.corpus.bundle import pack_frame, unpack_frame
+    >>> unpack_frame(pack_frame(pd.DataFrame({"year": [1999]})))["year"].tolist()
+    [1999]
+    """
+    columns = [_pack_column(str(name), frame[name]) for name in frame]
+    text = json.dumps({"rows": len(frame), "columns": columns}, ensure_ascii=False, allow_nan=False)
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def _pack_column(name: str, series: pd.Series) -> dict[str, Any]:
+    from topoi.corpus.metadata import column
+
+    if str(series.dtype) not in _DTYPES:
+        series = column(series)
+    dtype = str(series.dtype)
+    if dtype == "datetime64[us]":
+        values = [None if value is pd.NaT else value.isoformat() for value in series]
+    elif dtype == "float64":
+        values = [None if np.isnan(v) else v if np.isfinite(v) else str(v) for v in series.tolist()]
+    elif dtype == "object":
+        values = column(series).tolist()
+    else:
+        values = [None if missing else value for value, missing in zip(series.tolist(), series.isna(), strict=True)]
+    return {"name": name, "dtype": dtype, "values": values}
+
+
+def unpack_frame(blob: np.ndarray) -> pd.DataFrame:
+    """Return the frame that ``pack_frame`` packed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from topoi.corpus.bundle import pack_frame, unpack_frame
+    >>> unpack_frame(pack_frame(pd.DataFrame({"links": [["a", "b"], None]})))["links"].tolist()
+    [['a', 'b'], None]
+    """
+    packed = json.loads(np.ascontiguousarray(blob, np.uint8).tobytes())
+    columns = {packed_column["name"]: _unpack_column(packed_column) for packed_column in packed["columns"]}
+    frame = pd.DataFrame(columns, index=pd.RangeIndex(packed["rows"]))
+    if any(len(values) != packed["rows"] for values in columns.values()):
+        raise CorpusError("the bundle's metadata are damaged: columns differ in length")
+    return frame
+
+
+def _unpack_column(packed: Mapping[str, Any]) -> pd.Series:
+    dtype, values = packed["dtype"], packed["values"]
+    if dtype not in _DTYPES:
+        raise CorpusError(f"the bundle's column {packed['name']!r} has the unknown type {dtype!r}")
+    if dtype == "datetime64[us]":
+        return pd.Series(np.array([np.datetime64("NaT") if v is None else v for v in values], "datetime64[us]"))
+    if dtype == "float64":
+        return pd.Series(np.array([np.nan if v is None else float(v) for v in values], np.float64))
+    return pd.Series(values, dtype=dtype)
+
+
+def pack_corpus(corpus: Corpus, texts: bool = True) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return a corpus as JSON-able settings and arrays.
+
+    Examples
+    --------
+    >>> from topoi import Corpus
+    >>> from topoi.corpus.bundle import pack_corpus
+    >>> sorted(pack_corpus(Corpus.from_tokens([["a"]]))[0])
+    ['analyzer', 'fingerprint', 'format', 'report']
+    """
+    arrays = {
+        "tokens": corpus.tokens,
+        "doc_start": corpus.doc_start,
+        "doc_author": corpus.doc_author,
+        "doc_author_start": corpus.doc_author_start,
+        "documents": pack_frame(corpus.documents),
+    }
+    for name in ("token_start", "token_end"):
+        if getattr(corpus, name) is not None:
+            arrays[name] = getattr(corpus, name)
+    strings = {"words": corpus.words.tolist(), "authors": corpus.authors.tolist()}
+    if texts and corpus.texts is not None:
+        strings["texts"] = corpus.texts
+    for name, values in strings.items():
+        arrays[name], arrays[f"{name}_end"] = pack_strings(values)
+    meta = {
+        "format": _FORMAT,
+        "analyzer": corpus.vocabulary.analyzer.to_dict(),
+        "report": corpus.report.to_dict(),
+        "fingerprint": corpus.fingerprint(),
+    }
+    return meta, arrays
+
+
+def unpack_corpus(meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Return the arguments that make the packed corpus again.
+
+    Examples
+    --------
+    >>> from topoi import Corpus
+    >>> from topoi.corpus.bundle import pack_corpus, unpack_corpus
+    >>> unpack_corpus(*pack_corpus(Corpus.from_tokens([["a"]])))["tokens"].tolist()
+    [0]
+    """
+    if meta.get("format") != _FORMAT:
+        raise CorpusError(f"a bundle of format {meta.get('format')!r}; this version reads format {_FORMAT}")
+    try:
+        strings = {
+            name: unpack_strings(arrays[name], arrays[f"{name}_end"])
+            for name in ("words", "authors", "texts")
+            if f"{name}_end" in arrays
+        }
+        parts = {
+            "tokens": arrays["tokens"],
+            "doc_start": arrays["doc_start"],
+            "doc_author": arrays["doc_author"],
+            "doc_author_start": arrays["doc_author_start"],
+            "token_start": arrays.get("token_start"),
+            "token_end": arrays.get("token_end"),
+            "vocabulary": Vocabulary(strings["words"], Analyzer.from_dict(meta["analyzer"])),
+            "authors": strings["authors"],
+            "texts": strings.get("texts"),
+            "documents": unpack_frame(arrays["documents"]),
+            "report": CorpusReport.from_dict(meta["report"]),
+        }
+    except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as problem:
+        raise CorpusError(f"the bundle is damaged: {type(problem).__name__} {problem}") from problem
+    _check_parts(parts)
+    return parts
+
+
+def _check_parts(parts: Mapping[str, Any]) -> None:
+    """Refuse arrays that do not fit together: kernels do not check bounds."""
+    n_docs = len(parts["documents"])
+    for values, start, limit in (("tokens", "doc_start", "vocabulary"), ("doc_author", "doc_author_start", "authors")):
+        ids, starts, n = parts[values], np.asarray(parts[start]), len(parts[limit])
+        fits = len(starts) == n_docs + 1 and starts[0] == 0 and starts[-1] == len(ids) and (np.diff(starts) >= 0).all()
+        if not fits or (len(ids) and not (0 <= ids.min() and ids.max() < n)):
+            raise CorpusError(f"the bundle is damaged: {values}, {start} and {limit} do not fit together")
+    for name in ("token_start", "token_end"):
+        if parts[name] is not None and len(parts[name]) != len(parts["tokens"]):
+            raise CorpusError(f"the bundle is damaged: {name} has {len(parts[name])} entries")
+    if parts["texts"] is not None and len(parts["texts"]) != n_docs:
+        raise CorpusError(f"the bundle is damaged: {len(parts['texts'])} texts for {n_docs} documents")
+
+
+def corpus_fingerprint(corpus: Corpus) -> str:
+    """Return a digest of a corpus's words, documents and authors.
+
+    Examples
+    --------
+    >>> from topoi import Corpus
+    >>> from topoi.corpus.bundle import corpus_fingerprint
+    >>> len(corpus_fingerprint(Corpus.from_tokens([["a"]])))
+    32
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    for values, kind in (
+        (corpus.tokens, "<i4"),
+        (corpus.doc_start, "<i8"),
+        (corpus.doc_author, "<i4"),
+        (corpus.doc_author_start, "<i8"),
+    ):
+        digest.update(len(values).to_bytes(8, "little"))
+        digest.update(np.ascontiguousarray(values, kind).data)
+    for strings in (corpus.words.tolist(), corpus.authors.tolist()):
+        blob, ends = pack_strings(strings)
+        digest.update(len(ends).to_bytes(8, "little"))
+        digest.update(ends.astype("<i8").data)
+        digest.update(blob.data)
+    return digest.hexdigest()

@@ -1,0 +1,382 @@
+"""The ways to make a corpus from things in memory: texts, tokens, counts, frames, gensim's structures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import numpy as np
+import pandas as pd
+
+from topoi.corpus.analysis import Analysis, build_vocabulary
+from topoi.corpus.authors import DEFAULT_SEPARATOR, AuthorLists, author_lists, author_table, known_author_table
+from topoi.corpus.characters import without_surrogates
+from topoi.corpus.counts import count_rows, gensim_authors, gensim_rows, token_rows, word_list
+from topoi.corpus.metadata import document_frame
+from topoi.corpus.records import FieldMap, RecordTable
+from topoi.corpus.report import CorpusReport
+from topoi.corpus.scan import Scan
+from topoi.corpus.tokenize import Analyzer
+from topoi.corpus.vocabulary import EncodedTexts, Vocabulary
+from topoi.errors import CorpusError
+
+if TYPE_CHECKING:
+    from topoi.corpus.corpus import Corpus
+
+
+class Constructors:
+    """The ``from_…`` class methods of :class:`~topoi.corpus.corpus.Corpus`, and ``encode``."""
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Iterable[str],
+        authors: Sequence[Any] | None = None,
+        titles: Sequence[Any] | None = None,
+        dates: Sequence[Any] | None = None,
+        metadata: Any = None,
+        ids: Sequence[Any] | None = None,
+        *,
+        author_separator: str | None = DEFAULT_SEPARATOR,
+        report: CorpusReport | None = None,
+        **analysis: Any,
+    ) -> Self:
+        """Make a corpus from texts.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            One per document; None and empty texts are kept as empty documents.
+        authors, titles, dates, ids : sequence, optional
+            One entry per document. Authors are a list of names, a separated string, or None; dates are years, ISO
+            strings or date objects.
+        metadata : DataFrame, mapping of columns, or list of mappings, optional
+            Anything else that is known of the documents.
+        author_separator : str or None
+            What separates names in a string.
+        report : CorpusReport, optional
+            A report to go on with.
+        **analysis
+            ``lowercase, stop_words, pattern, hyphens, min_length, keep_numbers, min_df, max_df, max_words, phrases,
+            phrase_min_count``: see :class:`~topoi.corpus.analysis.Analysis`.
+
+        Examples
+        --------
+        >>> from topoi import Corpus
+        >>> corpus = Corpus.from_texts(["A red fish", "A blue fish"], dates=[1999, "2004-07-08"], min_df=1, max_df=1.0)
+        >>> corpus.words.tolist(), corpus.documents["year"].tolist()
+        (['blue', 'fish', 'red'], [1999, 2004])
+        """
+        settings = Analysis(**analysis)
+        listed = checked_texts(texts)
+        report = CorpusReport() if report is None else report
+        lists = author_lists(authors, len(listed), author_separator)
+        documents = document_frame(len(listed), ids, titles, dates, metadata)
+        vocabulary, encoded = build_vocabulary(listed, settings, report)
+        return cls._assemble(encoded, vocabulary, lists, documents, listed, report)
+
+    @classmethod
+    def _assemble(
+        cls,
+        encoded: EncodedTexts,
+        vocabulary: Vocabulary,
+        lists: AuthorLists,
+        documents: pd.DataFrame,
+        texts: list[str] | None,
+        report: CorpusReport,
+    ) -> Self:
+        table = author_table(lists)
+        lengths = np.diff(encoded.doc_start) if texts is None else np.array([len(t.strip()) for t in texts])
+        report.n_read = len(documents)
+        report.n_empty_texts = int(np.count_nonzero(lengths == 0))
+        report.n_without_authors = sum(not row for row in lists)
+        make = cast("type[Corpus]", cls)
+        return cast(Self, make(
+            tokens=encoded.tokens,
+            doc_start=encoded.doc_start,
+            vocabulary=vocabulary,
+            doc_author=table.doc_author,
+            doc_author_start=table.doc_author_start,
+            authors=table.names,
+            documents=documents,
+            texts=texts,
+            token_start=encoded.token_start if texts is not None else None,
+            token_end=encoded.token_end if texts is not None else None,
+            report=report,
+        ))  # fmt: skip
+
+    @classmethod
+    def _from_rows(
+        cls,
+        tokens: np.ndarray,
+        doc_start: np.ndarray,
+        vocabulary: Vocabulary,
+        authors: Sequence[Any] | None,
+        author_separator: str | None,
+        **columns: Any,
+    ) -> Self:
+        n_docs = len(doc_start) - 1
+        lists = author_lists(authors, n_docs, author_separator)
+        encoded = EncodedTexts(tokens, doc_start, np.empty(0, np.int32), np.empty(0, np.int32), 0)
+        return cls._assemble(encoded, vocabulary, lists, document_frame(n_docs, **columns), None, CorpusReport())
+
+    @classmethod
+    def from_tokens(
+        cls,
+        token_lists: Iterable[Iterable[str]],
+        authors: Sequence[Any] | None = None,
+        words: Sequence[str] | Vocabulary | None = None,
+        titles: Sequence[Any] | None = None,
+        dates: Sequence[Any] | None = None,
+        metadata: Any = None,
+        ids: Sequence[Any] | None = None,
+        *,
+        analyzer: Analyzer | None = None,
+        author_separator: str | None = DEFAULT_SEPARATOR,
+    ) -> Self:
+        """Make a corpus from lists of words, as they are: nothing is dropped, re-ordered or re-cased.
+
+        Parameters
+        ----------
+        token_lists : iterable of iterables of str
+            The words of each document.
+        authors, titles, dates, metadata, ids, author_separator
+            As in ``from_texts``.
+        words : sequence of str or Vocabulary, optional
+            The vocabulary in the order of its ids; without it, words are numbered as they appear.
+        analyzer : Analyzer, optional
+            How new text is to be treated later.
+
+        Examples
+        --------
+        >>> from topoi import Corpus
+        >>> Corpus.from_tokens([["B", "a"], []], words=["a", "B", "c"]).tokens.tolist()
+        [1, 0]
+        """
+        names = None if words is None else word_list(words)
+        tokens, doc_start, listed = token_rows(token_lists, names)
+        if isinstance(words, Vocabulary) and analyzer is None:
+            analyzer = words.analyzer
+        vocabulary = Vocabulary(listed if names is None else names, analyzer)
+        columns = {"titles": titles, "dates": dates, "metadata": metadata, "ids": ids}
+        return cls._from_rows(tokens, doc_start, vocabulary, authors, author_separator, **columns)
+
+    @classmethod
+    def from_counts(
+        cls,
+        matrix: Any,
+        vocabulary: Any = None,
+        authors: Sequence[Any] | None = None,
+        titles: Sequence[Any] | None = None,
+        dates: Sequence[Any] | None = None,
+        metadata: Any = None,
+        ids: Sequence[Any] | None = None,
+        *,
+        analyzer: Analyzer | None = None,
+        author_separator: str | None = DEFAULT_SEPARATOR,
+    ) -> Self:
+        """Make a corpus from a matrix of counts, documents by words. Empty columns stay.
+
+        Parameters
+        ----------
+        matrix : sparse matrix, array or DataFrame
+            Whole numbers, none negative. A frame's columns are the words.
+        vocabulary : sequence of str, mapping of word to column, Vocabulary, or None
+            The words, for example ``vectorizer.get_feature_names_out()``; None names them 0, 1, 2, …
+        authors, titles, dates, metadata, ids, analyzer, author_separator
+            As in ``from_tokens``.
+
+        Examples
+        --------
+        >>> from topoi import Corpus
+        >>> Corpus.from_counts([[2, 0, 1]], ["a", "b", "c"]).tokens.tolist()
+        [0, 0, 2]
+        """
+        if isinstance(matrix, pd.DataFrame) and vocabulary is None:
+            vocabulary = [str(name) for name in matrix.columns]
+        tokens, doc_start, n_columns = count_rows(matrix)
+        words = [str(w) for w in range(n_columns)] if vocabulary is None else word_list(vocabulary)
+        if len(words) != n_columns:
+            raise CorpusError(f"{len(words)} words for a matrix with {n_columns} columns")
+        if isinstance(vocabulary, Vocabulary) and analyzer is None:
+            analyzer = vocabulary.analyzer
+        columns = {"titles": titles, "dates": dates, "metadata": metadata, "ids": ids}
+        found = Vocabulary(words, analyzer)
+        return cls._from_rows(tokens, doc_start, found, authors, author_separator, **columns)
+
+    @classmethod
+    def from_dataframe(
+        cls,
+        frame: pd.DataFrame,
+        text: str | Sequence[str] = "text",
+        authors: str | Sequence[str] | None = None,
+        date: str | None = None,
+        title: str | None = None,
+        id: str | None = None,
+        *,
+        metadata: Sequence[str] | None = None,
+        author_separator: str | None = DEFAULT_SEPARATOR,
+        **analysis: Any,
+    ) -> Self:
+        """Make a corpus from a frame, one row per document.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The documents.
+        text, authors, date, title, id : str or list of str
+            Names of columns. Several text columns are joined; several author columns are all "authors". Left out,
+            columns named authors (or author), date (or year), title and id are used if they exist.
+        metadata : list of str, optional
+            The other columns to keep; all by default.
+        author_separator, **analysis
+            As in ``from_texts``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from topoi import Corpus
+        >>> frame = pd.DataFrame({"abstract": ["On cats", "On dogs"], "authors": ["Ann; Bob", "Cy"], "year": [1, 2]})
+        >>> Corpus.from_dataframe(frame, text="abstract", min_df=1)
+        <Corpus: 2 documents, 2 tokens, 2 words, 3 authors, 1–2>
+        """
+        fields = FieldMap(text, authors, date, title, id, metadata, author_separator)
+        settings = Analysis(**analysis)
+        names = [str(name) for name in frame.columns]
+        table = RecordTable(fields, columns=names, report=CorpusReport(source="a data frame"))
+        columns = [frame[name].astype(object).where(frame[name].notna(), None).tolist() for name in frame.columns]
+        for row, values in enumerate(zip(*columns, strict=True)):
+            table.add(dict(zip(names, values, strict=True)), row)
+        return cls.from_records(table, settings)
+
+    @classmethod
+    def from_records(cls, table: RecordTable, analysis: Analysis, scan: Scan | None = None) -> Self:
+        """Make a corpus from collected records: what the readers of files end with.
+
+        Examples
+        --------
+        >>> from topoi import Corpus
+        >>> from topoi.corpus.analysis import Analysis
+        >>> from topoi.corpus.records import FieldMap, RecordTable
+        >>> table = RecordTable(FieldMap())
+        >>> table.add({"text": "On dust", "authors": ["Ann"]}, line=1)
+        >>> Corpus.from_records(table, Analysis(min_df=1, max_df=1.0))
+        <Corpus: 1 documents, 1 tokens, 1 words, 1 authors>
+        """
+        table.check_fields()
+        documents = table.documents()
+        vocabulary, encoded = build_vocabulary(table.texts, analysis, table.report, scan)
+        made = cls._assemble(encoded, vocabulary, table.authors, documents, table.texts, table.report)
+        others = table.fields.author_fields[1:]
+        return cast(Self, cast("Corpus", made).with_authors(["authors", *others])) if others else made
+
+    @classmethod
+    def from_gensim(
+        cls,
+        corpus: Iterable[Iterable[tuple[int, float]]],
+        id2word: Mapping[int, str] | None = None,
+        author2doc: Mapping[Any, Iterable[int]] | None = None,
+        doc2author: Mapping[int, Iterable[Any]] | None = None,
+        **columns: Any,
+    ) -> Self:
+        """Make a corpus from gensim's bags of words, dictionary and author mappings.
+
+        Parameters
+        ----------
+        corpus : iterable of lists of (word id, count)
+            The documents.
+        id2word : gensim Dictionary or mapping of id to word, optional
+            The words; words that occur nowhere stay.
+        author2doc, doc2author : mapping, optional
+            One of the two; author names become strings.
+        **columns
+            ``titles``, ``dates``, ``metadata``, ``ids``, ``analyzer``.
+
+        Examples
+        --------
+        >>> from topoi import Corpus
+        >>> Corpus.from_gensim([[(0, 2)], [(1, 1)]], {0: "a", 1: "b"}, author2doc={"Ann": [0, 1]}).author_lists()
+        [['Ann'], ['Ann']]
+        """
+        matrix, words = gensim_rows(corpus, id2word)
+        authors = gensim_authors(matrix.shape[0], author2doc, doc2author)
+        return cls.from_counts(matrix, words, authors, author_separator=None, **columns)
+
+    def encode(
+        self,
+        texts: Iterable[str] | Iterable[Sequence[str]],
+        authors: Sequence[Any] | None = None,
+        titles: Sequence[Any] | None = None,
+        dates: Sequence[Any] | None = None,
+        metadata: Any = None,
+        ids: Sequence[Any] | None = None,
+        *,
+        new_authors: str = "error",
+        author_separator: str | None = DEFAULT_SEPARATOR,
+    ) -> Self:
+        """Make a corpus from new texts with this corpus's vocabulary, analyser and authors.
+
+        Parameters
+        ----------
+        texts : iterable of str, or of lists of words
+            The new documents. Words that the vocabulary does not have are left out and counted in the report.
+        authors, titles, dates, metadata, ids, author_separator
+            As in ``from_texts``.
+        new_authors : {"error", "add", "drop"}
+            What to do with authors that this corpus does not have.
+
+        Examples
+        --------
+        >>> from topoi import Corpus
+        >>> corpus = Corpus.from_tokens([["red", "fish"]], authors=["Ann"])
+        >>> corpus.encode(["One fish, two fish"], authors=["Ann"]).tokens.tolist()
+        [1, 1]
+        """
+        old = cast("Corpus", self)
+        new = list(texts) if not isinstance(texts, str) else texts
+        report = CorpusReport()
+        listed: list[str] | None = None
+        if not isinstance(new, str) and any(isinstance(text, (list, tuple, np.ndarray)) for text in new):
+            encoded = _encode_tokens(cast("list[Sequence[str]]", new), old.vocabulary)
+        else:
+            listed = checked_texts(cast("list[str]", new))
+            encoded = old.vocabulary.encode(listed)
+        n_docs = len(encoded.doc_start) - 1
+        lists = author_lists(authors, n_docs, author_separator)
+        table = known_author_table(lists, old.authors.tolist(), new_authors)
+        documents = document_frame(n_docs, ids, titles, dates, metadata)
+        report.n_unknown_tokens = encoded.n_unknown
+        made = type(self)._assemble(encoded, old.vocabulary, lists, documents, listed, report)
+        cast("Corpus", made)._set_authors(table)
+        return made
+
+
+def checked_texts(texts: Iterable[Any]) -> list[str]:
+    """Return texts as a list of strings; None is an empty text, anything else is an error.
+
+    Examples
+    --------
+    >>> from topoi.corpus.constructors import checked_texts
+    >>> checked_texts(["a", None])
+    ['a', '']
+    """
+    if isinstance(texts, (str, bytes)):
+        raise CorpusError("texts is one string; give a list of texts")
+    checked = []
+    for d, text in enumerate(texts):
+        if isinstance(text, str):
+            checked.append(without_surrogates(text))
+        elif text is None or text is pd.NA or (isinstance(text, float) and np.isnan(text)):
+            checked.append("")
+        else:
+            raise CorpusError(f"text {d} is of type {type(text).__name__}, not a string")
+    return checked
+
+
+def _encode_tokens(token_lists: Sequence[Sequence[str]], vocabulary: Vocabulary) -> EncodedTexts:
+    tokens, doc_start, words = token_rows(token_lists, None)
+    new_id = np.array([vocabulary.index(w) if w in vocabulary else -1 for w in words], np.int32)
+    found = new_id[tokens] if len(words) else tokens
+    before = np.concatenate([[0], np.cumsum(found >= 0)])
+    none = np.empty(0, np.int32)
+    return EncodedTexts(found[found >= 0], before[doc_start], none, none, int(np.count_nonzero(found < 0)))

@@ -1,0 +1,196 @@
+"""Files as numbered lines: gzipped or not, decoded, bounded in length, with every fault tied to its line."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from topoi.errors import CorpusError
+
+MAX_LINE_BYTES = 10_000_000
+_CHUNK = 1 << 16
+_GZIP_MAGIC = b"\x1f\x8b"
+# Text seldom shrinks more than tenfold; a file that grows this much and gets this large was made to fill memory.
+_BOMB_RATIO = 200
+_BOMB_BYTES = 100_000_000
+
+
+class _Damaged(Exception):
+    """The bytes end or break in the middle of the file."""
+
+
+class LineReader:
+    """Reads one file line by line and reports faults through a callback, which may raise.
+
+    Parameters
+    ----------
+    path : path
+        The file; gzip is recognised by its first bytes.
+    problem : callable
+        Called with a ``CorpusError`` for each line that cannot be used. If it returns, reading goes on.
+    encoding : str
+        The text's encoding; a byte-order mark is removed.
+    max_line_bytes : int
+        Longer lines are faults and are never held in memory as a whole.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from topoi.corpus.lines import LineReader
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "two.txt")
+    >>> _ = path.write_text("one\\ntwo")
+    >>> list(LineReader(path, problem=print).lines())
+    [(1, 'one'), (2, 'two')]
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        problem: Callable[[CorpusError], None],
+        encoding: str = "utf-8",
+        max_line_bytes: int = MAX_LINE_BYTES,
+    ) -> None:
+        self.path = Path(path)
+        self.problem = problem
+        self.encoding = encoding
+        self.max_line_bytes = max_line_bytes
+        try:
+            if "\n".encode(encoding) != b"\n":
+                raise CorpusError(f"{encoding} files cannot be read line by line; convert the file to UTF-8", path)
+        except LookupError:
+            raise CorpusError(f"unknown encoding {encoding!r}", path) from None
+
+    def chunks(self) -> Iterator[bytes]:
+        """Read the file's bytes, unpacked, in pieces.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from topoi.corpus.lines import LineReader
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "one.txt")
+        >>> _ = path.write_text("one")
+        >>> list(LineReader(path, problem=print).chunks())
+        [b'one']
+        """
+        try:
+            with self.path.open("rb") as file:
+                start = file.read(2)
+                file.seek(0)
+                if start == _GZIP_MAGIC:
+                    yield from _unzipped(file)
+                elif self.path.suffix.lower() == ".gz" and start:
+                    raise CorpusError("the name ends in .gz, but the content is not gzip", self.path)
+                else:
+                    while chunk := file.read(_CHUNK):
+                        yield chunk
+        except OSError as problem:
+            raise CorpusError(f"cannot be read: {problem.strerror or problem}", self.path) from None
+
+    def byte_lines(self) -> Iterator[tuple[int, bytes]]:
+        """Read the lines as bytes, numbered from 1, without their ends; faulty lines are reported and left out.
+
+        Examples
+        --------
+        >>> import gzip, pathlib, tempfile
+        >>> from topoi.corpus.lines import LineReader
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "one.txt.gz")
+        >>> _ = path.write_bytes(gzip.compress(b"one"))
+        >>> list(LineReader(path, problem=print).byte_lines())
+        [(1, b'one')]
+        """
+        number, tail, overlong = 0, b"", False
+        try:
+            for chunk in self.chunks():
+                pieces = chunk.split(b"\n")
+                if len(pieces) > 1:
+                    pieces[0] = tail + pieces[0]
+                    tail = pieces.pop()
+                    for piece in pieces:
+                        number += 1
+                        if overlong or len(piece) > self.max_line_bytes:
+                            overlong = self._too_long(number)
+                        else:
+                            yield number, piece
+                elif not overlong:
+                    tail += chunk
+                if len(tail) > self.max_line_bytes:
+                    overlong, tail = True, b""
+        except _Damaged as damage:
+            self.problem(CorpusError(str(damage), self.path, number + 1))
+            return
+        if overlong:
+            self._too_long(number + 1)
+        elif tail:
+            yield number + 1, tail
+
+    def _too_long(self, number: int) -> bool:
+        message = f"the line is longer than {self.max_line_bytes:,} bytes; allow more with max_line_bytes"
+        self.problem(CorpusError(message, self.path, number))
+        return False
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Read the decoded lines, numbered from 1; faulty lines are reported and left out.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from topoi.corpus.lines import LineReader
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "bad.txt")
+        >>> _ = path.write_bytes(b"caf\\xe9")
+        >>> list(LineReader(path, problem=print, encoding="latin-1").lines())
+        [(1, 'café')]
+        """
+        for number, line in self.byte_lines():
+            try:
+                text = line.decode(self.encoding)
+            except UnicodeDecodeError as error:
+                message = f'not {self.encoding}: {error.reason} at byte {error.start}; name another with encoding="…"'
+                self.problem(CorpusError(message, self.path, number))
+                continue
+            yield number, text[1:] if number == 1 and text[:1] == "\ufeff" else text
+
+    def has_content(self) -> bool:
+        """Say whether there is any byte in the file.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from topoi.corpus.lines import LineReader
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "empty.txt")
+        >>> path.touch()
+        >>> LineReader(path, problem=print).has_content()
+        False
+        """
+        try:
+            return any(self.chunks())
+        except _Damaged:
+            return True
+
+
+def _unzipped(file: BinaryIO) -> Iterator[bytes]:
+    """Unpack gzip in small steps, members one after the other, and stop at a bomb."""
+    unpacker = zlib.decompressobj(31)
+    total = 0
+    begun = True
+    while data := file.read(_CHUNK):
+        while data:
+            try:
+                unpacked = unpacker.decompress(data)
+            except zlib.error as error:
+                raise _Damaged(f"the gzip data are damaged: {error}") from None
+            total += len(unpacked)
+            if total > _BOMB_BYTES and total > _BOMB_RATIO * file.tell():
+                raise _Damaged(f"the gzip data grow more than {_BOMB_RATIO}-fold; unpack the file first if you trust it")
+            if unpacked:
+                yield unpacked
+            if not unpacker.eof:
+                break
+            data = unpacker.unused_data.lstrip(b"\0")
+            unpacker, begun = zlib.decompressobj(31), bool(data)
+        else:
+            continue
+        begun = True
+    if begun and not unpacker.eof:
+        raise _Damaged("the gzip data end too early; the file is truncated")

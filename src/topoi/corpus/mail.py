@@ -1,0 +1,236 @@
+"""The reader for mail archives (mbox): sender, date, subject, and the body without quotes and signatures."""
+
+from __future__ import annotations
+
+import email.errors
+import email.header
+import email.message
+import email.parser
+import email.utils
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+
+from topoi.corpus.lines import LineReader
+from topoi.corpus.records import RecordTable
+from topoi.errors import CorpusError
+
+# "From " also begins sentences, so an envelope line must end in a time and a year, and follow an empty line.
+_ENVELOPE = re.compile(rb"From .*\d\d?:\d\d.*\d{4}\s*$")
+_QUOTE = re.compile(r"\s{0,3}(?:[A-Za-z]{0,4}>|\|\s)")
+_ATTRIBUTION = re.compile(r".*\b(?:wrote|writes|schrieb|a écrit|escribió|said)\s*:\s*$")
+_SIGNATURE = re.compile(r"--\s*$")
+_REST_IS_QUOTED = re.compile(r"\s*(?:-{2,}\s*Original Message\s*-{2,}|_{30,})\s*$", re.IGNORECASE)
+_MESSAGE_FACTOR = 10
+
+
+def read_mbox(reader: LineReader, table: RecordTable) -> None:
+    """Read the messages of an mbox file.
+
+    The fields of a record are ``id`` (Message-ID), ``title`` (subject), ``text``, ``authors`` (the sender), ``email``,
+    ``date`` and ``links`` (the message that is answered). Errors name the message's first line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from topoi.corpus.lines import LineReader
+    >>> from topoi.corpus.mail import read_mbox
+    >>> from topoi.corpus.records import FieldMap, RecordTable
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "list.mbox")
+    >>> _ = path.write_text("From a Mon Jan  1 10:00:00 2001\\nFrom: Ann <a@b.c>\\n\\n> Is it?\\nIt is.\\n-- \\nAnn\\n")
+    >>> table = RecordTable(FieldMap(), path)
+    >>> read_mbox(LineReader(path, table.problem), table)
+    >>> table.texts, table.authors
+    (['It is.'], [['Ann']])
+    """
+    for number, lines in _messages(reader):
+        table.add(message_record(b"\n".join(lines), table), number)
+
+
+def _messages(reader: LineReader) -> Iterator[tuple[int, list[bytes]]]:
+    """Cut the file at its envelope lines."""
+    lines: list[bytes] | None = None
+    first = size = 0
+    blank = True
+    for number, line in reader.byte_lines():
+        line = line.removesuffix(b"\r")
+        if blank and line.startswith(b"From ") and (lines is None or _ENVELOPE.match(line)):
+            if lines is not None:
+                yield first, lines
+            lines, first, size = [], number, 0
+        elif lines is not None:
+            size += len(line) + 1
+            if size > _MESSAGE_FACTOR * reader.max_line_bytes:
+                reader.problem(CorpusError("the message is too long; allow more with max_line_bytes", reader.path, first))
+                lines, size = [], -(1 << 62)
+                first = -1
+            elif first >= 0:
+                lines.append(line[1:] if re.match(rb">+From ", line) else line)
+        elif line.strip():
+            raise CorpusError('not an mbox file: it does not begin with a "From " line', reader.path, number)
+        blank = not line.strip()
+    if lines is not None and first >= 0:
+        yield first, lines
+
+
+def message_record(data: bytes, table: RecordTable) -> dict[str, object]:
+    """Return one message as a record; what cannot be decoded is replaced and counted in the table's report.
+
+    Examples
+    --------
+    >>> from topoi.corpus.mail import message_record
+    >>> from topoi.corpus.records import FieldMap, RecordTable
+    >>> message_record(b"From: Ann <a@b.c>\\nSubject: Dust\\n\\nOn dust", RecordTable(FieldMap()))["title"]
+    'Dust'
+    """
+    message = email.parser.BytesParser().parsebytes(data)
+    body, replaced = _body(message)
+    headers = {}
+    for name in ("From", "Subject", "Message-ID", "In-Reply-To", "Date"):
+        headers[name], broken = _header(message, name)
+        replaced |= broken
+    table.report.n_replaced += replaced
+    sender, address = _sender(headers["From"])
+    record: dict[str, object] = {
+        "id": headers["Message-ID"].strip().strip("<>").strip() or None,
+        "title": headers["Subject"] or None,
+        "text": without_quotes(body),
+        "authors": [sender] if sender else [],
+        "email": address or None,
+        "date": None,
+    }
+    if headers["Date"].strip():
+        try:
+            record["date"] = email.utils.parsedate_to_datetime(headers["Date"])
+        except (ValueError, TypeError, IndexError, OverflowError):
+            table.report.n_bad_dates += 1
+    if answered := re.search(r"<([^<>\s]+)>", headers["In-Reply-To"]):
+        record["links"] = [answered[1]]
+    return record
+
+
+def _header(message: email.message.Message, name: str) -> tuple[str, bool]:
+    """Return a header's decoded text, and whether something had to be replaced."""
+    raw = message.get(name)
+    if raw is None:
+        return "", False
+    parts: list[str] = []
+    replaced = False
+    try:
+        pieces = email.header.decode_header(raw)
+    except (email.errors.HeaderParseError, ValueError):
+        pieces = [(str(raw), None)]
+    for piece, charset in pieces:
+        if isinstance(piece, str):
+            parts.append(piece)
+        else:
+            text, broken = _decoded(piece, None if charset == "unknown-8bit" else charset)
+            parts.append(text)
+            replaced |= broken
+    return re.sub(r"\s+", " ", "".join(parts)).strip(), replaced
+
+
+def _decoded(data: bytes, charset: str | None) -> tuple[str, bool]:
+    """Decode with the named character set, else UTF-8; replace what does not fit."""
+    for name in dict.fromkeys([charset or "utf-8", "utf-8"]):
+        try:
+            return data.decode(name), False
+        except (UnicodeDecodeError, LookupError, ValueError):
+            continue
+    return data.decode("utf-8", "replace"), True
+
+
+def _sender(header: str) -> tuple[str, str]:
+    """Return the sender's name (or else the address) and address; lists write ``ann at b.c (Ann)``."""
+    if hidden := re.match(r"(\S+) at (\S+)\s*(?:\((.*)\))?$", header):
+        address = f"{hidden[1]}@{hidden[2]}"
+        return (hidden[3] or "").strip() or address, address
+    try:
+        name, address = email.utils.parseaddr(header)
+    except (IndexError, ValueError):
+        name, address = "", ""
+    return (name or address or header).strip().strip("\"'").strip(), address
+
+
+def _body(message: email.message.Message) -> tuple[str, bool]:
+    """Return the text of the message: its plain parts, or else its HTML without the tags."""
+    for wanted in ("text/plain", "text/html"):
+        texts, replaced = [], False
+        for part in message.walk():
+            if part.get_content_type() != wanted or part.get_content_disposition() == "attachment":
+                continue
+            text, broken = _part_text(part)
+            replaced |= broken
+            texts.append(_without_tags(text) if wanted == "text/html" else text)
+        if texts:
+            return "\n".join(texts), replaced
+    return "", False
+
+
+def _part_text(part: email.message.Message) -> tuple[str, bool]:
+    try:
+        data = part.get_payload(decode=True)
+        charset = part.get_content_charset()
+    except (ValueError, LookupError, UnicodeError, AssertionError):
+        data, charset = str(part.get_payload()).encode("utf-8", "replace"), None
+    return _decoded(data, charset) if isinstance(data, bytes) else ("", False)
+
+
+class _TagStripper(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._hidden += tag in ("script", "style")
+        if tag in ("p", "br", "div", "tr", "li"):
+            self.parts.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden -= tag in ("script", "style") and self._hidden > 0
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.parts.append(data)
+
+
+def _without_tags(html: str) -> str:
+    stripper = _TagStripper()
+    stripper.feed(html)
+    stripper.close()
+    return "".join(stripper.parts)
+
+
+def without_quotes(body: str) -> str:
+    """Return a message's own words: no quoted lines, no "Ann wrote:" before them, no signature or list footer.
+
+    Examples
+    --------
+    >>> from topoi.corpus.mail import without_quotes
+    >>> without_quotes("Ann wrote:\\n> Is it?\\nIt is.\\n-- \\nBob, Dept. of Dust")
+    'It is.'
+    """
+    kept: list[str] = []
+    for line in body.replace("\r\n", "\n").split("\n"):
+        if _SIGNATURE.match(line) or _REST_IS_QUOTED.match(line):
+            break
+        if _QUOTE.match(line):
+            _drop_attribution(kept)
+        else:
+            kept.append(line)
+    return "\n".join(kept).strip()
+
+
+def _drop_attribution(kept: list[str]) -> None:
+    """Remove the one or two lines that introduce a quotation, and the empty lines between."""
+    last = len(kept) - 1
+    while last >= 0 and not kept[last].strip():
+        last -= 1
+    if last < 0 or not _ATTRIBUTION.match(kept[last]):
+        return
+    first = last
+    if not re.match(r"\s*(?:On|Am|Le|El|At|In)\b", kept[last]) and last > 0:
+        if re.match(r"\s*(?:On|Am|Le|El|At|In)\b.*\d", kept[last - 1]):
+            first = last - 1
+    del kept[first:]

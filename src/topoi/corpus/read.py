@@ -1,0 +1,141 @@
+"""Reading a corpus from a file or a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from topoi.corpus.analysis import Analysis
+from topoi.corpus.authors import DEFAULT_SEPARATOR
+from topoi.corpus.corpus import Corpus
+from topoi.corpus.folder import read_folder
+from topoi.corpus.jsonl import read_jsonl
+from topoi.corpus.lines import MAX_LINE_BYTES, LineReader
+from topoi.corpus.mail import read_mbox
+from topoi.corpus.records import FieldMap, RecordTable
+from topoi.corpus.report import CorpusReport
+from topoi.corpus.scan import BackgroundScanner
+from topoi.corpus.tables import read_csv, read_parquet, read_tsv
+from topoi.errors import CorpusError
+
+_READERS: dict[str, Callable[[LineReader, RecordTable], None]] = {
+    "jsonl": read_jsonl,
+    "csv": read_csv,
+    "tsv": read_tsv,
+    "parquet": read_parquet,
+    "mbox": read_mbox,
+    "folder": read_folder,
+}
+_FORMATS = {
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
+    ".parquet": "parquet", ".pq": "parquet", ".mbox": "mbox", ".mbx": "mbox",
+}  # fmt: skip
+
+
+def read_corpus(
+    path: str | Path,
+    *,
+    text: str | Sequence[str] = "text",
+    authors: str | Sequence[str] | None = None,
+    date: str | None = None,
+    title: str | None = None,
+    id: str | None = None,
+    metadata: Sequence[str] | None = None,
+    author_separator: str | None = DEFAULT_SEPARATOR,
+    format: str | None = None,
+    encoding: str = "utf-8",
+    max_line_bytes: int = MAX_LINE_BYTES,
+    on_error: str = "raise",
+    **analysis: Any,
+) -> Corpus:
+    """Read a corpus from JSON Lines, CSV, TSV, Parquet, mbox or a folder of text files, gzipped or not.
+
+    Parameters
+    ----------
+    path : path
+        The file or folder. The format follows from the name.
+    text : str or list of str
+        The field with the text; several are joined.
+    authors : str or list of str, optional
+        The field or fields with the "authors": a list, or a separated string. By default ``authors`` or ``author``.
+    date, title, id : str, optional
+        Other fields; by default ``date`` or ``year``, ``title`` and ``id``, where they exist.
+    metadata : list of str, optional
+        The other fields to keep; all by default.
+    author_separator : str or None
+        What separates names in a string.
+    format : {"jsonl", "csv", "tsv", "parquet", "mbox", "folder"}, optional
+        The format, if the name does not tell.
+    encoding : str
+        The encoding of text files.
+    max_line_bytes : int
+        Longer lines are faults.
+    on_error : {"raise", "skip"}
+        Whether a bad record raises ``CorpusError`` with file and line, or is skipped and counted in ``report``.
+    **analysis
+        How text becomes words: see :class:`~topoi.corpus.analysis.Analysis`.
+
+    Returns
+    -------
+    Corpus
+        Its ``report`` says what was read, skipped and dropped.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from topoi import read_corpus
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "tiny.csv")
+    >>> _ = path.write_text("text,authors\\nOn dust and sand,Ann\\nOn sand and stone,Bob; Cy\\n")
+    >>> read_corpus(path, min_df=1, max_df=1.0)
+    <Corpus: 2 documents, 4 tokens, 3 words, 3 authors>
+    """
+    settings = Analysis(**analysis)
+    path = Path(path)
+    kind = _format_of(path, format)
+    fields = FieldMap(text, authors, date, title, id, metadata, author_separator)
+    report = CorpusReport(source=path.name)
+    scanner = settings.analyzer().scanner()
+    if scanner is None:
+        table = RecordTable(fields, path, on_error=on_error, report=report)
+        _read(kind, LineReader(path, table.problem, encoding, max_line_bytes), table)
+        return Corpus.from_records(table, settings)
+    with BackgroundScanner(scanner) as background:
+        table = RecordTable(fields, path, on_error=on_error, report=report, on_text=background.add)
+        _read(kind, LineReader(path, table.problem, encoding, max_line_bytes), table)
+        return Corpus.from_records(table, settings, background.finish())
+
+
+def _read(kind: str, reader: LineReader, table: RecordTable) -> None:
+    if kind != "folder" and not reader.has_content():
+        raise CorpusError("the file is empty", reader.path, 1)
+    _READERS[kind](reader, table)
+
+
+def _format_of(path: Path, given: str | None) -> str:
+    if not path.exists():
+        raise CorpusError("no such file or folder", path)
+    if given is None and path.is_dir():
+        return "folder"
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    kind = given if given is not None else _FORMATS.get(suffixes[-1] if suffixes else "")
+    if kind not in _READERS:
+        known = ", ".join(_READERS)
+        raise CorpusError(f"unknown format {given or path.name!r}; name one with format=…: {known}", path)
+    if (kind == "folder") != path.is_dir():
+        raise CorpusError(f"the format is {kind}, but this is a {'folder' if path.is_dir() else 'file'}", path)
+    return kind
+
+
+def readable_suffixes() -> tuple[str, ...]:
+    """Return the endings of file names that ``read_corpus`` recognises, without ``.gz``.
+
+    Examples
+    --------
+    >>> from topoi.corpus.read import readable_suffixes
+    >>> ".jsonl" in readable_suffixes()
+    True
+    """
+    return tuple(_FORMATS)

@@ -1,0 +1,200 @@
+"""The words of a corpus, their numbers, and the analyser that found them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+from topoi.corpus.phrases import join_pairs
+from topoi.corpus.scan import Scan
+from topoi.corpus.tokenize import Analyzer
+from topoi.errors import CorpusError, NotFoundError
+
+
+class EncodedTexts(NamedTuple):
+    """Texts as word ids in reading order; ``n_unknown`` counts the words that the vocabulary does not have.
+
+    Examples
+    --------
+    >>> from topoi.corpus.vocabulary import Vocabulary
+    >>> Vocabulary(["apple", "pear"]).encode(["An apple, a plum and a pear"]).tokens.tolist()
+    [0, 1]
+    """
+
+    tokens: np.ndarray
+    doc_start: np.ndarray
+    token_start: np.ndarray
+    token_end: np.ndarray
+    n_unknown: int
+
+
+class Vocabulary:
+    """The distinct words of a corpus in the order of their ids, with the analyser's settings.
+
+    Parameters
+    ----------
+    words : iterable of str
+        All different.
+    analyzer : Analyzer, optional
+        How new text is to be cut into words. Without one: the default rules, no stop list, numbers and single
+        letters kept, lower case only if all words are.
+
+    Examples
+    --------
+    >>> from topoi.corpus.vocabulary import Vocabulary
+    >>> vocabulary = Vocabulary(["apple", "pear"])
+    >>> vocabulary.index("pear"), "plum" in vocabulary, len(vocabulary)
+    (1, False, 2)
+    """
+
+    def __init__(self, words: Iterable[str], analyzer: Analyzer | None = None) -> None:
+        listed = [str(word) for word in words]
+        self.words = object_array(listed)
+        self._index = {word: w for w, word in enumerate(listed)}
+        if len(self._index) != len(listed):
+            twice = next(word for w, word in enumerate(listed) if self._index[word] != w)
+            raise CorpusError(f"the word {twice!r} is in the vocabulary twice")
+        if analyzer is None:
+            lowercase = all(word == word.lower() for word in listed)
+            analyzer = Analyzer(lowercase=lowercase, stop_words=None, min_length=1, keep_numbers=True)
+        self.analyzer = analyzer
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._index
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Vocabulary):
+            return NotImplemented
+        return self.analyzer == other.analyzer and np.array_equal(self.words, other.words)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(repr(word) for word in self.words[:3])
+        return f"Vocabulary({len(self):,} words: {shown}{', …' if len(self) > 3 else ''}; {self.analyzer!r})"
+
+    def index(self, word: str) -> int:
+        """Return a word's id.
+
+        Examples
+        --------
+        >>> from topoi.corpus.vocabulary import Vocabulary
+        >>> Vocabulary(["apple", "pear"]).index("apple")
+        0
+        """
+        try:
+            return self._index[word]
+        except KeyError:
+            raise NotFoundError(f"no word {word!r} in the vocabulary{close_matches(word, self._index)}") from None
+
+    def encode(self, texts: Sequence[str]) -> EncodedTexts:
+        """Turn new texts into this vocabulary's word ids, with the analyser the vocabulary was made with.
+
+        Examples
+        --------
+        >>> from topoi.corpus.vocabulary import Vocabulary
+        >>> encoded = Vocabulary(["apple", "pear"]).encode(["Pear or peach"])
+        >>> encoded.tokens.tolist(), encoded.token_end.tolist(), encoded.n_unknown
+        ([1], [4], 2)
+        """
+        if isinstance(texts, str):
+            raise CorpusError("texts is one string; give a list of texts")
+        scan = join_pairs(self.analyzer.scan(texts), self.analyzer.phrases)
+        new_id = np.array([self._index.get(word, -1) for word in scan.words], np.int32)
+        stop = np.array([word in self.analyzer.stop_words for word in scan.words], bool)
+        n_unknown = int(np.count_nonzero((new_id < 0)[scan.tokens] & ~stop[scan.tokens])) if len(scan.words) else 0
+        return renumber(scan, new_id, n_unknown)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return words and settings as JSON can hold them.
+
+        Examples
+        --------
+        >>> from topoi.corpus.vocabulary import Vocabulary
+        >>> Vocabulary(["apple"]).to_dict()["words"]
+        ['apple']
+        """
+        return {"words": self.words.tolist(), "analyzer": self.analyzer.to_dict()}
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Any]) -> Vocabulary:
+        """Return the vocabulary that ``to_dict`` described.
+
+        Examples
+        --------
+        >>> from topoi.corpus.vocabulary import Vocabulary
+        >>> Vocabulary.from_dict(Vocabulary(["apple"]).to_dict()) == Vocabulary(["apple"])
+        True
+        """
+        return cls(settings["words"], Analyzer.from_dict(settings["analyzer"]))
+
+
+def object_array(values: Sequence[Any]) -> np.ndarray:
+    """Return an array of Python objects, one per value, even if the values are sequences.
+
+    Examples
+    --------
+    >>> from topoi.corpus.vocabulary import object_array
+    >>> object_array(["a", "bc"]).dtype
+    dtype('O')
+    """
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def close_matches(name: str, names: Iterable[str], n: int = 3) -> str:
+    """Return the end of an error message that suggests similar names, or nothing.
+
+    Examples
+    --------
+    >>> from topoi.corpus.vocabulary import close_matches
+    >>> close_matches("Jordon", ["Jordan", "Smith"])
+    "; did you mean 'Jordan'?"
+    """
+    found = difflib.get_close_matches(str(name), names, n)
+    return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""
+
+
+def renumber(scan: Scan, new_id: np.ndarray, n_unknown: int = 0) -> EncodedTexts:
+    """Give a scan's words new ids and drop those whose new id is negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.corpus.scan import scan_texts
+    >>> from topoi.corpus.vocabulary import renumber
+    >>> renumber(scan_texts(["red fish blue fish"]), np.array([1, -1, 0], np.int32)).tokens.tolist()
+    [1, 0]
+    """
+    n_kept = int(np.count_nonzero(new_id[scan.tokens] >= 0)) if len(scan.tokens) else 0
+    tokens, token_start, token_end = (np.empty(n_kept, np.int32) for _ in range(3))
+    doc_start = np.zeros_like(scan.doc_start)
+    _keep_known(scan.tokens, scan.doc_start, scan.token_start, scan.token_end, new_id, tokens, doc_start, token_start,
+                token_end)  # fmt: skip
+    return EncodedTexts(tokens, doc_start, token_start, token_end, n_unknown)
+
+
+@numba.njit(cache=True, nogil=True)
+def _keep_known(old, old_start, old_from, old_to, new_id, tokens, doc_start, token_start, token_end):
+    """Copy the tokens whose new id is not negative; fills the last four arrays."""
+    n = 0
+    for d in range(len(old_start) - 1):
+        for i in range(old_start[d], old_start[d + 1]):
+            w = new_id[old[i]]
+            if w >= 0:
+                tokens[n] = w
+                token_start[n] = old_from[i]
+                token_end[n] = old_to[i]
+                n += 1
+        doc_start[d + 1] = n

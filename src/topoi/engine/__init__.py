@@ -1,0 +1,1 @@
+"""The loop around the kernels: chains, shards, executors, checkpoints, progress."""

@@ -1,0 +1,138 @@
+"""Named arrays and JSON in one file: data, never code.
+
+The file is an ordinary zip archive of ``.npy`` members and one ``manifest.json``, so that numpy (or anything else) can
+read it without topoi. Nothing in it is ever executed; object arrays are refused both ways. It is written beside its
+place and moved there whole, so a reader, or a power cut, finds the old file or the new one, never half of one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.errors import StoreError
+
+FORMAT = "topoi-bundle"
+VERSION = 1
+_MANIFEST = "manifest.json"
+_LARGEST_MANIFEST = 64 * 2**20
+_LARGEST_ARRAY = 2**40
+
+
+class Bundle(NamedTuple):
+    """The contents of a bundle file: JSON-able ``meta`` and named ``arrays``."""
+
+    meta: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+def write_bundle(
+    path: str | Path, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], compress: bool = False
+) -> None:
+    """Write a bundle of the given kind ("model", "checkpoint", …) in one indivisible step.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, pathlib
+    >>> from topoi.engine.bundle import read_bundle, write_bundle
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "numbers.topoi"
+    >>> write_bundle(path, "model", {"name": "demo"}, {"x": np.arange(3)})
+    >>> read_bundle(path, "model").arrays["x"].tolist()
+    [0, 1, 2]
+    """
+    path = Path(path)
+    manifest = {"format": FORMAT, "version": VERSION, "kind": kind, "arrays": sorted(arrays), "meta": dict(meta)}
+    text = json.dumps(manifest, allow_nan=False)
+    method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            with zipfile.ZipFile(stream, "w", method, compresslevel=1 if compress else None) as archive:
+                archive.writestr(_MANIFEST, text)
+                for name, array in arrays.items():
+                    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                        np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException as error:
+        Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def read_bundle(path: str | Path, kind: str) -> Bundle:
+    """Read a bundle of the given kind; a missing, damaged, foreign or newer file is a ``StoreError``."""
+    path = Path(path)
+    if not path.exists():
+        raise StoreError(f"{path} does not exist")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            manifest = _read_manifest(archive, path)
+            _check_manifest(manifest, path, kind)
+            arrays = {name: _read_array(archive, str(name), path) for name in manifest["arrays"]}
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, KeyError) as error:
+        raise StoreError(f"{path} is damaged or is not a topoi file ({error})") from error
+    return Bundle(manifest["meta"], arrays)
+
+
+def _read_manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
+    if archive.getinfo(_MANIFEST).file_size > _LARGEST_MANIFEST:
+        raise StoreError(f"{path} has a manifest of more than {_LARGEST_MANIFEST >> 20} MB: refused")
+    manifest = json.loads(archive.read(_MANIFEST))
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise StoreError(f"{path} is not a topoi file")
+    return manifest
+
+
+def _check_manifest(manifest: dict[str, Any], path: Path, kind: str) -> None:
+    version = manifest.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise StoreError(f"{path} has no valid version number")
+    if version > VERSION:
+        raise StoreError(f"{path} was written by a newer topoi (format {version}, this one reads {VERSION}): upgrade")
+    if manifest.get("kind") != kind:
+        raise StoreError(f"{path} holds a {manifest.get('kind')}, not a {kind}")
+
+
+def _read_array(archive: zipfile.ZipFile, name: str, path: Path) -> NDArray[Any]:
+    information = archive.getinfo(f"{name}.npy")
+    # Real arrays of counts compress well, but a thousandfold is the mark of a file made to exhaust memory.
+    if information.file_size > max(1000 * information.compress_size, 2**20) or information.file_size > _LARGEST_ARRAY:
+        raise StoreError(f"{path}: array {name!r} would unpack to {information.file_size:,} bytes: refused")
+    with archive.open(information) as member:
+        shape, _, dtype = _read_header(member)
+        if dtype.hasobject:
+            raise StoreError(f"{path}: array {name!r} holds Python objects: refused")
+        promised = int(np.prod(shape, dtype=object)) * dtype.itemsize
+        if promised > information.file_size:
+            raise StoreError(f"{path}: array {name!r} promises more than the file holds")
+    with archive.open(information) as member:
+        return np.asarray(np.lib.format.read_array(member, allow_pickle=False))
+
+
+def _read_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = np.lib.format.read_magic(member)
+    if version == (1, 0):
+        return np.lib.format.read_array_header_1_0(member)
+    return np.lib.format.read_array_header_2_0(member)

@@ -1,0 +1,41 @@
+"""How chains are judged: R-hat and effective sample size of the log joint, as arviz computes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from topoi.errors import ModelError
+
+
+def trace_frame(traces: list[list[tuple[int, float]]], n_tokens: int) -> pd.DataFrame:
+    """The traces of all chains as a frame: chain, sweep, log_joint, log_joint_per_token."""
+    rows = [(c, int(s), v, v / max(n_tokens, 1)) for c, trace in enumerate(traces) for s, v in trace]
+    return pd.DataFrame(rows, columns=["chain", "sweep", "log_joint", "log_joint_per_token"])
+
+
+def diagnose(trace: pd.DataFrame, burn_in: float = 0.5) -> dict[str, Any]:
+    """R-hat and effective sample size of the log joint after the first ``burn_in`` of each chain.
+
+    Examples
+    --------
+    >>> from topoi.engine.chains import diagnose, trace_frame
+    >>> import numpy as np
+    >>> noise = np.random.default_rng(0).normal(size=(2, 40))
+    >>> frame = trace_frame([list(enumerate(row)) for row in noise], n_tokens=1)
+    >>> sorted(diagnose(frame))
+    ['ess', 'n_chains', 'n_draws', 'r_hat']
+    """
+    try:
+        import arviz
+    except ImportError as error:
+        raise ImportError('chain diagnostics need arviz: pip install "topoi[diagnostics]"') from error
+    table = trace.pivot(index="sweep", columns="chain", values="log_joint").dropna().to_numpy().T
+    kept = table[:, int(table.shape[1] * burn_in) :]
+    if kept.shape[1] < 4:
+        raise ModelError(f"the trace has {kept.shape[1]} values after burn-in; at least 4 are needed: run longer")
+    values = np.ascontiguousarray(kept)
+    r_hat = float(arviz.rhat(values)) if len(values) > 1 else float("nan")
+    return {"r_hat": r_hat, "ess": float(arviz.ess(values)), "n_chains": len(values), "n_draws": values.shape[1]}

@@ -1,0 +1,77 @@
+"""Checkpoints: a fit that is killed at any moment and started again ends with the same bits.
+
+A checkpoint is a bundle (see ``engine.bundle``) with the assignments of every chain, written whole or not at all.
+Random streams are named by (seed, chain, sweep, shard), so the sweep's number is all the randomness to remember.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from topoi.engine.bundle import read_bundle, write_bundle
+from topoi.errors import ModelError
+
+_UNITS = {"s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
+
+
+def parse_interval(every: int | str) -> tuple[int | None, float | None]:
+    """How often to write: a number of sweeps, or a time such as "30s", "5min" or "1h".
+
+    Examples
+    --------
+    >>> from topoi.engine.checkpoint import parse_interval
+    >>> parse_interval(50), parse_interval("5min")
+    ((50, None), (None, 300.0))
+    """
+    if isinstance(every, int) and not isinstance(every, bool) and every >= 1:
+        return every, None
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|sec|min|h)\s*", every) if isinstance(every, str) else None
+    if match is None:
+        raise ModelError(
+            f"checkpoint_every is {every!r}; pass a number of sweeps, or a time such as '30s', '5min' or '1h'"
+        )
+    return None, float(match[1]) * _UNITS[match[2]]
+
+
+class Checkpoint:
+    """One file that holds the latest complete sweep of a fit, tied to its corpus and settings."""
+
+    def __init__(self, path: str | Path, every: int | str, identity: Mapping[str, Any]):
+        self.path = Path(path)
+        self.identity = dict(identity)
+        self._sweeps, self._seconds = parse_interval(every)
+        self._last_sweep = 0
+        self._last_time = time.monotonic()
+
+    def read(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
+        """The saved progress, None if there is no file; a file of another fit is a ``ModelError``."""
+        if not self.path.exists():
+            return None
+        bundle = read_bundle(self.path, "checkpoint")
+        saved = bundle.meta["identity"]
+        if saved != self.identity:
+            differing = sorted(k for k in saved.keys() | self.identity.keys() if saved.get(k) != self.identity.get(k))
+            raise ModelError(
+                f"checkpoint {self.path} belongs to another fit (different: {', '.join(differing)}); "
+                "remove it, or use another file"
+            )
+        self._last_sweep = int(bundle.meta["progress"]["sweep"])
+        return bundle.meta["progress"], bundle.arrays
+
+    def due(self, sweep: int) -> bool:
+        """Whether it is time to write after this sweep."""
+        if self._sweeps is not None:
+            return sweep - self._last_sweep >= self._sweeps
+        return time.monotonic() - self._last_time >= (self._seconds or 0.0)
+
+    def write(self, sweep: int, progress: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Replace the file by the state after ``sweep``."""
+        write_bundle(self.path, "checkpoint", {"identity": self.identity, "progress": dict(progress)}, arrays)
+        self._last_sweep = sweep
+        self._last_time = time.monotonic()

@@ -1,0 +1,110 @@
+"""Documents in shards: the same result on one thread or many.
+
+In a sweep each shard is sampled against a private copy of the shared counts, and the differences are summed
+(approximate distributed Gibbs, Newman et al. 2009). One shard is exact serial Gibbs. The result depends on the
+number of shards alone, never on who sampled them: counts are whole numbers, so the order of summing is immaterial.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.errors import ModelError
+from topoi.kernels.jit import lean
+
+_SINGLE_BELOW = 2_000_000
+_TOKENS_PER_SHARD = 1_500_000
+_MOST_BY_DEFAULT = 16
+
+
+def resolve_shards(n_shards: int | str, n_tokens: int, n_docs: int) -> int:
+    """Turn the setting ``n_shards`` into a number; "auto" follows from the corpus, never from the machine.
+
+    Examples
+    --------
+    >>> from topoi.engine.shards import resolve_shards
+    >>> resolve_shards("auto", 500_000, 1000), resolve_shards("auto", 5_000_000, 60_000)
+    (1, 4)
+    """
+    if n_shards == "auto":
+        if n_tokens < _SINGLE_BELOW:
+            return 1
+        # A power of two, so that two, four or eight threads share the work evenly.
+        wanted = 2 ** int(np.ceil(np.log2(n_tokens / _TOKENS_PER_SHARD)))
+        return max(1, min(wanted, _MOST_BY_DEFAULT, n_docs))
+    if isinstance(n_shards, bool) or not isinstance(n_shards, int | np.integer) or n_shards < 1:
+        raise ModelError(f"n_shards is {n_shards!r}; it must be 'auto' or a whole number of at least 1")
+    return int(min(n_shards, max(n_docs, 1)))
+
+
+def cut(doc_lengths: NDArray[np.int64], n_shards: int) -> list[tuple[int, int]]:
+    """Cut documents into ``n_shards`` consecutive ranges of about equally many tokens.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.engine.shards import cut
+    >>> cut(np.array([5, 1, 1, 1, 2]), 2)
+    [(0, 1), (1, 5)]
+    """
+    ends = np.cumsum(doc_lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    targets = total * np.arange(1, n_shards) / n_shards
+    inner = np.searchsorted(ends, targets) + 1
+    edges = np.concatenate(([0], inner, [len(doc_lengths)]))
+    edges = np.minimum(np.maximum.accumulate(edges), len(doc_lengths))
+    return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+
+
+@lean
+def _add_difference(total, changed, base):
+    """``total += changed - base``, element by element, without holding Python's lock."""
+    for i in range(total.size):
+        total[i] += changed[i] - base[i]
+
+
+class Merger:
+    """The private copies and the running sum that one chain's sweep over several shards needs.
+
+    Memory: one copy of the counts for the sum and one per shard that is being sampled at the same time.
+    """
+
+    def __init__(self, counts: Any):
+        self._counts = counts
+        self._kind = type(counts)
+        self._total = self._copy(counts)
+        self._spare: list[Any] = []
+        self._lock = threading.Lock()
+
+    def _copy(self, counts: Any) -> Any:
+        return self._kind(*(np.array(array) for array in counts))
+
+    def begin(self) -> None:
+        """Start a sweep: the sum begins at the current counts."""
+        for total, base in zip(self._total, self._counts, strict=True):
+            total[...] = base
+
+    def sample(self, sample: Callable[[Any], None]) -> None:
+        """Run ``sample(private_counts)`` and add what it changed to the sum."""
+        with self._lock:
+            private = self._spare.pop() if self._spare else None
+        if private is None:
+            private = self._copy(self._counts)
+        else:
+            for mine, base in zip(private, self._counts, strict=True):
+                mine[...] = base
+        sample(private)
+        with self._lock:
+            for total, mine, base in zip(self._total, private, self._counts, strict=True):
+                _add_difference(total.reshape(-1), mine.reshape(-1), base.reshape(-1))
+            self._spare.append(private)
+
+    def finish(self) -> None:
+        """End a sweep: the sum becomes the counts."""
+        for total, base in zip(self._total, self._counts, strict=True):
+            base[...] = total

@@ -1,0 +1,74 @@
+"""Document completion: how well a model predicts the rest of a document after seeing some of its words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from topoi.corpus.corpus import Corpus
+from topoi.models.scores import perplexities
+from topoi.models.validation import resolve_seed, whole_number
+
+OBSERVED = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+
+
+def completion_curve(
+    model: Any, corpus: Corpus, observed: Sequence[int] = OBSERVED, random_state: Any = 0, average: str = "documents"
+) -> pd.DataFrame:
+    """Perplexity of the rest of each document against the number of its words that were seen (AT09, figure 11).
+
+    The words seen are drawn at random, the same for every model, and each larger set contains the smaller ones.
+
+    Parameters
+    ----------
+    model
+        A fitted model of any family that has ``log_completion``.
+    corpus : Corpus
+        Test documents.
+    observed : sequence of int
+        How many words are seen.
+    random_state : int
+        Chooses the words that are seen.
+    average : {"documents", "tokens"}
+        As in ``perplexity``.
+
+    Returns
+    -------
+    DataFrame
+        observed, perplexity, n_docs: documents with no rest to predict are left out, so n_docs may fall.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> corpus = topoi.Corpus.from_tokens([["a", "b"]] * 4)
+    >>> model = topoi.LDA(1, n_iter=2, random_state=0).fit(corpus)
+    >>> topoi.evaluation.completion_curve(model, corpus, observed=(0, 1, 2))["n_docs"].tolist()
+    [4, 4, 0]
+    """
+    rank = _random_ranks(corpus, resolve_seed(random_state))
+    rows = []
+    for n in observed:
+        seen = rank < whole_number("observed", int(n), 0)
+        rest = np.maximum(corpus.doc_lengths - n, 0)
+        used = np.flatnonzero(rest > 0)
+        value = float("nan")
+        if len(used):
+            doc = np.repeat(np.arange(corpus.n_docs), corpus.doc_lengths)
+            part = corpus.subset(used)
+            log_p = model.log_completion(part, seen[np.isin(doc, used)])
+            value = perplexities(log_p, rest[used], average)
+        rows.append((int(n), value, len(used)))
+    return pd.DataFrame(rows, columns=["observed", "perplexity", "n_docs"])
+
+
+def _random_ranks(corpus: Corpus, seed: int) -> NDArray[np.int64]:
+    """For each token its place in a random order of its document's tokens."""
+    rank = np.empty(corpus.n_tokens, np.int64)
+    rng = np.random.default_rng(seed)
+    for a, b in zip(corpus.doc_start[:-1], corpus.doc_start[1:], strict=True):
+        rank[a:b] = rng.permutation(b - a)
+    return rank

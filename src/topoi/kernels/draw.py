@@ -1,0 +1,66 @@
+"""Drawing one of many with probability proportional to weights: the plain way, and in sixteen lanes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topoi.kernels import lanes
+from topoi.kernels.jit import inlined
+from topoi.kernels.random import high_float, low_float, uniform
+
+_ZERO = np.float32(0.0)
+
+@inlined
+def draw_plain(weights, n, stream):
+    """An index below ``n`` with probability ``weights[i] / sum``; no random number if there is one choice."""
+    if n == 1:
+        return 0
+    total = 0.0
+    for i in range(n):
+        total += weights[i]
+    left = uniform(stream) * total
+    for i in range(n - 1):
+        left -= weights[i]
+        if left < 0.0:
+            return i
+    return n - 1
+
+
+@inlined
+def draw_lanes(running, sums, n, own, own_weight, bits):
+    """An index below ``n``, given running sums of the weights in sixteen lanes.
+
+    ``running[16 * b + l]`` is the sum of lane ``l`` over blocks 0 to b and ``sums`` the last block's value, both
+    *without* the weight of index ``own``, which comes separately: it is the only one that changes when the
+    token at hand is left out, and adding it here costs nothing in precision. First the lane is drawn from
+    the lanes' sums, then the block within the lane, each with 24 random bits of ``bits`` of its own.
+
+    Cost: O(n / 16) additions by the caller, O(n / 128 + 8) loads here.
+    """
+    own_lane = own & 15
+    own_block = own >> 4
+    upto = lanes.prefix(lanes.add_at(sums, own_lane, own_weight))
+    lane = lanes.count_at_most(upto, high_float(bits) * lanes.get(upto, 15))
+    # Rounding may carry the product up to the total: stay among the lanes that exist.
+    lane = min(lane, min(n, 16) - 1)
+    extra = own_weight if lane == own_lane else _ZERO
+    n_blocks = (n + 15) >> 4
+    target = low_float(bits) * (running[16 * (n_blocks - 1) + lane] + extra)
+    # Counting without leaving early: the loads are independent and the branches always go the same way.
+    group = 0
+    n_groups = (n_blocks + 7) >> 3
+    if n_groups > 1:
+        for g in range(n_groups):
+            b = 8 * g + 7
+            group += running[16 * b + lane] + (extra if b >= own_block else _ZERO) <= target
+        group = min(group, n_groups - 1)
+    block = 8 * group
+    for b in range(8 * group, 8 * group + 7):
+        block += running[16 * b + lane] + (extra if b >= own_block else _ZERO) <= target
+    return 16 * min(block, (n - 1 - lane) >> 4) + lane
+
+
+@inlined
+def scratch_length(n):
+    """The length of ``running`` for ``n`` weights: whole groups of eight blocks, filled with inf beyond the last."""
+    return 128 * ((n + 127) // 128)

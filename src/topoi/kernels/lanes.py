@@ -1,0 +1,196 @@
+"""Sixteen float32 lanes as one value, for kernels whose result must not depend on the instruction set.
+
+LLVM maps a ``Lanes`` value to one AVX-512 register, two AVX or four SSE registers. Every operation is lane by
+lane with IEEE rounding and a written order, so all of them give the same bits. Products and sums stay separate
+operations: a fused multiply-add would round differently on machines that lack it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.datamodel import models
+from numba.extending import intrinsic, register_model
+
+N_LANES = 16
+_FLOAT = ir.FloatType()
+_INT = ir.IntType(32)
+_VECTOR = ir.VectorType(_FLOAT, N_LANES)
+
+
+class Lanes(types.Type):
+    """Numba's name for a vector of sixteen float32."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Lanes")
+
+
+lanes = Lanes()
+
+
+@register_model(Lanes)
+class LanesModel(models.PrimitiveModel):
+    """Tells numba that a ``Lanes`` is LLVM's ``<16 x float>``."""
+
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, _VECTOR)
+
+
+def _address(context: Any, builder: Any, array_type: Any, array: Any, offset: Any, vector: Any) -> Any:
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [offset]), vector.as_pointer())
+
+
+def _splat(builder: Any, value: Any) -> Any:
+    one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, ir.Constant(_INT, 0))
+    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_INT, N_LANES), [0] * N_LANES))
+
+
+@intrinsic
+def load(typingctx: Any, array: Any, offset: Any) -> Any:
+    """Sixteen float32 from a C-contiguous array, from the flat position ``offset`` on."""
+    if array.dtype != types.float32:
+        return None
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _address(context, builder, signature.args[0], args[0], args[1], _VECTOR)
+        return builder.load(pointer, align=4)
+
+    return lanes(array, types.intp), codegen
+
+
+@intrinsic
+def load_uint16(typingctx: Any, array: Any, offset: Any) -> Any:
+    """Sixteen uint16 counts from a C-contiguous array, as float32."""
+    if array.dtype != types.uint16:
+        return None
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        small = ir.VectorType(ir.IntType(16), N_LANES)
+        pointer = _address(context, builder, signature.args[0], args[0], args[1], small)
+        wide = builder.zext(builder.load(pointer, align=2), ir.VectorType(_INT, N_LANES))
+        # Below 2**16 a signed and an unsigned conversion agree, and the signed one is a single instruction.
+        return builder.sitofp(wide, _VECTOR)
+
+    return lanes(array, types.intp), codegen
+
+
+@intrinsic
+def store(typingctx: Any, array: Any, offset: Any, value: Any) -> Any:
+    """Write sixteen float32 to a C-contiguous array, from the flat position ``offset`` on."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _address(context, builder, signature.args[0], args[0], args[1], _VECTOR)
+        builder.store(args[2], pointer, align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, lanes), codegen
+
+
+@intrinsic
+def prefetch(typingctx: Any, array: Any, offset: Any) -> Any:
+    """Ask for the cache line at a flat position of an array that will be read soon; changes no result."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        pointer = builder.bitcast(builder.gep(data, [args[1]]), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, _INT, _INT, _INT])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [pointer, ir.Constant(_INT, 0), ir.Constant(_INT, 3), ir.Constant(_INT, 1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), codegen
+
+
+@intrinsic
+def splat(typingctx: Any, value: Any) -> Any:
+    """The same float32 in all lanes."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _splat(builder, args[0])
+
+    return lanes(types.float32), codegen
+
+
+def _lane_by_lane(operation: str) -> Any:
+    def typer(typingctx: Any, a: Any, b: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return getattr(builder, operation)(args[0], args[1])
+
+        return lanes(lanes, lanes), codegen
+
+    typer.__name__ = operation
+    return intrinsic(typer)
+
+
+add = _lane_by_lane("fadd")
+mul = _lane_by_lane("fmul")
+
+
+@intrinsic
+def get(typingctx: Any, vector: Any, lane: Any) -> Any:
+    """The float32 in one lane."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.extract_element(args[0], builder.trunc(args[1], _INT))
+
+    return types.float32(lanes, types.intp), codegen
+
+
+@intrinsic
+def add_at(typingctx: Any, vector: Any, lane: Any, value: Any) -> Any:
+    """The vector with a float32 added to one lane (by comparing lane numbers, so it never goes through memory)."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        numbers = ir.VectorType(_INT, N_LANES)
+        wanted = builder.insert_element(
+            ir.Constant(numbers, ir.Undefined), builder.trunc(args[1], _INT), ir.Constant(_INT, 0)
+        )
+        wanted = builder.shuffle_vector(wanted, wanted, ir.Constant(numbers, [0] * N_LANES))
+        here = builder.icmp_unsigned("==", ir.Constant(numbers, list(range(N_LANES))), wanted)
+        zero = ir.Constant(_VECTOR, [0.0] * N_LANES)
+        return builder.fadd(args[0], builder.select(here, _splat(builder, args[2]), zero))
+
+    return lanes(lanes, types.intp, types.float32), codegen
+
+
+@intrinsic
+def prefix(typingctx: Any, vector: Any) -> Any:
+    """Running sums over the lanes, by doubling: four shuffles and four sums in a fixed order."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        zero = ir.Constant(_VECTOR, [0.0] * N_LANES)
+        total = args[0]
+        for step in (1, 2, 4, 8):
+            moved = [N_LANES + i if i < step else i - step for i in range(N_LANES)]
+            mask = ir.Constant(ir.VectorType(_INT, N_LANES), moved)
+            total = builder.fadd(total, builder.shuffle_vector(total, zero, mask))
+        return total
+
+    return lanes(lanes), codegen
+
+
+@intrinsic
+def count_at_most(typingctx: Any, vector: Any, bound: Any) -> Any:
+    """How many lanes are less than or equal to a float32."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        below = builder.fcmp_ordered("<=", args[0], _splat(builder, args[1]))
+        bits = builder.bitcast(below, ir.IntType(N_LANES))
+        return builder.zext(builder.ctpop(bits), ir.IntType(types.intp.bitwidth))
+
+    return types.intp(lanes, types.float32), codegen
+
+
+def padded(n: int) -> int:
+    """The length of a row of ``n`` lanes' worth of numbers, rounded up to whole vectors."""
+    return -(-n // N_LANES) * N_LANES
+
+
+__all__ = [
+    "N_LANES", "Lanes", "add", "add_at", "count_at_most", "get", "lanes", "load", "load_uint16", "mul", "padded",
+    "prefetch", "prefix", "splat", "store",
+]  # fmt: skip

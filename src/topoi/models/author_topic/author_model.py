@@ -1,0 +1,335 @@
+"""The author model: authors without topics, the baseline of AT09 section 6.2."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from topoi.corpus.corpus import Corpus
+from topoi.engine.loop import Chain
+from topoi.engine.progress import SweepInfo
+from topoi.engine.shards import cut
+from topoi.errors import ModelError
+from topoi.kernels.dirichlet import log_rising
+from topoi.kernels.random import new_stream
+from topoi.models.author_topic import author_words
+from topoi.models.author_topic.author_words import Choices, PairCounts
+from topoi.models.gibbs import GibbsModel, log_mean_exp, ranked
+from topoi.models.inputs import align
+from topoi.models.names import find_name
+from topoi.models.scores import perplexities
+from topoi.models.validation import positive_vector, whole_number
+
+
+class AuthorModelSampler:
+    """The author model as the engine's loop sees it (see ``topoi.engine.loop.Sampler``)."""
+
+    def __init__(self, corpus: Corpus, beta: NDArray[np.float64], n_shards: int):
+        self.n_tokens = corpus.n_tokens
+        self.beta, self.beta_sum = beta, math.fsum(beta.tolist())
+        self.n_words = corpus.n_words
+        lengths = np.diff(corpus.doc_author_start)
+        # A document without authors has one of its own, numbered after the known ones.
+        extra = lengths == 0
+        self.author_start = np.concatenate(([0], np.cumsum(lengths + extra))).astype(np.int64)
+        self.author = np.empty(self.author_start[-1], np.int64)
+        own = np.zeros(len(self.author), bool)
+        own[self.author_start[:-1][extra]] = True
+        self.author[~own] = corpus.doc_author
+        self.author[own] = corpus.n_authors + np.flatnonzero(extra)
+        self.n_rows = corpus.n_authors + corpus.n_docs
+        self._corpus = corpus
+        everything = pair_keys(corpus.tokens, corpus.doc_start, self.author, self.author_start, corpus.n_words)
+        self.keys, pair = np.unique(everything, return_inverse=True)
+        whole = make_choices(corpus.tokens, corpus.doc_start, self.author, self.author_start, pair)
+        self.whole = whole
+        self._parts = [_choice_range(whole, a, b) for a, b in cut(np.diff(corpus.doc_start), n_shards)]
+
+    def start(self, seed: int, index: int) -> Chain:
+        """A chain with random authors, from the stream (seed, chain, sweep 0, shard)."""
+        slots = [np.zeros(len(part.tokens), np.int64) for part in self._parts]
+        for number, (part, slot) in enumerate(zip(self._parts, slots, strict=True)):
+            author_words.random_slots(part, slot, new_stream(seed, index, 0, number))
+        return self._chain(index, slots)
+
+    def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
+        """The chain that ``to_arrays`` described."""
+        slot = arrays["slot"].astype(np.int64)
+        limit = np.repeat(np.diff(self.author_start), np.diff(self._corpus.doc_start))
+        if slot.shape != (self.n_tokens,) or (slot >= limit).any() or (slot < 0).any():
+            raise ModelError("the saved assignments do not fit this corpus")
+        chain = self._chain(index, np.split(slot, np.cumsum([len(p.tokens) for p in self._parts])[:-1]))
+        chain.trace = [(int(s), float(v)) for s, v in trace]
+        return chain
+
+    def _chain(self, index: int, slots: list[NDArray[np.int64]]) -> Chain:
+        counts = PairCounts(np.zeros(len(self.keys), np.int64), np.zeros(self.n_rows, np.int64))
+        for part, slot in zip(self._parts, slots, strict=True):
+            author_words.count_pairs(part, slot, counts, 1)
+        return Chain(index, counts, None, [np.ascontiguousarray(slot) for slot in slots])
+
+    def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
+        """Every token's author, as a position in its document's list."""
+        return {"slot": np.concatenate(chain.shards).astype(np.uint16)}
+
+    def sample(self, chain: Chain, shard: int, counts: PairCounts, stream: NDArray[np.uint64]) -> None:
+        """Sample one shard once against the given counts."""
+        part, slot = self._parts[shard], chain.shards[shard]
+        author_words.sweep_authors(part, slot, counts, self.beta, self.beta_sum, stream)
+
+    def learn(self, chain: Chain, sweep: int) -> None:
+        """Beta is fixed."""
+
+    def log_joint(self, chain: Chain) -> float:
+        """log P(words, authors | author lists, beta), the authors' distributions integrated out."""
+        prior = self.beta[self.keys % self.n_words]
+        words = sum(_rising(chain.counts.pair, prior))
+        totals = sum(_rising(chain.counts.author, np.full(self.n_rows, self.beta_sum)))
+        choices = np.diff(self._corpus.doc_start) * np.log(np.diff(self.author_start))
+        return float(words - totals - choices.sum())
+
+
+def _rising(n: NDArray[np.int64], prior: NDArray[np.float64]) -> list[float]:
+    used = n > 0
+    return [log_rising.py_func(a, b) for a, b in zip(n[used], prior[used], strict=True)]  # type: ignore[attr-defined]
+
+
+def pair_keys(
+    tokens: NDArray[Any], doc_start: NDArray[Any], author: NDArray[Any], author_start: NDArray[Any], n_words: int
+) -> NDArray[np.int64]:
+    """For each token, and each of its possible authors, author · W + word."""
+    n_authors = np.repeat(np.diff(author_start), np.diff(doc_start))
+    first = np.repeat(author_start[:-1], np.diff(doc_start))
+    token = np.repeat(np.arange(len(tokens)), n_authors)
+    slot = np.arange(len(token)) - np.repeat(np.cumsum(n_authors) - n_authors, n_authors)
+    return np.asarray(author[first[token] + slot] * n_words + tokens[token])
+
+
+def make_choices(
+    tokens: NDArray[Any], doc_start: NDArray[Any], author: NDArray[Any], author_start: NDArray[Any], pair: NDArray[Any]
+) -> Choices:
+    """Documents with their numbered pairs."""
+    sizes = np.diff(doc_start) * np.diff(author_start)
+    starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    return Choices(tokens, doc_start, author, author_start, np.ascontiguousarray(pair, np.int64), starts)
+
+
+def _choice_range(whole: Choices, first: int, last: int) -> Choices:
+    tokens, doc_start, author, author_start, pair, pair_start = whole
+    return Choices(
+        tokens[doc_start[first] : doc_start[last]],
+        doc_start[first : last + 1] - doc_start[first],
+        author[author_start[first] : author_start[last]],
+        author_start[first : last + 1] - author_start[first],
+        pair[pair_start[first] : pair_start[last]],
+        pair_start[first : last + 1] - pair_start[first],
+    )
+
+
+class AuthorModel(GibbsModel):
+    """Each author has one distribution over words and no topics: the baseline of Rosen-Zvi et al. (2009, section 6.2).
+
+    Parameters
+    ----------
+    beta : float or array
+        Dirichlet parameter of authors' words, per word.
+    n_iter, no_authors, n_chains, n_jobs, n_shards, random_state, evaluate_every, checkpoint, checkpoint_every, progress
+        As in ``AuthorTopicModel``.
+
+    Attributes
+    ----------
+    authors_ : ndarray of str
+        The authors' names.
+    chains_, trace_, fit_info_
+        As in ``AuthorTopicModel``.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> corpus = topoi.Corpus.from_tokens([["a", "a"], ["b"]], authors=["Ann", "Bob"])
+    >>> topoi.AuthorModel(n_iter=5, random_state=0).fit(corpus).author_words("Ann", 1)["word"].tolist()
+    ['a']
+    """
+
+    def __init__(
+        self,
+        *,
+        beta: Any = 0.01,
+        n_iter: int = 500,
+        no_authors: str = "private",
+        n_chains: int = 1,
+        n_jobs: int | None = 1,
+        n_shards: int | str = "auto",
+        random_state: Any = None,
+        evaluate_every: int = 10,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int | str = "1min",
+        progress: bool | None = None,
+    ):
+        self.beta = beta
+        self.n_iter = n_iter
+        self.no_authors = no_authors
+        self.n_chains = n_chains
+        self.n_jobs = n_jobs
+        self.n_shards = n_shards
+        self.random_state = random_state
+        self.evaluate_every = evaluate_every
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.progress = progress
+
+    def fit(self, corpus: Corpus, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+        """Fit the model to a corpus with authors.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"]], authors=[["Ann", "Bob"]])
+        >>> topoi.AuthorModel(n_iter=5, random_state=0).fit(corpus).n_iter_
+        5
+        """
+        if not isinstance(corpus, Corpus):
+            raise ModelError(f"AuthorModel needs a topoi.Corpus with authors, not {type(corpus).__name__}")
+        return self._fit_corpus(corpus, callback)
+
+    def _make_sampler(self, corpus: Corpus, n_shards: int) -> AuthorModelSampler:
+        check_authors(corpus, self.no_authors)
+        beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
+        return AuthorModelSampler(corpus, beta, n_shards)
+
+    def _freeze(self) -> None:
+        self.authors_ = self.corpus_.authors
+        self.chains_ = [chain.counts for chain in self._chains]
+
+    def author_word(self, author: str) -> NDArray[np.float64]:
+        """P(word | author) for one author, over the whole vocabulary (first chain).
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "a"], ["b"]], authors=["Ann", "Bob"])
+        >>> topoi.AuthorModel(n_iter=5, random_state=0).fit(corpus).author_word("Ann").round(2).tolist()
+        [1.0, 0.0]
+        """
+        check_is_fitted(self, "n_iter_")
+        a = find_name(author, self.authors_, "author")
+        keys, n_words = self._sampler.keys, self._sampler.n_words
+        here = slice(*np.searchsorted(keys, [a * n_words, (a + 1) * n_words]))
+        probability = self._sampler.beta.copy()
+        probability[keys[here] % n_words] += self._chains[0].counts.pair[here]
+        return np.asarray(probability / (self._chains[0].counts.author[a] + self._sampler.beta_sum))
+
+    def author_words(self, author: str, n: int = 10) -> pd.DataFrame:
+        """An author's most probable words: author, rank, word, probability.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "a"], ["b"]], authors=["Ann", "Bob"])
+        >>> topoi.AuthorModel(n_iter=5, random_state=0).fit(corpus).author_words("Bob", 1)["word"].tolist()
+        ['b']
+        """
+        probability = self.author_word(author)
+        best = np.argsort(-probability, kind="stable")[: whole_number("n", n)]
+        name = self.authors_[find_name(author, self.authors_, "author")]
+        frame = {"author": name, "word": self.vocabulary_.words[best], "probability": probability[best]}
+        return ranked(pd.DataFrame(frame), "author")
+
+    def log_likelihood(self, X: Corpus) -> NDArray[np.float64]:
+        """Log probability of each document given its authors, averaged over chains as in ``AuthorTopicModel``.
+
+        Examples
+        --------
+        >>> import numpy as np, topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a"], ["b"]], authors=["Ann", "Bob"])
+        >>> np.exp(topoi.AuthorModel(n_iter=5, random_state=0).fit(corpus).log_likelihood(corpus)).round(2).tolist()
+        [0.99, 0.99]
+        """
+        return self.log_completion(X, np.zeros(X.n_tokens, bool))
+
+    def log_completion(
+        self, corpus: Corpus, observed: NDArray[np.bool_], burn_in: int = 20, n_samples: int = 10, lag: int = 1
+    ) -> NDArray[np.float64]:
+        """Log probability of each document's unobserved tokens, given the observed ones.
+
+        Examples
+        --------
+        >>> import numpy as np, topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"]], authors=["Ann"])
+        >>> len(topoi.AuthorModel(n_iter=5, random_state=0).fit(corpus).log_completion(corpus, np.array([True, False])))
+        1
+        """
+        check_is_fitted(self, "n_iter_")
+        if np.shape(observed) != (corpus.n_tokens,):
+            raise ModelError(f"observed has {np.size(observed)} values for {corpus.n_tokens} tokens")
+        aligned = align(corpus, self.vocabulary_, self.authors_)
+        seen = np.ascontiguousarray(np.asarray(observed, bool)[aligned.kept])
+        choices = self._new_choices(aligned.corpus)
+        sampler = self._sampler
+        results = []
+        for chain in self._chains:
+            result = np.zeros(aligned.corpus.n_docs)
+            author_words.complete(
+                choices, seen, chain.counts, sampler.beta, sampler.beta_sum,
+                burn_in + n_samples, n_samples, self._seed, chain.index, result,
+            )  # fmt: skip
+            results.append(result)
+        return log_mean_exp(np.stack(results))
+
+    def _new_choices(self, corpus: Corpus) -> Choices:
+        """New documents with the training pairs' numbers; a document without known authors has author -1."""
+        lengths = np.diff(corpus.doc_author_start)
+        start = np.concatenate(([0], np.cumsum(np.maximum(lengths, 1)))).astype(np.int64)
+        author = np.full(start[-1], -1, np.int64)
+        author[np.repeat(lengths > 0, np.maximum(lengths, 1))] = corpus.doc_author
+        keys = pair_keys(corpus.tokens, corpus.doc_start, author, start, corpus.n_words)
+        at = np.minimum(np.searchsorted(self._sampler.keys, keys), max(len(self._sampler.keys) - 1, 0))
+        pair = np.where(self._sampler.keys[at] == keys, at, -1) if len(self._sampler.keys) else np.full(len(keys), -1)
+        return make_choices(corpus.tokens, corpus.doc_start, author, start, pair)
+
+    def perplexity(self, X: Corpus, average: str = "documents", per_document: bool = False) -> Any:
+        """Perplexity of documents given their authors; see ``AuthorTopicModel.perplexity``.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"]] * 4, authors=["Ann"] * 4)
+        >>> round(topoi.AuthorModel(n_iter=5, random_state=0).fit(corpus).perplexity(corpus), 6)
+        2.0
+        """
+        aligned = align(X, self.vocabulary_, self.authors_).corpus
+        return perplexities(self.log_likelihood(aligned), aligned.doc_lengths, average, per_document)
+
+    def score(self, X: Corpus, y: Any = None) -> float:
+        """Mean log-likelihood per token: the higher, the better.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"]] * 4, authors=["Ann"] * 4)
+        >>> round(topoi.AuthorModel(n_iter=5, random_state=0).fit(corpus).score(corpus), 3)
+        -0.693
+        """
+        return float(self.log_likelihood(X).sum() / max(X.n_tokens, 1))
+
+
+def check_authors(corpus: Corpus, no_authors: str) -> None:
+    """Refuse a corpus without authors; warn of documents without, or refuse them too."""
+    if no_authors not in ("private", "raise"):
+        raise ModelError(f"no_authors is {no_authors!r}; it must be one of 'private', 'raise'")
+    if corpus.n_authors == 0:
+        raise ModelError("the corpus has no authors; use LDA, or choose some with corpus.with_authors(columns)")
+    lacking = int((np.diff(corpus.doc_author_start) == 0).sum())
+    if lacking and no_authors == "raise":
+        raise ModelError(f"{lacking:,} of {corpus.n_docs:,} documents have no authors (no_authors='raise')")
+    if lacking:
+        message = f"{lacking:,} of {corpus.n_docs:,} documents have no authors: each gets a private one"
+        warnings.warn(message, UserWarning, stacklevel=6)

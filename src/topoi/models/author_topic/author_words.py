@@ -1,0 +1,163 @@
+"""The author model's loops: no topics, each author has a distribution over words (AT09, section 6.2).
+
+    P(x = a)  ∝  weight[d,a] · (pair[a,w] + beta) / (author[a] + W·beta)
+
+Only (author, word) pairs that can occur are stored: memory follows the corpus, not authors × words.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.kernels.dirichlet import log_rising
+from topoi.kernels.draw import draw_plain
+from topoi.kernels.jit import compiled, lean
+from topoi.kernels.random import seed_stream, uniform
+
+
+class Choices(NamedTuple):
+    """Documents with, for each token and each of its possible authors, the number of their pair.
+
+    Token ``i`` of document ``d`` has pairs ``pair[pair_start[d] + (i - doc_start[d]) * n_authors + q]``, -1 where the pair
+    never occurs in training.
+    """
+
+    tokens: NDArray[np.int32]
+    doc_start: NDArray[np.int64]
+    author: NDArray[np.int64]
+    author_start: NDArray[np.int64]
+    pair: NDArray[np.int64]
+    pair_start: NDArray[np.int64]
+
+
+class PairCounts(NamedTuple):
+    """Tokens per (author, word) pair and per author."""
+
+    pair: NDArray[np.int64]
+    author: NDArray[np.int64]
+
+
+@lean
+def random_slots(choices, slot, stream):
+    """Give every token one of its document's authors, uniformly."""
+    for d in range(choices.doc_start.shape[0] - 1):
+        n = choices.author_start[d + 1] - choices.author_start[d]
+        for i in range(choices.doc_start[d], choices.doc_start[d + 1]):
+            slot[i] = np.int64(uniform(stream) * n) if n > 1 else 0
+
+
+@lean
+def count_pairs(choices, slot, counts, sign):
+    """Add (sign 1) all tokens to the counts, or take them out (sign -1)."""
+    for d in range(choices.doc_start.shape[0] - 1):
+        first = choices.author_start[d]
+        n = choices.author_start[d + 1] - first
+        for i in range(choices.doc_start[d], choices.doc_start[d + 1]):
+            at = choices.pair_start[d] + (i - choices.doc_start[d]) * n
+            counts.pair[choices.pair[at + slot[i]]] += sign
+            counts.author[choices.author[first + slot[i]]] += sign
+
+
+@compiled
+def sweep_authors(choices, slot, counts, beta, beta_sum, stream):
+    """One exact Gibbs sweep; changes slots, counts and stream. O(tokens × authors per document)."""
+    most = 1
+    for d in range(choices.author_start.shape[0] - 1):
+        most = max(most, choices.author_start[d + 1] - choices.author_start[d])
+    weights = np.empty(most)
+    for d in range(choices.doc_start.shape[0] - 1):
+        first = choices.author_start[d]
+        n = choices.author_start[d + 1] - first
+        if n == 1:
+            continue
+        for i in range(choices.doc_start[d], choices.doc_start[d + 1]):
+            at = choices.pair_start[d] + (i - choices.doc_start[d]) * n
+            counts.pair[choices.pair[at + slot[i]]] -= 1
+            counts.author[choices.author[first + slot[i]]] -= 1
+            for q in range(n):
+                total = counts.author[choices.author[first + q]] + beta_sum
+                weights[q] = (counts.pair[choices.pair[at + q]] + beta[choices.tokens[i]]) / total
+            q = draw_plain(weights, n, stream)
+            slot[i] = q
+            counts.pair[choices.pair[at + q]] += 1
+            counts.author[choices.author[first + q]] += 1
+
+
+@compiled
+def complete(choices, observed, counts, beta, beta_sum, sweeps, samples, seed, chain, result):
+    """Set ``result[d]`` to the log probability of a document's unobserved tokens given the observed ones.
+
+    The observed tokens are sampled for ``sweeps`` sweeps, the last ``samples`` of which are averaged. A document
+    whose only author is private (-1) has that author's words integrated out exactly.
+    """
+    stream = np.empty(2, np.uint64)
+    for d in range(choices.doc_start.shape[0] - 1):
+        first, n_tokens = choices.doc_start[d], choices.doc_start[d + 1] - choices.doc_start[d]
+        authors = choices.author[choices.author_start[d] : choices.author_start[d + 1]]
+        words = np.unique(choices.tokens[first : first + n_tokens])
+        word = np.searchsorted(words, choices.tokens[first : first + n_tokens])
+        if len(authors) == 1 and authors[0] < 0:
+            result[d] = _new_author(word, observed[first : first + n_tokens], words, beta, beta_sum)
+            continue
+        n = len(authors)
+        extra = np.zeros((n, len(words)))
+        total = np.zeros(n)
+        base = np.zeros((n, len(words)))
+        for i in range(n_tokens):
+            for q in range(n):
+                pair = choices.pair[choices.pair_start[d] + i * n + q]
+                base[q, word[i]] = (counts.pair[pair] if pair >= 0 else 0) + beta[words[word[i]]]
+        for q in range(n):
+            total[q] = counts.author[authors[q]] + beta_sum
+        seed_stream(stream, seed, chain, d, 3)
+        slot = np.zeros(n_tokens, np.int64)
+        for i in range(n_tokens):
+            if observed[first + i]:
+                slot[i] = np.int64(uniform(stream) * n)
+                extra[slot[i], word[i]] += 1.0
+                total[slot[i]] += 1.0
+        score = np.zeros(n_tokens)
+        weights = np.empty(n)
+        for s in range(sweeps):
+            for i in range(n_tokens):
+                if not observed[first + i]:
+                    continue
+                extra[slot[i], word[i]] -= 1.0
+                total[slot[i]] -= 1.0
+                for q in range(n):
+                    weights[q] = (base[q, word[i]] + extra[q, word[i]]) / total[q]
+                slot[i] = draw_plain(weights, n, stream)
+                extra[slot[i], word[i]] += 1.0
+                total[slot[i]] += 1.0
+            if s >= sweeps - samples:
+                for i in range(n_tokens):
+                    for q in range(n):
+                        score[i] += (base[q, word[i]] + extra[q, word[i]]) / total[q] / n
+        result[d] = 0.0
+        for i in range(n_tokens):
+            if not observed[first + i]:
+                result[d] += math.log(score[i] / samples)
+
+
+@lean
+def _new_author(word, observed, words, beta, beta_sum):
+    """Log probability of the unobserved tokens of an author seen nowhere else: a ratio of Pólya probabilities."""
+    result = 0.0
+    n_seen = 0
+    n_all = 0
+    for w in range(len(words)):
+        seen = 0
+        every = 0
+        for i in range(len(word)):
+            if word[i] == w:
+                every += 1
+                seen += observed[i]
+        prior = np.float64(beta[words[w]])
+        result += log_rising(np.float64(every), prior) - log_rising(np.float64(seen), prior)
+        n_seen += seen
+        n_all += every
+    return result - log_rising(np.float64(n_all), beta_sum) + log_rising(np.float64(n_seen), beta_sum)

@@ -1,0 +1,392 @@
+"""The author-topic family's public face: ``AuthorTopicModel`` and ``LDA``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from topoi.corpus.corpus import Corpus
+from topoi.engine.progress import SweepInfo
+from topoi.errors import ModelError
+from topoi.models.author_topic.author_model import AuthorModel, check_authors
+from topoi.models.author_topic.posterior import Posterior
+from topoi.models.author_topic.prediction import Predictions
+from topoi.models.author_topic.simulate import simulate_corpus
+from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler
+from topoi.models.author_topic.tables import Tables
+from topoi.models.gibbs import GibbsModel
+from topoi.models.inputs import counts_corpus
+from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
+
+__all__ = ["LDA", "AuthorModel", "AuthorTopicModel"]
+
+_LEARN = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric": "asymmetric"}
+
+
+class _TopicModel(Tables, Predictions, GibbsModel):
+    """What the members of the family share: topics, authors (possibly private ones), one sampler."""
+
+    n_topics: int
+    alpha: Any
+    beta: Any
+    learn_alpha: bool | str
+    learn_beta: bool
+
+    def _author_lists(self, corpus: Corpus) -> AuthorLists:
+        raise NotImplementedError  # abstract: each member says who may have written a document
+
+    def _make_sampler(self, corpus: Corpus, n_shards: int) -> AuthorTopicSampler:
+        n_topics = whole_number("n_topics", self.n_topics)
+        choice("learn_alpha", self.learn_alpha, tuple(_LEARN))
+        choice("learn_beta", self.learn_beta, (False, True))
+        if corpus.n_words == 0 or corpus.n_docs == 0:
+            raise ModelError(f"the corpus has {corpus.n_docs} documents and {corpus.n_words} words: nothing to fit")
+        alpha = positive_vector("alpha", 50.0 / n_topics if self.alpha is None else self.alpha, n_topics, "n_topics")
+        beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
+        lists = self._author_lists(corpus)
+        return AuthorTopicSampler(corpus, lists, alpha, beta, n_shards, _LEARN[self.learn_alpha], self.learn_beta)
+
+    def _freeze(self) -> None:
+        self.chains_ = []
+        for chain in self._chains:
+            _, assignments = self._sampler.whole(chain)
+            self.chains_.append(Posterior(chain, assignments, self.corpus_.doc_start))
+        self.authors_ = self.corpus_.authors if self._sampler.lists.n_shared else np.zeros(0, object)
+
+    @property
+    def alpha_(self) -> NDArray[np.float64]:
+        """Alpha per topic, as given or learned (first chain)."""
+        return self._first.alpha
+
+    @property
+    def beta_(self) -> NDArray[np.float64]:
+        """Beta per word, as given or learned (first chain)."""
+        return self._first.beta
+
+    @property
+    def _first(self) -> Posterior:
+        check_is_fitted(self, "n_iter_")
+        return self.chains_[0]
+
+    @property
+    def topic_word_(self) -> NDArray[np.float64]:
+        """P(word | topic), topics × words, from the last sample of the first chain."""
+        return self._first.topic_word
+
+    @property
+    def doc_topic_(self) -> NDArray[np.float64]:
+        """Topic shares of the training documents' own words, smoothed by alpha; documents × topics."""
+        return self._first.doc_topic
+
+    def simulate(self, n_docs: int, doc_length: float = 100, authors: Any = None, random_state: Any = None) -> Corpus:
+        """Draw a corpus from the model's generative story, with fresh topics or, once fitted, the fitted ones.
+
+        Parameters
+        ----------
+        n_docs : int
+            How many documents.
+        doc_length : float
+            Mean length; lengths are Poisson.
+        authors : list of lists of str, int, or None
+            Each document's authors; or how many authors to invent (each document then has one to three).
+        random_state : int, generator or None
+            Seeds the draw.
+
+        Returns
+        -------
+        Corpus
+            With the true topics and authors of all tokens in ``corpus.truth``.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.AuthorTopicModel(3).simulate(20, doc_length=30, authors=5, random_state=0)
+        >>> corpus.n_docs, corpus.n_authors, corpus.truth.topic_word.shape[0]
+        (20, 5, 3)
+        """
+        return simulate_corpus(self, n_docs, doc_length, authors, resolve_seed(random_state))
+
+
+class AuthorTopicModel(_TopicModel):
+    """Topics shared by all documents, and for each author a mixture of them (Rosen-Zvi et al. 2004, 2009).
+
+    Every word of a document is taken to be by one of the document's authors, who draws a topic from their own
+    mixture; the topic draws the word. Fitted by exact collapsed Gibbs sampling. "Authors" may be anything that could
+    explain a word: see ``Corpus.with_authors``.
+
+    Parameters
+    ----------
+    n_topics : int
+        How many topics.
+    alpha : float or array, optional
+        Dirichlet parameter of authors' mixtures, per topic; 50 / n_topics if not given.
+    beta : float or array
+        Dirichlet parameter of topics' words, per word.
+    n_iter : int
+        Gibbs sweeps.
+    fictitious_authors : bool
+        Give each document one more author of its own: what its known authors do not explain.
+    fictitious_weight : float, optional
+        The prior probability of that author, the others sharing the rest; the same as each other's if not given.
+    no_authors : {"private", "raise"}
+        Documents without authors get a private one (with one warning), or are refused.
+    learn_alpha : bool or {"symmetric", "asymmetric"}
+        Learn alpha by maximum likelihood every ten sweeps; True is asymmetric.
+    learn_beta : bool
+        Learn one beta for all words.
+    n_chains : int
+        Independent chains; point estimates are the first's, predictions average over all.
+    n_jobs : int
+        Threads, -1 for all cores. Never changes the result.
+    n_shards : int or "auto"
+        Parts that a sweep samples independently (see ``docs/threads.md``); 1 is exact. "auto" depends on the corpus alone.
+    random_state : int, generator or None
+        The same number gives the same bits.
+    evaluate_every : int
+        Sweeps between values of the log joint in ``trace_``.
+    checkpoint : path, optional
+        A file that keeps the fit's progress; an existing one is continued.
+    checkpoint_every : int or str
+        Sweeps, or a time such as "5min", between checkpoints.
+    progress : bool, optional
+        Show a bar; if not given, on a terminal only.
+
+    Attributes
+    ----------
+    topic_word_, author_topic_, doc_topic_ : ndarray
+        Rows are probabilities. Topic ids are 0-based and never re-sorted.
+    chains_ : list
+        One posterior per chain.
+    trace_ : DataFrame
+        chain, sweep, log_joint, log_joint_per_token.
+    fit_info_ : dict
+        Seed, sweeps, shards, whether the sampler was exact or interrupted, speed.
+
+    References
+    ----------
+    Rosen-Zvi, Chemudugunta, Griffiths, Smyth and Steyvers, Learning author-topic models from text corpora, ACM TOIS, 2009.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10, authors=["Ann", "Bob"] * 10)
+    >>> model = topoi.AuthorTopicModel(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
+    >>> model.author_topic_.round(1).max(axis=1).tolist()
+    [1.0, 1.0]
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 100,
+        *,
+        alpha: Any = None,
+        beta: Any = 0.01,
+        n_iter: int = 500,
+        fictitious_authors: bool = False,
+        fictitious_weight: float | None = None,
+        no_authors: str = "private",
+        learn_alpha: bool | str = False,
+        learn_beta: bool = False,
+        n_chains: int = 1,
+        n_jobs: int | None = 1,
+        n_shards: int | str = "auto",
+        random_state: Any = None,
+        evaluate_every: int = 10,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int | str = "1min",
+        progress: bool | None = None,
+    ):
+        self.n_topics = n_topics
+        self.alpha = alpha
+        self.beta = beta
+        self.n_iter = n_iter
+        self.fictitious_authors = fictitious_authors
+        self.fictitious_weight = fictitious_weight
+        self.no_authors = no_authors
+        self.learn_alpha = learn_alpha
+        self.learn_beta = learn_beta
+        self.n_chains = n_chains
+        self.n_jobs = n_jobs
+        self.n_shards = n_shards
+        self.random_state = random_state
+        self.evaluate_every = evaluate_every
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.progress = progress
+
+    def fit(self, corpus: Corpus, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+        """Fit the model to a corpus with authors.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            Documents with authors; a plain count matrix has none, use ``LDA`` for it.
+        y : None
+            Ignored; scikit-learn's convention.
+        callback : callable, optional
+            Called with a ``SweepInfo`` after each sweep; a true result ends the fit.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]], authors=["Ann", "Bob"])
+        >>> topoi.AuthorTopicModel(2, n_iter=5, random_state=0).fit(corpus).n_iter_
+        5
+        """
+        if not isinstance(corpus, Corpus):
+            raise ModelError(
+                f"AuthorTopicModel needs a topoi.Corpus with authors, but was given {type(corpus).__name__}; "
+                "make one with Corpus.from_texts or Corpus.from_counts(matrix, vocabulary, authors=...), or use LDA"
+            )
+        return self._fit_corpus(corpus, callback)
+
+    def _author_lists(self, corpus: Corpus) -> AuthorLists:
+        choice("fictitious_authors", self.fictitious_authors, (False, True))
+        weight = self.fictitious_weight
+        if weight is not None and not 0.0 < float(weight) < 1.0:
+            raise ModelError(f"fictitious_weight is {weight!r}; it is a probability, between 0 and 1")
+        if weight is not None and not self.fictitious_authors:
+            raise ModelError("fictitious_weight is given but fictitious_authors is False")
+        check_authors(corpus, self.no_authors)
+        return self._lists_for(corpus)
+
+    def _lists_for(self, corpus: Corpus) -> AuthorLists:
+        weight = None if self.fictitious_weight is None else float(self.fictitious_weight)
+        return AuthorLists.from_csr(
+            corpus.doc_author, corpus.doc_author_start, corpus.n_authors, self.fictitious_authors, weight
+        )
+
+    @property
+    def author_topic_(self) -> NDArray[np.float64]:
+        """P(topic | author), authors × topics, from the last sample of the first chain."""
+        return self._first.author_topic
+
+
+class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _TopicModel):
+    """Latent Dirichlet allocation by exact collapsed Gibbs sampling; a scikit-learn transformer.
+
+    It is the author-topic model in which each document has one private author. Takes a ``Corpus`` or a matrix of counts,
+    as from ``CountVectorizer``. Parameters and attributes are those of ``AuthorTopicModel`` less what concerns
+    authors; ``alpha`` is per topic, 50 / n_topics if not given.
+
+    Parameters
+    ----------
+    n_topics : int
+        How many topics.
+    alpha, beta, n_iter, learn_alpha, learn_beta, n_chains, n_jobs, n_shards, random_state, evaluate_every, checkpoint, \
+checkpoint_every, progress
+        As in ``AuthorTopicModel``.
+
+    References
+    ----------
+    Griffiths and Steyvers, Finding scientific topics, PNAS, 2004.
+
+    Examples
+    --------
+    >>> import numpy as np, topoi
+    >>> counts = np.array([[4, 4, 0, 0], [0, 0, 4, 4]] * 5)
+    >>> model = topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0)
+    >>> model.fit_transform(counts).round(1).max(axis=1).tolist()[:2]
+    [1.0, 1.0]
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 100,
+        *,
+        alpha: Any = None,
+        beta: Any = 0.01,
+        n_iter: int = 500,
+        learn_alpha: bool | str = False,
+        learn_beta: bool = False,
+        n_chains: int = 1,
+        n_jobs: int | None = 1,
+        n_shards: int | str = "auto",
+        random_state: Any = None,
+        evaluate_every: int = 10,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int | str = "1min",
+        progress: bool | None = None,
+    ):
+        self.n_topics = n_topics
+        self.alpha = alpha
+        self.beta = beta
+        self.n_iter = n_iter
+        self.learn_alpha = learn_alpha
+        self.learn_beta = learn_beta
+        self.n_chains = n_chains
+        self.n_jobs = n_jobs
+        self.n_shards = n_shards
+        self.random_state = random_state
+        self.evaluate_every = evaluate_every
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.progress = progress
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn: non-negative, sparse or dense."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+        """Fit the model to a corpus or a matrix of counts.
+
+        Parameters
+        ----------
+        X : Corpus, or sparse or dense matrix of counts (documents × words)
+            Fractional counts are rounded, with one warning.
+        y : None
+            Ignored; scikit-learn's convention.
+        callback : callable, optional
+            Called with a ``SweepInfo`` after each sweep; a true result ends the fit.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> topoi.LDA(2, n_iter=5, random_state=0).fit([[1, 0, 2], [0, 3, 0]]).n_features_in_
+        3
+        """
+        corpus = X if isinstance(X, Corpus) else self._corpus_from_matrix(X, reset=True)
+        self._fit_corpus(corpus, callback)
+        self.n_features_in_ = corpus.n_words
+        return self
+
+    def _corpus_from_matrix(self, X: Any, reset: bool) -> Corpus:
+        matrix = validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=[np.int64, np.float64], ensure_non_negative=True
+        )
+        words = getattr(self, "feature_names_in_", None) if reset else self.vocabulary_.words
+        return counts_corpus(matrix, words)
+
+    def _author_lists(self, corpus: Corpus) -> AuthorLists:
+        return self._lists_for(corpus)
+
+    def _lists_for(self, corpus: Corpus) -> AuthorLists:
+        return AuthorLists.private(corpus.n_docs)
+
+    def _as_corpus(self, X: Any) -> Corpus:
+        if isinstance(X, Corpus) or _is_texts(X):
+            return super()._as_corpus(X)
+        return self._corpus_from_matrix(X, reset=False)
+
+    @property
+    def components_(self) -> NDArray[np.float64]:
+        """P(word | topic) under the name scikit-learn gives it."""
+        return self.topic_word_
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._first.n_topics
+
+
+def _is_texts(X: Any) -> bool:
+    return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(x, str) for x in X)
+

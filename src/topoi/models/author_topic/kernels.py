@@ -1,0 +1,297 @@
+"""The author-topic sampler: one collapsed Gibbs sweep, in lanes and in plain form.
+
+A token's author and topic are drawn jointly (Rosen-Zvi et al. 2009, equation 3),
+
+    P(x = a, z = k)  ∝  (word_topic[w,k] + beta) / (topic[k] + W·beta)
+                        · weight[d,a] · (author_topic[a,k] + alpha[k]) / (author[a] + Σ alpha)
+
+with counts that leave the token out: first the topic from the sum over the document's authors, then the author
+given the topic. That is exact, and costs one draw among topics and one among authors instead of one among all
+their pairs. A document whose only author is private is LDA.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from topoi.kernels import lanes
+from topoi.kernels.counts import most_authors
+from topoi.kernels.dirichlet import log_rising
+from topoi.kernels.draw import draw_lanes, draw_plain, scratch_length
+from topoi.kernels.jit import compiled, inlined, lean
+from topoi.kernels.random import high_float, next_bits, uniform
+
+_ONE = np.float32(1.0)
+_ZERO = np.float32(0.0)
+
+
+@lean
+def random_assignments(documents, n_topics, assignments, stream):
+    """Give every token a topic and one of its document's authors, each uniformly at random."""
+    for d in range(documents.doc_start.shape[0] - 1):
+        n_slots = documents.author_start[d + 1] - documents.author_start[d]
+        for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
+            assignments.topic[i] = np.int64(uniform(stream) * n_topics)
+            assignments.slot[i] = np.int64(uniform(stream) * n_slots) if n_slots > 1 else 0
+
+
+@lean
+def count(documents, assignments, counts):
+    """Recount everything from the assignments (private authors' rows are recounted document by document)."""
+    counts.word_topic[:] = _ZERO
+    counts.topic[:] = 0
+    counts.author_topic[:] = _ZERO
+    counts.author[:] = 0
+    private = counts.author.shape[0] - 1
+    for d in range(documents.doc_start.shape[0] - 1):
+        for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
+            k = assignments.topic[i]
+            counts.word_topic[documents.tokens[i], k] += _ONE
+            counts.topic[k] += 1
+            a = documents.author[documents.author_start[d] + assignments.slot[i]]
+            if a != private:
+                counts.author_topic[a, k] += _ONE
+                counts.author[a] += 1
+
+
+@inlined
+def recount_private_author(documents, assignments, counts, d):
+    """Set the private author's row (the last) to the document's own assignments; O(topics + tokens)."""
+    private = counts.author_topic.shape[0] - 1
+    slot = -1
+    for p in range(documents.author_start[d], documents.author_start[d + 1]):
+        if documents.author[p] == private:
+            slot = p - documents.author_start[d]
+    if slot < 0:
+        return
+    for k in range(counts.author_topic.shape[1]):
+        counts.author_topic[private, k] = _ZERO
+    total = 0
+    for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
+        if assignments.slot[i] == slot:
+            counts.author_topic[private, assignments.topic[i]] += _ONE
+            total += 1
+    counts.author[private] = total
+
+
+@inlined
+def move_token(counts, w, k, a, step):
+    """Add (step 1) or remove (step -1) one token of word ``w``, topic ``k``, author ``a``."""
+    counts.word_topic[w, k] += np.float32(step)
+    counts.topic[k] += step
+    counts.author_topic[a, k] += np.float32(step)
+    counts.author[a] += step
+
+
+@inlined
+def author_share(documents, counts, priors, p, k):
+    """Author ``p``'s part in topic ``k`` in float64: weight · (author_topic + alpha) / (author + Σ alpha)."""
+    a = documents.author[p]
+    share = (np.float64(counts.author_topic[a, k]) + priors.alpha[k]) / (counts.author[a] + priors.alpha_sum)
+    return documents.author_weight[p] * share
+
+
+@inlined
+def topic_weights(documents, counts, priors, d, w, weights):
+    """Fill ``weights`` with P(z = k), up to a factor, for a token of word ``w`` that is not in the counts."""
+    for k in range(counts.topic.shape[0]):
+        side = 0.0
+        for p in range(documents.author_start[d], documents.author_start[d + 1]):
+            side += author_share(documents, counts, priors, p, k)
+        word = np.float64(counts.word_topic[w, k]) + priors.beta[w]
+        weights[k] = word / (counts.topic[k] + priors.beta_sum) * side
+
+
+@compiled
+def sweep_plain(documents, assignments, counts, priors, stream):
+    """One sweep in float64, written as the equation reads: the twin that the fast sweep is tested against.
+
+    One uniform per decision, none where there is one choice. Changes assignments, counts and stream.
+    Cost: O(tokens × authors per document × topics).
+    """
+    n_topics = counts.topic.shape[0]
+    weights = np.empty(n_topics)
+    shares = np.empty(most_authors(documents))
+    for d in range(documents.doc_start.shape[0] - 1):
+        recount_private_author(documents, assignments, counts, d)
+        first = documents.author_start[d]
+        n_slots = documents.author_start[d + 1] - first
+        for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
+            w = documents.tokens[i]
+            move_token(counts, w, assignments.topic[i], documents.author[first + assignments.slot[i]], -1)
+            topic_weights(documents, counts, priors, d, w, weights)
+            k = draw_plain(weights, n_topics, stream)
+            for q in range(n_slots):
+                shares[q] = author_share(documents, counts, priors, first + q, k)
+            q = draw_plain(shares, n_slots, stream)
+            assignments.topic[i] = k
+            assignments.slot[i] = q
+            move_token(counts, w, k, documents.author[first + q], 1)
+
+
+@inlined
+def _inverse(n, prior_sum):
+    return _ONE / np.float32(n + prior_sum)
+
+
+@inlined
+def _scan(word_topic, row, beta, sides, scales, n_slots, running, width):
+    """Running lane sums of (word_topic + beta) · Σ_q scale[q] · side[q]; unrolled for one to three authors."""
+    sums = lanes.splat(_ZERO)
+    prior = lanes.splat(beta)
+    if n_slots == 1:
+        for j in range(0, width, 16):
+            word = lanes.add(lanes.load(word_topic, row + j), prior)
+            sums = lanes.add(sums, lanes.mul(word, lanes.load(sides, j)))
+            lanes.store(running, j, sums)
+        return sums
+    scale0 = lanes.splat(scales[0])
+    scale1 = lanes.splat(scales[1])
+    if n_slots == 2:
+        for j in range(0, width, 16):
+            word = lanes.add(lanes.load(word_topic, row + j), prior)
+            side = lanes.mul(scale0, lanes.load(sides, j))
+            side = lanes.add(side, lanes.mul(scale1, lanes.load(sides, width + j)))
+            sums = lanes.add(sums, lanes.mul(word, side))
+            lanes.store(running, j, sums)
+        return sums
+    scale2 = lanes.splat(scales[2])
+    for j in range(0, width, 16):
+        word = lanes.add(lanes.load(word_topic, row + j), prior)
+        side = lanes.mul(scale0, lanes.load(sides, j))
+        side = lanes.add(side, lanes.mul(scale1, lanes.load(sides, width + j)))
+        side = lanes.add(side, lanes.mul(scale2, lanes.load(sides, 2 * width + j)))
+        for q in range(3, n_slots):
+            side = lanes.add(side, lanes.mul(lanes.splat(scales[q]), lanes.load(sides, q * width + j)))
+        sums = lanes.add(sums, lanes.mul(word, side))
+        lanes.store(running, j, sums)
+    return sums
+
+
+@inlined
+def _draw_slot(shares, n_slots, bits):
+    """A position below ``n_slots``, given running sums of the authors' weights."""
+    target = high_float(bits) * shares[n_slots - 1]
+    q = 0
+    for p in range(n_slots - 1):
+        q += shares[p] <= target
+    return q
+
+
+@compiled
+def sweep(documents, assignments, counts, priors, stream):
+    """One exact sweep in sixteen lanes; changes assignments, counts and stream.
+
+    ``sides[q]`` holds (author_topic[a,k] + alpha[k]) / (topic[k] + W·beta) for each author of the document; only the
+    two topics a token leaves and joins change in it, and they are recomputed from the whole counts, so nothing
+    drifts. Cost: O(tokens × authors per document × topics / 16).
+    """
+    n_topics = counts.topic.shape[0]
+    width = counts.word_topic.shape[1]
+    most = most_authors(documents)
+    sides = np.zeros((most, width), np.float32)
+    scales = np.ones((2, most), np.float32)  # each author's factor, and room for running sums over authors
+    running = np.full(scratch_length(n_topics), np.float32(np.inf), np.float32)
+    inverse = np.zeros(width, np.float32)
+    _sweep(documents, assignments, counts, priors, (sides, scales[0], scales[1], running, inverse), stream)
+
+
+@lean
+def _sweep(documents, assignments, counts, priors, scratch, stream):
+    tokens, doc_start, author, author_start, author_weight = documents
+    topic_of, slot_of = assignments
+    word_topic, topic, author_topic, author_total = counts
+    alpha, alpha_sum, beta, beta_sum = priors
+    sides, scales, shares, running, inverse = scratch
+    n_topics = topic.shape[0]
+    width = word_topic.shape[1]
+    last_token = tokens.shape[0] - 1
+    for k in range(n_topics):
+        inverse[k] = _inverse(topic[k], beta_sum)
+    for d in range(doc_start.shape[0] - 1):
+        recount_private_author(documents, assignments, counts, d)
+        first = author_start[d]
+        n_slots = author_start[d + 1] - first
+        for q in range(n_slots):
+            a = author[first + q]
+            scales[q] = author_weight[first + q] / np.float32(author_total[a] + alpha_sum)
+            for k in range(width):
+                sides[q, k] = (author_topic[a, k] + alpha[k]) * inverse[k]
+        if n_slots == 1:
+            scales[0] = _ONE
+        for i in range(doc_start[d], doc_start[d + 1]):
+            w = np.int64(np.uint32(tokens[i]))
+            ahead = np.int64(np.uint32(tokens[min(i + 2, last_token)])) * width
+            for j in range(0, width, 16):
+                lanes.prefetch(word_topic, ahead + j)
+            k0 = np.int64(topic_of[i])
+            q0 = np.int64(slot_of[i])
+            a0 = author[first + q0]
+            if n_slots > 1:
+                scales[q0] = author_weight[first + q0] / np.float32(author_total[a0] - 1 + alpha_sum)
+            # The topic the token leaves is taken out of the scan and given its weight without the token.
+            author_topic[a0, k0] -= _ONE
+            side = _ZERO
+            for q in range(n_slots):
+                sides[q, k0] = _ZERO
+                side += scales[q] * (author_topic[author[first + q], k0] + alpha[k0])
+            own = (word_topic[w, k0] - _ONE + beta[w]) * side * _inverse(topic[k0] - 1, beta_sum)
+            sums = _scan(word_topic, w * width, beta[w], sides, scales, n_slots, running, width)
+            k = draw_lanes(running, sums, n_topics, k0, own, next_bits(stream))
+            q = 0
+            if n_slots > 1:
+                total = _ZERO
+                for p in range(n_slots):
+                    total += scales[p] * (author_topic[author[first + p], k] + alpha[k])
+                    shares[p] = total
+                q = _draw_slot(shares, n_slots, next_bits(stream))
+            a = author[first + q]
+            author_topic[a, k] += _ONE
+            if q != q0:
+                author_total[a0] -= 1
+                author_total[a] += 1
+                slot_of[i] = q
+                scales[q] = author_weight[first + q] / np.float32(author_total[a] + alpha_sum)
+            if n_slots > 1:
+                scales[q0] = author_weight[first + q0] / np.float32(author_total[a0] + alpha_sum)
+            if k != k0:
+                word_topic[w, k0] -= _ONE
+                word_topic[w, k] += _ONE
+                topic[k0] -= 1
+                topic[k] += 1
+                topic_of[i] = k
+                inverse[k0] = _inverse(topic[k0], beta_sum)
+                inverse[k] = _inverse(topic[k], beta_sum)
+                for p in range(n_slots):
+                    sides[p, k] = (author_topic[author[first + p], k] + alpha[k]) * inverse[k]
+            for p in range(n_slots):
+                sides[p, k0] = (author_topic[author[first + p], k0] + alpha[k0]) * inverse[k0]
+
+
+@lean
+def log_joint_documents(documents, assignments, counts, priors):
+    """The documents' part of the log joint: private authors' topics, and the choice of authors.
+
+    Uses the private author's row as scratch; everything else is left alone. Cost: O(documents × topics + tokens).
+    """
+    private = counts.author.shape[0] - 1
+    result = 0.0
+    for d in range(documents.doc_start.shape[0] - 1):
+        first = documents.author_start[d]
+        last = documents.author_start[d + 1]
+        counts.author[private] = 0
+        recount_private_author(documents, assignments, counts, d)
+        if counts.author[private] > 0:
+            result -= log_rising(np.float64(counts.author[private]), priors.alpha_sum)
+            for k in range(counts.topic.shape[0]):
+                n = np.float64(counts.author_topic[private, k])
+                result += log_rising(n, np.float64(priors.alpha[k]))
+        if last - first > 1:
+            total = 0.0
+            for p in range(first, last):
+                total += documents.author_weight[p]
+            for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
+                result += math.log(documents.author_weight[first + assignments.slot[i]] / total)
+    return result

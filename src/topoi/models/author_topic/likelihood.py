@@ -1,0 +1,155 @@
+"""The probability of new documents under a fitted model, theta of known authors plugged in, of private ones integrated out.
+
+A document whose authors are all known has P(w_d) = Π_i Σ_k Σ_a weight[a] · theta[a,k] · phi[k,w_i], the authors' weights
+summing to one (Rosen-Zvi et al. 2009, below equation 10). A private author's theta is unknown; its prior mean would
+make the model a unigram, so it is integrated out by a particle filter that goes through the document from left to
+right (in the spirit of Wallach et al. 2009, section 4.4, with resampling of particles in place of a complete
+pass over earlier tokens at every step: unbiased, and linear instead of quadratic in the length).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from topoi.kernels.jit import compiled, inlined
+from topoi.kernels.random import seed_stream, uniform
+from topoi.models.author_topic.inference import content_key
+
+
+@compiled
+def log_likelihood(documents, counts, priors, n_particles, n_moves, seed, chain, result):
+    """Set ``result[d]`` to the log probability of each document, natural log, without multinomial coefficient.
+
+    Cost: O(tokens × topics) where all authors are known, else × n_particles × (1 + n_moves).
+    """
+    n_topics = counts.topic.shape[0]
+    private = counts.author.shape[0] - 1
+    stream = np.empty(2, np.uint64)
+    known = np.empty(n_topics)
+    for d in range(documents.doc_start.shape[0] - 1):
+        first, last = documents.author_start[d], documents.author_start[d + 1]
+        total = 0.0
+        for p in range(first, last):
+            total += documents.author_weight[p]
+        known[:] = 0.0
+        own = 0.0
+        for p in range(first, last):
+            a = documents.author[p]
+            weight = documents.author_weight[p] / total
+            if a == private:
+                own = weight
+                continue
+            for k in range(n_topics):
+                theta = (np.float64(counts.author_topic[a, k]) + priors.alpha[k]) / (counts.author[a] + priors.alpha_sum)
+                known[k] += weight * theta
+        phi = _word_probabilities(documents, d, counts, priors)
+        if own == 0.0:
+            result[d] = 0.0
+            for i in range(phi.shape[0]):
+                result[d] += math.log((phi[i] * known).sum())
+        else:
+            seed_stream(stream, seed, chain, content_key(documents, d), 2)
+            result[d] = _integrated(phi, known, own, priors, n_particles, n_moves, stream)
+
+
+@compiled
+def _word_probabilities(documents, d, counts, priors):
+    """phi of each token of the document: tokens × topics."""
+    first, last = documents.doc_start[d], documents.doc_start[d + 1]
+    phi = np.empty((last - first, counts.topic.shape[0]))
+    for i in range(last - first):
+        w = documents.tokens[first + i]
+        for k in range(counts.topic.shape[0]):
+            phi[i, k] = (np.float64(counts.word_topic[w, k]) + priors.beta[w]) / (counts.topic[k] + priors.beta_sum)
+    return phi
+
+
+@inlined
+def _predict(phi_i, known, own, alpha, alpha_sum, number, total, weights):
+    """Fill ``weights`` with P(word, topic) for a particle's next token; their sum is its predictive probability."""
+    result = 0.0
+    scale = own / (total + alpha_sum)
+    for k in range(known.shape[0]):
+        weights[k] = phi_i[k] * (known[k] + scale * (number[k] + alpha[k]))
+        result += weights[k]
+    return result
+
+
+@inlined
+def _assign(phi_i, known, own, priors, number, total, weights, mass, stream):
+    """Draw a topic and whether the private author chose it; the topic, or -1 - topic for a known author."""
+    left = uniform(stream) * mass
+    k = 0
+    last = known.shape[0] - 1
+    while k < last and left >= weights[k]:
+        left -= weights[k]
+        k += 1
+    mine = own * (number[k] + priors.alpha[k]) / (total + priors.alpha_sum)
+    if known[k] == 0.0 or uniform(stream) * (known[k] + mine) < mine:
+        return k
+    return -1 - k
+
+
+@compiled
+def _integrated(phi, known, own, priors, n_particles, n_moves, stream):
+    """Log of an unbiased estimate of the document's probability, theta of its private author integrated out."""
+    n_tokens, n_topics = phi.shape
+    choice = np.zeros((n_particles, n_tokens), np.int32)
+    number = np.zeros((n_particles, n_topics))
+    total = np.zeros(n_particles)
+    weight = np.full(n_particles, 1.0 / n_particles)
+    mass = np.empty(n_particles)
+    weights = np.empty(n_topics)
+    alpha = priors.alpha
+    result = 0.0
+    for i in range(n_tokens):
+        estimate = 0.0
+        for p in range(n_particles):
+            for _ in range(min(n_moves, i)):
+                j = np.int64(uniform(stream) * i)
+                old = choice[p, j]
+                if old >= 0:
+                    number[p, old] -= 1.0
+                    total[p] -= 1.0
+                m = _predict(phi[j], known, own, alpha, priors.alpha_sum, number[p], total[p], weights)
+                new = _assign(phi[j], known, own, priors, number[p], total[p], weights, m, stream)
+                choice[p, j] = new
+                if new >= 0:
+                    number[p, new] += 1.0
+                    total[p] += 1.0
+            mass[p] = _predict(phi[i], known, own, alpha, priors.alpha_sum, number[p], total[p], weights)
+            new = _assign(phi[i], known, own, priors, number[p], total[p], weights, mass[p], stream)
+            choice[p, i] = new
+            if new >= 0:
+                number[p, new] += 1.0
+                total[p] += 1.0
+            estimate += weight[p] * mass[p]
+        result += math.log(estimate)
+        squares = 0.0
+        for p in range(n_particles):
+            weight[p] *= mass[p] / estimate
+            squares += weight[p] * weight[p]
+        if 1.0 / squares < 0.5 * n_particles and i + 1 < n_tokens:
+            choice, number, total = _resample(choice, number, total, weight, i + 1, stream)
+            weight[:] = 1.0 / n_particles
+    return result
+
+
+@compiled
+def _resample(choice, number, total, weight, n_done, stream):
+    """Systematic resampling: particles survive in proportion to their weights."""
+    n_particles = len(weight)
+    new_choice, new_number, new_total = np.empty_like(choice), np.empty_like(number), np.empty_like(total)
+    step = uniform(stream)
+    source = 0
+    upto = weight[0]
+    for p in range(n_particles):
+        while upto * n_particles < p + step and source < n_particles - 1:
+            source += 1
+            upto += weight[source]
+        new_choice[p, :n_done] = choice[source, :n_done]
+        new_number[p] = number[source]
+        new_total[p] = total[source]
+    return new_choice, new_number, new_total

@@ -1,0 +1,211 @@
+"""What the family predicts of new documents: topic shares, labels, likelihood, perplexity."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from topoi.corpus.corpus import Corpus
+from topoi.corpus.vocabulary import Vocabulary
+from topoi.engine.executors import resolve_jobs
+from topoi.errors import ModelError
+from topoi.kernels.counts import Documents
+from topoi.models.author_topic.inference import Labels, SamplingPlan, Scored
+from topoi.models.author_topic.posterior import Posterior
+from topoi.models.author_topic.state import AuthorLists
+from topoi.models.gibbs import log_mean_exp
+from topoi.models.inputs import Aligned, align
+from topoi.models.scores import perplexities
+from topoi.models.validation import resolve_seed, whole_number
+
+_N_PARTICLES, _N_MOVES = 20, 4
+
+
+class Predictions:
+    """Predictions of a fitted topic model; mixed into the family's members.
+
+    Random streams are named by the fit's seed, the chain and the document's own words and authors: a result depends
+    neither on the order of documents nor on the number of threads.
+    """
+
+    vocabulary_: Vocabulary
+    authors_: NDArray[Any]
+    chains_: list[Posterior]
+    corpus_: Corpus
+    n_jobs: int | None
+    _seed: int
+
+    def _lists_for(self, corpus: Corpus) -> AuthorLists:
+        raise NotImplementedError  # abstract: each member says who may have written a document
+
+    def _as_corpus(self, X: Any) -> Corpus:
+        if isinstance(X, Corpus):
+            return X
+        if isinstance(X, str) or not isinstance(X, list | tuple) or not all(isinstance(x, str) for x in X):
+            raise ModelError(f"pass a topoi.Corpus or a list of texts, not {type(X).__name__}")
+        return self.corpus_.encode(list(X))
+
+    def _align(self, X: Any) -> tuple[Aligned, Documents]:
+        check_is_fitted(self, "n_iter_")
+        aligned = align(self._as_corpus(X), self.vocabulary_, self.authors_)
+        if len(self.authors_) and aligned.n_unknown_authors:
+            message = f"{aligned.n_unknown_authors:,} authors are not known to the model and are left out"
+            warnings.warn(message, UserWarning, stacklevel=3)
+        return aligned, make_documents(aligned.corpus, self._lists_for(aligned.corpus))
+
+    def _plan(self, burn_in: int, n_samples: int, lag: int, chain: int, random_state: Any = None) -> SamplingPlan:
+        whole_number("burn_in", burn_in, 0)
+        seed = self._seed if random_state is None else resolve_seed(random_state)
+        return SamplingPlan(burn_in, whole_number("n_samples", n_samples), whole_number("lag", lag), seed, chain)
+
+    def transform(self, X: Any, burn_in: int = 20, n_samples: int = 10, lag: int = 2) -> NDArray[np.float64]:
+        """Topic shares of new documents, documents × topics; rows sum to one.
+
+        Sampled against the first chain (topics of different chains do not correspond), the mean of
+        ``n_samples`` samples ``lag`` sweeps apart after ``burn_in``. A document's authors, where the model knows them,
+        inform its topics; one without known authors gets a private author.
+
+        Parameters
+        ----------
+        X : Corpus, list of texts, or (LDA) a matrix of counts
+            The documents. Words the model does not know are left out.
+        burn_in, n_samples, lag : int
+            Gibbs sweeps.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]] * 10)
+        >>> model = topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
+        >>> model.transform(["a b a", "c"]).argmax(axis=1).tolist() == model.doc_topic_[:2].argmax(axis=1).tolist()
+        True
+        """
+        _, documents = self._align(X)
+        plan = self._plan(burn_in, n_samples, lag, 0)
+        return self.chains_[0].sample_documents(documents, plan, n_jobs=resolve_jobs(self.n_jobs))[0]
+
+    def label_tokens(
+        self, documents: Documents, burn_in: int = 20, n_samples: int = 20, lag: int = 2, random_state: Any = None
+    ) -> Labels:
+        """Probabilities of topics and authors (positions in the document's list) for every token (first chain)."""
+        plan = self._plan(burn_in, n_samples, lag, 0, random_state)
+        return self.chains_[0].sample_documents(documents, plan, labels=True)[2]
+
+    def log_likelihood(self, X: Any, n_particles: int = _N_PARTICLES) -> NDArray[np.float64]:
+        """Log probability of each document, natural log, without multinomial coefficient, averaged over chains.
+
+        The average is over the chains' probabilities of the whole document (AT09, below equation 10). Mixtures of known
+        authors are plugged in; those of private authors are integrated out by a particle filter, unbiased.
+
+        Parameters
+        ----------
+        X : Corpus, list of texts, or (LDA) a matrix of counts
+            The documents.
+        n_particles : int
+            More particles, less variance, where there are private authors.
+
+        Examples
+        --------
+        >>> import numpy as np, topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["a", "a"]])
+        >>> model = topoi.LDA(1, n_iter=2, random_state=0).fit(corpus)
+        >>> np.exp(model.log_likelihood(corpus)).round(3).tolist()
+        [0.188, 0.561]
+        """
+        _, documents = self._align(X)
+        whole_number("n_particles", n_particles)
+        jobs = resolve_jobs(self.n_jobs)
+        each = [c.log_likelihood(documents, self._seed, n_particles, _N_MOVES, jobs) for c in self.chains_]
+        return log_mean_exp(np.stack(each))
+
+    def perplexity(self, X: Any, average: str = "documents", per_document: bool = False) -> Any:
+        """Perplexity of documents: the lower, the better the model predicts them.
+
+        Parameters
+        ----------
+        X : Corpus, list of texts, or (LDA) a matrix of counts
+            The documents. Empty ones have no perplexity and do not count.
+        average : {"documents", "tokens"}
+            The mean over documents of exp(−log p(w_d) / N_d), as AT09 reports, or exp(−Σ log p(w_d) / Σ N_d).
+        per_document : bool
+            Return the array of documents' perplexities instead (NaN for empty ones).
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"]] * 4)
+        >>> round(topoi.LDA(1, n_iter=2, random_state=0).fit(corpus).perplexity(corpus), 6)
+        2.0
+        """
+        aligned, _ = self._align(X)
+        return perplexities(self.log_likelihood(aligned.corpus), aligned.corpus.doc_lengths, average, per_document)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood per token, for scikit-learn's model selection: the higher, the better.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"]] * 4)
+        >>> round(topoi.LDA(1, n_iter=2, random_state=0).fit(corpus).score(corpus), 3)
+        -0.693
+        """
+        aligned, _ = self._align(X)
+        return float(self.log_likelihood(aligned.corpus).sum() / max(aligned.corpus.n_tokens, 1))
+
+    def log_completion(
+        self, corpus: Corpus, observed: NDArray[np.bool_], burn_in: int = 20, n_samples: int = 10, lag: int = 2
+    ) -> NDArray[np.float64]:
+        """Log probability of each document's unobserved tokens, given the observed ones.
+
+        Every chain is continued on the observed tokens alone and its predictions averaged over samples; the
+        product over tokens is averaged over chains (AT09, section 6.4).
+
+        Parameters
+        ----------
+        corpus : Corpus
+            The documents.
+        observed : boolean array, one per token
+            Which tokens are seen.
+        burn_in, n_samples, lag : int
+            Gibbs sweeps.
+
+        Examples
+        --------
+        >>> import numpy as np, topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"]] * 4)
+        >>> model = topoi.LDA(1, n_iter=2, random_state=0).fit(corpus)
+        >>> len(model.log_completion(corpus, np.arange(8) % 2 == 0))
+        4
+        """
+        observed = np.asarray(observed, bool)
+        if observed.shape != (corpus.n_tokens,):
+            raise ModelError(f"observed has {observed.size} values for {corpus.n_tokens} tokens")
+        aligned, documents = self._align(corpus)
+        observed = observed[aligned.kept]
+        doc = np.repeat(np.arange(aligned.corpus.n_docs), aligned.corpus.doc_lengths)
+        seen = _part(documents, observed, doc)
+        rest = _part(documents, ~observed, doc)
+        scored = Scored(rest.tokens, rest.doc_start)
+        totals = []
+        for chain in self.chains_:
+            plan = self._plan(burn_in, n_samples, lag, chain.index)
+            _, scores, _ = chain.sample_documents(seen, plan, scored, n_jobs=resolve_jobs(self.n_jobs))
+            totals.append(np.bincount(doc[~observed], np.log(scores), aligned.corpus.n_docs))
+        return log_mean_exp(np.stack(totals))
+
+
+def make_documents(corpus: Corpus, lists: AuthorLists) -> Documents:
+    """A corpus and its lists of authors in the form the kernels read."""
+    return Documents(corpus.tokens, corpus.doc_start, lists.author, lists.start, lists.weight)
+
+
+def _part(documents: Documents, chosen: NDArray[np.bool_], doc: NDArray[np.int64]) -> Documents:
+    """The documents with some of their tokens."""
+    lengths = np.bincount(doc[chosen], minlength=len(documents.doc_start) - 1)
+    start = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    return documents._replace(tokens=documents.tokens[chosen], doc_start=start)

@@ -1,0 +1,136 @@
+"""The family's generative story: authors' mixtures, topics' words, then for each token an author, a topic, a word."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.corpus.corpus import Corpus
+from topoi.errors import ModelError
+from topoi.models.author_topic.state import AuthorLists
+from topoi.models.validation import positive_vector, whole_number
+
+_N_WORDS = 1000
+
+
+class Truth(NamedTuple):
+    """What a simulated corpus was drawn from, and every token's topic and author (position in the list)."""
+
+    topic_word: NDArray[np.float64]
+    author_topic: NDArray[np.float64]
+    doc_topic: NDArray[np.float64]
+    topic: NDArray[np.int64]
+    slot: NDArray[np.int64]
+
+
+class SimulatedCorpus(Corpus):
+    """A corpus whose truth is known."""
+
+    truth: Truth
+
+
+def simulate_corpus(model: Any, n_docs: int, doc_length: float, authors: Any, seed: int) -> SimulatedCorpus:
+    """Draw a corpus by the model's settings; topics and authors' mixtures are the fitted ones if there are any."""
+    rng = np.random.default_rng(seed)
+    whole_number("n_docs", n_docs)
+    names, doc_author, start = _authors(authors, n_docs, rng)
+    if hasattr(model, "n_iter_"):
+        posterior = model.chains_[0]
+        topic_word, alpha, words = posterior.topic_word, posterior.alpha, list(model.vocabulary_.words)
+    else:
+        n_topics = whole_number("n_topics", model.n_topics)
+        alpha = positive_vector("alpha", 50.0 / n_topics if model.alpha is None else model.alpha, n_topics, "n_topics")
+        n_words = _N_WORDS if np.ndim(model.beta) == 0 else len(model.beta)
+        topic_word = _dirichlet(rng, positive_vector("beta", model.beta, n_words, "the number of words"), n_topics)
+        words = [f"w{w}" for w in range(n_words)]
+    if hasattr(model, "n_iter_") and len(names) and len(model.authors_):
+        known = {name: a for a, name in enumerate(model.authors_)}
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise ModelError(f"the fitted model has no author {unknown[0]!r}")
+        author_topic = model.chains_[0].author_topic[[known[name] for name in names]]
+    else:
+        author_topic = _dirichlet(rng, alpha, len(names))
+    fictitious = bool(getattr(model, "fictitious_authors", False))
+    lists = AuthorLists.from_csr(
+        doc_author, start, len(names), fictitious, getattr(model, "fictitious_weight", None) if fictitious else None
+    )
+    return _draw(rng, lists, author_topic, topic_word, alpha, doc_length, words, names, (doc_author, start))
+
+
+def _authors(authors: Any, n_docs: int, rng: np.random.Generator) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
+    """Author names, and each document's authors in CSR form."""
+    if authors is None:
+        return [], np.zeros(0, np.int32), np.zeros(n_docs + 1, np.int64)
+    if isinstance(authors, int):
+        n = whole_number("authors", authors)
+        rows = [rng.choice(n, min(n, int(rng.integers(1, 4))), replace=False).tolist() for _ in range(n_docs)]
+        names = [f"author {a}" for a in range(n)]
+    else:
+        if len(authors) != n_docs:
+            raise ModelError(f"authors has {len(authors)} entries for {n_docs} documents")
+        names = list(dict.fromkeys(name for row in authors for name in row))
+        number = {name: a for a, name in enumerate(names)}
+        rows = [list(dict.fromkeys(number[name] for name in row)) for row in authors]
+    start = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
+    return names, np.array([a for row in rows for a in row], np.int32), start
+
+
+def _dirichlet(rng: np.random.Generator, parameters: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """``n`` draws; by logarithms of gammas, so that tiny parameters do not give rows of zeros."""
+    shape = (n, len(parameters))
+    log_gamma = np.log(rng.standard_gamma(parameters + 1.0, shape)) + np.log(rng.random(shape)) / parameters
+    log_gamma -= log_gamma.max(axis=1, keepdims=True, initial=-np.inf)
+    draws = np.exp(log_gamma)
+    return np.asarray(draws / draws.sum(axis=1, keepdims=True))
+
+
+def _draw(
+    rng: np.random.Generator,
+    lists: AuthorLists,
+    author_topic: NDArray[np.float64],
+    topic_word: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    doc_length: float,
+    words: list[str],
+    names: list[str],
+    csr: tuple[NDArray[Any], NDArray[Any]],
+) -> SimulatedCorpus:
+    n_docs = len(lists.start) - 1
+    lengths = rng.poisson(doc_length, n_docs)
+    doc_start = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    topic = np.zeros(doc_start[-1], np.int64)
+    slot = np.zeros(doc_start[-1], np.int64)
+    for d in range(n_docs):
+        here = slice(doc_start[d], doc_start[d + 1])
+        mine = slice(lists.start[d], lists.start[d + 1])
+        rows = np.array([_dirichlet(rng, alpha, 1)[0] if a == lists.n_shared else author_topic[a] for a in lists.author[mine]])
+        weight = lists.weight[mine].astype(np.float64)
+        slot[here] = rng.choice(len(rows), lengths[d], p=weight / weight.sum())
+        topic[here] = _categorical(rng, np.cumsum(rows, axis=1), slot[here])
+    tokens = _categorical(rng, np.cumsum(topic_word, axis=1), topic)
+    counts = np.zeros((n_docs, len(alpha)))
+    np.add.at(counts, (np.repeat(np.arange(n_docs), lengths), topic), 1.0)
+    from topoi.corpus.vocabulary import Vocabulary
+
+    corpus = SimulatedCorpus(
+        tokens=tokens, doc_start=doc_start, vocabulary=Vocabulary(words), doc_author=csr[0], doc_author_start=csr[1],
+        authors=names,
+    )  # fmt: skip
+    shares = counts / np.maximum(lengths, 1)[:, None]
+    corpus.truth = Truth(topic_word, author_topic, shares, topic, slot)
+    return corpus
+
+
+def _categorical(
+    rng: np.random.Generator, cumulative: NDArray[np.float64], row: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """One draw per entry of ``row`` from that row's distribution, by grouping equal rows."""
+    result = np.zeros(len(row), np.int64)
+    u = rng.random(len(row))
+    for r in np.unique(row):
+        where = row == r
+        result[where] = np.searchsorted(cumulative[r], u[where] * cumulative[r, -1], side="right")
+    return np.minimum(result, cumulative.shape[1] - 1)

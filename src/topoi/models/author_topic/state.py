@@ -1,0 +1,306 @@
+"""From a corpus to what the sampler works on: lists of authors, shards of documents, chains; and back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.corpus.corpus import Corpus
+from topoi.engine.loop import Chain
+from topoi.engine.shards import cut
+from topoi.errors import ModelError
+from topoi.kernels.counts import Assignments, Counts, Documents, Priors
+from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet, log_probability_columns, log_probability_rows
+from topoi.kernels.lanes import padded
+from topoi.kernels.random import new_stream
+from topoi.models.author_topic import kernels, word_major
+
+_EXACT_IN_FLOAT32 = 2**24
+_LARGEST_UINT16 = 2**16 - 1
+_LEARN_AFTER, _LEARN_EVERY = 20, 10
+
+
+@dataclass(frozen=True)
+class AuthorLists:
+    """Each document's possible authors with their weights; row ``n_shared`` is the document's private author."""
+
+    author: NDArray[np.int32]
+    start: NDArray[np.int64]
+    weight: NDArray[np.float32]
+    n_shared: int
+
+    @property
+    def private_slot(self) -> NDArray[np.int64]:
+        """For each document the position of its private author in its list, or -1."""
+        slot = np.full(len(self.start) - 1, -1, np.int64)
+        where = np.flatnonzero(self.author == self.n_shared)
+        doc = np.searchsorted(self.start, where, side="right") - 1
+        slot[doc] = where - self.start[doc]
+        return slot
+
+    @property
+    def all_private(self) -> bool:
+        """Whether every document has a private author and no other: the model is LDA."""
+        return len(self.author) == len(self.start) - 1 and bool((self.author == self.n_shared).all())
+
+    @classmethod
+    def private(cls, n_docs: int, n_shared: int = 0) -> AuthorLists:
+        """One private author per document."""
+        return cls(
+            np.full(n_docs, n_shared, np.int32), np.arange(n_docs + 1), np.ones(n_docs, np.float32), n_shared
+        )
+
+    @classmethod
+    def from_csr(
+        cls, author: NDArray[Any], start: NDArray[Any], n_shared: int, fictitious: bool, weight: float | None
+    ) -> AuthorLists:
+        """The documents' own authors; a private one for documents without any, and for all if ``fictitious``.
+
+        With a ``weight`` the private author has that prior probability and the others share the rest evenly.
+        """
+        lengths = np.diff(start)
+        extra = (lengths == 0) | fictitious
+        new_start = np.concatenate(([0], np.cumsum(lengths + extra))).astype(np.int64)
+        authors = np.full(new_start[-1], n_shared, np.int32)
+        own = np.ones(len(authors), bool)
+        own[new_start[1:][extra] - 1] = False
+        authors[own] = author
+        weights = np.ones(len(authors), np.float32)
+        if weight is not None:
+            shared = fictitious & (lengths > 0)
+            share = np.repeat(np.where(shared, (1.0 - weight) / np.maximum(lengths, 1), 1.0), lengths + extra)
+            weights = np.where(own, share, np.repeat(np.where(shared, weight, 1.0), lengths + extra))
+        return cls(authors, new_start, weights.astype(np.float32), n_shared)
+
+
+class DocumentShard:
+    """Some consecutive documents, sampled in document order by the author-topic kernel."""
+
+    def __init__(self, documents: Documents):
+        self.documents = documents
+        n = len(documents.tokens)
+        self.assignments = Assignments(np.zeros(n, np.uint16), np.zeros(n, np.uint16))
+
+    def set_assignments(self, topic: NDArray[Any], slot: NDArray[Any]) -> None:
+        """Take over assignments given in document order."""
+        self.assignments.topic[:] = topic
+        self.assignments.slot[:] = slot
+
+    def in_document_order(self) -> Assignments:
+        """The assignments in document order."""
+        return self.assignments
+
+    def sweep(self, counts: Counts, priors: Priors, stream: NDArray[np.uint64]) -> None:
+        """Sample every token once."""
+        kernels.sweep(self.documents, self.assignments, counts, priors, stream)
+
+
+class WordShard:
+    """Some consecutive documents with private authors only, sampled word by word: LDA's faster order."""
+
+    def __init__(self, documents: Documents, width: int):
+        self.documents = documents
+        self.runs, self._order, self._block_docs = word_major.word_runs(documents.tokens, documents.doc_start, width)
+        self.topic = np.zeros(len(documents.tokens), np.uint16)
+
+    def set_assignments(self, topic: NDArray[Any], slot: NDArray[Any]) -> None:
+        """Take over assignments given in document order."""
+        self.topic[:] = topic[self._order]
+
+    def in_document_order(self) -> Assignments:
+        """The assignments in document order."""
+        topic = np.empty_like(self.topic)
+        topic[self._order] = self.topic
+        return Assignments(topic, np.zeros(len(topic), np.uint16))
+
+    def sweep(self, counts: Counts, priors: Priors, stream: NDArray[np.uint64]) -> None:
+        """Sample every token once."""
+        word_major.sweep_words(self.runs, self.topic, counts, priors, self._block_docs, stream)
+
+
+def make_priors(alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Priors:
+    """Priors in the form the kernels read: float32, alpha padded with zeros to whole lanes.
+
+    The sums are exactly rounded sums of the float32 values: the same on every machine, and after a save.
+    """
+    wide = np.zeros(padded(len(alpha)), np.float32)
+    wide[: len(alpha)] = alpha
+    narrow = beta.astype(np.float32)
+    return Priors(wide, math.fsum(wide.tolist()), narrow, math.fsum(narrow.tolist()))
+
+
+class AuthorTopicSampler:
+    """The author-topic family as the engine's loop sees it (see ``topoi.engine.loop.Sampler``)."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        lists: AuthorLists,
+        alpha: NDArray[np.float64],
+        beta: NDArray[np.float64],
+        n_shards: int = 1,
+        learn_alpha: str | None = None,
+        learn_beta: bool = False,
+    ):
+        self.n_tokens = corpus.n_tokens
+        self.n_topics = len(alpha)
+        self.n_words = corpus.n_words
+        self.lists = lists
+        self._alpha, self._beta = alpha, beta
+        self._learn_alpha, self._learn_beta = learn_alpha, learn_beta
+        self._corpus = corpus
+        self._ranges = cut(np.diff(corpus.doc_start), n_shards)
+        self._check_sizes()
+        longest = int(np.diff(corpus.doc_start).max(initial=0))
+        self.by_words = lists.all_private and longest <= _LARGEST_UINT16
+
+    def _check_sizes(self) -> None:
+        if self.n_topics > _LARGEST_UINT16:
+            raise ModelError(f"n_topics is {self.n_topics}; at most {_LARGEST_UINT16} are possible")
+        most = int(np.diff(self.lists.start).max(initial=0))
+        if most > _LARGEST_UINT16:
+            raise ModelError(f"a document has {most} authors; at most {_LARGEST_UINT16} are possible")
+        commonest = int(np.bincount(self._corpus.tokens, minlength=1).max(initial=0))
+        if commonest >= _EXACT_IN_FLOAT32:
+            raise ModelError(
+                f"one word occurs {commonest:,} times; counts are exact below {_EXACT_IN_FLOAT32:,}: "
+                "drop the commonest words (max_df)"
+            )
+
+    def documents(self, first: int, last: int) -> Documents:
+        """Documents ``first`` to ``last`` with their tokens and authors, counted from zero."""
+        doc_start, author_start = self._corpus.doc_start, self.lists.start
+        authors = slice(author_start[first], author_start[last])
+        return Documents(
+            np.ascontiguousarray(self._corpus.tokens[doc_start[first] : doc_start[last]], np.int32),
+            (doc_start[first : last + 1] - doc_start[first]).astype(np.int64),
+            self.lists.author[authors],
+            author_start[first : last + 1] - author_start[first],
+            self.lists.weight[authors],
+        )
+
+    def _new_chain(self, index: int, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Chain:
+        width = padded(self.n_topics)
+        counts = Counts(
+            np.zeros((self.n_words, width), np.float32),
+            np.zeros(self.n_topics, np.int64),
+            np.zeros((self.lists.n_shared + 1, width), np.float32),
+            np.zeros(self.lists.n_shared + 1, np.int64),
+        )
+        parts = [self.documents(first, last) for first, last in self._ranges]
+        shards: list[Any] = [WordShard(p, width) if self.by_words else DocumentShard(p) for p in parts]
+        return Chain(index, counts, make_priors(alpha, beta), shards)
+
+    def start(self, seed: int, index: int) -> Chain:
+        """A chain with random assignments, from the stream (seed, chain, sweep 0, shard)."""
+        chain = self._new_chain(index, self._alpha, self._beta)
+        for number, shard in enumerate(chain.shards):
+            n = len(shard.documents.tokens)
+            drawn = Assignments(np.zeros(n, np.uint16), np.zeros(n, np.uint16))
+            kernels.random_assignments(shard.documents, self.n_topics, drawn, new_stream(seed, index, 0, number))
+            shard.set_assignments(drawn.topic, drawn.slot)
+        self.recount(chain)
+        return chain
+
+    def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
+        """The chain that ``to_arrays`` described; its counts are recounted from the assignments."""
+        n = self.n_tokens
+        topic = arrays["topic"]
+        slot = arrays.get("slot", np.zeros(n, np.uint16))
+        if topic.shape != (n,) or slot.shape != (n,) or (n and int(topic.max()) >= self.n_topics):
+            raise ModelError("the saved assignments do not fit this corpus")
+        if (slot >= np.repeat(np.diff(self.lists.start), np.diff(self._corpus.doc_start))).any():
+            raise ModelError("the saved assignments name authors that this corpus does not have")
+        chain = self._new_chain(index, arrays["alpha"], arrays["beta"])
+        at = 0
+        for shard in chain.shards:
+            here = slice(at, at + len(shard.documents.tokens))
+            shard.set_assignments(topic[here], slot[here])
+            at = here.stop
+        self.recount(chain)
+        chain.trace = [(int(s), float(v)) for s, v in trace]
+        return chain
+
+    def recount(self, chain: Chain) -> None:
+        """Set the shared counts to what the assignments say."""
+        documents, assignments = self.whole(chain)
+        kernels.count(documents, assignments, chain.counts)
+
+    def whole(self, chain: Chain) -> tuple[Documents, Assignments]:
+        """All documents and all assignments, in document order."""
+        parts = [shard.in_document_order() for shard in chain.shards]
+        assignments = Assignments(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        return self.documents(0, len(self._corpus.doc_start) - 1), assignments
+
+    def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
+        """Assignments (two bytes each per token) and priors."""
+        _, assignments = self.whole(chain)
+        arrays: dict[str, NDArray[Any]] = {"topic": assignments.topic}
+        if not self.lists.all_private:
+            arrays["slot"] = assignments.slot
+        return arrays | {"alpha": chain_alpha(chain), "beta": chain_beta(chain)}
+
+    def sample(self, chain: Chain, shard: int, counts: Counts, stream: NDArray[np.uint64]) -> None:
+        """Sample one shard once against the given counts."""
+        chain.shards[shard].sweep(counts, chain.priors, stream)
+
+    def learn(self, chain: Chain, sweep: int) -> None:
+        """Update alpha and beta by maximum likelihood every ten sweeps, from the twentieth on."""
+        if sweep < _LEARN_AFTER or sweep % _LEARN_EVERY or not (self._learn_alpha or self._learn_beta):
+            return
+        alpha, beta = chain_alpha(chain), chain_beta(chain)
+        if self._learn_alpha:
+            alpha = learn_dirichlet(self._alpha_histogram(chain), alpha, self._learn_alpha == "symmetric")
+        if self._learn_beta:
+            w, k = np.nonzero(chain.counts.word_topic)
+            values = chain.counts.word_topic[w, k]
+            histogram = CountHistogram.from_counts(np.zeros_like(w), values, chain.counts.topic, self.n_words)
+            beta = learn_dirichlet(histogram, beta, symmetric=True)
+        chain.priors = make_priors(alpha, beta)
+
+    def _alpha_histogram(self, chain: Chain) -> CountHistogram:
+        """Counts of topics per author, private authors included."""
+        rows = chain.counts.author_topic[:-1]
+        a, k = np.nonzero(rows)
+        columns, values, totals = [k], [rows[a, k]], [chain.counts.author[:-1]]
+        doc, topic, number = self._private_counts(chain)
+        columns.append(topic)
+        values.append(number)
+        totals.append(np.bincount(doc, number).astype(np.int64) if len(doc) else np.zeros(0, np.int64))
+        return CountHistogram.from_counts(
+            np.concatenate(columns), np.concatenate(values), np.concatenate(totals), self.n_topics
+        )
+
+    def _private_counts(self, chain: Chain) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Non-zero counts of topics for private authors: document, topic, number."""
+        _, assignments = self.whole(chain)
+        lengths = np.diff(self._corpus.doc_start)
+        mine = assignments.slot == np.repeat(self.lists.private_slot, lengths)
+        doc = np.repeat(np.arange(len(lengths)), lengths)[mine]
+        keys, number = np.unique(doc * self.n_topics + assignments.topic[mine], return_counts=True)
+        return keys // self.n_topics, keys % self.n_topics, number
+
+    def log_joint(self, chain: Chain) -> float:
+        """log P(words, topics, authors | author lists, alpha, beta), parameters integrated out."""
+        counts, priors = chain.counts, chain.priors
+        words = log_probability_columns(counts.word_topic, counts.topic, priors.beta, priors.beta_sum)
+        topics = log_probability_rows(
+            counts.author_topic, counts.author, priors.alpha, priors.alpha_sum, self.lists.n_shared, self.n_topics
+        )
+        documents, assignments = self.whole(chain)
+        rest = kernels.log_joint_documents(documents, assignments, counts, priors)
+        return float(words + topics + rest)
+
+
+def chain_alpha(chain: Chain) -> NDArray[np.float64]:
+    """The chain's alpha per topic, without padding."""
+    return np.asarray(chain.priors.alpha[: len(chain.counts.topic)], np.float64)
+
+
+def chain_beta(chain: Chain) -> NDArray[np.float64]:
+    """The chain's beta per word."""
+    return np.asarray(chain.priors.beta, np.float64)

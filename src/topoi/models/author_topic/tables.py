@@ -1,0 +1,159 @@
+"""The family's frames: a topic's words and authors, an author's topics, how large topics are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from topoi.corpus.vocabulary import Vocabulary
+from topoi.errors import ModelError, NotFoundError
+from topoi.models.author_topic.posterior import Posterior
+from topoi.models.gibbs import ranked
+from topoi.models.names import find_name
+from topoi.models.validation import whole_number
+
+
+def largest(values: NDArray[Any], n: int) -> NDArray[np.int64]:
+    """Positions of the ``n`` largest values of each row, largest first, ties by position."""
+    n = min(n, values.shape[1])
+    return np.argsort(-values, axis=1, kind="stable")[:, :n]
+
+
+class Tables:
+    """Frames of a fitted topic model; mixed into the family's members."""
+
+    vocabulary_: Vocabulary
+    authors_: NDArray[Any]
+    _first: Posterior
+
+    def top_words(self, n: int = 10, topic: int | None = None) -> pd.DataFrame:
+        """The most probable words of each topic: topic, rank, word, probability.
+
+        Parameters
+        ----------
+        n : int
+            How many words per topic.
+        topic : int, optional
+            One topic only.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> model = topoi.LDA(1, n_iter=2, random_state=0).fit(topoi.Corpus.from_tokens([["a", "a", "b"]]))
+        >>> model.top_words(2)["word"].tolist()
+        ['a', 'b']
+        """
+        topics = self._topics(topic)
+        rows = self._first.topic_word[topics]
+        best = largest(rows, whole_number("n", n))
+        frame = pd.DataFrame(
+            {
+                "topic": np.repeat(topics, best.shape[1]),
+                "word": self.vocabulary_.words[best.ravel()],
+                "probability": np.take_along_axis(rows, best, axis=1).ravel(),
+            }
+        )
+        return ranked(frame, "topic")
+
+    def top_authors(self, n: int = 10, topic: int | None = None, min_words: int = 0) -> pd.DataFrame:
+        """The authors most likely to have written a word of each topic: topic, rank, author, probability, n_words.
+
+        The probability is P(author | topic) for authors who are taken to be equally productive (AT09, appendix B);
+        ``n_words`` says on how many of the author's words it rests.
+
+        Parameters
+        ----------
+        n : int
+            How many authors per topic.
+        topic : int, optional
+            One topic only.
+        min_words : int
+            Leave out authors with fewer words than this, in all topics together.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a"], ["b"]] * 20, authors=["Ann", "Bob"] * 20)
+        >>> model = topoi.AuthorTopicModel(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
+        >>> sorted(model.top_authors(1)["author"])
+        ['Ann', 'Bob']
+        """
+        self._need_authors()
+        topics = self._topics(topic)
+        theta = self._first.author_topic[:, topics].T
+        share = theta / theta.sum(axis=1, keepdims=True)
+        eligible = np.flatnonzero(self._first.counts.author[:-1] >= max(min_words, 0))
+        best = eligible[largest(share[:, eligible], whole_number("n", n))]
+        frame = pd.DataFrame(
+            {
+                "topic": np.repeat(topics, best.shape[1]),
+                "author": self.authors_[best.ravel()],
+                "probability": np.take_along_axis(share, best, axis=1).ravel(),
+                "n_words": self._first.counts.author_topic[best, topics[:, None]].ravel().astype(np.int64),
+            }
+        )
+        return ranked(frame, "topic")
+
+    def author_topics(self, author: str | None = None, n: int | None = None) -> pd.DataFrame:
+        """The topics of one author or of all: author, rank, topic, probability, n_words.
+
+        Parameters
+        ----------
+        author : str, optional
+            A name; an unknown one is a ``NotFoundError`` that suggests others.
+        n : int, optional
+            How many topics per author; all if not given.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a"], ["b"]] * 20, authors=["Ann", "Bob"] * 20)
+        >>> model = topoi.AuthorTopicModel(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
+        >>> model.author_topics("Ann", n=1)["n_words"].tolist()
+        [20]
+        """
+        self._need_authors()
+        known = self.authors_
+        rows = np.arange(len(known)) if author is None else np.array([find_name(author, known, "author")])
+        theta = self._first.author_topic[rows]
+        n_topics = theta.shape[1]
+        best = largest(theta, n_topics if n is None else whole_number("n", n))
+        frame = pd.DataFrame(
+            {
+                "author": np.repeat(known[rows], best.shape[1]),
+                "topic": best.ravel(),
+                "probability": np.take_along_axis(theta, best, axis=1).ravel(),
+                "n_words": self._first.counts.author_topic[rows[:, None], best].ravel().astype(np.int64),
+            }
+        )
+        return ranked(frame, "author")
+
+    def topic_sizes(self) -> pd.DataFrame:
+        """How many words of the training corpus each topic has: topic, n_words, share.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> model = topoi.LDA(1, n_iter=2, random_state=0).fit(topoi.Corpus.from_tokens([["a", "a", "b"]]))
+        >>> model.topic_sizes()["n_words"].tolist()
+        [3]
+        """
+        number = self._first.counts.topic
+        share = number / max(int(number.sum()), 1)
+        return pd.DataFrame({"topic": np.arange(len(number)), "n_words": number.copy(), "share": share})
+
+    def _topics(self, topic: int | None) -> NDArray[np.int64]:
+        n_topics = self._first.n_topics
+        if topic is None:
+            return np.arange(n_topics)
+        if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 0 <= topic < n_topics:
+            raise NotFoundError(f"there is no topic {topic!r}; topics are numbered 0 to {n_topics - 1}")
+        return np.array([int(topic)])
+
+    def _need_authors(self) -> None:
+        _ = self._first
+        if not len(self.authors_):
+            raise ModelError(f"{type(self).__name__} has no authors; fit an AuthorTopicModel")

@@ -1,0 +1,88 @@
+"""What people hand to a model, made into a corpus that speaks the model's words and authors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from topoi.corpus.corpus import Corpus
+from topoi.corpus.vocabulary import Vocabulary
+from topoi.errors import ModelError
+
+
+def counts_corpus(matrix: Any, words: Any = None) -> Corpus:
+    """A corpus from a validated matrix of counts; fractions are rounded, with one warning.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.inputs import counts_corpus
+    >>> counts_corpus(np.array([[2, 0], [1, 1]])).n_tokens
+    4
+    """
+    matrix = scipy.sparse.csr_matrix(matrix)
+    whole = np.rint(matrix.data)
+    if not np.array_equal(whole, matrix.data):
+        warnings.warn("the matrix has fractional counts: they are rounded to whole numbers", UserWarning, stacklevel=4)
+    whole = scipy.sparse.csr_matrix((whole.astype(np.int64), matrix.indices, matrix.indptr), shape=matrix.shape)
+    whole.eliminate_zeros()
+    return Corpus.from_counts(whole, [str(w) for w in (range(matrix.shape[1]) if words is None else words)])
+
+
+class Aligned(NamedTuple):
+    """A corpus in a model's ids, which of its tokens were kept, and how many author names were unknown."""
+
+    corpus: Corpus
+    kept: NDArray[np.bool_]
+    n_unknown_authors: int
+
+
+def align(corpus: Corpus, vocabulary: Vocabulary, authors: NDArray[Any]) -> Aligned:
+    """The corpus in the model's word and author ids.
+
+    Words that the model does not know are left out, with one warning; unknown authors are left out too: a document
+    that loses all its authors is treated as one without any.
+    """
+    same_words = corpus.vocabulary is vocabulary or np.array_equal(corpus.words, vocabulary.words)
+    same_authors = corpus.authors is authors or np.array_equal(corpus.authors, authors)
+    if same_words and same_authors:
+        return Aligned(corpus, np.ones(corpus.n_tokens, bool), 0)
+    word_id = np.array([vocabulary.index(w) if w in vocabulary else -1 for w in corpus.words], np.int64)
+    known = {name: a for a, name in enumerate(authors)}
+    author_id = np.array([known.get(name, -1) for name in corpus.authors], np.int64)
+    tokens, doc_start, kept = _renumber(corpus.tokens, corpus.doc_start, word_id)
+    doc_author, author_start, _ = _renumber(corpus.doc_author, corpus.doc_author_start, author_id)
+    lost = len(corpus.tokens) - len(tokens)
+    if lost and lost == len(corpus.tokens):
+        raise ModelError("none of these documents' words is in the model's vocabulary")
+    if lost:
+        warnings.warn(f"{lost:,} of {len(corpus.tokens):,} tokens are words the model does not know", stacklevel=4)
+    aligned = Corpus(
+        tokens=tokens,
+        doc_start=doc_start,
+        vocabulary=vocabulary,
+        doc_author=doc_author,
+        doc_author_start=author_start,
+        authors=authors,
+        documents=corpus.documents,
+        texts=corpus.texts,
+        token_start=None if corpus.token_start is None else corpus.token_start[kept],
+        token_end=None if corpus.token_end is None else corpus.token_end[kept],
+    )
+    used = np.unique(corpus.doc_author)
+    return Aligned(aligned, kept, int((author_id[used] < 0).sum()))
+
+
+def _renumber(
+    values: NDArray[Any], start: NDArray[Any], new_id: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
+    """Ragged rows with new numbers, those that become -1 left out."""
+    new = new_id[values] if len(values) else np.zeros(0, np.int64)
+    kept = new >= 0
+    row = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    lengths = np.bincount(row[kept], minlength=len(start) - 1)
+    return new[kept].astype(np.int32), np.concatenate(([0], np.cumsum(lengths))).astype(np.int64), kept

@@ -1,0 +1,32 @@
+"""Perplexity from log-likelihoods, in the two ways the literature averages it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.models.validation import choice
+
+
+def perplexities(
+    log_likelihood: NDArray[np.float64], lengths: NDArray[Any], average: str = "documents", per_document: bool = False
+) -> Any:
+    """Perplexity per document, or its average over documents or over tokens; empty documents do not count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.scores import perplexities
+    >>> round(perplexities(np.log([0.25, 0.5]), np.array([2, 1])), 6)
+    2.0
+    """
+    choice("average", average, ("documents", "tokens"))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        each = np.where(lengths > 0, np.exp(-log_likelihood / np.maximum(lengths, 1)), np.nan)
+    if per_document:
+        return each
+    if average == "tokens":
+        return float(np.exp(-log_likelihood.sum() / max(int(lengths.sum()), 1)))
+    return float(np.nanmean(each)) if (lengths > 0).any() else float("nan")

@@ -1,0 +1,75 @@
+"""Checks of settings that several families share: what was given, what was needed, what to do."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.errors import ModelError
+
+
+def whole_number(name: str, value: Any, least: int = 1) -> int:
+    """The setting as an int of at least ``least``.
+
+    Examples
+    --------
+    >>> from topoi.models.validation import whole_number
+    >>> whole_number("n_topics", 20)
+    20
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise ModelError(f"{name} is {value!r}; it must be a whole number of at least {least}")
+    return int(value)
+
+
+def positive_vector(name: str, value: Any, n: int, what: str) -> NDArray[np.float64]:
+    """A scalar or ``n`` values as ``n`` positive finite numbers.
+
+    Examples
+    --------
+    >>> from topoi.models.validation import positive_vector
+    >>> positive_vector("alpha", 0.5, 3, "n_topics").tolist()
+    [0.5, 0.5, 0.5]
+    """
+    try:
+        values = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"{name} is {value!r}; pass a positive number or {n} of them") from None
+    if values.ndim == 0:
+        values = np.full(n, float(values))
+    if values.shape != (n,):
+        raise ModelError(f"{name} has {values.size} entries but {what} is {n}; pass a scalar or {n} values")
+    # Below float32's range a prior would silently become zero.
+    if not (np.isfinite(values).all() and (values >= 1e-30).all() and (values <= 1e30).all()):
+        raise ModelError(f"{name} must be positive and finite")
+    return values
+
+
+def choice(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
+    """The setting, if it is one of the allowed values."""
+    if not any(value is a or (type(value) is type(a) and value == a) for a in allowed):
+        raise ModelError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")
+    return value
+
+
+def resolve_seed(random_state: Any) -> int:
+    """A seed below 2**63 from an int, a numpy generator, or None (then from the operating system).
+
+    Examples
+    --------
+    >>> from topoi.models.validation import resolve_seed
+    >>> resolve_seed(7)
+    7
+    """
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**62))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, bool) or not isinstance(random_state, numbers.Integral) or not 0 <= random_state < 2**63:
+        raise ModelError(f"random_state is {random_state!r}; pass None, a whole number from 0, or a numpy generator")
+    return int(random_state)

@@ -1,0 +1,194 @@
+"""``topoi fit``: what it saves, what it prints, what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import topoi as library
+from topoi.cli import fit_options
+from topoi.cli.fit import default_output, stop_word_list
+from topoi.errors import CorpusError
+
+from .conftest import COURT, FIELD, FIT, SEA
+
+
+def must_not_read(*arguments, **settings):
+    pytest.fail("read the corpus although the output cannot be written")
+
+
+def test_saves_a_model_that_found_the_subjects(model_file: Path) -> None:
+    model = library.load(model_file)
+    found = {frozenset(rows["word"]) for _, rows in model.top_words(10).groupby("topic")}
+    assert found == {frozenset(SEA), frozenset(FIELD), frozenset(COURT)}
+
+
+def test_prints_report_topics_and_next_step(topoi, papers: Path, tmp_path: Path) -> None:
+    run = topoi("fit", papers, "-o", tmp_path / "m.topoi", *FIT[:-1])
+    assert run.code == 0
+    assert "48 documents" in run.err
+    assert f"saved {tmp_path / 'm.topoi'}" in run.err.replace("\n", "")
+    assert "next: topoi topics" in run.err
+    assert "harvest" in run.out and "Tull, J" in run.out
+
+
+def test_quiet_prints_nothing(topoi, papers: Path, tmp_path: Path) -> None:
+    run = topoi("fit", papers, "-o", tmp_path / "m.topoi", *FIT)
+    assert (run.code, run.out, run.err) == (0, "", "")
+
+
+def test_json_is_all_that_is_on_standard_output(topoi, papers: Path, tmp_path: Path) -> None:
+    run = topoi("fit", papers, "-o", tmp_path / "m.topoi", *FIT[:-1], "--json")
+    assert [row["topic"] for row in json.loads(run.out)] == [0, 1, 2]
+
+
+def test_same_seed_same_topics_on_any_number_of_threads(topoi, papers: Path, tmp_path: Path) -> None:
+    def fitted(name: str, *options: object) -> str:
+        return topoi(
+            "fit", papers, "-o", tmp_path / name, "-k", 3, "-i", 20, "-q", "--csv", "--shards", 2, *options
+        ).out
+
+    one = fitted("a.topoi", "--jobs", 1, "--seed", 3)
+    assert one == fitted("b.topoi", "--jobs", 2, "--seed", 3)
+    assert one != fitted("c.topoi", "--jobs", 1, "--seed", 4)
+
+
+def test_refuses_to_overwrite_before_any_work(topoi, papers: Path, model_file: Path, monkeypatch) -> None:
+    monkeypatch.setattr(library, "read_corpus", must_not_read)
+    run = topoi("fit", papers, "-o", model_file)
+    assert run.code == 1
+    assert "--force" in run.err
+
+
+def test_force_replaces(topoi, papers: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.topoi"
+    path.write_text("something else")
+    assert topoi("fit", papers, "-o", path, *FIT, "--force").code == 0
+    assert library.load(path).n_topics == 3
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_refuses_a_folder_that_does_not_exist(topoi, papers: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(library, "read_corpus", must_not_read)
+    run = topoi("fit", papers, "-o", tmp_path / "absent" / "m.topoi")
+    assert run.code == 1
+    assert "no folder" in run.err
+
+
+def test_failed_save_leaves_the_old_file(topoi, papers: Path, tmp_path: Path, monkeypatch) -> None:
+    def fail(self, path, *arguments, **settings):
+        Path(path).write_text("half")
+        raise OSError(28, "No space left on device", str(path))
+
+    path = tmp_path / "m.topoi"
+    path.write_text("the old file")
+    monkeypatch.setattr(library.AuthorTopicModel, "save", fail)
+    run = topoi("fit", papers, "-o", path, *FIT, "--force")
+    assert run.code == 1
+    assert "No space left" in run.err
+    assert path.read_text() == "the old file"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_interrupted_fit_is_saved_and_exits_130(topoi, papers: Path, tmp_path: Path, monkeypatch) -> None:
+    complete = library.AuthorTopicModel.fit
+
+    def interrupted(self, corpus):
+        complete(self, corpus).fit_info_["interrupted"] = True
+        return self
+
+    monkeypatch.setattr(library.AuthorTopicModel, "fit", interrupted)
+    run = topoi("fit", papers, "-o", tmp_path / "m.topoi", *FIT[:-1])
+    assert run.code == 130
+    assert "interrupted" in run.err
+    assert library.load(tmp_path / "m.topoi").n_topics == 3
+
+
+def test_missing_source(topoi, tmp_path: Path) -> None:
+    run = topoi("fit", tmp_path / "absent.jsonl", "-o", tmp_path / "m.topoi")
+    assert run.code == 1
+    assert run.err == f"topoi: no such file: {tmp_path / 'absent.jsonl'}\n"
+
+
+def test_bad_line_is_named_or_skipped(topoi, papers: Path, tmp_path: Path) -> None:
+    source = tmp_path / "broken.jsonl"
+    source.write_text(papers.read_text() + "{broken\n")
+    run = topoi("fit", source, "-o", tmp_path / "m.topoi", *FIT)
+    assert run.code == 1
+    assert "line 49" in run.err and run.err.count("\n") == 1
+    assert topoi("fit", source, "-o", tmp_path / "m.topoi", *FIT, "--on-error", "skip").code == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--model", "lda", "--fictitious-authors"],
+        ["--model", "author", "--fictitious-authors"],
+        ["--model", "author", "--topics", "5"],
+        ["--model", "author", "--alpha", "0.1"],
+        ["--model", "author", "--learn-alpha"],
+        ["--model", "nonsense"],
+        ["--shards", "many"],
+        ["--min-df", "some"],
+        ["--max-df", "1.5"],
+        ["--json", "--csv"],
+    ],
+)
+def test_options_that_do_not_apply_are_wrong_usage(topoi, papers: Path, tmp_path: Path, options: list[str]) -> None:
+    run = topoi("fit", papers, "-o", tmp_path / "m.topoi", *options)
+    assert run.code == 2
+    assert not (tmp_path / "m.topoi").exists()
+
+
+def test_author_model(topoi, papers: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.topoi"
+    assert topoi("fit", papers, "--model", "author", "-i", 5, "-q", "-o", path).code == 0
+    assert set(library.load(path).authors_) == {"Drake, F", "Cook, J", "Tull, J", "Coke, E"}
+
+
+def test_every_option_reaches_the_library(topoi, papers: Path, tmp_path: Path) -> None:
+    table = tmp_path / "papers.csv"
+    with table.open("w", newline="") as target:
+        writer = csv.writer(target)
+        writer.writerow(["key", "name", "abstract", "writer", "venue", "published"])
+        for line in papers.read_text().splitlines():
+            paper = json.loads(line)
+            row = [paper["id"], paper["title"], paper["text"], paper["authors"][0], "Annals", paper["year"]]
+            writer.writerow(row)
+    stop = tmp_path / "stop.txt"
+    stop.write_text("wheat\nbarn seed\n")
+    run = topoi(
+        "fit", table, "-o", tmp_path / "m.topoi", "-q", "--csv", "-k", 2, "-i", 5, "--chains", 2, "-j", 1,
+        "--shards", 2, "--alpha", 0.5, "--beta", 0.1, "--learn-alpha", "--learn-beta", "--fictitious-authors",
+        "--seed", 7, "--checkpoint", tmp_path / "m.checkpoint", "--text", "name,abstract", "--authors", "writer,venue",
+        "--date", "published", "--title", "name", "--id", "key", "--min-df", 1, "--max-df", 0.9, "--max-words", 20,
+        "--stop-words", stop, "--phrases",
+    )  # fmt: skip
+    assert run.code == 0, run.err
+    assert len(list(csv.DictReader(io.StringIO(run.out)))) == 2
+    model = library.load(tmp_path / "m.topoi")
+    assert (model.n_topics, model.n_iter, model.n_chains, model.random_state) == (2, 5, 2, 7)
+    assert "Annals" in set(model.authors_)
+    assert len(model.vocabulary_) <= 20
+    assert {"wheat", "barn", "seed"}.isdisjoint(model.vocabulary_)
+
+
+def test_stop_words(tmp_path: Path) -> None:
+    assert stop_word_list("english") == "english"
+    assert stop_word_list("none") is None
+    with pytest.raises(CorpusError, match="no such file; give a file, english or none"):
+        stop_word_list(str(tmp_path / "absent.txt"))
+
+
+def test_numbers_on_the_command_line() -> None:
+    assert fit_options.count_or_share("1") == 1 and isinstance(fit_options.count_or_share("1"), int)
+    assert isinstance(fit_options.count_or_share("1.0"), float)
+
+
+def test_default_output_is_here() -> None:
+    assert default_output(Path("/data/papers.jsonl.gz")) == Path("papers.topoi")
+    assert default_output(Path("/data/letters/")) == Path("letters.topoi")

@@ -1,0 +1,39 @@
+"""Rules for the whole suite: a skipped test is announced loudly and, where asked, fails the run.
+
+A test that needs something this machine lacks skips with a reason. On a developer's machine that is fine; where
+``TOPOI_FAIL_ON_SKIP=1`` is set (``.ci/run`` does) everything is expected to be there, and a skip is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+# Terminal width and colour must not depend on who runs the tests.
+os.environ.setdefault("COLUMNS", "80")
+
+
+def _skipped_tests(config: pytest.Config) -> list[pytest.TestReport]:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    return [] if reporter is None else reporter.stats.get("skipped", [])
+
+
+def _skips_fail() -> bool:
+    return os.environ.get("TOPOI_FAIL_ON_SKIP", "") not in ("", "0")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if _skips_fail() and _skipped_tests(session.config) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    skipped = _skipped_tests(config)
+    if not skipped:
+        return
+    verdict = "this run fails because tests were skipped" if _skips_fail() else "some tests were skipped"
+    terminalreporter.section(f"{verdict}: {len(skipped)}", red=_skips_fail(), yellow=not _skips_fail())
+    for report in skipped:
+        terminalreporter.line(f"SKIPPED: {report.nodeid}")
