@@ -14,8 +14,9 @@ from topoi.errors import CorpusError
 
 PIECES = [
     "a", "Be", "s", "S", "'", "’", "ʼ", "-", "‐", "–", "_", " ", "\n", "\u00ad", "\u200d", "@", ".", ":", "/", "%", "+",
-    "www.", "http://", "HTTPS://", "ftp://", "htt", "ww", "1", "23", "½", "Ⅷ", "é", "e\u0301", "\u0301", "中", "文", "ひ",
-    "한국", "İ", "ſ", "Σ", "ß", "<", ">", '"', "!", "(", ")", ",", "\x00", "\ufeff", "𝒳", "𠀀", "क्\u200dष", "x@y", "'s",
+    "www.", "http://", "HTTPS://", "ftp://", "htt", "ww", "1", "23", "½", "Ⅷ", "é", "e\u0301", "\u0301", "中",
+    "文", "ひ", "한국", "İ", "ſ", "Σ", "ß", "<", ">", '"', "!", "(", ")", ",", "\x00", "\ufeff", "𝒳", "𠀀", "क्\u200dष", "x@y",
+    "'s",
 ]  # fmt: skip
 TEXT = st.lists(st.sampled_from(PIECES) | st.characters(exclude_categories=["Cs"]), max_size=25).map("".join)
 
@@ -66,9 +67,7 @@ def test_a_pattern_decides_alone():
 
 
 @settings(max_examples=400, deadline=None)
-@given(
-    st.lists(TEXT, max_size=4), st.booleans(), st.sampled_from(["join", "split"]), st.booleans(), st.integers(1, 3)
-)
+@given(st.lists(TEXT, max_size=4), st.booleans(), st.sampled_from(["join", "split"]), st.booleans(), st.integers(1, 3))
 def test_compiled_scanner_equals_plain_twin(texts, lowercase, hyphens, keep_numbers, min_length):
     analyzer = Analyzer(lowercase, None, None, hyphens, min_length, keep_numbers)
     fast, plain = analyzer.scan(texts), analyzer.scan_plainly(texts)

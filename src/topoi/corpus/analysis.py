@@ -162,7 +162,7 @@ def _drop(keep: np.ndarray, hit: np.ndarray, name: str, count: np.ndarray, repor
 
 
 @numba.njit(cache=True, nogil=True)
-def _document_frequency(tokens, doc_start, n_words):
+def _document_frequency(tokens: np.ndarray, doc_start: np.ndarray, n_words: int) -> np.ndarray:
     """Count for each word the documents it is in."""
     df = np.zeros(n_words, np.int64)
     last = np.full(n_words, -1, np.int64)

@@ -73,9 +73,7 @@ def _name(part: Any) -> str:
     return str(part).strip()
 
 
-def author_lists(
-    authors: Sequence[Any] | None, n_docs: int, separator: str | None = DEFAULT_SEPARATOR
-) -> AuthorLists:
+def author_lists(authors: Sequence[Any] | None, n_docs: int, separator: str | None = DEFAULT_SEPARATOR) -> AuthorLists:
     """Return each document's author names, having checked that there is one entry per document.
 
     Examples

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from topoi.corpus.metadata import column, json_value
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.tokenize import Analyzer
 from topoi.corpus.vocabulary import Vocabulary
@@ -63,22 +64,18 @@ def pack_frame(frame: pd.DataFrame) -> np.ndarray:
     [1999]
     """
     columns = [_pack_column(str(name), frame[name]) for name in frame]
-    text = json.dumps({"rows": len(frame), "columns": columns}, ensure_ascii=False, allow_nan=False)
+    text = json.dumps({"rows": len(frame), "columns": columns}, ensure_ascii=False)
     return np.frombuffer(text.encode(), np.uint8)
 
 
 def _pack_column(name: str, series: pd.Series) -> dict[str, Any]:
-    from topoi.corpus.metadata import column
-
     if str(series.dtype) not in _DTYPES:
         series = column(series)
     dtype = str(series.dtype)
     if dtype == "datetime64[us]":
         values = [None if value is pd.NaT else value.isoformat() for value in series]
-    elif dtype == "float64":
-        values = [None if np.isnan(v) else v if np.isfinite(v) else str(v) for v in series.tolist()]
     elif dtype == "object":
-        values = column(series).tolist()
+        values = [json_value(value) for value in series]
     else:
         values = [None if missing else value for value, missing in zip(series.tolist(), series.isna(), strict=True)]
     return {"name": name, "dtype": dtype, "values": values}
@@ -109,7 +106,7 @@ def _unpack_column(packed: Mapping[str, Any]) -> pd.Series:
     if dtype == "datetime64[us]":
         return pd.Series(np.array([np.datetime64("NaT") if v is None else v for v in values], "datetime64[us]"))
     if dtype == "float64":
-        return pd.Series(np.array([np.nan if v is None else float(v) for v in values], np.float64))
+        return pd.Series(np.array([np.nan if v is None else v for v in values], np.float64))
     return pd.Series(values, dtype=dtype)
 
 
@@ -123,7 +120,7 @@ def pack_corpus(corpus: Corpus, texts: bool = True) -> tuple[dict[str, Any], dic
     >>> sorted(pack_corpus(Corpus.from_tokens([["a"]]))[0])
     ['analyzer', 'fingerprint', 'format', 'report']
     """
-    arrays = {
+    arrays: dict[str, np.ndarray] = {
         "tokens": corpus.tokens,
         "doc_start": corpus.doc_start,
         "doc_author": corpus.doc_author,
@@ -138,7 +135,7 @@ def pack_corpus(corpus: Corpus, texts: bool = True) -> tuple[dict[str, Any], dic
         strings["texts"] = corpus.texts
     for name, values in strings.items():
         arrays[name], arrays[f"{name}_end"] = pack_strings(values)
-    meta = {
+    meta: dict[str, Any] = {
         "format": _FORMAT,
         "analyzer": corpus.vocabulary.analyzer.to_dict(),
         "report": corpus.report.to_dict(),

@@ -337,7 +337,7 @@ class Constructors:
         report = CorpusReport()
         listed: list[str] | None = None
         if not isinstance(new, str) and any(isinstance(text, (list, tuple, np.ndarray)) for text in new):
-            encoded = _encode_tokens(cast("list[Sequence[str]]", new), old.vocabulary)
+            encoded = _encode_tokens(new, old.vocabulary)
         else:
             listed = checked_texts(cast("list[str]", new))
             encoded = old.vocabulary.encode(listed)

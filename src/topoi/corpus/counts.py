@@ -156,7 +156,9 @@ def gensim_authors(
     if author2doc is not None:
         pairs = ((d, name) for name, docs in author2doc.items() for d in docs)
     elif doc2author is not None:
-        pairs = ((d, name) for d, names in doc2author.items() for name in ([names] if isinstance(names, str) else names))
+        pairs = (
+            (d, name) for d, names in doc2author.items() for name in ([names] if isinstance(names, str) else names)
+        )
     for d, name in pairs:
         if not isinstance(d, (int, np.integer)) or not 0 <= d < n_docs:
             raise CorpusError(f"author {name!r} has the document {d!r}, but the documents are 0 to {n_docs - 1}")

@@ -108,15 +108,15 @@ def _state_of_the_union(unit: str, options: dict[str, Any]) -> Corpus:
 
 
 def passages(text: str, n_words: int = _PASSAGE_WORDS) -> Iterator[str]:
-    """Cut a long text at paragraph ends into passages of about the given number of words.
+    r"""Cut a long text at paragraph ends into passages of about the given number of words.
 
     A passage ends at the paragraph end that brings it nearest to the length; a short rest joins the last passage.
 
     Examples
     --------
     >>> from topoi.corpus.datasets import passages
-    >>> list(passages("one two\\n\\nthree\\n\\nfour five six", n_words=3))
-    ['one two\\n\\nthree', 'four five six']
+    >>> list(passages("one two\n\nthree\n\nfour five six", n_words=3))
+    ['one two\n\nthree', 'four five six']
     """
     waiting: list[str] = []
     length = 0

@@ -83,7 +83,7 @@ class Document:
     @property
     def metadata(self) -> dict[str, Any]:
         """All columns of ``corpus.documents`` for this document."""
-        return self._corpus.documents.iloc[self.index].to_dict()
+        return {name: self._field(name) for name in map(str, self._corpus.documents)}
 
     def __len__(self) -> int:
         return len(self.tokens)

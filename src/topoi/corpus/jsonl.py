@@ -36,7 +36,7 @@ def read_jsonl(reader: LineReader, table: RecordTable) -> None:
             table.problem(CorpusError(f"broken JSON: {str(error)[:200]}{hint}", reader.path, number))
             continue
         if not isinstance(record, dict):
-            message = f"expected a JSON object such as {{\"text\": \"…\"}}, found {type(record).__name__}"
+            message = f'expected a JSON object such as {{"text": "…"}}, found {type(record).__name__}'
             table.problem(CorpusError(message, reader.path, number))
             continue
         table.add(record, number)

@@ -11,18 +11,23 @@ from topoi.errors import CorpusError
 
 MAX_LINE_BYTES = 10_000_000
 _CHUNK = 1 << 16
+_PACKED_CHUNK = 1 << 13  # gzip can grow a thousandfold: this bounds what one step unpacks to 8 MB
 _GZIP_MAGIC = b"\x1f\x8b"
 # Text seldom shrinks more than tenfold; a file that grows this much and gets this large was made to fill memory.
 _BOMB_RATIO = 200
 _BOMB_BYTES = 100_000_000
 
 
-class _Damaged(Exception):
-    """The bytes end or break in the middle of the file."""
+class _Damaged(CorpusError):
+    """The bytes end or break somewhere in the file."""
+
+    def __init__(self, message: str, path: Path) -> None:
+        super().__init__(message, path)
+        self.message = message
 
 
 class LineReader:
-    """Reads one file line by line and reports faults through a callback, which may raise.
+    r"""Reads one file line by line and reports faults through a callback, which may raise.
 
     Parameters
     ----------
@@ -40,7 +45,7 @@ class LineReader:
     >>> import pathlib, tempfile
     >>> from topoi.corpus.lines import LineReader
     >>> path = pathlib.Path(tempfile.mkdtemp(), "two.txt")
-    >>> _ = path.write_text("one\\ntwo")
+    >>> _ = path.write_text("one\ntwo")
     >>> list(LineReader(path, problem=print).lines())
     [(1, 'one'), (2, 'two')]
     """
@@ -79,7 +84,7 @@ class LineReader:
                 start = file.read(2)
                 file.seek(0)
                 if start == _GZIP_MAGIC:
-                    yield from _unzipped(file)
+                    yield from _unzipped(file, self.path)
                 elif self.path.suffix.lower() == ".gz" and start:
                     raise CorpusError("the name ends in .gz, but the content is not gzip", self.path)
                 else:
@@ -100,45 +105,40 @@ class LineReader:
         >>> list(LineReader(path, problem=print).byte_lines())
         [(1, b'one')]
         """
-        number, tail, overlong = 0, b"", False
+        number, tail, overlong = 1, b"", False
         try:
             for chunk in self.chunks():
                 pieces = chunk.split(b"\n")
-                if len(pieces) > 1:
-                    pieces[0] = tail + pieces[0]
-                    tail = pieces.pop()
-                    for piece in pieces:
-                        number += 1
-                        if overlong or len(piece) > self.max_line_bytes:
-                            overlong = self._too_long(number)
-                        else:
-                            yield number, piece
-                elif not overlong:
-                    tail += chunk
-                if len(tail) > self.max_line_bytes:
+                pieces[0] = tail + pieces[0]
+                tail = pieces.pop()
+                for piece in pieces:
+                    if not overlong and self._fits(piece, number):
+                        yield number, piece
+                    number, overlong = number + 1, False
+                if overlong or not self._fits(tail, number):
                     overlong, tail = True, b""
         except _Damaged as damage:
-            self.problem(CorpusError(str(damage), self.path, number + 1))
+            self.problem(CorpusError(damage.message, self.path, number))
             return
-        if overlong:
-            self._too_long(number + 1)
-        elif tail:
-            yield number + 1, tail
+        if tail:
+            yield number, tail
 
-    def _too_long(self, number: int) -> bool:
+    def _fits(self, line: bytes, number: int) -> bool:
+        if len(line) <= self.max_line_bytes:
+            return True
         message = f"the line is longer than {self.max_line_bytes:,} bytes; allow more with max_line_bytes"
         self.problem(CorpusError(message, self.path, number))
         return False
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Read the decoded lines, numbered from 1; faulty lines are reported and left out.
+        r"""Read the decoded lines, numbered from 1; faulty lines are reported and left out.
 
         Examples
         --------
         >>> import pathlib, tempfile
         >>> from topoi.corpus.lines import LineReader
         >>> path = pathlib.Path(tempfile.mkdtemp(), "bad.txt")
-        >>> _ = path.write_bytes(b"caf\\xe9")
+        >>> _ = path.write_bytes(b"caf\xe9")
         >>> list(LineReader(path, problem=print, encoding="latin-1").lines())
         [(1, 'café')]
         """
@@ -169,20 +169,21 @@ class LineReader:
             return True
 
 
-def _unzipped(file: BinaryIO) -> Iterator[bytes]:
+def _unzipped(file: BinaryIO, path: Path) -> Iterator[bytes]:
     """Unpack gzip in small steps, members one after the other, and stop at a bomb."""
     unpacker = zlib.decompressobj(31)
     total = 0
     begun = True
-    while data := file.read(_CHUNK):
+    while data := file.read(_PACKED_CHUNK):
         while data:
             try:
                 unpacked = unpacker.decompress(data)
             except zlib.error as error:
-                raise _Damaged(f"the gzip data are damaged: {error}") from None
+                raise _Damaged(f"the gzip data are damaged: {error}", path) from None
             total += len(unpacked)
             if total > _BOMB_BYTES and total > _BOMB_RATIO * file.tell():
-                raise _Damaged(f"the gzip data grow more than {_BOMB_RATIO}-fold; unpack the file first if you trust it")
+                message = f"the gzip data grow more than {_BOMB_RATIO}-fold; unpack the file first if you trust it"
+                raise _Damaged(message, path)
             if unpacked:
                 yield unpacked
             if not unpacker.eof:
@@ -193,4 +194,4 @@ def _unzipped(file: BinaryIO) -> Iterator[bytes]:
             continue
         begun = True
     if begun and not unpacker.eof:
-        raise _Damaged("the gzip data end too early; the file is truncated")
+        raise _Damaged("the gzip data end too early; the file is truncated", path)

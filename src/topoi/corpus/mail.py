@@ -17,6 +17,7 @@ from topoi.errors import CorpusError
 
 # "From " also begins sentences, so an envelope line must end in a time and a year, and follow an empty line.
 _ENVELOPE = re.compile(rb"From .*\d\d?:\d\d.*\d{4}\s*$")
+_ESCAPED = re.compile(rb">+From ")
 _QUOTE = re.compile(r"\s{0,3}(?:[A-Za-z]{0,4}>|\|\s)")
 _ATTRIBUTION = re.compile(r".*\b(?:wrote|writes|schrieb|a écrit|escribió|said)\s*:\s*$")
 _SIGNATURE = re.compile(r"--\s*$")
@@ -25,7 +26,7 @@ _MESSAGE_FACTOR = 10
 
 
 def read_mbox(reader: LineReader, table: RecordTable) -> None:
-    """Read the messages of an mbox file.
+    r"""Read the messages of an mbox file.
 
     The fields of a record are ``id`` (Message-ID), ``title`` (subject), ``text``, ``authors`` (the sender), ``email``,
     ``date`` and ``links`` (the message that is answered). Errors name the message's first line.
@@ -37,7 +38,7 @@ def read_mbox(reader: LineReader, table: RecordTable) -> None:
     >>> from topoi.corpus.mail import read_mbox
     >>> from topoi.corpus.records import FieldMap, RecordTable
     >>> path = pathlib.Path(tempfile.mkdtemp(), "list.mbox")
-    >>> _ = path.write_text("From a Mon Jan  1 10:00:00 2001\\nFrom: Ann <a@b.c>\\n\\n> Is it?\\nIt is.\\n-- \\nAnn\\n")
+    >>> _ = path.write_text("From a Mon Jan  1 10:00:00 2001\nFrom: Ann <a@b.c>\n\n> Is it?\nIt is.\n-- \nAnn\n")
     >>> table = RecordTable(FieldMap(), path)
     >>> read_mbox(LineReader(path, table.problem), table)
     >>> table.texts, table.authors
@@ -52,35 +53,36 @@ def _messages(reader: LineReader) -> Iterator[tuple[int, list[bytes]]]:
     lines: list[bytes] | None = None
     first = size = 0
     blank = True
+    limit = _MESSAGE_FACTOR * reader.max_line_bytes
     for number, line in reader.byte_lines():
         line = line.removesuffix(b"\r")
         if blank and line.startswith(b"From ") and (lines is None or _ENVELOPE.match(line)):
-            if lines is not None:
+            if lines is not None and size <= limit:
                 yield first, lines
             lines, first, size = [], number, 0
         elif lines is not None:
+            if size <= limit < size + len(line) + 1:
+                message = "the message is too long; allow more with max_line_bytes"
+                reader.problem(CorpusError(message, reader.path, first))
+                lines = []
             size += len(line) + 1
-            if size > _MESSAGE_FACTOR * reader.max_line_bytes:
-                reader.problem(CorpusError("the message is too long; allow more with max_line_bytes", reader.path, first))
-                lines, size = [], -(1 << 62)
-                first = -1
-            elif first >= 0:
-                lines.append(line[1:] if re.match(rb">+From ", line) else line)
+            if size <= limit:
+                lines.append(line[1:] if _ESCAPED.match(line) else line)
         elif line.strip():
             raise CorpusError('not an mbox file: it does not begin with a "From " line', reader.path, number)
         blank = not line.strip()
-    if lines is not None and first >= 0:
+    if lines is not None and size <= limit:
         yield first, lines
 
 
 def message_record(data: bytes, table: RecordTable) -> dict[str, object]:
-    """Return one message as a record; what cannot be decoded is replaced and counted in the table's report.
+    r"""Return one message as a record; what cannot be decoded is replaced and counted in the table's report.
 
     Examples
     --------
     >>> from topoi.corpus.mail import message_record
     >>> from topoi.corpus.records import FieldMap, RecordTable
-    >>> message_record(b"From: Ann <a@b.c>\\nSubject: Dust\\n\\nOn dust", RecordTable(FieldMap()))["title"]
+    >>> message_record(b"From: Ann <a@b.c>\nSubject: Dust\n\nOn dust", RecordTable(FieldMap()))["title"]
     'Dust'
     """
     message = email.parser.BytesParser().parsebytes(data)
@@ -203,12 +205,12 @@ def _without_tags(html: str) -> str:
 
 
 def without_quotes(body: str) -> str:
-    """Return a message's own words: no quoted lines, no "Ann wrote:" before them, no signature or list footer.
+    r"""Return a message's own words: no quoted lines, no "Ann wrote:" before them, no signature or list footer.
 
     Examples
     --------
     >>> from topoi.corpus.mail import without_quotes
-    >>> without_quotes("Ann wrote:\\n> Is it?\\nIt is.\\n-- \\nBob, Dept. of Dust")
+    >>> without_quotes("Ann wrote:\n> Is it?\nIt is.\n-- \nBob, Dept. of Dust")
     'It is.'
     """
     kept: list[str] = []

@@ -13,9 +13,10 @@ import pandas as pd
 from topoi.corpus.characters import without_surrogates
 from topoi.errors import CorpusError
 
+# Files from strangers may nest lists a thousand deep; metadata that anyone looks at are not like that.
+_MOST_NESTED = 20
 _YEAR = re.compile(r"[+-]?\d{1,4}$")
 _MONTH = re.compile(r"(\d{4})-(\d{1,2})$")
-_COMPACT = re.compile(r"\d{8}$")
 
 
 def parse_date(value: Any) -> datetime.datetime | None:
@@ -114,7 +115,7 @@ def column(values: Sequence[Any] | pd.Series | np.ndarray) -> pd.Series:
         try:
             return pd.Series(plain, dtype="Int64" if missing else "int64")
         except OverflowError:
-            return pd.Series(plain, dtype=object)
+            pass
     if kinds and kinds <= {int, float}:
         return pd.Series(np.array([np.nan if v is None else v for v in plain], np.float64))
     if kinds == {bool}:
@@ -123,10 +124,10 @@ def column(values: Sequence[Any] | pd.Series | np.ndarray) -> pd.Series:
         return pd.Series(np.array(plain, "datetime64[us]"))
     if kinds == {str}:
         return pd.Series(plain, dtype="str")
-    return pd.Series(plain, dtype=object)
+    return pd.Series([json_value(value) for value in plain], dtype=object)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, depth: int = 0) -> Any:
     """Return a value as JSON, or a date, can hold it."""
     if isinstance(value, str):
         return value if value.isascii() else without_surrogates(value)
@@ -134,11 +135,13 @@ def _plain(value: Any) -> Any:
         return value
     if isinstance(value, float):
         return None if np.isnan(value) else value
-    if isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
+    if isinstance(value, (list, tuple, set, frozenset, np.ndarray, Mapping)):
+        if depth == _MOST_NESTED:
+            return "…"
+        if isinstance(value, Mapping):
+            return {without_surrogates(str(key)): json_value(item, depth + 1) for key, item in value.items()}
         items = sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
-        return [_json_value(item) for item in items]
-    if isinstance(value, Mapping):
-        return {without_surrogates(str(key)): _json_value(item) for key, item in value.items()}
+        return [json_value(item, depth + 1) for item in items]
     if isinstance(value, np.generic):
         return _plain(value.item())
     if value is pd.NaT or value is pd.NA:
@@ -148,8 +151,17 @@ def _plain(value: Any) -> Any:
     return without_surrogates(str(value))
 
 
-def _json_value(value: Any) -> Any:
-    plain = _plain(value)
+def json_value(value: Any, depth: int = 0) -> Any:
+    """Return a value as JSON can hold it: dates as ISO strings, whatever is nested too deeply as an ellipsis.
+
+    Examples
+    --------
+    >>> import datetime
+    >>> from topoi.corpus.metadata import json_value
+    >>> json_value([datetime.date(2004, 7, 8), {"a": (1, float("nan"))}])
+    ['2004-07-08T00:00:00', {'a': [1, None]}]
+    """
+    plain = _plain(value, depth)
     return plain.isoformat() if isinstance(plain, datetime.datetime) else plain
 
 

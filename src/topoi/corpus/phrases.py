@@ -71,7 +71,7 @@ def learn_pairs(
 
 
 @numba.njit(cache=True, nogil=True)
-def _choose(positions, pair, n_tokens):
+def _choose(positions: np.ndarray, pair: np.ndarray, n_tokens: int) -> np.ndarray:
     """Take pairs from left to right, each word in one pair at most; return each token's pair as second word, or -1."""
     second_of = np.full(n_tokens, -1, np.int32)
     for p in range(len(positions)):

@@ -49,7 +49,7 @@ def read_corpus(
     on_error: str = "raise",
     **analysis: Any,
 ) -> Corpus:
-    """Read a corpus from JSON Lines, CSV, TSV, Parquet, mbox or a folder of text files, gzipped or not.
+    r"""Read a corpus from JSON Lines, CSV, TSV, Parquet, mbox or a folder of text files, gzipped or not.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def read_corpus(
     >>> import pathlib, tempfile
     >>> from topoi import read_corpus
     >>> path = pathlib.Path(tempfile.mkdtemp(), "tiny.csv")
-    >>> _ = path.write_text("text,authors\\nOn dust and sand,Ann\\nOn sand and stone,Bob; Cy\\n")
+    >>> _ = path.write_text("text,authors\nOn dust and sand,Ann\nOn sand and stone,Bob; Cy\n")
     >>> read_corpus(path, min_df=1, max_df=1.0)
     <Corpus: 2 documents, 4 tokens, 3 words, 3 authors>
     """

@@ -130,9 +130,8 @@ class RecordTable:
         """
         missing = [name for name in self.fields.named if name not in columns]
         if missing:
-            have = ", ".join(columns)
-            line = None if self.path is None else 1
-            raise CorpusError(f"no column {missing[0]!r}; the columns are: {have}{self._hint(missing)}", self.path, line)
+            message = f"no column {missing[0]!r}; the columns are: {', '.join(columns)}{self._hint(missing)}"
+            raise CorpusError(message, self.path, None if self.path is None else 1)
         self._seen.update(columns)
 
     def _hint(self, missing: Sequence[str]) -> str:
@@ -259,7 +258,7 @@ class RecordTable:
                 if self.fields.metadata is not None and name not in [*self.fields.metadata, *self.fields.author_fields]:
                     continue
                 if len(self._metadata) >= _MOST_FIELDS:
-                    raise CorpusError(f"more than {_MOST_FIELDS} different fields; name those to keep with metadata=[…]")
+                    raise CorpusError(f"more than {_MOST_FIELDS} different fields; name some with metadata=[…]")
                 values = self._metadata[name] = []
             if len(values) < n_before:
                 values.extend([None] * (n_before - len(values)))

@@ -97,9 +97,10 @@ class Scanner:
         columns = []
         for part, column in zip(self._parts, self._out, strict=True):
             columns.append(np.concatenate(part) if part else column[:0])
-            part.clear()
+            part.clear()  # one column at a time, so that only one exists twice
+        out = Out(*columns)
         doc_start = np.concatenate(self._doc_ends)
-        return Scan(columns[0], doc_start, *columns[1:], _strings(self._words), self._skipped)
+        return Scan(out.token, doc_start, out.start, out.end, out.linked, _strings(self._words), self._skipped)
 
 
 class BackgroundScanner:

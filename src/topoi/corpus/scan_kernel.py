@@ -3,6 +3,9 @@
 It knows arrays only; ``scan`` feeds it. The same rules as a regular expression are in ``tokenize``.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+# The arguments are what numba makes of them: arrays, integers and the tuples below.
+
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -231,7 +234,7 @@ def _scan_document(codes, table, low, high, seed, min_length, keep_numbers, word
 
 @numba.njit(cache=True, nogil=True)
 def scan_block(codes, bounds, table, seed, min_length, keep_numbers, words, out, doc_end, skipped):
-    """Scan documents ``codes[bounds[d]:bounds[d + 1]]``; change words, out, doc_end, skipped; return the token count."""
+    """Scan the documents ``codes[bounds[d]:bounds[d + 1]]`` into words, out, doc_end and skipped; return the tokens."""
     n = 0
     for d in range(len(bounds) - 1):
         low, high = bounds[d], bounds[d + 1]

@@ -16,7 +16,7 @@ _BATCH = 1024
 
 
 def read_csv(reader: LineReader, table: RecordTable) -> None:
-    """Read a comma-separated file whose first row names the columns.
+    r"""Read a comma-separated file whose first row names the columns.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def read_csv(reader: LineReader, table: RecordTable) -> None:
     >>> from topoi.corpus.records import FieldMap, RecordTable
     >>> from topoi.corpus.tables import read_csv
     >>> path = pathlib.Path(tempfile.mkdtemp(), "one.csv")
-    >>> _ = path.write_text("id,text\\n7,On dust\\n")
+    >>> _ = path.write_text("id,text\n7,On dust\n")
     >>> table = RecordTable(FieldMap(), path)
     >>> read_csv(LineReader(path, table.problem), table)
     >>> table.texts
@@ -35,7 +35,7 @@ def read_csv(reader: LineReader, table: RecordTable) -> None:
 
 
 def read_tsv(reader: LineReader, table: RecordTable) -> None:
-    """Read a tab-separated file whose first row names the columns.
+    r"""Read a tab-separated file whose first row names the columns.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def read_tsv(reader: LineReader, table: RecordTable) -> None:
     >>> from topoi.corpus.records import FieldMap, RecordTable
     >>> from topoi.corpus.tables import read_tsv
     >>> path = pathlib.Path(tempfile.mkdtemp(), "one.tsv")
-    >>> _ = path.write_text("id\\ttext\\n7\\tOn dust\\n")
+    >>> _ = path.write_text("id\ttext\n7\tOn dust\n")
     >>> table = RecordTable(FieldMap(), path)
     >>> read_tsv(LineReader(path, table.problem), table)
     >>> table.texts

@@ -180,21 +180,21 @@ def renumber(scan: Scan, new_id: np.ndarray, n_unknown: int = 0) -> EncodedTexts
     n_kept = int(np.count_nonzero(new_id[scan.tokens] >= 0)) if len(scan.tokens) else 0
     tokens, token_start, token_end = (np.empty(n_kept, np.int32) for _ in range(3))
     doc_start = np.zeros_like(scan.doc_start)
-    _keep_known(scan.tokens, scan.doc_start, scan.token_start, scan.token_end, new_id, tokens, doc_start, token_start,
-                token_end)  # fmt: skip
-    return EncodedTexts(tokens, doc_start, token_start, token_end, n_unknown)
+    new = EncodedTexts(tokens, doc_start, token_start, token_end, n_unknown)
+    _keep_known(EncodedTexts(scan.tokens, scan.doc_start, scan.token_start, scan.token_end, 0), new_id, new)
+    return new
 
 
 @numba.njit(cache=True, nogil=True)
-def _keep_known(old, old_start, old_from, old_to, new_id, tokens, doc_start, token_start, token_end):
-    """Copy the tokens whose new id is not negative; fills the last four arrays."""
+def _keep_known(old: EncodedTexts, new_id: np.ndarray, new: EncodedTexts) -> None:
+    """Copy the tokens whose new id is not negative into the arrays of ``new``."""
     n = 0
-    for d in range(len(old_start) - 1):
-        for i in range(old_start[d], old_start[d + 1]):
-            w = new_id[old[i]]
+    for d in range(len(old.doc_start) - 1):
+        for i in range(old.doc_start[d], old.doc_start[d + 1]):
+            w = new_id[old.tokens[i]]
             if w >= 0:
-                tokens[n] = w
-                token_start[n] = old_from[i]
-                token_end[n] = old_to[i]
+                new.tokens[n] = w
+                new.token_start[n] = old.token_start[i]
+                new.token_end[n] = old.token_end[i]
                 n += 1
-        doc_start[d + 1] = n
+        new.doc_start[d + 1] = n

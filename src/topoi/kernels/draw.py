@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topoi.kernels import lanes
-from topoi.kernels.jit import inlined
+from topoi.kernels.jit import compiled, inlined
 from topoi.kernels.random import high_float, low_float, uniform
 
 _ZERO = np.float32(0.0)
@@ -64,3 +64,12 @@ def draw_lanes(running, sums, n, own, own_weight, bits):
 def scratch_length(n):
     """The length of ``running`` for ``n`` weights: whole groups of eight blocks, filled with inf beyond the last."""
     return 128 * ((n + 127) // 128)
+
+
+@compiled
+def differences(running, n):
+    """The ``n`` weights whose running sums in sixteen lanes are given."""
+    weights = np.empty(n)
+    for k in range(n):
+        weights[k] = np.float64(running[k]) - (np.float64(running[k - 16]) if k >= 16 else 0.0)
+    return weights

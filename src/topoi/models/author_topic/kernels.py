@@ -13,13 +13,15 @@ their pairs. A document whose only author is private is LDA.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topoi.kernels import lanes
 from topoi.kernels.counts import most_authors
 from topoi.kernels.dirichlet import log_rising
-from topoi.kernels.draw import draw_lanes, draw_plain, scratch_length
+from topoi.kernels.draw import differences, draw_lanes, draw_plain, scratch_length
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.random import high_float, next_bits, uniform
 
@@ -180,64 +182,100 @@ def _draw_slot(shares, n_slots, bits):
     return q
 
 
+class Scratch(NamedTuple):
+    """Room for one document's sampling.
+
+    ``sides[q]`` holds (author_topic[a,k] + alpha[k]) / (topic[k] + W·beta) for each author of the document, ``scales[q]`` the
+    author's factor weight / (author[a] + Σ alpha), ``shares`` running sums over authors, ``running`` running sums
+    over topics, ``inverse`` 1 / (topic[k] + W·beta).
+    """
+
+    sides: NDArray[np.float32]
+    scales: NDArray[np.float32]
+    shares: NDArray[np.float32]
+    running: NDArray[np.float32]
+    inverse: NDArray[np.float32]
+
+
+@compiled
+def _make_scratch(documents, counts, priors):
+    n_topics = counts.topic.shape[0]
+    width = counts.word_topic.shape[1]
+    most = most_authors(documents)
+    scratch = Scratch(
+        np.zeros((most, width), np.float32),
+        np.ones(most, np.float32),
+        np.ones(most, np.float32),
+        np.full(scratch_length(n_topics), np.float32(np.inf), np.float32),
+        np.zeros(width, np.float32),
+    )
+    for k in range(n_topics):
+        scratch.inverse[k] = _inverse(counts.topic[k], priors.beta_sum)
+    return scratch
+
+
+@inlined
+def _open_document(documents, assignments, counts, priors, scratch, d):
+    """Set ``sides`` and ``scales`` for a document; O(authors × topics)."""
+    recount_private_author(documents, assignments, counts, d)
+    first = documents.author_start[d]
+    n_slots = documents.author_start[d + 1] - first
+    for q in range(n_slots):
+        a = documents.author[first + q]
+        scratch.scales[q] = documents.author_weight[first + q] / np.float32(counts.author[a] + priors.alpha_sum)
+        for k in range(counts.word_topic.shape[1]):
+            scratch.sides[q, k] = (counts.author_topic[a, k] + priors.alpha[k]) * scratch.inverse[k]
+    if n_slots == 1:
+        scratch.scales[0] = _ONE  # one author's factor cancels
+
+
+@inlined
+def _leave_out(documents, counts, priors, scratch, first, n_slots, w, k0, q0):
+    """Take a token out of its author's count; the weight of its topic ``k0`` without it, which leaves the scan."""
+    a0 = documents.author[first + q0]
+    if n_slots > 1:
+        scratch.scales[q0] = documents.author_weight[first + q0] / np.float32(counts.author[a0] - 1 + priors.alpha_sum)
+    counts.author_topic[a0, k0] -= _ONE
+    side = _ZERO
+    for q in range(n_slots):
+        scratch.sides[q, k0] = _ZERO
+        side += scratch.scales[q] * (counts.author_topic[documents.author[first + q], k0] + priors.alpha[k0])
+    word = counts.word_topic[w, k0] - _ONE + priors.beta[w]
+    return word * side * _inverse(counts.topic[k0] - 1, priors.beta_sum)
+
+
 @compiled
 def sweep(documents, assignments, counts, priors, stream):
     """One exact sweep in sixteen lanes; changes assignments, counts and stream.
 
-    ``sides[q]`` holds (author_topic[a,k] + alpha[k]) / (topic[k] + W·beta) for each author of the document; only the
-    two topics a token leaves and joins change in it, and they are recomputed from the whole counts, so nothing
-    drifts. Cost: O(tokens × authors per document × topics / 16).
+    Only the two topics that a token leaves and joins change in ``Scratch.sides``, and they are recomputed from whole
+    counts, so nothing drifts. Cost: O(tokens × authors per document × topics / 16).
     """
-    n_topics = counts.topic.shape[0]
-    width = counts.word_topic.shape[1]
-    most = most_authors(documents)
-    sides = np.zeros((most, width), np.float32)
-    scales = np.ones((2, most), np.float32)  # each author's factor, and room for running sums over authors
-    running = np.full(scratch_length(n_topics), np.float32(np.inf), np.float32)
-    inverse = np.zeros(width, np.float32)
-    _sweep(documents, assignments, counts, priors, (sides, scales[0], scales[1], running, inverse), stream)
+    _sweep(documents, assignments, counts, priors, _make_scratch(documents, counts, priors), stream)
 
 
 @lean
 def _sweep(documents, assignments, counts, priors, scratch, stream):
     tokens, doc_start, author, author_start, author_weight = documents
-    topic_of, slot_of = assignments
     word_topic, topic, author_topic, author_total = counts
     alpha, alpha_sum, beta, beta_sum = priors
     sides, scales, shares, running, inverse = scratch
     n_topics = topic.shape[0]
     width = word_topic.shape[1]
     last_token = tokens.shape[0] - 1
-    for k in range(n_topics):
-        inverse[k] = _inverse(topic[k], beta_sum)
     for d in range(doc_start.shape[0] - 1):
-        recount_private_author(documents, assignments, counts, d)
+        _open_document(documents, assignments, counts, priors, scratch, d)
         first = author_start[d]
         n_slots = author_start[d + 1] - first
-        for q in range(n_slots):
-            a = author[first + q]
-            scales[q] = author_weight[first + q] / np.float32(author_total[a] + alpha_sum)
-            for k in range(width):
-                sides[q, k] = (author_topic[a, k] + alpha[k]) * inverse[k]
-        if n_slots == 1:
-            scales[0] = _ONE
         for i in range(doc_start[d], doc_start[d + 1]):
             w = np.int64(np.uint32(tokens[i]))
             ahead = np.int64(np.uint32(tokens[min(i + 2, last_token)])) * width
             for j in range(0, width, 16):
                 lanes.prefetch(word_topic, ahead + j)
-            k0 = np.int64(topic_of[i])
-            q0 = np.int64(slot_of[i])
+            k0 = np.int64(assignments.topic[i])
+            q0 = np.int64(assignments.slot[i])
             a0 = author[first + q0]
-            if n_slots > 1:
-                scales[q0] = author_weight[first + q0] / np.float32(author_total[a0] - 1 + alpha_sum)
-            # The topic the token leaves is taken out of the scan and given its weight without the token.
-            author_topic[a0, k0] -= _ONE
-            side = _ZERO
-            for q in range(n_slots):
-                sides[q, k0] = _ZERO
-                side += scales[q] * (author_topic[author[first + q], k0] + alpha[k0])
-            own = (word_topic[w, k0] - _ONE + beta[w]) * side * _inverse(topic[k0] - 1, beta_sum)
+            own = _leave_out(documents, counts, priors, scratch, first, n_slots, w, k0, q0)
             sums = _scan(word_topic, w * width, beta[w], sides, scales, n_slots, running, width)
             k = draw_lanes(running, sums, n_topics, k0, own, next_bits(stream))
             q = 0
@@ -252,7 +290,7 @@ def _sweep(documents, assignments, counts, priors, scratch, stream):
             if q != q0:
                 author_total[a0] -= 1
                 author_total[a] += 1
-                slot_of[i] = q
+                assignments.slot[i] = q
                 scales[q] = author_weight[first + q] / np.float32(author_total[a] + alpha_sum)
             if n_slots > 1:
                 scales[q0] = author_weight[first + q0] / np.float32(author_total[a0] + alpha_sum)
@@ -261,13 +299,35 @@ def _sweep(documents, assignments, counts, priors, scratch, stream):
                 word_topic[w, k] += _ONE
                 topic[k0] -= 1
                 topic[k] += 1
-                topic_of[i] = k
+                assignments.topic[i] = k
                 inverse[k0] = _inverse(topic[k0], beta_sum)
                 inverse[k] = _inverse(topic[k], beta_sum)
                 for p in range(n_slots):
                     sides[p, k] = (author_topic[author[first + p], k] + alpha[k]) * inverse[k]
             for p in range(n_slots):
                 sides[p, k0] = (author_topic[author[first + p], k0] + alpha[k0]) * inverse[k0]
+
+
+@compiled
+def lane_weights(documents, assignments, counts, priors, d, i):
+    """The weights from which ``sweep`` would draw the topic of token ``i`` of document ``d``; for tests.
+
+    Made of the very pieces of the sweep. Leaves the state as it was.
+    """
+    scratch = _make_scratch(documents, counts, priors)
+    _open_document(documents, assignments, counts, priors, scratch, d)
+    first = documents.author_start[d]
+    n_slots = documents.author_start[d + 1] - first
+    width = counts.word_topic.shape[1]
+    w = np.int64(documents.tokens[i])
+    k0 = np.int64(assignments.topic[i])
+    q0 = np.int64(assignments.slot[i])
+    own = _leave_out(documents, counts, priors, scratch, first, n_slots, w, k0, q0)
+    _scan(counts.word_topic, w * width, priors.beta[w], scratch.sides, scratch.scales, n_slots, scratch.running, width)
+    counts.author_topic[documents.author[first + q0], k0] += _ONE
+    weights = differences(scratch.running, counts.topic.shape[0])
+    weights[k0] += own
+    return weights
 
 
 @lean

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.kernels import lanes
-from topoi.kernels.draw import draw_lanes, scratch_length
+from topoi.kernels.draw import differences, draw_lanes, scratch_length
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.random import next_bits
 
@@ -53,6 +53,22 @@ def _scan(doc_topic, row, alpha, side, running, width):
     return sums
 
 
+@inlined
+def _open_word(counts, priors, side, inverse, w):
+    """Set the word's side: (word_topic + beta) / (topic + W·beta)."""
+    for k in range(side.shape[0]):
+        side[k] = (counts.word_topic[w, k] + priors.beta[w]) * inverse[k]
+
+
+@inlined
+def _leave_out(doc_topic, counts, priors, side, d, w, k0):
+    """The weight of the token's topic without the token; that topic leaves the scan."""
+    side[k0] = _ZERO
+    rest = np.float32(doc_topic[d, k0]) - _ONE + priors.alpha[k0]
+    word = counts.word_topic[w, k0] - _ONE + priors.beta[w]
+    return word * rest * _inverse(counts.topic[k0] - 1, priors.beta_sum)
+
+
 @compiled
 def sweep_words(runs, topic_of, counts, priors, block_docs, stream):
     """One exact LDA sweep over word runs; changes topics (in run order), word and topic counts, and stream."""
@@ -82,14 +98,11 @@ def _sweep_block(runs, b, topic_of, counts, priors, doc_topic, side, inverse, ru
         doc_topic[np.uint32(doc[i]), topic_of[i]] += np.uint16(1)
     for r in range(block_start[b], block_start[b + 1]):
         w = np.int64(np.uint32(word[r]))
-        for k in range(width):
-            side[k] = (word_topic[w, k] + beta[w]) * inverse[k]
+        _open_word(counts, priors, side, inverse, w)
         for i in range(start[r], start[r + 1]):
             d = np.int64(np.uint32(doc[i]))
             k0 = np.int64(topic_of[i])
-            side[k0] = _ZERO
-            rest = np.float32(doc_topic[d, k0]) - _ONE + alpha[k0]
-            own = (word_topic[w, k0] - _ONE + beta[w]) * rest * _inverse(topic[k0] - 1, beta_sum)
+            own = _leave_out(doc_topic, counts, priors, side, d, w, k0)
             sums = _scan(doc_topic, d * width, alpha, side, running, width)
             k = draw_lanes(running, sums, n_topics, k0, own, next_bits(stream))
             if k != k0:
@@ -104,6 +117,24 @@ def _sweep_block(runs, b, topic_of, counts, priors, doc_topic, side, inverse, ru
                 inverse[k] = _inverse(topic[k], beta_sum)
                 side[k] = (word_topic[w, k] + beta[w]) * inverse[k]
             side[k0] = (word_topic[w, k0] + beta[w]) * inverse[k0]
+
+
+@compiled
+def word_lane_weights(doc_topic, counts, priors, d, w, k0):
+    """The weights from which ``sweep_words`` would draw the topic of a token of word ``w`` in document ``d``; for tests."""
+    n_topics = counts.topic.shape[0]
+    width = counts.word_topic.shape[1]
+    side = np.zeros(width, np.float32)
+    inverse = np.zeros(width, np.float32)
+    running = np.full(scratch_length(n_topics), np.float32(np.inf), np.float32)
+    for k in range(n_topics):
+        inverse[k] = _inverse(counts.topic[k], priors.beta_sum)
+    _open_word(counts, priors, side, inverse, w)
+    own = _leave_out(doc_topic, counts, priors, side, d, w, k0)
+    _scan(doc_topic, d * width, priors.alpha, side, running, width)
+    weights = differences(running, n_topics)
+    weights[k0] += own
+    return weights
 
 
 def word_runs(
