@@ -73,3 +73,10 @@ def lda_file(papers: Path) -> Path:
     path = papers.with_name("lda.topoi")
     assert main(["fit", str(papers), "--model", "lda", "-o", str(path), *FIT]) == 0
     return path
+
+
+@pytest.fixture(scope="session")
+def author_file(papers: Path) -> Path:
+    path = papers.with_name("author.topoi")
+    assert main(["fit", str(papers), "--model", "author", "-i", "5", "-q", "-o", str(path)]) == 0
+    return path

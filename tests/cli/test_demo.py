@@ -55,3 +55,18 @@ def test_demo_does_not_overwrite(topoi, tmp_path: Path) -> None:
     path.write_text("mine")
     assert topoi("demo", "-o", path, *OPTIONS).code == 1
     assert path.read_text() == "mine"
+
+
+@pytest.mark.usefixtures("small_demo")
+def test_interrupted_demo_still_shows_and_saves(topoi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    complete = library.AuthorTopicModel.fit
+
+    def interrupted(self, corpus):
+        complete(self, corpus).fit_info_["interrupted"] = True
+        return self
+
+    monkeypatch.setattr(library.AuthorTopicModel, "fit", interrupted)
+    run = topoi("demo", "-o", tmp_path / "demo.topoi", *OPTIONS)
+    assert run.code == 130
+    assert "interrupted before the end; saved" in run.err and "█" in run.out
+    assert library.load(tmp_path / "demo.topoi").fit_info_["interrupted"]

@@ -79,21 +79,6 @@ def test_refuses_a_folder_that_does_not_exist(topoi, papers: Path, tmp_path: Pat
     assert "no folder" in run.err
 
 
-def test_failed_save_leaves_the_old_file(topoi, papers: Path, tmp_path: Path, monkeypatch) -> None:
-    def fail(self, path, *arguments, **settings):
-        Path(path).write_text("half")
-        raise OSError(28, "No space left on device", str(path))
-
-    path = tmp_path / "m.topoi"
-    path.write_text("the old file")
-    monkeypatch.setattr(library.AuthorTopicModel, "save", fail)
-    run = topoi("fit", papers, "-o", path, *FIT, "--force")
-    assert run.code == 1
-    assert "No space left" in run.err
-    assert path.read_text() == "the old file"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_interrupted_fit_is_saved_and_exits_130(topoi, papers: Path, tmp_path: Path, monkeypatch) -> None:
     complete = library.AuthorTopicModel.fit
 
@@ -131,6 +116,7 @@ def test_bad_line_is_named_or_skipped(topoi, papers: Path, tmp_path: Path) -> No
         ["--model", "author", "--topics", "5"],
         ["--model", "author", "--alpha", "0.1"],
         ["--model", "author", "--learn-alpha"],
+        ["--model", "author", "--learn-beta"],
         ["--model", "nonsense"],
         ["--shards", "many"],
         ["--min-df", "some"],
@@ -146,8 +132,18 @@ def test_options_that_do_not_apply_are_wrong_usage(topoi, papers: Path, tmp_path
 
 def test_author_model(topoi, papers: Path, tmp_path: Path) -> None:
     path = tmp_path / "m.topoi"
-    assert topoi("fit", papers, "--model", "author", "-i", 5, "-q", "-o", path).code == 0
+    run = topoi("fit", papers, "--model", "author", "-i", 5, "-o", path)
+    assert run.code == 0
+    assert "Tull, J  360 words" in run.out and f"next: topoi authors {path}" in run.err
     assert set(library.load(path).authors_) == {"Drake, F", "Cook, J", "Tull, J", "Coke, E"}
+
+
+def test_documents_without_authors_are_noted_in_one_line(topoi, papers: Path, tmp_path: Path) -> None:
+    source = tmp_path / "some.jsonl"
+    source.write_text(papers.read_text() + json.dumps({"text": "ship harbor sail"}) + "\n")
+    run = topoi("fit", source, "-o", tmp_path / "m.topoi", *FIT)
+    assert run.code == 0
+    assert run.err.startswith("topoi: note: 1 of 49 documents have no authors") and run.err.count("\n") == 1
 
 
 def test_every_option_reaches_the_library(topoi, papers: Path, tmp_path: Path) -> None:
@@ -172,7 +168,7 @@ def test_every_option_reaches_the_library(topoi, papers: Path, tmp_path: Path) -
     assert len(list(csv.DictReader(io.StringIO(run.out)))) == 2
     model = library.load(tmp_path / "m.topoi")
     assert (model.n_topics, model.n_iter, model.n_chains, model.random_state) == (2, 5, 2, 7)
-    assert "Annals" in set(model.authors_)
+    assert "venue: Annals" in set(model.authors_)
     assert len(model.vocabulary_) <= 20
     assert {"wheat", "barn", "seed"}.isdisjoint(model.vocabulary_)
 

@@ -60,9 +60,13 @@ def test_condensed_series_fits_and_keeps_its_range(values: list[float], width: i
 
 
 def test_change_is_the_rise_over_the_whole_span() -> None:
-    shares = pd.DataFrame({1800: [0.1, 0.9], 1810: [0.2, 0.8], 1820: [0.3, 0.7]}, index=[4, 7])
-    assert change(shares).to_dict() == {4: pytest.approx(0.2), 7: pytest.approx(-0.2)}
-    assert change(shares[[1800]]).to_dict() == {4: 0, 7: 0}
+    rows = [(1800, 0.1), (1810, 0.2), (1820, 0.3)]
+    frame = pd.DataFrame(
+        [(decade, topic, abs(topic - share), 10) for decade, share in rows for topic in (0, 1)],
+        columns=["decade", "topic", "share", "n_words"],
+    )
+    assert change(frame).to_dict() == {0: pytest.approx(0.2), 1: pytest.approx(-0.2)}
+    assert change(frame[frame["decade"] == 1800]).to_dict() == {0: 0, 1: 0}
 
 
 def test_frame_in_three_forms() -> None:

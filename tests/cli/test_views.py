@@ -7,7 +7,11 @@ import io
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
+
+from topoi.cli.label import coloured_text
+from topoi.cli.look import topic_colour
 
 from .conftest import FIELD, SEA
 
@@ -56,7 +60,7 @@ def test_one_topic(topoi, model_file: Path) -> None:
 
 def test_unknown_topic(topoi, model_file: Path) -> None:
     run = topoi("topics", model_file, "--topic", 99)
-    assert (run.code, run.err) == (1, "topoi: no topic 99; topics are numbered 0 to 2\n")
+    assert (run.code, run.err) == (1, "topoi: there is no topic 99; topics are numbered 0 to 2\n")
 
 
 def test_topics_without_authors(topoi, lda_file: Path) -> None:
@@ -80,17 +84,34 @@ def test_one_author(topoi, model_file: Path) -> None:
     assert topoi("authors", model_file, "Tull, J").out.startswith("Tull, J\n")
 
 
-@pytest.mark.parametrize(("given", "offered"), [("Tul, J", "'Tull, J'"), ("cook", "'Cook, J'"), ("Zzzz", "lists some")])
+@pytest.mark.parametrize(
+    ("given", "offered"), [("Tul, J", "'Tull, J'"), ("cook", "'Cook, J'"), ("Zzzz", "there are 4")]
+)
 def test_unknown_author(topoi, model_file: Path, given: str, offered: str) -> None:
     run = topoi("authors", model_file, given)
     assert run.code == 1
-    assert run.err.startswith(f"topoi: no author '{given}' among 4") and offered in run.err
+    assert run.err.startswith(f"topoi: there is no author '{given}'") and offered in run.err
 
 
 def test_authors_of_a_model_without_any(topoi, lda_file: Path) -> None:
     run = topoi("authors", lda_file)
     assert run.code == 1
     assert "knows no authors" in run.err
+
+
+def test_authors_of_a_model_without_topics(topoi, author_file: Path) -> None:
+    rows = json.loads(topoi("authors", author_file, "--json").out)
+    assert {row["author"]: set(row["words"]) for row in rows}["Tull, J"] == set(FIELD)
+    words = rows_of(topoi("authors", author_file, "tull, j", "-n", 3, "--csv").out)
+    assert [row["rank"] for row in words] == ["1", "2", "3"]
+    assert "Tull, J  360 words" in topoi("authors", author_file).out
+
+
+@pytest.mark.parametrize("verb", ["topics", "trends", "label"])
+def test_a_model_without_topics_is_refused(topoi, author_file: Path, verb: str) -> None:
+    run = topoi(verb, author_file, *(["ship"] if verb == "label" else []))
+    assert run.code == 1
+    assert "has no topics" in run.err and run.err.count("\n") == 1
 
 
 def test_trends(topoi, model_file: Path) -> None:
@@ -116,6 +137,13 @@ def test_trend_of_one_topic(topoi, model_file: Path) -> None:
     assert topoi("trends", model_file, "--topic", 9).code == 1
 
 
+def test_trends_by_a_column_without_order(topoi, model_file: Path) -> None:
+    run = topoi("trends", model_file, "--by", "title", "-n", 1)
+    assert run.code == 0
+    assert run.out.startswith("Paper 0\n")
+    assert len(run.out.splitlines()) == 2 * 48
+
+
 def test_trends_by_an_unknown_column(topoi, model_file: Path) -> None:
     run = topoi("trends", model_file, "--by", "planet")
     assert run.code == 1
@@ -133,6 +161,24 @@ def test_label_for_people(topoi, model_file: Path) -> None:
     assert run.code == 0
     assert "ship₀" in run.out or "ship₁" in run.out or "ship₂" in run.out
     assert "voyage" in run.out, "the legend has the topic's words"
+    assert not any(line.endswith(" ") for line in run.out.splitlines())
+
+
+def test_label_keeps_the_lines_of_the_text(topoi, model_file: Path) -> None:
+    lines = topoi("label", model_file, "\nthe ship\n\n" + "and the farmer " * 8 + "\n").out.splitlines()
+    text = lines[: next(i for i, line in enumerate(lines) if "%" in line)]
+    words = "".join(c for c in " ".join(text) if c.isascii()).split()
+    assert words == ["the", "ship"] + ["and", "the", "farmer"] * 8
+    assert max(map(len, lines)) <= 80
+
+
+def test_label_colours_words_on_a_terminal() -> None:
+    frame = pd.DataFrame({"start": [4, 9], "end": [8, 13], "topic": [1, 1], "topic_probability": [0.9, 0.2]})
+    text = coloured_text("The ship sail.", frame, numbers=False)
+    assert text.plain == "The ship₁ sail.", "the number stands where the topic changes"
+    styles = {text.plain[span.start : span.end]: str(span.style) for span in text.spans}
+    assert topic_colour(1) in styles["ship"] and styles["sail"].startswith("dim")
+    assert coloured_text("The ship sail.", frame, numbers=True).plain == "The ship₁ sail₁."
 
 
 def test_label_from_standard_input_and_file(topoi, model_file: Path, tmp_path: Path, monkeypatch) -> None:
@@ -154,6 +200,9 @@ def test_label_with_authors(topoi, model_file: Path) -> None:
     assert topoi("label", model_file, text, "--authors", "drake, f;tull, j", "--json").out == repeated
     assert {row["author"] for row in json.loads(repeated)} <= {"Drake, F", "Tull, J"}
     assert "by " in topoi("label", model_file, text, "--authors", "Drake, F").out
+    anybody = json.loads(topoi("label", model_file, text, "--authors", "any", "--json").out)
+    assert {row["author"] for row in anybody} <= {"Drake, F", "Cook, J", "Tull, J", "Coke, E"}
+    assert "author" not in json.loads(topoi("label", model_file, text, "--json").out)[0]
 
 
 def test_label_refuses(topoi, model_file: Path, lda_file: Path, monkeypatch) -> None:

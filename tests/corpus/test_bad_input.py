@@ -8,6 +8,8 @@ import zlib
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from topoi import CorpusError, read_corpus
 
@@ -226,9 +228,52 @@ def test_wrong_paths_and_formats(tmp_path):
 
 def test_control_characters_and_surrogates(tmp_path):
     path = tmp_path / "a.jsonl"
-    rows = [{"id": "x\u0000", "text": "red \ud800 fish", "authors": ["A\u0000\u001b[31m"], "venue": "\udfff"}]
+    rows = [
+        {"id": "x\u0000", "text": "red \ud800 fish", "authors": ["A\u0000\u001b[31m"], "venue": "\udfff", "\ud800": 1}
+    ]
     path.write_text("\n".join(json.dumps(row) for row in rows))
     corpus = read_corpus(path, min_df=1, max_df=1.0)
     assert corpus.texts == ["red \ufffd fish"] and corpus.report.n_replaced == 1
     assert corpus.authors.tolist() == ["A\x00\x1b[31m"] and corpus.documents["venue"].tolist() == ["\ufffd"]
+    assert list(corpus.documents) == ["id", "venue", "\ufffd"]
     assert corpus.from_bundle(*corpus.to_bundle()).documents["id"].tolist() == ["x\x00"]
+
+
+def test_field_names_in_messages_are_harmless(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"\x1b[31m\ud800": 1, "n" * 100: 2, **{f"f{i}": 0 for i in range(30)}}))
+    with pytest.raises(CorpusError, match=r"\?\[31m\?, n{39}…, f0, .* and 12 more") as caught:
+        read_corpus(path)
+    assert str(caught.value).encode() and len(str(caught.value)) < 500
+
+
+SEEDS = {
+    "a.jsonl": b'{"id": "a", "text": "red fish", "authors": ["Ann", {"name": "B"}], "date": "2001-02-03", "n": [1]}\n'
+    b'{"id": 3, "text": null, "year": 1999}\n{"text": "blue \\ud800", "authors": "x; y"}\n',
+    "a.csv": b'id,text,authors,date\n1,"red ""fish""\nx",Ann; Bob,1999\n2,blue,,\n',
+    "a.mbox": b"From a Mon Jan  1 10:00:00 2001\nFrom: Ann <a@b.c>\nSubject: =?utf-8?q?caf=C3=A9?=\n"
+    b"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain; charset=latin-1\n\nred\n--b--\n",
+}
+BITS = [b"\0", b'"', b"\n", b"{", b"]", b",", b"\xff", b"\\ud800", b"NaN", b"From ", b"=?x?b?", b"charset=", b"1e999"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(sorted(SEEDS)),
+    st.lists(st.tuples(st.integers(0, 200), st.integers(0, 5), st.sampled_from(BITS)), min_size=1, max_size=5),
+    st.booleans(),
+)
+def test_mangled_files_give_a_corpus_or_a_corpus_error(tmp_path_factory, name, edits, packed):
+    data = bytearray(SEEDS[name])
+    for at, drop, put in edits:
+        data[at : at + drop] = put
+    path = tmp_path_factory.mktemp("mangled") / name
+    path.write_bytes(gzip.compress(data) if packed else data)
+    for on_error in ("raise", "skip"):
+        try:
+            corpus = read_corpus(path, on_error=on_error, min_df=1, max_df=1.0)
+        except CorpusError as error:
+            assert str(path) in str(error) or "no words are left" in str(error)
+            continue
+        assert corpus.from_bundle(*corpus.to_bundle()).fingerprint() == corpus.fingerprint()
+        assert len(corpus) == corpus.report.n_read > 0

@@ -243,3 +243,9 @@ def test_vocabulary():
     assert "2 words: 'apple', 'pear'" in repr(vocabulary)
     with pytest.raises(CorpusError, match="one string"):
         vocabulary.encode("pear")
+
+
+def test_metadata_cannot_take_the_place_of_authors():
+    corpus = Corpus.from_tokens([["a"]], authors=["Ann"], metadata={"authors": ["x"], "text": ["y"]})
+    assert list(corpus.documents) == ["id", "authors_original", "text_original"]
+    assert corpus.with_authors(["authors", "authors_original"]).authors.tolist() == ["Ann", "authors_original: x"]

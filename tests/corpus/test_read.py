@@ -157,3 +157,15 @@ def test_settings_are_checked_before_reading(tmp_path):
         read_corpus(tmp_path / "absent.jsonl", min_fd=3)
     with pytest.raises(CorpusError, match="on_error"):
         read_corpus(write(tmp_path / "a.jsonl", b"{}"), on_error="ignore")
+
+
+def test_new_files_like_an_old_corpus(tmp_path):
+    old = read_corpus(write(tmp_path / "old.jsonl", jsonl(ROWS)), min_df=1, stop_words=["blue"])
+    path = write(tmp_path / "new.csv", b"text,authors,year\nBlue fish and red whales,Bob; Zoe,2020\n")
+    new = read_corpus(path, like=old, new_authors="drop")
+    assert new[0].words == ["fish", "red"] and new.author_lists() == [["Bob"]]
+    assert new.report.n_unknown_tokens == 2 and new.documents["year"].tolist() == [2020]
+    with pytest.raises(CorpusError, match="unknown authors: 'Zoe'"):
+        read_corpus(path, like=old)
+    with pytest.raises(CorpusError, match="leave out min_df"):
+        read_corpus(path, like=old, min_df=1)

@@ -14,8 +14,10 @@ from topoi.errors import CorpusError
 
 PIECES = [
     "a", "Be", "s", "S", "'", "’", "ʼ", "-", "‐", "–", "_", " ", "\n", "\u00ad", "\u200d", "@", ".", ":", "/", "%", "+",
-    "www.", "http://", "HTTPS://", "ftp://", "htt", "ww", "1", "23", "½", "Ⅷ", "é", "e\u0301", "\u0301", "中",
-    "文", "ひ", "한국", "İ", "ſ", "Σ", "ß", "<", ">", '"', "!", "(", ")", ",", "\x00", "\ufeff", "𝒳", "𠀀", "क्\u200dष", "x@y",
+    "www.", "http://", "HTTPS://", "ftp://", "htt", "ww", "1", "23", "½", "Ⅷ",
+    "é", "e\u0301", "\u0301", "中",
+    "文", "ひ", "한국",
+    "İ", "ſ", "Σ", "ß", "<", ">", '"', "!", "(", ")", ",", "\x00", "\ufeff", "𝒳", "𠀀", "क्\u200dष", "x@y",
     "'s",
 ]  # fmt: skip
 TEXT = st.lists(st.sampled_from(PIECES) | st.characters(exclude_categories=["Cs"]), max_size=25).map("".join)

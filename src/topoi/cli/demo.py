@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli import look
-from topoi.cli.fit import save
 from topoi.cli.options import AsCsv, AsJson, available_cores, refuse_overwriting
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import authors_by_topic, words_by_topic
-from topoi.cli.trends import share_table
+from topoi.cli.story import story
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,11 +19,12 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from topoi.corpus.corpus import Corpus
-    from topoi.models.author_topic.estimator import AuthorTopicModel
 
 DATASET = "state-of-the-union"
-N_TOPICS = 50
+N_TOPICS = 60
 N_ITERATIONS = 300
+# Passages are short and about few things, so the prior on topics is far below the default of 50 / topics.
+ALPHA = 0.05
 N_SHOWN = 12
 PEAK_WIDTH = len("1990s 9.9%")
 WIDE = 116  # columns from which an entry fits on one line
@@ -56,20 +55,24 @@ def demo(
     status.print(opening(corpus, topics))
     model = topoi.AuthorTopicModel(
         n_topics=topics,
+        alpha=ALPHA,
+        # What a passage is about is not all its president's doing: each passage is its own second author.
+        fictitious_authors=True,
         n_iter=iterations,
         n_jobs=available_cores(),
         random_state=seed,
         progress=False if quiet else None,
     ).fit(corpus)
-    save(model, output)
-    frame = story(model, corpus)
+    model.save(output)
+    frame = story(model, N_SHOWN)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         draw_story(rows, topics, screen)
 
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
-    status.print(closing(output, frame))
-    if model.fit_info_.get("interrupted"):
+    interrupted = model.fit_info_["interrupted"]
+    status.print(closing(output, frame, interrupted), soft_wrap=True)
+    if interrupted:
         raise typer.Exit(130)
 
 
@@ -86,66 +89,6 @@ def opening(corpus: Corpus, n_topics: int) -> Text:
     )
 
 
-def story(model: AuthorTopicModel, corpus: Corpus) -> pd.DataFrame:
-    """The topics that stand out most from their own average, in the order of their time.
-
-    One row per topic: ``topic``, ``peak`` (the decade), ``peak_share``, ``words``, ``presidents``, ``decades`` and
-    ``shares`` (lists of equal length).
-    """
-    import pandas as pd
-
-    import topoi
-
-    shares = share_table(topoi.topic_trends(model, corpus, by="decade"))
-    shown = most_of_their_time(shares, N_SHOWN)
-    words, presidents = words_by_topic(model, 12), authors_by_topic(model, 4)
-    decades = [int(decade) for decade in shares.columns]
-    rows = []
-    for topic in _in_order_of_time(shares.loc[shown]):
-        series = [float(share) for share in shares.loc[topic].to_numpy()]
-        rows.append(
-            {
-                "topic": topic,
-                "peak": decades[series.index(max(series))],
-                "peak_share": max(series),
-                "words": words[topic],
-                "presidents": presidents[topic],
-                "decades": decades,
-                "shares": series,
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def most_of_their_time(shares: pd.DataFrame, n: int) -> list[int]:
-    """The topics that stand out most in the decade of their peak, at most two for any decade.
-
-    The measure is the topic's part of the divergence between its decade and the average decade, ``peak · log(peak /
-    mean)``: large topics that are always there score low, and so do tiny ones that flicker.
-    """
-    import numpy as np
-
-    peak, mean = shares.max(axis=1), shares.mean(axis=1)
-    score = (peak * np.log(peak / mean)).sort_values(ascending=False)
-    crowded: dict[object, int] = {}
-    chosen: list[int] = []
-    for topic in score.index:
-        decade = shares.loc[topic].idxmax()
-        crowded[decade] = crowded.get(decade, 0) + 1
-        if crowded[decade] <= 2:
-            chosen.append(int(topic))
-    return chosen[:n]
-
-
-def _in_order_of_time(shares: pd.DataFrame) -> list[int]:
-    """Topics by their mean decade, so that history runs down the page; squared, so that the peak counts most."""
-    import numpy as np
-
-    weights = shares.to_numpy() ** 2
-    centre = (weights @ np.arange(shares.shape[1])) / weights.sum(axis=1)
-    return [int(topic) for topic in shares.index[np.argsort(centre, kind="stable")]]
-
-
 def draw_story(frame: pd.DataFrame, n_topics: int, screen: Console) -> None:
     """A line of blocks per topic under a common axis of decades, with words and presidents beside it."""
     from rich.text import Text
@@ -153,9 +96,11 @@ def draw_story(frame: pd.DataFrame, n_topics: int, screen: Console) -> None:
     decades = frame["decades"].iloc[0]
     spark = len(decades)
     axis = look.axis(f"{decades[0]}s", f"{decades[-1]}s", spark)
-    screen.print(Text(f"{axis}    topic, words, presidents", style="dim"))
+    wide = screen.width >= WIDE
+    peak = "peak".ljust(PEAK_WIDTH) + look.GAP if wide else ""
+    screen.print(Text(f"{axis}{look.GAP}{peak}topic, words, presidents", style="dim"))
     for row in frame.to_dict("records"):
-        for line in _wide(row, spark, screen.width) if screen.width >= WIDE else _narrow(row, spark, screen.width):
+        for line in _wide(row, spark, screen.width) if wide else _narrow(row, spark, screen.width):
             screen.print(line)
     screen.print(Text(f"\n{len(frame)} of {n_topics} topics, those that belong most to their time", style="dim"))
 
@@ -208,17 +153,18 @@ def _peak_below(row: dict[Any, Any], spark: int) -> Text:
     return Text(" " * max(0, min(column - 1, spark - len(label)))) + label
 
 
-def closing(output: Path, frame: pd.DataFrame) -> Text:
+def closing(output: Path, frame: pd.DataFrame, interrupted: bool) -> Text:
     """Where the model is, and two things to try with it."""
     from rich.text import Text
 
-    president = frame["presidents"].iloc[0][0]
+    president, file = frame["presidents"].iloc[0][0], shlex.quote(str(output))
     return Text.assemble(
-        f"\nsaved {output}; ask it more:\n",
+        "\ninterrupted before the end; " if interrupted else "\n",
+        f"saved {output}; ask it more:\n",
         ("  topoi topics ", "bold"),
-        f"{output}\n",
+        f"{file}\n",
         ("  topoi authors ", "bold"),
-        f"{output} {shlex.quote(president)}\n",
+        f"{file} {shlex.quote(president)}\n",
         ("  topoi label ", "bold"),
-        f'{output} "the public debt and the price of gold"',
+        f'{file} "the public debt and the price of gold"',
     )

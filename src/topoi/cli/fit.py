@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,8 @@ import typer
 
 from topoi.cli import fit_options as given
 from topoi.cli import look
-from topoi.cli.options import AsCsv, AsJson, available_cores, refuse_overwriting, split_names
+from topoi.cli.authors import author_words_frame, draw_author_words
+from topoi.cli.options import AsCsv, AsJson, available_cores, has_topics, refuse_overwriting, split_names
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.topics import draw_topics, topics_frame
 from topoi.errors import CorpusError
@@ -95,12 +95,13 @@ def fit(
     screen.quiet = quiet
     report(corpus, screen)
     fitted = unfitted.fit(corpus)
-    save(fitted, path)
+    fitted.save(path)
     summarise(fitted, path, screen)
     if as_json or as_csv or not quiet:
-        print_frame(topics_frame(fitted, 10, 5), as_json=as_json, as_csv=as_csv, render=draw_largest)
-    screen.print(f"\nnext: topoi topics {shlex.quote(str(path))}")
-    if fitted.fit_info_.get("interrupted"):
+        print_result(fitted, as_json, as_csv)
+    verb = "topics" if has_topics(fitted) else "authors"
+    screen.print(f"\nnext: topoi {verb} {shlex.quote(str(path))}", soft_wrap=True)
+    if fitted.fit_info_["interrupted"]:
         raise typer.Exit(130)
 
 
@@ -123,8 +124,8 @@ def new_model(family: given.Family, settings: dict[str, Any]) -> AuthorTopicMode
     settings = dict(settings)
     if family is given.Family.author:
         if settings["n_topics"] is not None:
-            raise typer.BadParameter("--topics does not apply to --model author, which has one topic per author")
-        for name in ("n_topics", "alpha", "learn_alpha"):
+            raise typer.BadParameter("--topics does not apply to --model author, which has none")
+        for name in ("n_topics", "alpha", "learn_alpha", "learn_beta"):
             if settings.pop(name):
                 raise typer.BadParameter(f"--{name.replace('_', '-')} does not apply to --model author")
     else:
@@ -166,27 +167,31 @@ def stop_word_list(choice: str) -> str | list[str] | None:
 
 
 def report(corpus: Corpus, screen: Console) -> None:
-    """Say what was read and what was dropped."""
+    """Say what was read, what was dropped, and what is left."""
     screen.print(str(corpus.report), style="dim", soft_wrap=True)
-
-
-def save(model: AuthorTopicModel, path: Path) -> None:
-    """Write the model beside its destination and move it there, so that a failure leaves the old file whole."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        model.save(beside)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    left = f"{corpus.n_tokens:,} tokens of {corpus.n_words:,} words"
+    screen.print(f"{left}, {corpus.n_authors:,} authors" if corpus.n_authors else left)
 
 
 def summarise(model: AuthorTopicModel, path: Path, screen: Console) -> None:
-    """Say how the fit ended and where the model is."""
+    """Say how the fit went and where the model is."""
     info = model.fit_info_
-    if info.get("interrupted"):
-        screen.print(f"interrupted; what was sampled so far is saved in {path}", style="bold")
+    chains = "" if info["n_chains"] == 1 else f" of {info['n_chains']} chains"
+    exactness = "" if info["exact"] else f"; approximate, {info['n_shards']} shards"
+    screen.print(f"{info['n_sweeps']:,} sweeps{chains} in {info['seconds']:.1f} s{exactness}", style="dim")
+    if info["interrupted"]:
+        screen.print(f"interrupted; what was sampled so far is saved in {path}", style="bold", soft_wrap=True)
     else:
-        screen.print(f"saved {path} ({path.stat().st_size / 1e6:.1f} MB)", style="bold")
+        screen.print(f"saved {path} ({path.stat().st_size / 1e6:.1f} MB)", style="bold", soft_wrap=True)
+
+
+def print_result(model: AuthorTopicModel, as_json: bool, as_csv: bool) -> None:
+    """The topics that were found; of a model without topics, the busiest authors' words."""
+    if has_topics(model):
+        print_frame(topics_frame(model, 10, 5), as_json=as_json, as_csv=as_csv, render=draw_largest)
+    else:
+        frame = author_words_frame(model, TOPICS_IN_SUMMARY)
+        print_frame(frame, as_json=as_json, as_csv=as_csv, render=draw_author_words)
 
 
 def draw_largest(frame: pd.DataFrame, screen: Console) -> None:

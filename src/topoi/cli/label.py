@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoi.cli import look
-from topoi.cli.options import AsCsv, AsJson, ModelFile, open_model
+from topoi.cli.options import AsCsv, AsJson, ModelFile, has_authors, open_topic_model
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import has_authors, known_author, words_by_topic
+from topoi.cli.topics import words_by_topic
 from topoi.errors import ModelError
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from topoi.models.author_topic.estimator import AuthorTopicModel
 
 UNSURE = 0.5
+MARGIN = "  "
 
 
 def label(
@@ -30,7 +31,7 @@ def label(
     from_file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Read the text from a file.")] = None,
     authors: Annotated[
         list[str] | None,
-        typer.Option(metavar="A,B", help="Possible authors; may be repeated. Default: anybody."),
+        typer.Option(metavar="A,B", help="Possible authors; may be repeated.  [default: somebody new]"),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random draws.")] = 0,
     as_json: AsJson = False,
@@ -39,13 +40,12 @@ def label(
     """Label every word of a text with its topic, and with its author where there are several."""
     check_one_format(as_json, as_csv)
     passage = _text_to_label(text, from_file)
-    model = open_model(file)
+    model = open_topic_model(file)
     if authors and not has_authors(model):
         raise ModelError(f"the model in {file} knows no authors; leave out --authors")
-    names = [name for given in authors or [] for name in resolve_authors(model, given)]
     import topoi
 
-    frame = topoi.label_words(model, passage, authors=names or None, random_state=seed)
+    frame = topoi.label_words(model, passage, authors=possible_authors(model, authors), random_state=seed)
     words = words_by_topic(model, 8)
 
     def render(labelled: pd.DataFrame, screen: Console) -> None:
@@ -68,27 +68,43 @@ def _text_to_label(text: str | None, from_file: Path | None) -> str:
     return passage
 
 
-def resolve_authors(model: AuthorTopicModel, given: str) -> list[str]:
+def possible_authors(model: AuthorTopicModel, given: list[str] | None) -> list[str] | str | None:
+    """Who may have written the text: named authors, ``"any"`` for the likeliest of all, None for somebody new."""
+    if not given:
+        return None
+    if given == ["any"]:
+        return "any"
+    return [name for names in given for name in split_authors(model, names)]
+
+
+def split_authors(model: AuthorTopicModel, given: str) -> list[str]:
     """The authors that one ``--authors`` names: one name, or several with a semicolon or comma between them.
 
-    A comma may stand inside a name ("Jordan, M"), so the whole is tried first.
+    A comma may stand inside a name ("Jordan, M"), so the whole is tried first. What remains unknown is left for the
+    library to refuse, with the nearest names.
     """
     known = {str(name).casefold() for name in model.authors_}
     for separator in (None, ";", ","):
         names = [given.strip()] if separator is None else [part.strip() for part in given.split(separator)]
         if all(name.casefold() in known for name in names):
-            break
-    return [known_author(model, name) for name in names if name]
+            return names
+    return [given.strip()]
 
 
 def draw_labels(passage: str, frame: pd.DataFrame, words: dict[int, list[str]], screen: Console) -> None:
     """The text with coloured words, then what its topics are."""
-    from rich.padding import Padding
+    from rich.text import Text
 
     if frame.empty:
         screen.print("None of these words is in the vocabulary of the model.")
         return
-    screen.print(Padding(coloured_text(passage, frame, numbers=screen.color_system is None or screen.no_color), (1, 2)))
+    text = coloured_text(passage, frame, numbers=screen.color_system is None or screen.no_color)
+    text.rstrip()
+    screen.print()
+    for line in text.wrap(screen, screen.width - 2 * len(MARGIN)):
+        line.rstrip()
+        screen.print(Text(MARGIN) + line if line else "")
+    screen.print()
     draw_legend(frame, words, screen)
 
 

@@ -66,7 +66,7 @@ def sparkline(values: Iterable[float | None]) -> str:
     Examples
     --------
     >>> sparkline([0, 1, 2, None, 4])
-    '▁▂▄ █'
+    '▁▃▅ █'
     """
     known = list(values)
     highest = max((value for value in known if value is not None), default=0.0)
@@ -151,6 +151,13 @@ def topic_words(topic: int, words: Sequence[str], width: int) -> Text:
     return line
 
 
+def plain_words(words: Sequence[str], width: int) -> Text:
+    """Words in a row, as many as fit."""
+    from rich.text import Text
+
+    return Text(GAP.join(fitting(words, width)), no_wrap=True, overflow="ellipsis")
+
+
 def quiet_list(names: Sequence[str], width: int) -> Text:
     """Names in a row, as many as fit, in a voice below that of the words."""
     from rich.text import Text
@@ -182,3 +189,15 @@ def axis(first: str, last: str, width: int) -> str:
     if len(first) + len(last) + 1 > width:
         return first.ljust(width)
     return first + last.rjust(width - len(first))
+
+
+def share_line(topic: int, share: float, words: Sequence[str], width: int) -> Text:
+    """An indented line for one topic among several: number, share, bar, words."""
+    from rich.text import Text
+
+    return row(
+        Text("  ") + topic_number(topic),
+        Text(f"{percent(share):>5}", style="dim"),
+        (Text(bar(share, 10), style=topic_colour(topic)), 10),
+        topic_words(topic, words, width - 26),
+    )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from topoi import __version__
-from topoi.cli import demo, fit, label, topics, trends
+from topoi.cli import authors, demo, fit, label, topics, trends
 from topoi.errors import TopoiError
 
 app = typer.Typer(
@@ -26,7 +27,7 @@ app = typer.Typer(
 
 app.command("fit", short_help="Fit a model to documents and save it.")(fit.fit)
 app.command("topics", short_help="Topics with their words and authors.")(topics.topics)
-app.command("authors", short_help="Authors and what they write about.")(topics.authors)
+app.command("authors", short_help="Authors and what they write about.")(authors.authors)
 app.command("label", short_help="A text, each word with its topic.")(label.label)
 app.command("trends", short_help="Topics that rise and fall.")(trends.trends)
 app.command("demo", short_help="Fit two centuries of State of the Union addresses.")(demo.demo)
@@ -59,7 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # It is an option of the program, but people add it at the end of the line that failed.
         given = ["--traceback", *(word for word in given if word != "--traceback")]
     try:
-        app(given, prog_name="topoi")
+        with warnings.catch_warnings():
+            warnings.simplefilter("default", UserWarning)
+            warnings.showwarning = _show_warning  # type: ignore[assignment]
+            app(given, prog_name="topoi")
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except KeyboardInterrupt:
@@ -70,6 +74,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         typer.echo(f"topoi: {_one_line(error)}", err=True)
         return 1
     return 0
+
+
+def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
+    """A warning as a person reads it: what, without the line of code it came from."""
+    typer.echo(f"topoi: note: {' '.join(str(message).split())}", err=True)
 
 
 def _options(arguments: list[str]) -> list[str]:

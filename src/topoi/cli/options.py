@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.errors import StoreError
+from topoi.errors import ModelError, StoreError
 
 if TYPE_CHECKING:
     from topoi.models.author_topic.estimator import AuthorTopicModel
@@ -28,6 +28,24 @@ def open_model(path: Path) -> AuthorTopicModel:
 
     model: Any = topoi.load(path)
     return model
+
+
+def open_topic_model(path: Path) -> AuthorTopicModel:
+    """The model in a file, if it is one with topics."""
+    model = open_model(path)
+    if not has_topics(model):
+        raise ModelError(f"the {type(model).__name__} in {path} has no topics; see `topoi authors {path}`")
+    return model
+
+
+def has_topics(model: object) -> bool:
+    """Whether a model has topics; the author model has none."""
+    return hasattr(model, "topic_sizes")
+
+
+def has_authors(model: AuthorTopicModel) -> bool:
+    """Whether a model tells authors apart; LDA does not."""
+    return len(model.authors_) > 0
 
 
 def refuse_overwriting(path: Path, force: bool) -> None:

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli import look
-from topoi.cli.options import AsCsv, AsJson, ModelFile, open_model
+from topoi.cli.options import AsCsv, AsJson, ModelFile, open_topic_model
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import check_topic, words_by_topic
+from topoi.cli.topics import words_by_topic
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
 MAX_SPARK = 40
+TOPICS_PER_GROUP = 5
 
 
 def trends(
@@ -28,11 +29,11 @@ def trends(
 ) -> None:
     """Show how the share of each topic moves with time, from the steepest rise to the steepest fall."""
     check_one_format(as_json, as_csv)
-    model = open_model(file)
-    if topic is not None:
-        check_topic(model, topic)
+    model = open_topic_model(file)
     import topoi
 
+    if topic is not None:
+        model.top_words(1, topic=topic)  # says which topics there are, if this is none of them
     frame = topoi.topic_trends(model, by=by)
     if topic is not None:
         frame = frame[frame["topic"] == topic].reset_index(drop=True)
@@ -40,10 +41,18 @@ def trends(
         return
     words = words_by_topic(model, 10)
 
-    def render(_: pd.DataFrame, screen: Console) -> None:
-        draw_trends(share_table(frame), words, screen, n)
+    def render(rows: pd.DataFrame, screen: Console) -> None:
+        draw = draw_trends if is_ordered(rows) else draw_groups
+        draw(rows, words, screen, n)
 
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
+
+
+def is_ordered(frame: pd.DataFrame) -> bool:
+    """Whether the periods are numbers, so that rising and falling means something."""
+    from pandas.api.types import is_numeric_dtype
+
+    return is_numeric_dtype(frame[frame.columns[0]])
 
 
 def share_table(frame: pd.DataFrame) -> pd.DataFrame:
@@ -52,14 +61,12 @@ def share_table(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.pivot(index="topic", columns=period, values="share").sort_index(axis=1)
 
 
-def change(shares: pd.DataFrame) -> pd.Series:
-    """How much each topic's share rises over the whole span, by a least-squares line through the periods."""
-    import numpy as np
-    import pandas as pd
+def change(frame: pd.DataFrame) -> pd.Series:
+    """How much each topic's share rises from the first period to the last, by a straight line through all."""
+    from topoi.analysis.trends import hottest_topics
 
-    centred = np.linspace(-0.5, 0.5, shares.shape[1]) if shares.shape[1] > 1 else np.zeros(1)
-    spread = float(centred @ centred) or 1.0
-    return pd.Series(shares.fillna(0.0).to_numpy() @ centred / spread, index=shares.index)
+    periods = frame[frame.columns[0]]
+    return hottest_topics(frame).set_index("topic")["slope"] * float(periods.max() - periods.min())
 
 
 def condense(values: list[Any], width: int) -> list[Any]:
@@ -69,11 +76,11 @@ def condense(values: list[Any], width: int) -> list[Any]:
     return [sum(group) / len(group) for group in groups]
 
 
-def draw_trends(shares: pd.DataFrame, words: dict[int, list[str]], screen: Console, n: int | None) -> None:
+def draw_trends(frame: pd.DataFrame, words: dict[int, list[str]], screen: Console, n: int | None) -> None:
     """A line per topic: its sparkline, its change in percentage points, its words."""
     from rich.text import Text
 
-    moves = change(shares)
+    shares, moves = share_table(frame), change(frame)
     if n is not None:
         shares = shares.loc[moves.abs().sort_values(ascending=False).index[:n]]
     order = moves.loc[shares.index].sort_values(ascending=False).index
@@ -93,3 +100,13 @@ def draw_trends(shares: pd.DataFrame, words: dict[int, list[str]], screen: Conso
         )
         screen.print(line)
     screen.print(Text("change: percentage points over the whole span, by a straight line", style="dim"))
+
+
+def draw_groups(frame: pd.DataFrame, words: dict[int, list[str]], screen: Console, n: int | None) -> None:
+    """For periods without an order, such as parties: the largest topics of each."""
+    from rich.text import Text
+
+    for group, rows in frame.groupby(frame.columns[0], sort=True):
+        screen.print(Text(str(group), style="bold"))
+        for row in rows.nlargest(n or TOPICS_PER_GROUP, "share").to_dict("records"):
+            screen.print(look.share_line(row["topic"], row["share"], words[row["topic"]], screen.width))

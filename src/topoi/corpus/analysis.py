@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numba
 import numpy as np
+import pandas as pd
 
+from topoi.corpus.characters import without_surrogates
 from topoi.corpus.phrases import DEFAULT_THRESHOLD, join_pairs, learn_pairs
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.scan import Scan
@@ -88,6 +90,28 @@ def _check_df(name: str, value: Any) -> None:
         raise CorpusError(f"{name} is {value!r}; it must be a number of documents or a share between 0 and 1")
     if value < 0 or (isinstance(value, float) and value > 1):
         raise CorpusError(f"{name} is {value!r}; a whole number counts documents, a float is a share between 0 and 1")
+
+
+def checked_texts(texts: Iterable[Any]) -> list[str]:
+    """Return texts as a list of strings; None is an empty text, anything else is an error.
+
+    Examples
+    --------
+    >>> from topoi.corpus.analysis import checked_texts
+    >>> checked_texts(["a", None])
+    ['a', '']
+    """
+    if isinstance(texts, (str, bytes)):
+        raise CorpusError("texts is one string; give a list of texts")
+    checked = []
+    for d, text in enumerate(texts):
+        if isinstance(text, str):
+            checked.append(without_surrogates(text))
+        elif text is None or text is pd.NA or (isinstance(text, float) and np.isnan(text)):
+            checked.append("")
+        else:
+            raise CorpusError(f"text {d} is of type {type(text).__name__}, not a string")
+    return checked
 
 
 def build_vocabulary(

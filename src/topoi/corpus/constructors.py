@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 import pandas as pd
 
-from topoi.corpus.analysis import Analysis, build_vocabulary
+from topoi.corpus.analysis import Analysis, build_vocabulary, checked_texts
 from topoi.corpus.authors import DEFAULT_SEPARATOR, AuthorLists, author_lists, author_table, known_author_table
-from topoi.corpus.characters import without_surrogates
 from topoi.corpus.counts import count_rows, gensim_authors, gensim_rows, token_rows, word_list
 from topoi.corpus.metadata import document_frame
 from topoi.corpus.records import FieldMap, RecordTable
@@ -332,51 +331,46 @@ class Constructors:
         >>> corpus.encode(["One fish, two fish"], authors=["Ann"]).tokens.tolist()
         [1, 1]
         """
+        if isinstance(texts, str):
+            raise CorpusError("texts is one string; give a list of texts")
+        new: list[Any] = list(texts)
+        as_words = any(isinstance(text, (list, tuple, np.ndarray)) for text in new)
+        listed = None if as_words else checked_texts(new)
+        vocabulary = cast("Corpus", self).vocabulary
+        encoded = vocabulary.encode_tokens(new) if listed is None else vocabulary.encode(listed)
+        lists = author_lists(authors, len(new), author_separator)
+        documents = document_frame(len(new), ids, titles, dates, metadata)
+        return self._encoded(encoded, lists, documents, listed, CorpusReport(), new_authors)
+
+    def encode_records(self, table: RecordTable, new_authors: str = "error") -> Self:
+        """Make a corpus from collected records with this corpus's vocabulary, analyser and authors.
+
+        Examples
+        --------
+        >>> from topoi import Corpus
+        >>> from topoi.corpus.records import FieldMap, RecordTable
+        >>> table = RecordTable(FieldMap())
+        >>> table.add({"text": "One fish, two fish"}, line=1)
+        >>> Corpus.from_tokens([["red", "fish"]]).encode_records(table).tokens.tolist()
+        [1, 1]
+        """
+        table.check_fields()
+        encoded = cast("Corpus", self).vocabulary.encode(table.texts)
+        lists = table.authors
+        return self._encoded(encoded, lists, table.documents(), table.texts, table.report, new_authors)
+
+    def _encoded(
+        self,
+        encoded: EncodedTexts,
+        lists: AuthorLists,
+        documents: pd.DataFrame,
+        texts: list[str] | None,
+        report: CorpusReport,
+        new_authors: str,
+    ) -> Self:
         old = cast("Corpus", self)
-        new = list(texts) if not isinstance(texts, str) else texts
-        report = CorpusReport()
-        listed: list[str] | None = None
-        if not isinstance(new, str) and any(isinstance(text, (list, tuple, np.ndarray)) for text in new):
-            encoded = _encode_tokens(new, old.vocabulary)
-        else:
-            listed = checked_texts(cast("list[str]", new))
-            encoded = old.vocabulary.encode(listed)
-        n_docs = len(encoded.doc_start) - 1
-        lists = author_lists(authors, n_docs, author_separator)
         table = known_author_table(lists, old.authors.tolist(), new_authors)
-        documents = document_frame(n_docs, ids, titles, dates, metadata)
         report.n_unknown_tokens = encoded.n_unknown
-        made = type(self)._assemble(encoded, old.vocabulary, lists, documents, listed, report)
+        made = type(self)._assemble(encoded, old.vocabulary, lists, documents, texts, report)
         cast("Corpus", made)._set_authors(table)
         return made
-
-
-def checked_texts(texts: Iterable[Any]) -> list[str]:
-    """Return texts as a list of strings; None is an empty text, anything else is an error.
-
-    Examples
-    --------
-    >>> from topoi.corpus.constructors import checked_texts
-    >>> checked_texts(["a", None])
-    ['a', '']
-    """
-    if isinstance(texts, (str, bytes)):
-        raise CorpusError("texts is one string; give a list of texts")
-    checked = []
-    for d, text in enumerate(texts):
-        if isinstance(text, str):
-            checked.append(without_surrogates(text))
-        elif text is None or text is pd.NA or (isinstance(text, float) and np.isnan(text)):
-            checked.append("")
-        else:
-            raise CorpusError(f"text {d} is of type {type(text).__name__}, not a string")
-    return checked
-
-
-def _encode_tokens(token_lists: Sequence[Sequence[str]], vocabulary: Vocabulary) -> EncodedTexts:
-    tokens, doc_start, words = token_rows(token_lists, None)
-    new_id = np.array([vocabulary.index(w) if w in vocabulary else -1 for w in words], np.int32)
-    found = new_id[tokens] if len(words) else tokens
-    before = np.concatenate([[0], np.cumsum(found >= 0)])
-    none = np.empty(0, np.int32)
-    return EncodedTexts(found[found >= 0], before[doc_start], none, none, int(np.count_nonzero(found < 0)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from topoi.errors import CorpusError
 
 # Files from strangers may nest lists a thousand deep; metadata that anyone looks at are not like that.
 _MOST_NESTED = 20
+# What ``Corpus.to_frame`` and ``Corpus.with_authors`` put beside the metadata.
+_RESERVED = ("authors", "text")
 _YEAR = re.compile(r"[+-]?\d{1,4}$")
 _MONTH = re.compile(r"(\d{4})-(\d{1,2})$")
 
@@ -191,12 +193,13 @@ def document_frame(
     if dates is not None:
         columns.update(date_columns([parse_date(value) for value in dates]))
     for name, values in extra.items():
-        columns[_free_name(name, columns)] = column(values)
+        columns[_free_name(name, {*columns, *_RESERVED})] = column(values)
     return pd.DataFrame(columns, index=pd.RangeIndex(n_docs))
 
 
-def _free_name(name: str, taken: Mapping[str, Any]) -> str:
+def _free_name(name: str, taken: Set[str]) -> str:
     """Return the column's own name, unless a column that was asked for has it already."""
+    name = without_surrogates(name)
     while name in taken:
         name += "_original"
     return name

@@ -47,6 +47,8 @@ def read_corpus(
     encoding: str = "utf-8",
     max_line_bytes: int = MAX_LINE_BYTES,
     on_error: str = "raise",
+    like: Corpus | None = None,
+    new_authors: str = "error",
     **analysis: Any,
 ) -> Corpus:
     r"""Read a corpus from JSON Lines, CSV, TSV, Parquet, mbox or a folder of text files, gzipped or not.
@@ -73,6 +75,10 @@ def read_corpus(
         Longer lines are faults.
     on_error : {"raise", "skip"}
         Whether a bad record raises ``CorpusError`` with file and line, or is skipped and counted in ``report``.
+    like : Corpus, optional
+        Read new documents with this corpus's vocabulary, analyser and authors, as ``like.encode`` does.
+    new_authors : {"error", "add", "drop"}
+        What to do with authors that ``like`` does not have.
     **analysis
         How text becomes words: see :class:`~topoi.corpus.analysis.Analysis`.
 
@@ -91,15 +97,17 @@ def read_corpus(
     <Corpus: 2 documents, 4 tokens, 3 words, 3 authors>
     """
     settings = Analysis(**analysis)
+    if like is not None and analysis:
+        raise CorpusError(f"like= brings its own settings; leave out {', '.join(analysis)}")
     path = Path(path)
     kind = _format_of(path, format)
     fields = FieldMap(text, authors, date, title, id, metadata, author_separator)
     report = CorpusReport(source=path.name)
-    scanner = settings.analyzer().scanner()
+    scanner = None if like is not None else settings.analyzer().scanner()
     if scanner is None:
         table = RecordTable(fields, path, on_error=on_error, report=report)
         _read(kind, LineReader(path, table.problem, encoding, max_line_bytes), table)
-        return Corpus.from_records(table, settings)
+        return Corpus.from_records(table, settings) if like is None else like.encode_records(table, new_authors)
     with BackgroundScanner(scanner) as background:
         table = RecordTable(fields, path, on_error=on_error, report=report, on_text=background.add)
         _read(kind, LineReader(path, table.problem, encoding, max_line_bytes), table)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -130,7 +130,7 @@ class RecordTable:
         """
         missing = [name for name in self.fields.named if name not in columns]
         if missing:
-            message = f"no column {missing[0]!r}; the columns are: {', '.join(columns)}{self._hint(missing)}"
+            message = f"no column {missing[0]!r}; the columns are: {_shown(columns)}{self._hint(missing)}"
             raise CorpusError(message, self.path, None if self.path is None else 1)
         self._seen.update(columns)
 
@@ -161,7 +161,7 @@ class RecordTable:
         1
         """
         if self.on_error == "raise":
-            raise error
+            raise error from error.__cause__  # what was being handled when it was found would only confuse
         self.report.skip(str(error))
 
     def add(self, record: Mapping[str, Any], line: int) -> None:
@@ -201,8 +201,7 @@ class RecordTable:
         parts = [record[name] for name in self._text_fields if name in record]
         if not parts:
             wanted = " or ".join(map(repr, self._text_fields))
-            have = ", ".join(str(key)[:40] for key in list(record)[:20])
-            raise CorpusError(f"no field {wanted}; the fields are: {have}{self._hint(self._text_fields)}")
+            raise CorpusError(f"no field {wanted}; the fields are: {_shown(record)}{self._hint(self._text_fields)}")
         for part in parts:
             if not isinstance(part, str) and part is not None and part == part:
                 raise CorpusError(f"the text is of type {type(part).__name__}, not a string")
@@ -297,5 +296,13 @@ class RecordTable:
             raise CorpusError(f"no documents{skipped}", self.path)
         for name in self.fields.named:
             if name not in self._seen:
-                have = ", ".join(sorted(map(str, self._seen))[:30])
+                have = _shown(sorted(self._seen))
                 raise CorpusError(f"no record has the field {name!r}; the fields are: {have}", self.path)
+
+
+def _shown(names: Iterable[str]) -> str:
+    """Write field names into a message; names from strangers may be many, long, or steer a terminal."""
+    listed = list(names)
+    short = (name if len(name) <= 40 else name[:39] + "…" for name in listed[:20])
+    clean = ", ".join("".join(c if c.isprintable() else "?" for c in name) for name in short)
+    return f"{clean} and {len(listed) - 20} more" if len(listed) > 20 else clean

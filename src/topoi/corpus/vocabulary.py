@@ -115,6 +115,24 @@ class Vocabulary:
         n_unknown = int(np.count_nonzero((new_id < 0)[scan.tokens] & ~stop[scan.tokens])) if len(scan.words) else 0
         return renumber(scan, new_id, n_unknown)
 
+    def encode_tokens(self, token_lists: Sequence[Sequence[str]]) -> EncodedTexts:
+        """Turn lists of words into ids as they are; words that the vocabulary does not have are left out and counted.
+
+        There are no offsets.
+
+        Examples
+        --------
+        >>> from topoi.corpus.vocabulary import Vocabulary
+        >>> Vocabulary(["apple", "pear"]).encode_tokens([["pear", "plum"], ["apple"]]).doc_start.tolist()
+        [0, 1, 2]
+        """
+        known = [[self._index[word] for word in row if word in self._index] for row in token_lists]
+        starts = np.zeros(len(known) + 1, np.int64)
+        np.cumsum([len(row) for row in known], out=starts[1:])
+        tokens = np.array([w for row in known for w in row], np.int32)
+        n_unknown = sum(map(len, token_lists)) - len(tokens)
+        return EncodedTexts(tokens, starts, np.empty(0, np.int32), np.empty(0, np.int32), n_unknown)
+
     def to_dict(self) -> dict[str, Any]:
         """Return words and settings as JSON can hold them.
 

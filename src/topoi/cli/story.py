@@ -1,0 +1,107 @@
+"""What the demo tells: which topics belong most to their time, in which words and by whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from topoi.cli.trends import share_table
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from topoi.models.author_topic.estimator import AuthorTopicModel
+
+N_WORDS = 10
+N_PRESIDENTS = 3
+# Below this, a president's place on a topic's list rests on the prior more than on what was said.
+MIN_WORDS = 25
+# Sievert and Shirley (2014) found people to name topics best from words ranked with a weight of about 0.6.
+RELEVANCE = 0.6
+
+
+def story(model: AuthorTopicModel, n_topics: int) -> pd.DataFrame:
+    """The topics that belong most to one decade, in the order of their time.
+
+    Parameters
+    ----------
+    model
+        A fitted model whose documents have dates.
+    n_topics
+        How many topics to tell of; no two have their peak in the same decade.
+
+    Returns
+    -------
+    DataFrame
+        topic, peak (the decade), peak_share, words, presidents, decades and shares (lists of equal length).
+    """
+    import pandas as pd
+
+    import topoi
+
+    shares = share_table(topoi.topic_trends(model, by="decade"))
+    overall = model.topic_sizes()["share"].to_numpy() @ model.topic_word_
+    decades = [int(decade) for decade in shares.columns]
+    rows = []
+    for topic in in_order_of_time(shares.loc[most_of_their_time(model, shares, overall, n_topics)]):
+        series = [float(share) for share in shares.loc[topic].to_numpy()]
+        rows.append(
+            {
+                "topic": topic,
+                "peak": decades[series.index(max(series))],
+                "peak_share": max(series),
+                "words": telling_words(model, overall, topic),
+                "presidents": leading_authors(model, topic),
+                "decades": decades,
+                "shares": series,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def most_of_their_time(
+    model: AuthorTopicModel, shares: pd.DataFrame, overall: NDArray[np.float64], n: int
+) -> list[int]:
+    """The topics that stand out most in the decade of their peak and in their words, one for a decade.
+
+    Three things are multiplied: how far the peak is above the topic's average; the root of the peak, so that tiny
+    topics do not win by flickering; and, squared, how far the topic's words are from those of the whole collection, so
+    that topics of glue ("present", "shall", "great") are left out although they come and go as well.
+    """
+    import numpy as np
+
+    peak, mean = shares.max(axis=1).to_numpy(), shares.mean(axis=1).to_numpy()
+    divergence = (model.topic_word_ * np.log(model.topic_word_ / overall)).sum(axis=1)
+    score = np.sqrt(peak) * np.log(np.maximum(peak, 1e-12) / np.maximum(mean, 1e-12)) * divergence**2
+    chosen: dict[object, int] = {}
+    for topic in np.argsort(-score, kind="stable"):
+        chosen.setdefault(shares.iloc[topic].idxmax(), int(topic))
+    return list(chosen.values())[:n]
+
+
+def in_order_of_time(shares: pd.DataFrame) -> list[int]:
+    """Topics by their mean decade, so that history runs down the page; squared, so that the peak counts most."""
+    import numpy as np
+
+    weights = shares.to_numpy() ** 2
+    centre = (weights @ np.arange(shares.shape[1])) / weights.sum(axis=1)
+    return [int(topic) for topic in shares.index[np.argsort(centre, kind="stable")]]
+
+
+def telling_words(model: AuthorTopicModel, overall: NDArray[np.float64], topic: int) -> list[str]:
+    """The words that tell a topic from the others: frequent in it, and more than elsewhere."""
+    import numpy as np
+
+    words = model.topic_word_[topic]
+    relevance = RELEVANCE * np.log(words) + (1 - RELEVANCE) * np.log(words / overall)
+    best = np.argsort(-relevance, kind="stable")[:N_WORDS]
+    return [str(word) for word in model.vocabulary_.words[best]]
+
+
+def leading_authors(model: AuthorTopicModel, topic: int) -> list[str]:
+    """The authors who give a topic most of their words, among those with enough words to tell."""
+    frame: Any = model.top_authors(len(model.authors_), topic=topic)
+    known = frame[frame["n_words"] >= MIN_WORDS]
+    names = (frame.head(1) if known.empty else known)["author"]
+    return [str(name) for name in names[:N_PRESIDENTS]]
