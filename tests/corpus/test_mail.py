@@ -2,6 +2,7 @@
 
 import datetime
 import gzip
+import time
 
 import pytest
 
@@ -123,3 +124,19 @@ def test_over_long_messages_are_skipped_whole(tmp_path):
         read(tmp_path / "a.mbox", data, max_line_bytes=1000)
     corpus = read(tmp_path / "a.mbox", data, max_line_bytes=1000, on_error="skip")
     assert corpus.texts == ["red"] and corpus.report.n_skipped == 1
+
+
+def test_hostile_messages_take_no_time(tmp_path):
+    head = b"From x Mon Jan  1 10:00:00 2001\nFrom: "
+    nested = b"".join(b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (n, n) for n in range(3000))
+    messages = [
+        head + b"A <a@x>\n\nred\n\nFrom " + b"11:11" * 100_000 + b"\nmore",
+        head + b"a at " + b"(" * 200_000 + b"\n\nred",
+        head + b"A <a@x>\nContent-Type: text/html\n\n" + b"<a" * 200_000 + b"<script>" * 50_000,
+        head + b"A <a@x>\n\n" + b"wrote " * 50_000 + b"\n" + b"> quoted\n\n" * 5_000,
+        head + b"A <a@x>\n" + nested + b"\nred",
+    ]
+    begin = time.perf_counter()
+    corpus = read(tmp_path / "a.mbox", b"\n\n".join(messages), on_error="skip")
+    assert time.perf_counter() - begin < 20
+    assert corpus.report.n_read + corpus.report.n_skipped == 5

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from topoi.corpus.characters import fold
@@ -69,6 +69,8 @@ def test_a_pattern_decides_alone():
 
 
 @settings(max_examples=400, deadline=None)
+@example(["中's"], True, "join", False, 1)
+@example(["a@b_c@d www.x.org.www.y", "x.www.y@z.org http://é@b"], True, "split", True, 1)
 @given(st.lists(TEXT, max_size=4), st.booleans(), st.sampled_from(["join", "split"]), st.booleans(), st.integers(1, 3))
 def test_compiled_scanner_equals_plain_twin(texts, lowercase, hyphens, keep_numbers, min_length):
     analyzer = Analyzer(lowercase, None, None, hyphens, min_length, keep_numbers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from topoi.kernels.counts import Documents
 from topoi.models.names import find_name
 
 _CANDIDATES = 50
+_AUTHORS_AT_ONCE = 4096
 
 
 def label_words(
@@ -91,8 +92,9 @@ def likely_authors(model: Any, tokens: NDArray[Any], n: int) -> NDArray[np.int64
     if not len(tokens):
         return np.arange(min(n, len(model.authors_)))
     words, times = np.unique(tokens, return_counts=True)
-    posterior = model.chains_[0]
-    score = np.log(posterior.author_topic @ posterior.topic_word[:, words]) @ times
+    theta, phi = model.chains_[0].author_topic, model.chains_[0].topic_word[:, words]
+    blocks = np.array_split(theta, -(-len(theta) // _AUTHORS_AT_ONCE))
+    score = np.concatenate([np.log(block @ phi) @ times for block in blocks])
     return np.argsort(-score, kind="stable")[:n]
 
 
@@ -106,6 +108,8 @@ def _candidates(model: Any, authors: Sequence[str] | str | None, tokens: NDArray
         if authors == "any":
             return likely_authors(model, tokens, _CANDIDATES)
         authors = [authors]
+    if not isinstance(authors, Iterable):
+        raise ModelError(f"authors is {authors!r}; pass a list of names, 'any' or None")
     found = [find_name(name, model.authors_, "author") for name in authors]
     return np.array(list(dict.fromkeys(found)), np.int64)
 

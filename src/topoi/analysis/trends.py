@@ -12,6 +12,8 @@ from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.models.inputs import align
 
+_COLUMNS = ("topic", "share", "n_words")
+
 
 def topic_trends(model: Any, corpus: Corpus | None = None, by: str = "year") -> pd.DataFrame:
     """The share of words per topic for each year, decade or value of any column (AT04, section 4.1).
@@ -28,7 +30,8 @@ def topic_trends(model: Any, corpus: Corpus | None = None, by: str = "year") -> 
     Returns
     -------
     DataFrame
-        The ``by`` column, topic, share (of the group's words), n_words; documents without a value are left out.
+        The ``by`` column, topic, share (of the group's words), n_words. Documents without a value, and groups without a
+        word, are left out.
 
     Examples
     --------
@@ -38,15 +41,20 @@ def topic_trends(model: Any, corpus: Corpus | None = None, by: str = "year") -> 
     [4, 2, 2]
     """
     check_is_fitted(model, "n_iter_")
+    if not hasattr(model, "topic_word_"):
+        raise ModelError(f"{type(model).__name__} has no topics; fit an AuthorTopicModel or LDA")
     group = _groups(model.corpus_ if corpus is None else corpus, by)
     counts = _doc_topic_counts(model, corpus)
-    known = group.notna().to_numpy()
+    known = group.notna().to_numpy() & (counts.sum(axis=1) > 0)
     if not known.any():
-        raise ModelError(f"no document has a value for {by!r}")
-    values, at = np.unique(group[known].to_numpy(), return_inverse=True)
+        raise ModelError(f"no document with words has a value for {by!r}")
+    try:
+        values, at = np.unique(group[known].to_numpy(), return_inverse=True)
+    except TypeError:
+        raise ModelError(f"the values of {by!r} cannot be put in order; give another column") from None
     table = np.zeros((len(values), counts.shape[1]))
     np.add.at(table, at, counts[known])
-    share = table / np.maximum(table.sum(axis=1, keepdims=True), 1.0)
+    share = table / table.sum(axis=1, keepdims=True)
     n_topics = table.shape[1]
     return pd.DataFrame(
         {
@@ -86,6 +94,8 @@ def hottest_topics(trends: pd.DataFrame) -> pd.DataFrame:
 
 def _groups(corpus: Corpus, by: str) -> pd.Series:
     documents = corpus.documents
+    if by in _COLUMNS:
+        raise ModelError(f"{by!r} is a column of the result; rename it in corpus.documents to group by it")
     if by == "decade" and "decade" not in documents and "year" in documents:
         return documents["year"] // 10 * 10
     if by not in documents:
@@ -96,8 +106,9 @@ def _groups(corpus: Corpus, by: str) -> pd.Series:
 def _doc_topic_counts(model: Any, corpus: Corpus | None) -> np.ndarray:
     """Words per document and topic: sampled ones for the training corpus, expected ones for another."""
     if corpus is None or corpus is model.corpus_:
-        lengths, share = model.corpus_.doc_lengths, model.doc_topic_
-        alpha = model.alpha_
-        return np.asarray(share * (lengths[:, None] + alpha.sum()) - alpha)
-    lengths = align(corpus, model.vocabulary_, model.authors_).corpus.doc_lengths
-    return np.asarray(model.transform(corpus) * lengths[:, None])
+        n_docs, n_topics = model.corpus_.n_docs, model.chains_[0].n_topics
+        doc = np.repeat(np.arange(n_docs), model.corpus_.doc_lengths)
+        cells = np.bincount(doc * n_topics + model.chains_[0].assignments.topic, minlength=n_docs * n_topics)
+        return cells.reshape(n_docs, n_topics)
+    aligned = align(corpus, model.vocabulary_, model.authors_).corpus
+    return np.asarray(model.transform(aligned) * aligned.doc_lengths[:, None])

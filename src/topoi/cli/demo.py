@@ -70,7 +70,7 @@ def demo(
         draw_story(rows, topics, screen)
 
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
-    interrupted = model.fit_info_["interrupted"]
+    interrupted = bool(model.fit_info_["interrupted"])
     status.print(closing(output, frame, interrupted), soft_wrap=True)
     if interrupted:
         raise typer.Exit(130)

@@ -158,5 +158,5 @@ def _draw_author_shares(frame: pd.DataFrame, screen: Console) -> None:
     if "author" not in frame or frame["author"].isna().all():
         return
     shares = frame["author"].value_counts(normalize=True)
-    line = ", ".join(f"{name} {look.percent(share)}" for name, share in shares.head(5).items())
+    line = look.NAME_GAP.join(f"{name} {look.percent(share)}" for name, share in shares.head(5).items())
     screen.print(Text(f"\n  by {line}", style="dim"))

@@ -18,6 +18,7 @@ CHROMA = 0.125
 BLOCKS = "▁▂▃▄▅▆▇█"
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 GAP = "  "
+NAME_GAP = " · "  # not a comma, which stands inside names: "Jordan, M"
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -162,7 +163,7 @@ def quiet_list(names: Sequence[str], width: int) -> Text:
     """Names in a row, as many as fit, in a voice below that of the words."""
     from rich.text import Text
 
-    return Text(", ".join(fitting(names, width, ", ")), style="dim", no_wrap=True, overflow="ellipsis")
+    return Text(NAME_GAP.join(fitting(names, width, NAME_GAP)), style="dim", no_wrap=True, overflow="ellipsis")
 
 
 def bar(fraction: float, width: int) -> str:

@@ -51,7 +51,7 @@ def story(model: AuthorTopicModel, n_topics: int) -> pd.DataFrame:
                 "topic": topic,
                 "peak": decades[series.index(max(series))],
                 "peak_share": max(series),
-                "words": telling_words(model, overall, topic),
+                "words": telling_words(model, topic),
                 "presidents": leading_authors(model, topic),
                 "decades": decades,
                 "shares": series,
@@ -89,14 +89,9 @@ def in_order_of_time(shares: pd.DataFrame) -> list[int]:
     return [int(topic) for topic in shares.index[np.argsort(centre, kind="stable")]]
 
 
-def telling_words(model: AuthorTopicModel, overall: NDArray[np.float64], topic: int) -> list[str]:
+def telling_words(model: AuthorTopicModel, topic: int) -> list[str]:
     """The words that tell a topic from the others: frequent in it, and more than elsewhere."""
-    import numpy as np
-
-    words = model.topic_word_[topic]
-    relevance = RELEVANCE * np.log(words) + (1 - RELEVANCE) * np.log(words / overall)
-    best = np.argsort(-relevance, kind="stable")[:N_WORDS]
-    return [str(word) for word in model.vocabulary_.words[best]]
+    return [str(word) for word in model.top_words(N_WORDS, topic=topic, relevance=RELEVANCE)["word"]]
 
 
 def leading_authors(model: AuthorTopicModel, topic: int) -> list[str]:

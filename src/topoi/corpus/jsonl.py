@@ -33,7 +33,9 @@ def read_jsonl(reader: LineReader, table: RecordTable) -> None:
         except (ValueError, RecursionError) as error:
             # RecursionError: thousands of nested brackets; ValueError: also numbers of more than 4,300 digits.
             hint = "; an array of objects must be written one object a line" if line.lstrip()[:1] == "[" else ""
-            where = f"{error.msg} (character {error.pos + 1})" if isinstance(error, json.JSONDecodeError) else str(error)
+            where = (
+                f"{error.msg} (character {error.pos + 1})" if isinstance(error, json.JSONDecodeError) else str(error)
+            )
             table.problem(CorpusError(f"broken JSON: {where[:200]}{hint}", reader.path, number))
             continue
         if not isinstance(record, dict):

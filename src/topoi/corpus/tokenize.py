@@ -246,12 +246,13 @@ def _word_expression(join_hyphens: bool) -> re.Pattern[str]:
     more = _character_class([c.LETTER, c.DIGIT, c.MARK], join_hyphens)
     apostrophe = _character_class([c.APOSTROPHE], join_hyphens)
     connector = _character_class([c.APOSTROPHE, c.HYPHEN, c.JOINER], join_hyphens)
+    ideograph = _character_class([c.IDEOGRAPH], join_hyphens)
     local = more + connector + re.escape(".%+-")
     possessive = f"[{apostrophe}][sS](?![{more}])"
     web = r"(?:(?:[hH][tT][tT][pP][sS]?|[fF][tT][pP])://|[wW][wW][wW]\.)[!#-;=?-~]+"
     return re.compile(
         f"(?<![{local}]){web}"
         f"|[{local}]+@[{start}][{start}.\\-]*"
-        f"|(?P<word>[{_character_class([c.IDEOGRAPH], join_hyphens)}]"
-        f"|[{start}][{more}]*(?:(?!{possessive})[{connector}][{start}][{more}]*)*)(?:{possessive})?"
+        f"|(?P<word>[{ideograph}]"
+        f"|[{start}][{more}]*(?:(?!{possessive})[{connector}][{start}][{more}]*)*)(?:(?<![{ideograph}]){possessive})?"
     )

@@ -8,10 +8,10 @@ place and moved there whole, so a reader, or a power cut, finds the old file or 
 from __future__ import annotations
 
 import json
+import math
 import os
-import tempfile
+import secrets
 import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,8 +24,10 @@ from topoi.errors import StoreError
 FORMAT = "topoi-bundle"
 VERSION = 1
 _MANIFEST = "manifest.json"
+_UNFINISHED = ".part"
 _LARGEST_MANIFEST = 64 * 2**20
 _LARGEST_ARRAY = 2**40
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class Bundle(NamedTuple):
@@ -51,53 +53,64 @@ def write_bundle(
     """
     path = Path(path)
     manifest = {"format": FORMAT, "version": VERSION, "kind": kind, "arrays": sorted(arrays), "meta": dict(meta)}
-    text = json.dumps(manifest, allow_nan=False)
-    method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        text = json.dumps(manifest, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"cannot write {path}: {error}") from error
+    for name, array in arrays.items():
+        _check_type(np.asarray(array).dtype, name, path)
+    method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_UNFINISHED}")
+    try:
+        stream = open(temporary, "xb")
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with stream:
             with zipfile.ZipFile(stream, "w", method, compresslevel=1 if compress else None) as archive:
                 archive.writestr(_MANIFEST, text)
                 for name, array in arrays.items():
                     with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                        np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+                        np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
     except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
         raise
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def remove_unfinished(path: str | Path) -> None:
+    """Remove what writers of this file left behind when they were killed."""
+    path = Path(path)
+    for left in path.parent.iterdir() if path.parent.is_dir() else ():
+        if left.name.startswith(f".{path.name}.") and left.name.endswith(_UNFINISHED):
+            left.unlink(missing_ok=True)
 
 
 def read_bundle(path: str | Path, kind: str) -> Bundle:
     """Read a bundle of the given kind; a missing, damaged, foreign or newer file is a ``StoreError``."""
     path = Path(path)
-    if not path.exists():
-        raise StoreError(f"{path} does not exist")
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = _read_manifest(archive, path)
             _check_manifest(manifest, path, kind)
-            arrays = {name: _read_array(archive, str(name), path) for name in manifest["arrays"]}
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, KeyError) as error:
+            arrays = {name: _read_array(archive, name, path) for name in manifest["arrays"]}
+    except StoreError:
+        raise
+    except FileNotFoundError:
+        raise StoreError(f"{path} does not exist") from None
+    except Exception as error:  # a stranger's bytes may make zipfile, json and numpy raise nearly anything
         raise StoreError(f"{path} is damaged or is not a topoi file ({error})") from error
     return Bundle(manifest["meta"], arrays)
 
 
 def _read_manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
-    if archive.getinfo(_MANIFEST).file_size > _LARGEST_MANIFEST:
+    information = archive.getinfo(_MANIFEST)
+    _check_member(information, path)
+    if information.file_size > _LARGEST_MANIFEST:
         raise StoreError(f"{path} has a manifest of more than {_LARGEST_MANIFEST >> 20} MB: refused")
     manifest = json.loads(archive.read(_MANIFEST))
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
@@ -113,20 +126,35 @@ def _check_manifest(manifest: dict[str, Any], path: Path, kind: str) -> None:
         raise StoreError(f"{path} was written by a newer topoi (format {version}, this one reads {VERSION}): upgrade")
     if manifest.get("kind") != kind:
         raise StoreError(f"{path} holds a {manifest.get('kind')}, not a {kind}")
+    names = manifest.get("arrays")
+    if not isinstance(names, list) or not all(isinstance(n, str) for n in names) or len(set(names)) != len(names):
+        raise StoreError(f"{path} is damaged: its list of arrays is not a list of names")
+    if not isinstance(manifest.get("meta"), dict):
+        raise StoreError(f"{path} is damaged: it has no settings")
+
+
+def _check_member(information: zipfile.ZipInfo, path: Path) -> None:
+    if information.compress_type not in _METHODS:
+        raise StoreError(f"{path} is compressed in a way that topoi does not use: refused")
+
+
+def _check_type(dtype: np.dtype[Any], name: str, path: Path) -> None:
+    if dtype.kind not in "biuf":
+        raise StoreError(f"{path}: array {name!r} holds {dtype}, not numbers: refused")
 
 
 def _read_array(archive: zipfile.ZipFile, name: str, path: Path) -> NDArray[Any]:
     information = archive.getinfo(f"{name}.npy")
+    _check_member(information, path)
     # Real arrays of counts compress well, but a thousandfold is the mark of a file made to exhaust memory.
     if information.file_size > max(1000 * information.compress_size, 2**20) or information.file_size > _LARGEST_ARRAY:
         raise StoreError(f"{path}: array {name!r} would unpack to {information.file_size:,} bytes: refused")
     with archive.open(information) as member:
         shape, _, dtype = _read_header(member)
-        if dtype.hasobject:
-            raise StoreError(f"{path}: array {name!r} holds Python objects: refused")
-        promised = int(np.prod(shape, dtype=object)) * dtype.itemsize
-        if promised > information.file_size:
-            raise StoreError(f"{path}: array {name!r} promises more than the file holds")
+        _check_type(dtype, name, path)
+        # The checksum is compared at a member's end, so a header must not stop short of it either.
+        if math.prod(shape) * dtype.itemsize != information.file_size - member.tell() or min(shape, default=0) < 0:
+            raise StoreError(f"{path}: array {name!r} promises more, or less, than the file holds")
     with archive.open(information) as member:
         return np.asarray(np.lib.format.read_array(member, allow_pickle=False))
 

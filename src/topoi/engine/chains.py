@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,12 @@ def diagnose(trace: pd.DataFrame, burn_in: float = 0.5) -> dict[str, Any]:
     >>> sorted(diagnose(frame))
     ['ess', 'n_chains', 'n_draws', 'r_hat']
     """
+    if not 0.0 <= burn_in < 1.0:
+        raise ModelError(f"burn_in is {burn_in!r}; it is the share of the trace to leave out: from 0 to below 1")
     try:
-        import arviz
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # arviz announces its next version on import
+            import arviz
     except ImportError as error:
         raise ImportError('chain diagnostics need arviz: pip install "topoi[diagnostics]"') from error
     table = trace.pivot(index="sweep", columns="chain", values="log_joint").dropna().to_numpy().T

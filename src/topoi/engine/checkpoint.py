@@ -6,6 +6,8 @@ Random streams are named by (seed, chain, sweep, shard), so the sweep's number i
 
 from __future__ import annotations
 
+import numbers
+import os
 import re
 import time
 from collections.abc import Mapping
@@ -14,8 +16,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from topoi.engine.bundle import read_bundle, write_bundle
-from topoi.errors import ModelError
+from topoi.engine.bundle import read_bundle, remove_unfinished, write_bundle
+from topoi.errors import ModelError, StoreError
 
 _UNITS = {"s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
 
@@ -29,8 +31,8 @@ def parse_interval(every: int | str) -> tuple[int | None, float | None]:
     >>> parse_interval(50), parse_interval("5min")
     ((50, None), (None, 300.0))
     """
-    if isinstance(every, int) and not isinstance(every, bool) and every >= 1:
-        return every, None
+    if isinstance(every, numbers.Integral) and not isinstance(every, bool) and every >= 1:
+        return int(every), None
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|sec|min|h)\s*", every) if isinstance(every, str) else None
     if match is None:
         raise ModelError(
@@ -49,20 +51,32 @@ class Checkpoint:
         self._last_sweep = 0
         self._last_time = time.monotonic()
 
-    def read(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
-        """The saved progress, None if there is no file; a file of another fit is a ``ModelError``."""
+    def read(self, seed: int | None) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
+        """The saved progress, None if there is no file; a file of another fit is a ``ModelError``.
+
+        Without a ``seed`` the saved one is as good as any. A place that cannot be written to is an error now, not when the
+        first checkpoint is due.
+        """
+        if not os.access(self.path.parent, os.W_OK):
+            raise StoreError(f"cannot write checkpoint {self.path}: {self.path.parent} is not a writable folder")
+        remove_unfinished(self.path)
         if not self.path.exists():
             return None
         bundle = read_bundle(self.path, "checkpoint")
-        saved = bundle.meta["identity"]
-        if saved != self.identity:
+        saved, progress = bundle.meta.get("identity"), bundle.meta.get("progress")
+        try:
             differing = sorted(k for k in saved.keys() | self.identity.keys() if saved.get(k) != self.identity.get(k))
+            self._last_sweep, saved_seed = int(progress["sweep"]), int(progress["seed"])
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise StoreError(f"checkpoint {self.path} is damaged ({error}); remove it") from error
+        if seed is not None and seed != saved_seed:
+            differing.append("random_state")
+        if differing:
             raise ModelError(
                 f"checkpoint {self.path} belongs to another fit (different: {', '.join(differing)}); "
                 "remove it, or use another file"
             )
-        self._last_sweep = int(bundle.meta["progress"]["sweep"])
-        return bundle.meta["progress"], bundle.arrays
+        return progress, bundle.arrays
 
     def due(self, sweep: int) -> bool:
         """Whether it is time to write after this sweep."""

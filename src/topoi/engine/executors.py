@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -38,10 +39,10 @@ def resolve_jobs(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1
-    if n_jobs == 0 or isinstance(n_jobs, bool):
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
         raise ModelError(f"n_jobs is {n_jobs!r}; pass a number of threads, or -1 for all cores")
     if n_jobs < 0:
-        return max(1, _cores() + 1 + n_jobs)
+        return max(1, _cores() + 1 + int(n_jobs))
     return int(n_jobs)
 
 

@@ -158,9 +158,10 @@ def chain_arrays(arrays: dict[str, NDArray[Any]], index: int) -> dict[str, NDArr
 
 @contextmanager
 def _interruptible() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C into a flag; outside the main thread signals belong to somebody else."""
+    """Turn the first Ctrl-C into a flag; outside the main thread, or where it is ignored, it is somebody else's."""
     flag = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None):
         yield flag
         return
 

@@ -64,5 +64,5 @@ class Bar:
 
 def open_progress(progress: bool | None, title: str, n_iter: int, done: int = 0) -> Bar | Silent:
     """Progress as asked for: True shows a bar, False none, None a bar on a terminal only."""
-    wanted = sys.stderr.isatty() if progress is None else progress
+    wanted = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
     return Bar(title, n_iter, done) if wanted and n_iter > done else Silent()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
+from topoi.models.inputs import align
 from topoi.models.scores import perplexities
 from topoi.models.validation import resolve_seed, whole_number
 
@@ -21,7 +24,8 @@ def completion_curve(
 ) -> pd.DataFrame:
     """Perplexity of the rest of each document against the number of its words that were seen (AT09, figure 11).
 
-    The words seen are drawn at random, the same for every model, and each larger set contains the smaller ones.
+    The words seen are drawn at random among those the model knows, the same for every model with the same words,
+    and each larger set contains the smaller ones.
 
     Parameters
     ----------
@@ -49,10 +53,12 @@ def completion_curve(
     >>> topoi.evaluation.completion_curve(model, corpus, observed=(0, 1, 2))["n_docs"].tolist()
     [4, 4, 0]
     """
+    check_is_fitted(model, "n_iter_")
+    corpus = align(corpus, model.vocabulary_, model.authors_).corpus
     rank = _random_ranks(corpus, resolve_seed(random_state))
     rows = []
     for n in observed:
-        seen = rank < whole_number("observed", int(n), 0)
+        seen = rank < whole_number("observed", n, 0)
         rest = np.maximum(corpus.doc_lengths - n, 0)
         used = np.flatnonzero(rest > 0)
         value = float("nan")
@@ -66,9 +72,9 @@ def completion_curve(
 
 
 def _random_ranks(corpus: Corpus, seed: int) -> NDArray[np.int64]:
-    """For each token its place in a random order of its document's tokens."""
+    """For each token its place in a random order of its document's tokens, which other documents do not change."""
     rank = np.empty(corpus.n_tokens, np.int64)
-    rng = np.random.default_rng(seed)
     for a, b in zip(corpus.doc_start[:-1], corpus.doc_start[1:], strict=True):
+        rng = np.random.default_rng([seed, zlib.crc32(corpus.tokens[a:b].astype("<i4").tobytes())])
         rank[a:b] = rng.permutation(b - a)
     return rank

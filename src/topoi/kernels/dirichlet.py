@@ -93,8 +93,9 @@ def learn_dirichlet(
     >>> rows = np.array([rng.multinomial(100, rng.dirichlet([2.0, 0.5])) for _ in range(2000)])
     >>> r, c = np.nonzero(rows)
     >>> histogram = CountHistogram.from_counts(c, rows[r, c], rows.sum(1), 2)
-    >>> learn_dirichlet(histogram, np.ones(2), symmetric=False, n_steps=500).round(1).tolist()
-    [2.1, 0.5]
+    >>> found = learn_dirichlet(histogram, np.ones(2), symmetric=False, n_steps=500)
+    >>> bool(np.allclose(found, [2.0, 0.5], rtol=0.1))
+    True
     """
     alpha = np.array(alpha, np.float64)
     if not len(histogram.total) or not len(histogram.value):

@@ -8,7 +8,8 @@ from typing import Any
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.bundle import read_bundle
-from topoi.errors import StoreError, TopoiError
+from topoi.errors import StoreError
+from topoi.models.gibbs import NOT_SAVED
 
 _HOME = {
     "AuthorTopicModel": "topoi.models.author_topic.estimator",
@@ -47,8 +48,9 @@ def load(path: str | Path) -> Any:
         prefix = "corpus_"
         arrays = {k[len(prefix) :]: a for k, a in bundle.arrays.items() if k.startswith(prefix)}
         corpus = Corpus.from_bundle(bundle.meta["corpus"], arrays)
-        return family(**bundle.meta["settings"])._load(corpus, bundle.meta, bundle.arrays)
+        model = family(**bundle.meta["settings"]).set_params(**NOT_SAVED)
+        return model._load(corpus, bundle.meta, bundle.arrays)
     except StoreError:
         raise
-    except (TopoiError, KeyError, TypeError, ValueError, IndexError) as error:
+    except Exception as error:  # whatever a stranger's numbers lead to
         raise StoreError(f"{path} is damaged: {error}") from error

@@ -23,9 +23,11 @@ from topoi.engine.executors import open_executor, resolve_jobs
 from topoi.engine.loop import Chain, Outcome, Schedule, chain_arrays, run, saved_progress
 from topoi.engine.progress import SweepInfo, open_progress
 from topoi.engine.shards import resolve_shards
-from topoi.errors import ModelError
+from topoi.errors import ModelError, StoreError
 from topoi.models.validation import resolve_seed, whole_number
 
+# A file's word on these is not taken: the first names a file to write to.
+NOT_SAVED = {"checkpoint": None, "progress": None}
 # Settings that may change between a checkpoint and its continuation: they do not touch the chains.
 _FREE_TO_CHANGE = frozenset({"n_iter", "n_jobs", "progress", "checkpoint", "checkpoint_every", "random_state"})
 
@@ -54,50 +56,56 @@ class GibbsModel(BaseEstimator):
     def _fit_corpus(self, corpus: Corpus, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         n_iter = whole_number("n_iter", self.n_iter, 0)
         n_chains = whole_number("n_chains", self.n_chains)
-        whole_number("evaluate_every", self.evaluate_every)
         seed = resolve_seed(self.random_state)
+        if corpus.n_tokens == 0:
+            raise ModelError(f"the corpus has {corpus.n_docs:,} documents and not one word in them: nothing to fit")
         n_shards = resolve_shards(self.n_shards, corpus.n_tokens, corpus.n_docs)
-        self.corpus_ = corpus
-        self._sampler = self._make_sampler(corpus, n_shards)
+        sampler = self._make_sampler(corpus, n_shards)
         store, saved = None, None
         if self.checkpoint is not None:
             store = Checkpoint(self.checkpoint, self.checkpoint_every, self._identity(corpus, n_shards))
-            saved = store.read()
-        if saved is not None:
-            progress, arrays = saved
-            seed = int(progress["seed"]) if self.random_state is None else seed
-            if progress["sweep"] > n_iter:
-                raise ModelError(f"checkpoint {self.checkpoint} is at sweep {progress['sweep']}, beyond n_iter={n_iter}")
-            self._chains = self._restore(n_chains, arrays, progress["traces"])
-            done = int(progress["sweep"])
+            saved = store.read(None if self.random_state is None else seed)
+        if saved is None:
+            chains, done = [sampler.start(seed, c) for c in range(n_chains)], 0
         else:
-            self._chains = [self._sampler.start(seed, c) for c in range(n_chains)]
-            done = 0
-        self._seed = seed
+            progress, arrays = saved
+            seed, done = int(progress["seed"]), int(progress["sweep"])
+            if done > n_iter:
+                raise ModelError(
+                    f"checkpoint {self.checkpoint} is at sweep {done}, beyond n_iter={n_iter}; raise n_iter or remove it"
+                )
+            try:
+                chains = _restore(sampler, n_chains, arrays, progress["traces"])
+            except (KeyError, TypeError, ValueError, IndexError) as error:
+                raise StoreError(f"checkpoint {self.checkpoint} is damaged ({error}); remove it") from error
+        outcome = self._run(sampler, chains, Schedule(n_iter, seed, self.evaluate_every), done, store, callback)
+        # Nothing of an earlier fit is touched before here: a fit that fails leaves it whole.
+        self.corpus_, self._sampler, self._chains, self._seed = corpus, sampler, chains, seed
+        self._settings = self.get_params(deep=False)
         self._seconds = 0.0
-        return self._run(done, n_iter, store, callback)
+        self._finish(outcome, done)
+        return self
 
     def _identity(self, corpus: Corpus, n_shards: int) -> dict[str, Any]:
         """What must agree for a checkpoint to be continued."""
         settings = {k: v for k, v in _plain(self.get_params(deep=False)).items() if k not in _FREE_TO_CHANGE}
-        known = None if self.random_state is None else resolve_seed(self.random_state)
-        settings |= {"model": type(self).__name__, "n_shards": n_shards, "random_state": known}
-        return settings | {"corpus": corpus.fingerprint()}
-
-    def _restore(self, n_chains: int, arrays: dict[str, NDArray[Any]], traces: list[Any]) -> list[Chain]:
-        return [self._sampler.restore(c, chain_arrays(arrays, c), traces[c]) for c in range(n_chains)]
+        return settings | {"model": type(self).__name__, "n_shards": n_shards, "corpus": corpus.fingerprint()}
 
     def _run(
-        self, done: int, n_iter: int, store: Checkpoint | None, callback: Callable[[SweepInfo], Any] | None
-    ) -> Self:
-        schedule = Schedule(n_iter, self._seed, self.evaluate_every)
-        n_tasks = sum(len(chain.shards) for chain in self._chains)
-        title = f"{type(self).__name__}{', approximate' if n_tasks > len(self._chains) else ''}"
-        bar = open_progress(self.progress, title, n_iter, done)
+        self,
+        sampler: Any,
+        chains: list[Chain],
+        schedule: Schedule,
+        done: int,
+        store: Checkpoint | None,
+        callback: Callable[[SweepInfo], Any] | None,
+    ) -> Outcome:
+        whole_number("evaluate_every", schedule.evaluate_every)
+        n_tasks = sum(len(chain.shards) for chain in chains)
+        title = f"{type(self).__name__}{', approximate' if n_tasks > len(chains) else ''}"
         with open_executor(resolve_jobs(self.n_jobs), n_tasks) as executor:
-            outcome = run(self._sampler, self._chains, schedule, executor, done, store, bar, callback)
-        self._finish(outcome, done)
-        return self
+            bar = open_progress(self.progress, title, schedule.n_iter, done)
+            return run(sampler, chains, schedule, executor, done, store, bar, callback)
 
     def _finish(self, outcome: Outcome, done: int) -> None:
         self.n_iter_ = outcome.sweep
@@ -138,8 +146,15 @@ class GibbsModel(BaseEstimator):
         15
         """
         check_is_fitted(self, "n_iter_")
-        whole_number("n_iter", n_iter, 0)
-        return self._run(self.n_iter_, self.n_iter_ + n_iter, None, callback)
+        done = self.n_iter_
+        schedule = Schedule(done + whole_number("n_iter", n_iter, 0), self._seed, self.evaluate_every)
+        # The chains go on as copies: ``chains_`` is a frozen result, and whole even if the run is broken off.
+        progress, arrays = saved_progress(self._sampler, self._chains, done, self._seed)
+        chains = _restore(self._sampler, len(self._chains), arrays, progress["traces"])
+        outcome = self._run(self._sampler, chains, schedule, done, None, callback)
+        self._chains = chains
+        self._finish(outcome, done)
+        return self
 
     def diagnose(self, burn_in: float = 0.5) -> dict[str, Any]:
         """R-hat and effective sample size of the log joint over the chains, after ``burn_in`` of the trace.
@@ -165,7 +180,8 @@ class GibbsModel(BaseEstimator):
         name : str, optional
             A name for the model within the file.
         corpus : bool
-            Whether to include texts and metadata. Word ids are always included: the counts follow from them.
+            Whether to include texts and metadata. Word ids and the names of authors are always included: the counts
+            follow from them.
 
         Examples
         --------
@@ -178,12 +194,12 @@ class GibbsModel(BaseEstimator):
         True
         """
         check_is_fitted(self, "n_iter_")
-        corpus_meta, corpus_arrays = self.corpus_.to_bundle(texts=corpus)
+        corpus_meta, corpus_arrays = (self.corpus_ if corpus else _bare(self.corpus_)).to_bundle(texts=corpus)
         progress, arrays = saved_progress(self._sampler, self._chains, self.n_iter_, self._seed)
         meta = {
             "model": type(self).__name__,
             "name": name or type(self).__name__,
-            "settings": _plain(self.get_params(deep=False)) | {"checkpoint": None, "progress": None},
+            "settings": _plain(self._settings) | NOT_SAVED,
             "progress": progress,
             "fit_info": self.fit_info_,
             "corpus": corpus_meta,
@@ -193,14 +209,32 @@ class GibbsModel(BaseEstimator):
     def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Take over what ``save`` wrote."""
         progress, info = meta["progress"], meta["fit_info"]
+        sweep = whole_number("sweep", progress["sweep"], 0)
         self.corpus_ = corpus
-        self._sampler = self._make_sampler(corpus, int(info["n_shards"]))
-        self._chains = self._restore(int(info["n_chains"]), arrays, progress["traces"])
-        self._seed = int(progress["seed"])
+        self._settings = self.get_params(deep=False)
+        self._sampler = self._make_sampler(corpus, resolve_shards(info["n_shards"], corpus.n_tokens, corpus.n_docs))
+        self._chains = _restore(self._sampler, whole_number("n_chains", info["n_chains"]), arrays, progress["traces"])
+        self._seed = resolve_seed(whole_number("seed", progress["seed"], 0))
         self._seconds = float(info["seconds"])
-        self._finish(Outcome(int(progress["sweep"]), 0.0, bool(info["interrupted"])), int(progress["sweep"]))
+        self._finish(Outcome(sweep, 0.0, bool(info["interrupted"])), sweep)
         self.fit_info_ = dict(info)
         return self
+
+
+def _restore(sampler: Any, n_chains: int, arrays: dict[str, NDArray[Any]], traces: list[Any]) -> list[Chain]:
+    return [sampler.restore(c, chain_arrays(arrays, c), traces[c]) for c in range(n_chains)]
+
+
+def _bare(corpus: Corpus) -> Corpus:
+    """The corpus without texts, metadata and where it came from."""
+    return Corpus(
+        tokens=corpus.tokens,
+        doc_start=corpus.doc_start,
+        vocabulary=corpus.vocabulary,
+        doc_author=corpus.doc_author,
+        doc_author_start=corpus.doc_author_start,
+        authors=corpus.authors,
+    )
 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:
@@ -209,12 +243,14 @@ def _plain(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain_value(value: Any) -> Any:
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, np.ndarray | np.generic | pd.Series):
         return value.tolist()
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, np.random.Generator | np.random.RandomState):
         return None
+    if isinstance(value, list | tuple):
+        return [_plain_value(each) for each in value]
     try:
         return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError):

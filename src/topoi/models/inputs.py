@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError
+from topoi.models.notices import warn_user
 
 
 def counts_corpus(matrix: Any, words: Any = None) -> Corpus:
@@ -27,30 +27,31 @@ def counts_corpus(matrix: Any, words: Any = None) -> Corpus:
     matrix = scipy.sparse.csr_matrix(matrix)
     whole = np.rint(matrix.data)
     if not np.array_equal(whole, matrix.data):
-        warnings.warn("the matrix has fractional counts: they are rounded to whole numbers", UserWarning, stacklevel=4)
+        warn_user("the matrix has fractional counts: they are rounded to whole numbers")
     whole = scipy.sparse.csr_matrix((whole.astype(np.int64), matrix.indices, matrix.indptr), shape=matrix.shape)
     whole.eliminate_zeros()
     return Corpus.from_counts(whole, [str(w) for w in (range(matrix.shape[1]) if words is None else words)])
 
 
 class Aligned(NamedTuple):
-    """A corpus in a model's ids, which of its tokens were kept, and how many author names were unknown."""
+    """A corpus in a model's ids, and which of its tokens were kept."""
 
     corpus: Corpus
     kept: NDArray[np.bool_]
-    n_unknown_authors: int
 
 
 def align(corpus: Corpus, vocabulary: Vocabulary, authors: NDArray[Any]) -> Aligned:
     """The corpus in the model's word and author ids.
 
-    Words that the model does not know are left out, with one warning; unknown authors are left out too: a document
-    that loses all its authors is treated as one without any.
+    Words that the model does not know are left out, with one warning; unknown authors likewise, if the model has any:
+    a document that loses all its authors is treated as one without.
     """
+    if not isinstance(corpus, Corpus):
+        raise ModelError(f"pass a topoi.Corpus, not {type(corpus).__name__}")
     same_words = corpus.vocabulary is vocabulary or np.array_equal(corpus.words, vocabulary.words)
     same_authors = corpus.authors is authors or np.array_equal(corpus.authors, authors)
     if same_words and same_authors:
-        return Aligned(corpus, np.ones(corpus.n_tokens, bool), 0)
+        return Aligned(corpus, np.ones(corpus.n_tokens, bool))
     word_id = np.array([vocabulary.index(w) if w in vocabulary else -1 for w in corpus.words], np.int64)
     known = {name: a for a, name in enumerate(authors)}
     author_id = np.array([known.get(name, -1) for name in corpus.authors], np.int64)
@@ -60,7 +61,10 @@ def align(corpus: Corpus, vocabulary: Vocabulary, authors: NDArray[Any]) -> Alig
     if lost and lost == len(corpus.tokens):
         raise ModelError("none of these documents' words is in the model's vocabulary")
     if lost:
-        warnings.warn(f"{lost:,} of {len(corpus.tokens):,} tokens are words the model does not know", stacklevel=4)
+        warn_user(f"{lost:,} of {len(corpus.tokens):,} tokens are words the model does not know: they are left out")
+    unknown = int((author_id[np.unique(corpus.doc_author)] < 0).sum()) if len(corpus.doc_author) else 0
+    if unknown and len(authors):
+        warn_user(f"{unknown:,} authors are not known to the model: they are left out")
     aligned = Corpus(
         tokens=tokens,
         doc_start=doc_start,
@@ -73,8 +77,7 @@ def align(corpus: Corpus, vocabulary: Vocabulary, authors: NDArray[Any]) -> Alig
         token_start=None if corpus.token_start is None else corpus.token_start[kept],
         token_end=None if corpus.token_end is None else corpus.token_end[kept],
     )
-    used = np.unique(corpus.doc_author)
-    return Aligned(aligned, kept, int((author_id[used] < 0).sum()))
+    return Aligned(aligned, kept)
 
 
 def _renumber(
@@ -86,3 +89,10 @@ def _renumber(
     row = np.repeat(np.arange(len(start) - 1), np.diff(start))
     lengths = np.bincount(row[kept], minlength=len(start) - 1)
     return new[kept].astype(np.int32), np.concatenate(([0], np.cumsum(lengths))).astype(np.int64), kept
+
+
+def checked_observed(observed: Any, n_tokens: int) -> NDArray[np.bool_]:
+    """One truth value per token."""
+    if np.shape(observed) != (n_tokens,):
+        raise ModelError(f"observed has {np.size(observed)} values for {n_tokens} tokens; pass one per token")
+    return np.ascontiguousarray(observed, bool)

@@ -44,7 +44,8 @@ def positive_vector(name: str, value: Any, n: int, what: str) -> NDArray[np.floa
         raise ModelError(f"{name} has {values.size} entries but {what} is {n}; pass a scalar or {n} values")
     # Below float32's range a prior would silently become zero.
     if not (np.isfinite(values).all() and (values >= 1e-30).all() and (values <= 1e30).all()):
-        raise ModelError(f"{name} must be positive and finite")
+        wrong = values[~(np.isfinite(values) & (values >= 1e-30) & (values <= 1e30))][0]
+        raise ModelError(f"{name} has the value {wrong}; it must be positive and finite (from 1e-30 to 1e30)")
     return values
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
@@ -11,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import gammaln
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
@@ -18,15 +18,17 @@ from topoi.engine.loop import Chain
 from topoi.engine.progress import SweepInfo
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
-from topoi.kernels.dirichlet import log_rising
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic import author_words
 from topoi.models.author_topic.author_words import Choices, PairCounts
+from topoi.models.author_topic.inference import SamplingPlan
+from topoi.models.author_topic.simulate import simulate_author_words
 from topoi.models.gibbs import GibbsModel, log_mean_exp, ranked
-from topoi.models.inputs import align
+from topoi.models.inputs import align, checked_observed
 from topoi.models.names import find_name
+from topoi.models.notices import warn_user
 from topoi.models.scores import perplexities
-from topoi.models.validation import positive_vector, whole_number
+from topoi.models.validation import positive_vector, resolve_seed, whole_number
 
 
 class AuthorModelSampler:
@@ -37,6 +39,8 @@ class AuthorModelSampler:
         self.beta, self.beta_sum = beta, math.fsum(beta.tolist())
         self.n_words = corpus.n_words
         lengths = np.diff(corpus.doc_author_start)
+        if lengths.max(initial=0) > np.iinfo(np.uint16).max:
+            raise ModelError(f"a document has {lengths.max():,} authors; at most {np.iinfo(np.uint16).max:,} are possible")
         # A document without authors has one of its own, numbered after the known ones.
         extra = lengths == 0
         self.author_start = np.concatenate(([0], np.cumsum(lengths + extra))).astype(np.int64)
@@ -62,11 +66,11 @@ class AuthorModelSampler:
 
     def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
         """The chain that ``to_arrays`` described."""
-        slot = arrays["slot"].astype(np.int64)
+        slot = arrays["slot"]
         limit = np.repeat(np.diff(self.author_start), np.diff(self._corpus.doc_start))
-        if slot.shape != (self.n_tokens,) or (slot >= limit).any() or (slot < 0).any():
+        if slot.dtype != np.uint16 or slot.shape != (self.n_tokens,) or (slot >= limit).any():
             raise ModelError("the saved assignments do not fit this corpus")
-        chain = self._chain(index, np.split(slot, np.cumsum([len(p.tokens) for p in self._parts])[:-1]))
+        chain = self._chain(index, np.split(slot.astype(np.int64), np.cumsum([len(p.tokens) for p in self._parts])[:-1]))
         chain.trace = [(int(s), float(v)) for s, v in trace]
         return chain
 
@@ -91,15 +95,10 @@ class AuthorModelSampler:
     def log_joint(self, chain: Chain) -> float:
         """log P(words, authors | author lists, beta), the authors' distributions integrated out."""
         prior = self.beta[self.keys % self.n_words]
-        words = sum(_rising(chain.counts.pair, prior))
-        totals = sum(_rising(chain.counts.author, np.full(self.n_rows, self.beta_sum)))
+        words = gammaln(chain.counts.pair + prior) - gammaln(prior)
+        totals = gammaln(chain.counts.author + self.beta_sum) - gammaln(self.beta_sum)
         choices = np.diff(self._corpus.doc_start) * np.log(np.diff(self.author_start))
-        return float(words - totals - choices.sum())
-
-
-def _rising(n: NDArray[np.int64], prior: NDArray[np.float64]) -> list[float]:
-    used = n > 0
-    return [log_rising.py_func(a, b) for a, b in zip(n[used], prior[used], strict=True)]  # type: ignore[attr-defined]
+        return float(words.sum() - totals.sum() - choices.sum())
 
 
 def pair_keys(
@@ -198,10 +197,10 @@ class AuthorModel(GibbsModel):
         """
         if not isinstance(corpus, Corpus):
             raise ModelError(f"AuthorModel needs a topoi.Corpus with authors, not {type(corpus).__name__}")
+        check_authors(corpus, self.no_authors)
         return self._fit_corpus(corpus, callback)
 
     def _make_sampler(self, corpus: Corpus, n_shards: int) -> AuthorModelSampler:
-        check_authors(corpus, self.no_authors)
         beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
         return AuthorModelSampler(corpus, beta, n_shards)
 
@@ -253,12 +252,16 @@ class AuthorModel(GibbsModel):
         >>> np.exp(topoi.AuthorModel(n_iter=5, random_state=0).fit(corpus).log_likelihood(corpus)).round(2).tolist()
         [0.99, 0.99]
         """
-        return self.log_completion(X, np.zeros(X.n_tokens, bool))
+        check_is_fitted(self, "n_iter_")
+        aligned = align(X, self.vocabulary_, self.authors_).corpus
+        return self._complete(aligned, np.zeros(aligned.n_tokens, bool), 0, 1, 1)
 
     def log_completion(
-        self, corpus: Corpus, observed: NDArray[np.bool_], burn_in: int = 20, n_samples: int = 10, lag: int = 1
+        self, corpus: Corpus, observed: NDArray[np.bool_], burn_in: int = 20, n_samples: int = 10, lag: int = 2
     ) -> NDArray[np.float64]:
         """Log probability of each document's unobserved tokens, given the observed ones.
+
+        Parameters and averages are those of ``AuthorTopicModel.log_completion``.
 
         Examples
         --------
@@ -268,19 +271,21 @@ class AuthorModel(GibbsModel):
         1
         """
         check_is_fitted(self, "n_iter_")
-        if np.shape(observed) != (corpus.n_tokens,):
-            raise ModelError(f"observed has {np.size(observed)} values for {corpus.n_tokens} tokens")
         aligned = align(corpus, self.vocabulary_, self.authors_)
-        seen = np.ascontiguousarray(np.asarray(observed, bool)[aligned.kept])
-        choices = self._new_choices(aligned.corpus)
+        seen = checked_observed(observed, len(aligned.kept))[aligned.kept]
+        plan = whole_number("burn_in", burn_in, 0), whole_number("n_samples", n_samples), whole_number("lag", lag)
+        return self._complete(aligned.corpus, seen, *plan)
+
+    def _complete(
+        self, corpus: Corpus, seen: NDArray[np.bool_], burn_in: int, n_samples: int, lag: int
+    ) -> NDArray[np.float64]:
+        choices = self._new_choices(corpus)
         sampler = self._sampler
         results = []
         for chain in self._chains:
-            result = np.zeros(aligned.corpus.n_docs)
-            author_words.complete(
-                choices, seen, chain.counts, sampler.beta, sampler.beta_sum,
-                burn_in + n_samples, n_samples, self._seed, chain.index, result,
-            )  # fmt: skip
+            plan = SamplingPlan(burn_in, n_samples, lag, self._seed, chain.index)
+            result = np.zeros(corpus.n_docs)
+            author_words.complete(choices, seen, chain.counts, sampler.beta, sampler.beta_sum, plan, result)
             results.append(result)
         return log_mean_exp(np.stack(results))
 
@@ -305,6 +310,7 @@ class AuthorModel(GibbsModel):
         >>> round(topoi.AuthorModel(n_iter=5, random_state=0).fit(corpus).perplexity(corpus), 6)
         2.0
         """
+        check_is_fitted(self, "n_iter_")
         aligned = align(X, self.vocabulary_, self.authors_).corpus
         return perplexities(self.log_likelihood(aligned), aligned.doc_lengths, average, per_document)
 
@@ -318,7 +324,20 @@ class AuthorModel(GibbsModel):
         >>> round(topoi.AuthorModel(n_iter=5, random_state=0).fit(corpus).score(corpus), 3)
         -0.693
         """
-        return float(self.log_likelihood(X).sum() / max(X.n_tokens, 1))
+        check_is_fitted(self, "n_iter_")
+        aligned = align(X, self.vocabulary_, self.authors_).corpus
+        return float(self.log_likelihood(aligned).sum() / max(aligned.n_tokens, 1))
+
+    def simulate(self, n_docs: int, doc_length: float = 100, authors: Any = None, random_state: Any = None) -> Corpus:
+        """Draw a corpus from the model's generative story; see ``AuthorTopicModel.simulate``.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> topoi.AuthorModel().simulate(5, doc_length=20, authors=[["Ann"]] * 5, random_state=0).n_authors
+        1
+        """
+        return simulate_author_words(self, n_docs, doc_length, authors, resolve_seed(random_state))
 
 
 def check_authors(corpus: Corpus, no_authors: str) -> None:
@@ -332,4 +351,4 @@ def check_authors(corpus: Corpus, no_authors: str) -> None:
         raise ModelError(f"{lacking:,} of {corpus.n_docs:,} documents have no authors (no_authors='raise')")
     if lacking:
         message = f"{lacking:,} of {corpus.n_docs:,} documents have no authors: each gets a private one"
-        warnings.warn(message, UserWarning, stacklevel=6)
+        warn_user(message)

@@ -17,6 +17,7 @@ from topoi.kernels.dirichlet import log_rising
 from topoi.kernels.draw import draw_plain
 from topoi.kernels.jit import compiled, lean
 from topoi.kernels.random import seed_stream, uniform
+from topoi.models.author_topic.inference import content_key
 
 
 class Choices(NamedTuple):
@@ -88,11 +89,11 @@ def sweep_authors(choices, slot, counts, beta, beta_sum, stream):
 
 
 @compiled
-def complete(choices, observed, counts, beta, beta_sum, sweeps, samples, seed, chain, result):
+def complete(choices, observed, counts, beta, beta_sum, plan, result):
     """Set ``result[d]`` to the log probability of a document's unobserved tokens given the observed ones.
 
-    The observed tokens are sampled for ``sweeps`` sweeps, the last ``samples`` of which are averaged. A document
-    whose only author is private (-1) has that author's words integrated out exactly.
+    The observed tokens are sampled by ``plan`` (see ``inference.SamplingPlan``) and the predictions averaged over the
+    samples. A document whose only author is private (-1) has that author's words integrated out exactly.
     """
     stream = np.empty(2, np.uint64)
     for d in range(choices.doc_start.shape[0] - 1):
@@ -113,7 +114,7 @@ def complete(choices, observed, counts, beta, beta_sum, sweeps, samples, seed, c
                 base[q, word[i]] = (counts.pair[pair] if pair >= 0 else 0) + beta[words[word[i]]]
         for q in range(n):
             total[q] = counts.author[authors[q]] + beta_sum
-        seed_stream(stream, seed, chain, d, 3)
+        seed_stream(stream, plan.seed, plan.chain, content_key(choices, d), 3)
         slot = np.zeros(n_tokens, np.int64)
         for i in range(n_tokens):
             if observed[first + i]:
@@ -122,7 +123,7 @@ def complete(choices, observed, counts, beta, beta_sum, sweeps, samples, seed, c
                 total[slot[i]] += 1.0
         score = np.zeros(n_tokens)
         weights = np.empty(n)
-        for s in range(sweeps):
+        for s in range(plan.burn_in + (plan.n_samples - 1) * plan.lag + 1):
             for i in range(n_tokens):
                 if not observed[first + i]:
                     continue
@@ -133,31 +134,26 @@ def complete(choices, observed, counts, beta, beta_sum, sweeps, samples, seed, c
                 slot[i] = draw_plain(weights, n, stream)
                 extra[slot[i], word[i]] += 1.0
                 total[slot[i]] += 1.0
-            if s >= sweeps - samples:
+            if s >= plan.burn_in and (s - plan.burn_in) % plan.lag == 0:
                 for i in range(n_tokens):
                     for q in range(n):
                         score[i] += (base[q, word[i]] + extra[q, word[i]]) / total[q] / n
         result[d] = 0.0
         for i in range(n_tokens):
             if not observed[first + i]:
-                result[d] += math.log(score[i] / samples)
+                result[d] += math.log(score[i] / plan.n_samples)
 
 
-@lean
+@compiled
 def _new_author(word, observed, words, beta, beta_sum):
     """Log probability of the unobserved tokens of an author seen nowhere else: a ratio of Pólya probabilities."""
-    result = 0.0
-    n_seen = 0
-    n_all = 0
+    every = np.zeros(len(words))
+    seen = np.zeros(len(words))
+    for i in range(len(word)):
+        every[word[i]] += 1.0
+        seen[word[i]] += observed[i]
+    result = log_rising(seen.sum(), beta_sum) - log_rising(every.sum(), beta_sum)
     for w in range(len(words)):
-        seen = 0
-        every = 0
-        for i in range(len(word)):
-            if word[i] == w:
-                every += 1
-                seen += observed[i]
         prior = np.float64(beta[words[w]])
-        result += log_rising(np.float64(every), prior) - log_rising(np.float64(seen), prior)
-        n_seen += seen
-        n_all += every
-    return result - log_rising(np.float64(n_all), beta_sum) + log_rising(np.float64(n_seen), beta_sum)
+        result += log_rising(every[w], prior) - log_rising(seen[w], prior)
+    return result

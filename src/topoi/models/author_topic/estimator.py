@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
@@ -45,8 +46,6 @@ class _TopicModel(Tables, Predictions, GibbsModel):
         n_topics = whole_number("n_topics", self.n_topics)
         choice("learn_alpha", self.learn_alpha, tuple(_LEARN))
         choice("learn_beta", self.learn_beta, (False, True))
-        if corpus.n_words == 0 or corpus.n_docs == 0:
-            raise ModelError(f"the corpus has {corpus.n_docs} documents and {corpus.n_words} words: nothing to fit")
         alpha = positive_vector("alpha", 50.0 / n_topics if self.alpha is None else self.alpha, n_topics, "n_topics")
         beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
         lists = self._author_lists(corpus)
@@ -244,16 +243,16 @@ class AuthorTopicModel(_TopicModel):
                 f"AuthorTopicModel needs a topoi.Corpus with authors, but was given {type(corpus).__name__}; "
                 "make one with Corpus.from_texts or Corpus.from_counts(matrix, vocabulary, authors=...), or use LDA"
             )
+        check_authors(corpus, self.no_authors)
         return self._fit_corpus(corpus, callback)
 
     def _author_lists(self, corpus: Corpus) -> AuthorLists:
         choice("fictitious_authors", self.fictitious_authors, (False, True))
         weight = self.fictitious_weight
-        if weight is not None and not 0.0 < float(weight) < 1.0:
+        if weight is not None and not (isinstance(weight, numbers.Real) and 0.0 < weight < 1.0):
             raise ModelError(f"fictitious_weight is {weight!r}; it is a probability, between 0 and 1")
         if weight is not None and not self.fictitious_authors:
-            raise ModelError("fictitious_weight is given but fictitious_authors is False")
-        check_authors(corpus, self.no_authors)
+            raise ModelError("fictitious_weight is given but fictitious_authors is False; set fictitious_authors=True")
         return self._lists_for(corpus)
 
     def _lists_for(self, corpus: Corpus) -> AuthorLists:
@@ -354,10 +353,14 @@ checkpoint_every, progress
         >>> topoi.LDA(2, n_iter=5, random_state=0).fit([[1, 0, 2], [0, 3, 0]]).n_features_in_
         3
         """
+        if isinstance(X, Corpus):
+            self.__dict__.pop("feature_names_in_", None)  # those of an earlier fit to a frame
         corpus = X if isinstance(X, Corpus) else self._corpus_from_matrix(X, reset=True)
-        self._fit_corpus(corpus, callback)
-        self.n_features_in_ = corpus.n_words
-        return self
+        return self._fit_corpus(corpus, callback)
+
+    def _freeze(self) -> None:
+        super()._freeze()
+        self.n_features_in_ = self.corpus_.n_words
 
     def _corpus_from_matrix(self, X: Any, reset: bool) -> Corpus:
         matrix = validate_data(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from topoi.models.author_topic.inference import Labels, SamplingPlan, Scored
 from topoi.models.author_topic.posterior import Posterior
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.gibbs import log_mean_exp
-from topoi.models.inputs import Aligned, align
+from topoi.models.inputs import Aligned, align, checked_observed
 from topoi.models.scores import perplexities
 from topoi.models.validation import resolve_seed, whole_number
 
@@ -52,9 +51,6 @@ class Predictions:
     def _align(self, X: Any) -> tuple[Aligned, Documents]:
         check_is_fitted(self, "n_iter_")
         aligned = align(self._as_corpus(X), self.vocabulary_, self.authors_)
-        if len(self.authors_) and aligned.n_unknown_authors:
-            message = f"{aligned.n_unknown_authors:,} authors are not known to the model and are left out"
-            warnings.warn(message, UserWarning, stacklevel=3)
         return aligned, make_documents(aligned.corpus, self._lists_for(aligned.corpus))
 
     def _plan(self, burn_in: int, n_samples: int, lag: int, chain: int, random_state: Any = None) -> SamplingPlan:
@@ -182,11 +178,8 @@ class Predictions:
         >>> len(model.log_completion(corpus, np.arange(8) % 2 == 0))
         4
         """
-        observed = np.asarray(observed, bool)
-        if observed.shape != (corpus.n_tokens,):
-            raise ModelError(f"observed has {observed.size} values for {corpus.n_tokens} tokens")
         aligned, documents = self._align(corpus)
-        observed = observed[aligned.kept]
+        observed = checked_observed(observed, len(aligned.kept))[aligned.kept]
         doc = np.repeat(np.arange(aligned.corpus.n_docs), aligned.corpus.doc_lengths)
         seen = _part(documents, observed, doc)
         rest = _part(documents, ~observed, doc)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.validation import positive_vector, whole_number
@@ -35,6 +37,8 @@ def simulate_corpus(model: Any, n_docs: int, doc_length: float, authors: Any, se
     """Draw a corpus by the model's settings; topics and authors' mixtures are the fitted ones if there are any."""
     rng = np.random.default_rng(seed)
     whole_number("n_docs", n_docs)
+    if authors is not None and not hasattr(model, "no_authors"):
+        raise ModelError(f"{type(model).__name__} has no authors to simulate; leave out authors=")
     names, doc_author, start = _authors(authors, n_docs, rng)
     if hasattr(model, "n_iter_"):
         posterior = model.chains_[0]
@@ -64,13 +68,14 @@ def _authors(authors: Any, n_docs: int, rng: np.random.Generator) -> tuple[list[
     """Author names, and each document's authors in CSR form."""
     if authors is None:
         return [], np.zeros(0, np.int32), np.zeros(n_docs + 1, np.int64)
-    if isinstance(authors, int):
+    if isinstance(authors, numbers.Integral):
         n = whole_number("authors", authors)
         rows = [rng.choice(n, min(n, int(rng.integers(1, 4))), replace=False).tolist() for _ in range(n_docs)]
         names = [f"author {a}" for a in range(n)]
     else:
         if len(authors) != n_docs:
             raise ModelError(f"authors has {len(authors)} entries for {n_docs} documents")
+        authors = [[row] if isinstance(row, str) else list(row or ()) for row in authors]
         names = list(dict.fromkeys(name for row in authors for name in row))
         number = {name: a for a, name in enumerate(names)}
         rows = [list(dict.fromkeys(number[name] for name in row)) for row in authors]
@@ -99,7 +104,7 @@ def _draw(
     csr: tuple[NDArray[Any], NDArray[Any]],
 ) -> SimulatedCorpus:
     n_docs = len(lists.start) - 1
-    lengths = rng.poisson(doc_length, n_docs)
+    lengths = _lengths(rng, doc_length, n_docs)
     doc_start = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
     topic = np.zeros(doc_start[-1], np.int64)
     slot = np.zeros(doc_start[-1], np.int64)
@@ -113,14 +118,56 @@ def _draw(
     tokens = _categorical(rng, np.cumsum(topic_word, axis=1), topic)
     counts = np.zeros((n_docs, len(alpha)))
     np.add.at(counts, (np.repeat(np.arange(n_docs), lengths), topic), 1.0)
-    from topoi.corpus.vocabulary import Vocabulary
-
     corpus = SimulatedCorpus(
         tokens=tokens, doc_start=doc_start, vocabulary=Vocabulary(words), doc_author=csr[0], doc_author_start=csr[1],
         authors=names,
     )  # fmt: skip
     shares = counts / np.maximum(lengths, 1)[:, None]
     corpus.truth = Truth(topic_word, author_topic, shares, topic, slot)
+    return corpus
+
+
+def _lengths(rng: np.random.Generator, doc_length: float, n_docs: int) -> NDArray[np.int64]:
+    if not isinstance(doc_length, numbers.Real) or not 0 <= doc_length < 2**31:
+        raise ModelError(f"doc_length is {doc_length!r}; it is a mean number of words, 0 or more")
+    return rng.poisson(doc_length, n_docs)
+
+
+def simulate_author_words(model: Any, n_docs: int, doc_length: float, authors: Any, seed: int) -> SimulatedCorpus:
+    """Draw a corpus in which each author has one distribution over words: the author model's story.
+
+    ``truth.topic_word`` holds the authors' distributions, one "topic" per row of ``truth.author_topic``: the known
+    authors, then one for each document without any.
+    """
+    rng = np.random.default_rng(seed)
+    names, doc_author, start = _authors(authors, whole_number("n_docs", n_docs), rng)
+    fitted = hasattr(model, "n_iter_")
+    words = list(model.vocabulary_.words) if fitted else None
+    n_words = len(words) if words else _N_WORDS if np.ndim(model.beta) == 0 else len(model.beta)
+    beta = positive_vector("beta", model.beta, n_words, "the number of words")
+    lengths = np.diff(start)
+    own = np.cumsum(lengths == 0) - 1 + len(names)
+    n_rows = len(names) + int((lengths == 0).sum())
+    author_word = _dirichlet(rng, beta, n_rows)
+    for a, name in enumerate(names if fitted else ()):
+        author_word[a] = model.author_word(name)
+    doc_lengths = _lengths(rng, doc_length, n_docs)
+    doc = np.repeat(np.arange(n_docs), doc_lengths)
+    slot = (rng.random(len(doc)) * lengths[doc]).astype(np.int64)
+    row = own[doc]
+    known = lengths[doc] > 0
+    row[known] = doc_author[start[doc[known]] + slot[known]]
+    shares = np.zeros((n_docs, n_rows))
+    np.add.at(shares, (doc, row), 1.0)
+    corpus = SimulatedCorpus(
+        tokens=_categorical(rng, np.cumsum(author_word, axis=1), row),
+        doc_start=np.concatenate(([0], np.cumsum(doc_lengths))),
+        vocabulary=Vocabulary(words or [f"w{w}" for w in range(n_words)]),
+        doc_author=doc_author,
+        doc_author_start=start,
+        authors=names,
+    )
+    corpus.truth = Truth(author_word, np.eye(n_rows), shares / np.maximum(doc_lengths, 1)[:, None], row, slot)
     return corpus
 
 

@@ -170,6 +170,20 @@ class AuthorTopicSampler:
                 f"one word occurs {commonest:,} times; counts are exact below {_EXACT_IN_FLOAT32:,}: "
                 "drop the commonest words (max_df)"
             )
+        lengths = np.diff(self._corpus.doc_start)
+        if lengths.max(initial=0) >= _EXACT_IN_FLOAT32:
+            raise ModelError(f"a document has {lengths.max():,} words; cut it into parts of under {_EXACT_IN_FLOAT32:,}")
+        n_authors = np.diff(self.lists.start)
+        may_write = np.bincount(self.lists.author, np.repeat(lengths, n_authors), self.lists.n_shared + 1)
+        self._many_words = may_write[:-1].max(initial=0) >= _EXACT_IN_FLOAT32
+
+    def _check_counts(self, chain: Chain) -> None:
+        """Refuse to go on when an author's count is no longer exact; possible only where an author has many words."""
+        if self._many_words and chain.counts.author_topic[:-1].max() >= _EXACT_IN_FLOAT32:
+            raise ModelError(
+                f"an author has {_EXACT_IN_FLOAT32:,} words in one topic, more than can be counted exactly: "
+                "use more topics, or divide that author's documents among several names"
+            )
 
     def documents(self, first: int, last: int) -> Documents:
         """Documents ``first`` to ``last`` with their tokens and authors, counted from zero."""
@@ -211,11 +225,17 @@ class AuthorTopicSampler:
         n = self.n_tokens
         topic = arrays["topic"]
         slot = arrays.get("slot", np.zeros(n, np.uint16))
+        # The kernels check no bounds: what comes from a file is checked here.
+        if not topic.dtype == slot.dtype == np.uint16:
+            raise ModelError("the saved assignments are not what a sampler writes")
         if topic.shape != (n,) or slot.shape != (n,) or (n and int(topic.max()) >= self.n_topics):
             raise ModelError("the saved assignments do not fit this corpus")
         if (slot >= np.repeat(np.diff(self.lists.start), np.diff(self._corpus.doc_start))).any():
             raise ModelError("the saved assignments name authors that this corpus does not have")
-        chain = self._new_chain(index, arrays["alpha"], arrays["beta"])
+        alpha, beta = arrays["alpha"], arrays["beta"]
+        if alpha.shape != (self.n_topics,) or beta.shape != (self.n_words,) or not min(alpha.min(), beta.min()) > 0:
+            raise ModelError("the saved priors do not fit this corpus")
+        chain = self._new_chain(index, alpha, beta)
         at = 0
         for shard in chain.shards:
             here = slice(at, at + len(shard.documents.tokens))
@@ -229,6 +249,7 @@ class AuthorTopicSampler:
         """Set the shared counts to what the assignments say."""
         documents, assignments = self.whole(chain)
         kernels.count(documents, assignments, chain.counts)
+        self._check_counts(chain)
 
     def whole(self, chain: Chain) -> tuple[Documents, Assignments]:
         """All documents and all assignments, in document order."""
@@ -250,6 +271,7 @@ class AuthorTopicSampler:
 
     def learn(self, chain: Chain, sweep: int) -> None:
         """Update alpha and beta by maximum likelihood every ten sweeps, from the twentieth on."""
+        self._check_counts(chain)
         if sweep < _LEARN_AFTER or sweep % _LEARN_EVERY or not (self._learn_alpha or self._learn_beta):
             return
         alpha, beta = chain_alpha(chain), chain_beta(chain)

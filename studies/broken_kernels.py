@@ -1,0 +1,117 @@
+"""Break the kernels on purpose, one mistake at a time, and see which test notices.
+
+    python -m studies.broken_kernels [--only WORD]
+
+Each mistake is made in a copy of the project; the tests of the author-topic family run against the copy. The last column is
+the first test that failed; a mistake that no test notices is printed as NOT NOTICED and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+TESTS = ["test_enumeration.py", "test_conditional.py", "test_geweke.py", "test_likelihood.py", "test_chains.py"]
+KERNELS = "src/topoi/models/author_topic/kernels.py"
+WORDS = "src/topoi/models/author_topic/word_major.py"
+LIKELIHOOD = "src/topoi/models/author_topic/likelihood.py"
+INFERENCE = "src/topoi/models/author_topic/inference.py"
+DRAW = "src/topoi/kernels/draw.py"
+LANES = "src/topoi/kernels/lanes.py"
+SHARDS = "src/topoi/engine/shards.py"
+
+
+class Mistake(NamedTuple):
+    """One wrong line in place of a right one."""
+
+    what: str
+    file: str
+    right: str
+    wrong: str
+
+
+MISTAKES = [
+    Mistake("plain: the token's author is not taken out", KERNELS, "counts.author[a] += step", "counts.author[a] += 0"),
+    Mistake("plain: alpha forgotten", KERNELS, "counts.author_topic[a, k]) + priors.alpha[k])", "counts.author_topic[a, k]) + 0.1)"),
+    Mistake("plain: topics not normalised", KERNELS, "word / (counts.topic[k] + priors.beta_sum) * side", "word * side"),
+    Mistake("plain: weights of authors ignored", KERNELS, "return documents.author_weight[p] * share", "return share"),
+    Mistake("lanes: own word still counted", KERNELS, "counts.word_topic[w, k0] - _ONE + priors.beta[w]", "counts.word_topic[w, k0] + priors.beta[w]"),
+    Mistake("lanes: own topic still counted", KERNELS, "_inverse(counts.topic[k0] - 1, priors.beta_sum)", "_inverse(counts.topic[k0], priors.beta_sum)"),
+    Mistake("lanes: own author's total still counted", KERNELS, "np.float32(counts.author[a0] - 1 + priors.alpha_sum)", "np.float32(counts.author[a0] + priors.alpha_sum)"),
+    Mistake("lanes: own topic scanned twice", KERNELS, "scratch.sides[q, k0] = _ZERO", "scratch.sides[q, k0] += _ZERO"),
+    Mistake("lanes: third author forgotten", KERNELS, "lanes.mul(scale2, lanes.load(sides, 2 * width + j))", "lanes.mul(scale2, lanes.load(sides, width + j))"),
+    Mistake("lanes: further authors forgotten", KERNELS, "for q in range(3, n_slots):", "for q in range(4, n_slots):"),
+    Mistake("lanes: author drawn uniformly", KERNELS, "total += scales[p] * (author_topic[author[first + p], k] + alpha[k])", "total += _ONE"),
+    Mistake("lanes: inverse not refreshed", KERNELS, "inverse[k] = _inverse(topic[k], beta_sum)", "inverse[k] = inverse[k]"),
+    Mistake("lanes: scale of the new author not refreshed", KERNELS, "scales[q] = author_weight[first + q] / np.float32(author_total[a] + alpha_sum)", "scales[q] = scales[q]"),
+    Mistake("lanes: private author not recounted", KERNELS, "    recount_private_author(documents, assignments, counts, d)\n    first = documents.author_start[d]\n    n_slots", "    first = documents.author_start[d]\n    n_slots"),
+    Mistake("draw: own weight left out of the search", DRAW, "block += running[16 * b + lane] + (extra if b >= own_block else _ZERO) <= target", "block += running[16 * b + lane] <= target"),
+    Mistake("draw: lane and block share their bits", DRAW, "target = low_float(bits)", "target = high_float(bits)"),
+    Mistake("draw: groups of eight off by one", DRAW, "b = 8 * g + 7", "b = 8 * g + 6"),
+    Mistake("lanes: prefix sums miss a step", LANES, "for step in (1, 2, 4, 8):", "for step in (1, 2, 4):"),
+    Mistake("word order: own document count kept", WORDS, "np.float32(doc_topic[d, k0]) - _ONE + priors.alpha[k0]", "np.float32(doc_topic[d, k0]) + priors.alpha[k0]"),
+    Mistake("word order: documents' counts not moved", WORDS, "doc_topic[d, k] += np.uint16(1)\n                word_topic", "doc_topic[d, k] += np.uint16(0)\n                word_topic"),
+    Mistake("word order: side of the new topic stale", WORDS, "                side[k] = (word_topic[w, k] + beta[w]) * inverse[k]\n            side[k0]", "            side[k0]"),
+    Mistake("filter: particles' weights not updated", LIKELIHOOD, "weight[p] *= mass[p] / estimate", "weight[p] *= 1.0"),
+    Mistake("filter: prior of the private author forgotten", LIKELIHOOD, "scale * (number[k] + alpha[k])", "scale * (number[k] + 1.0)"),
+    Mistake("filter: moved tokens counted twice", LIKELIHOOD, "number[p, old] -= 1.0", "number[p, old] -= 0.0"),
+    Mistake("fold-in: own tokens not added", INFERENCE, "small.author[assignments.slot[i]], 1)\n        share", "small.author[assignments.slot[i]], 0)\n        share"),
+    Mistake("shards: differences against the wrong base", SHARDS, "total[i] += changed[i] - base[i]", "total[i] = changed[i]"),
+]  # fmt: skip
+
+
+def first_failure(mistake: Mistake | None, folder: Path) -> str:
+    """The first test that fails with the mistake in place, or an empty string."""
+    copy = folder / "project"
+    shutil.rmtree(copy, ignore_errors=True)
+    for part in ("src", "tests", "pyproject.toml"):
+        source = ROOT / part
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(source, copy / part, ignore=ignore) if source.is_dir() else shutil.copy(source, copy / part)
+    if mistake is not None:
+        path = copy / mistake.file
+        text = path.read_text(encoding="utf-8")
+        if mistake.right not in text:
+            raise SystemExit(f"{mistake.file} no longer has the line of {mistake.what!r}: bring this list up to date")
+        path.write_text(text.replace(mistake.right, mistake.wrong), encoding="utf-8")
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", *(f"tests/author_topic/{t}" for t in TESTS)],
+        cwd=copy,
+        env=os.environ | {"PYTHONPATH": str(copy / "src"), "NUMBA_CACHE_DIR": str(copy / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode == 0:
+        return ""
+    found = re.search(r"^(?:FAILED|ERROR) \S*/(\S+)", result.stdout, re.MULTILINE)
+    return found[1] if found else "the tests did not run: " + result.stdout[-300:] + result.stderr[-300:]
+
+
+def main() -> None:
+    """Run every mistake, and the unbroken project first."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="only mistakes whose description has this in it")
+    arguments = parser.parse_args()
+    unnoticed = 0
+    with tempfile.TemporaryDirectory() as name:
+        if failure := first_failure(None, Path(name)):
+            raise SystemExit(f"the unbroken project fails: {failure}")
+        for mistake in MISTAKES:
+            if arguments.only in mistake.what:
+                failure = first_failure(mistake, Path(name))
+                unnoticed += not failure
+                print(f"{mistake.what:55s} {failure or 'NOT NOTICED'}", flush=True)
+    sys.exit(unnoticed > 0)
+
+
+if __name__ == "__main__":
+    main()
