@@ -69,7 +69,10 @@ def topic_tables(model: topoi.AuthorTopicModel) -> str:
 def as_markdown(table: pd.DataFrame) -> str:
     """A frame of numbers as a markdown table."""
     head = f"| observed | {' | '.join(table.columns)} |\n|---:|{'---:|' * len(table.columns)}\n"
-    return head + "\n".join(f"| {n} | {' | '.join(f'{v:,.0f}' for v in row)} |" for n, row in zip(table.index, table.to_numpy(), strict=True))
+    return head + "\n".join(
+        f"| {n} | {' | '.join(f'{v:,.0f}' for v in row)} |"
+        for n, row in zip(table.index, table.to_numpy(), strict=True)
+    )
 
 
 def main() -> None:

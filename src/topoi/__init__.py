@@ -22,6 +22,15 @@ _HOME = {
     "load": "topoi.models.files",
     "label_words": "topoi.analysis.label",
     "topic_trends": "topoi.analysis.trends",
+    "align_topics": "topoi.analysis.alignment",
+    "document_topics": "topoi.analysis.documents",
+    "likely_authors": "topoi.analysis.authorship",
+    "recommend_reviewers": "topoi.analysis.reviewers",
+    "similar_authors": "topoi.analysis.authors",
+    "similar_documents": "topoi.analysis.documents",
+    "topic_documents": "topoi.analysis.documents",
+    "unusual_documents": "topoi.analysis.unusual",
+    "word_topics": "topoi.analysis.topics",
     "evaluation": "topoi.evaluation",
 }
 
@@ -35,18 +44,34 @@ __all__ = [
     "NotFoundError",
     "StoreError",
     "TopoiError",
+    "align_topics",
+    "document_topics",
     "evaluation",
     "label_words",
+    "likely_authors",
     "load",
     "load_dataset",
     "read_corpus",
+    "recommend_reviewers",
+    "similar_authors",
+    "similar_documents",
+    "topic_documents",
     "topic_trends",
+    "unusual_documents",
+    "word_topics",
 ]
 
 if TYPE_CHECKING:
     from topoi import evaluation
+    from topoi.analysis.alignment import align_topics
+    from topoi.analysis.authors import similar_authors
+    from topoi.analysis.authorship import likely_authors
+    from topoi.analysis.documents import document_topics, similar_documents, topic_documents
     from topoi.analysis.label import label_words
+    from topoi.analysis.reviewers import recommend_reviewers
+    from topoi.analysis.topics import word_topics
     from topoi.analysis.trends import topic_trends
+    from topoi.analysis.unusual import unusual_documents
     from topoi.corpus.corpus import Corpus
     from topoi.corpus.datasets import load_dataset
     from topoi.corpus.read import read_corpus

@@ -71,10 +71,7 @@ def exact_posterior(documents, n_words, n_authors, alpha, beta):
     each = [list(product(range(len(alpha)), range(n))) for n in n_slots]
     states = list(product(*each))
     logs = np.array(
-        [
-            log_joint(documents, [k for k, _ in s], [q for _, q in s], n_words, n_authors, alpha, beta)
-            for s in states
-        ]
+        [log_joint(documents, [k for k, _ in s], [q for _, q in s], n_words, n_authors, alpha, beta) for s in states]
     )
     p = np.exp(logs - logs.max())
     return states, p / p.sum()

@@ -4,10 +4,10 @@ import hashlib
 
 import numpy as np
 import pytest
-from author_topic.small_states import counted, random_state
 from scipy.optimize import linear_sum_assignment
 
 import topoi
+from author_topic.small_states import counted, random_state
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.loop import sweep_chains
 from topoi.kernels.counts import Assignments

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
-from author_topic.small_states import log_joint, random_state
 
+from author_topic.small_states import log_joint, random_state
 from topoi.kernels import lanes
 from topoi.kernels.draw import draw_lanes, scratch_length
 from topoi.kernels.jit import compiled

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from author_topic.small_states import PRIVATE, counted, exact_posterior, make_documents, state_number
 
+from author_topic.small_states import PRIVATE, counted, exact_posterior, make_documents, state_number
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic.kernels import count, sweep, sweep_plain
@@ -109,6 +109,7 @@ def test_enumeration_notices_a_wrong_prior():
     frequencies = []
     for batch in range(30):
         visits = np.zeros(len(states), np.int64)
-        visit(documents, assignments, counts, make_priors(ALPHA * 1.2, BETA), 10_000, True, new_stream(1, batch), visits)
+        wrong = make_priors(ALPHA * 1.2, BETA)
+        visit(documents, assignments, counts, wrong, 10_000, True, new_stream(1, batch), visits)
         frequencies.append(visits / visits.sum())
     assert batch_errors(np.array(frequencies), exact).max() > 6

@@ -7,8 +7,8 @@ words given the assignments; it has the same distribution only if the sweep leav
 
 import numpy as np
 import pytest
-from author_topic.small_states import PRIVATE, counted, make_documents
 
+from author_topic.small_states import PRIVATE, counted, make_documents
 from topoi.kernels.draw import draw_plain
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream

@@ -4,9 +4,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from author_topic.small_states import PRIVATE, dirichlet_multinomial, make_documents, random_state
 
 import topoi
+from author_topic.small_states import PRIVATE, dirichlet_multinomial, make_documents, random_state
 from topoi.models.author_topic.inference import SamplingPlan, Scored, fold_in, label_room
 from topoi.models.author_topic.likelihood import log_likelihood
 
@@ -183,10 +183,19 @@ def test_completion_uses_the_same_words_for_every_model_and_improves(simulated):
     for curve in curves:
         assert curve["observed"].tolist() == [0, 4, 16, 1000]
         assert curve["n_docs"].tolist()[-1] == 0 and np.isnan(curve["perplexity"].iloc[-1])
-    lda, _, fictitious, author = curves
+    lda, _, _, author = curves
     assert lda["perplexity"][2] < lda["perplexity"][0]
-    assert fictitious["perplexity"][2] < fictitious["perplexity"][0]
     assert author["perplexity"][0] > lda["perplexity"][2]
+
+
+def test_a_fictitious_author_learns_from_observed_words():
+    """Where documents have a mixture of their own beside their authors', seen words tell what it is."""
+    story = topoi.AuthorTopicModel(5, alpha=0.1, beta=0.05, fictitious_authors=True, fictitious_weight=0.7)
+    train, test = story.simulate(300, 80, authors=12, random_state=8).split(60, random_state=0, known_authors=True)
+    options = {"alpha": 0.1, "beta": 0.05, "n_iter": 100, "random_state": 0}
+    model = topoi.AuthorTopicModel(5, fictitious_authors=True, fictitious_weight=0.7, **options).fit(train)
+    curve = topoi.evaluation.completion_curve(model, test, observed=(0, 4, 32))["perplexity"]
+    assert curve[2] < 0.95 * curve[0]
 
 
 def test_author_model_completion_without_observed_words_is_its_likelihood(simulated):

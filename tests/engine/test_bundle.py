@@ -3,8 +3,6 @@
 import io
 import json
 import os
-import subprocess
-import sys
 import warnings
 import zipfile
 
@@ -12,6 +10,7 @@ import numpy as np
 import pytest
 
 import topoi.engine.bundle as bundle
+from engine.processes import start_python
 from topoi.engine.bundle import read_bundle, remove_unfinished, write_bundle
 from topoi.errors import StoreError
 
@@ -94,7 +93,6 @@ def test_exception_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path, 
 KILLED = """
 import os, signal, sys, numpy as np
 from topoi.engine import bundle
-seen = []
 def write(member, array, **kw):
     member.write(b"half")
     os.kill(os.getpid(), signal.SIGKILL)
@@ -107,7 +105,9 @@ def test_kill_in_the_middle_leaves_the_old_file_and_its_remains_can_be_removed(t
     path = tmp_path / "x.topoi"
     write_bundle(path, "model", META, ARRAYS)
     (tmp_path / ".y.topoi.1.part").touch()
-    assert subprocess.run([sys.executable, "-c", KILLED, str(path)], env=os.environ).returncode == -9
+    process = start_python(KILLED, path)
+    process.communicate()
+    assert process.returncode == -9
     same(read_bundle(path, "model"))
     assert len(list(tmp_path.iterdir())) == 3
     remove_unfinished(path)
@@ -271,7 +271,7 @@ def test_flipped_bytes_give_a_store_error_or_the_right_data(tmp_path, compress):
     refused = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numpy remarks on headers that look like Python 2's
-        for at in range(len(good)):
+        for at in range(int(compress), len(good), 3):
             bad = bytearray(good)
             bad[at] ^= int(rng.integers(1, 256))
             path.write_bytes(bytes(bad))
@@ -280,6 +280,4 @@ def test_flipped_bytes_give_a_store_error_or_the_right_data(tmp_path, compress):
             except StoreError as error:
                 refused += 1
                 assert "x.topoi" in str(error)
-    assert refused > len(good) / 4
-
-
+    assert refused > len(good) / 12

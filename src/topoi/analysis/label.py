@@ -10,12 +10,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from topoi.analysis.authorship import likeliest_rows
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
 from topoi.models.names import find_name
 
 _CANDIDATES = 50
-_AUTHORS_AT_ONCE = 4096
 
 
 def label_words(
@@ -87,17 +87,6 @@ def label_words(
     return frame
 
 
-def likely_authors(model: Any, tokens: NDArray[Any], n: int) -> NDArray[np.int64]:
-    """The ``n`` authors under whose mixtures, each alone, the tokens are most probable; most probable first."""
-    if not len(tokens):
-        return np.arange(min(n, len(model.authors_)))
-    words, times = np.unique(tokens, return_counts=True)
-    theta, phi = model.chains_[0].author_topic, model.chains_[0].topic_word[:, words]
-    blocks = np.array_split(theta, -(-len(theta) // _AUTHORS_AT_ONCE))
-    score = np.concatenate([np.log(block @ phi) @ times for block in blocks])
-    return np.argsort(-score, kind="stable")[:n]
-
-
 def _candidates(model: Any, authors: Sequence[str] | str | None, tokens: NDArray[Any]) -> NDArray[np.int64]:
     """Rows of the authors among whom the words are divided; none for somebody new."""
     if authors is None:
@@ -106,7 +95,7 @@ def _candidates(model: Any, authors: Sequence[str] | str | None, tokens: NDArray
         raise ModelError(f"{type(model).__name__} has no authors to choose from; leave out authors=")
     if isinstance(authors, str):
         if authors == "any":
-            return likely_authors(model, tokens, _CANDIDATES)
+            return likeliest_rows(model, tokens, _CANDIDATES)
         authors = [authors]
     if not isinstance(authors, Iterable):
         raise ModelError(f"authors is {authors!r}; pass a list of names, 'any' or None")
@@ -119,4 +108,5 @@ def _one_document(model: Any, tokens: NDArray[Any], rows: NDArray[np.int64]) -> 
     private = model.chains_[0].counts.author_topic.shape[0] - 1
     author = rows.astype(np.int32) if len(rows) else np.array([private], np.int32)
     edges = np.array([0, len(tokens)]), np.array([0, len(author)])
-    return Documents(np.ascontiguousarray(tokens, np.int32), edges[0], author, edges[1], np.ones(len(author), np.float32))
+    weight = np.ones(len(author), np.float32)
+    return Documents(np.ascontiguousarray(tokens, np.int32), edges[0], author, edges[1], weight)

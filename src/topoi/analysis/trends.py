@@ -75,8 +75,8 @@ def hottest_topics(trends: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> import pandas as pd
     >>> from topoi.analysis.trends import hottest_topics
-    >>> trends = pd.DataFrame({"year": [1, 1, 2, 2], "topic": [0, 1, 0, 1], "share": [0.1, 0.9, 0.3, 0.7], "n_words": 1})
-    >>> hottest_topics(trends)["topic"].tolist()
+    >>> columns = {"year": [1, 1, 2, 2], "topic": [0, 1, 0, 1], "share": [0.1, 0.9, 0.3, 0.7], "n_words": 1}
+    >>> hottest_topics(pd.DataFrame(columns))["topic"].tolist()
     [0, 1]
     """
     by = trends.columns[0]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topoi.cli import look
+from topoi.cli.given_text import TextFile, given_text
 from topoi.cli.options import AsCsv, AsJson, ModelFile, has_authors, open_topic_model
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.topics import words_by_topic
@@ -28,7 +27,7 @@ MARGIN = "  "
 def label(
     file: ModelFile,
     text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="The text, or - for standard input.")] = None,
-    from_file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Read the text from a file.")] = None,
+    from_file: TextFile = None,
     authors: Annotated[
         list[str] | None,
         typer.Option(metavar="A,B", help="Possible authors; may be repeated.  [default: somebody new]"),
@@ -39,7 +38,7 @@ def label(
 ) -> None:
     """Label every word of a text with its topic, and with its author where there are several."""
     check_one_format(as_json, as_csv)
-    passage = _text_to_label(text, from_file)
+    passage = given_text(text, from_file)
     model = open_topic_model(file)
     if authors and not has_authors(model):
         raise ModelError(f"the model in {file} knows no authors; leave out --authors")
@@ -52,20 +51,6 @@ def label(
         draw_labels(passage, labelled, words, screen)
 
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
-
-
-def _text_to_label(text: str | None, from_file: Path | None) -> str:
-    if text is not None and from_file is not None:
-        raise typer.BadParameter("give TEXT or --file, not both")
-    if from_file is not None:
-        passage = from_file.read_text(encoding="utf-8", errors="replace")
-    elif text == "-" or (text is None and not sys.stdin.isatty()):
-        passage = sys.stdin.read()
-    else:
-        passage = text or ""
-    if not passage.strip():
-        raise typer.BadParameter("no text to label; give TEXT, - to read standard input, or --file FILE")
-    return passage
 
 
 def possible_authors(model: AuthorTopicModel, given: list[str] | None) -> list[str] | str | None:

@@ -10,7 +10,20 @@ from typing import Annotated, Any
 import typer
 
 from topoi import __version__
-from topoi.cli import authors, demo, fit, label, topics, trends
+from topoi.cli import (
+    align,
+    authors,
+    demo,
+    documents,
+    fit,
+    label,
+    reviewers,
+    similar,
+    topics,
+    trends,
+    unusual,
+    words,
+)
 from topoi.errors import TopoiError
 
 app = typer.Typer(
@@ -30,6 +43,13 @@ app.command("topics", short_help="Topics with their words and authors.")(topics.
 app.command("authors", short_help="Authors and what they write about.")(authors.authors)
 app.command("label", short_help="A text, each word with its topic.")(label.label)
 app.command("trends", short_help="Topics that rise and fall.")(trends.trends)
+app.command("documents", short_help="Documents of a topic, topics of a document.")(documents.documents)
+app.command("words", short_help="Topics of a word.")(words.words)
+app.command("unusual", short_help="An author's most surprising documents.")(unusual.unusual)
+app.command("similar", short_help="Authors who write about the same.")(similar.similar)
+app.command("likely", short_help="Who could have written a text.")(reviewers.likely)
+app.command("reviewers", short_help="Who could review a text.")(reviewers.reviewers)
+app.command("align", short_help="Topics of two fits side by side.")(align.align)
 app.command("demo", short_help="Fit two centuries of State of the Union addresses.")(demo.demo)
 
 

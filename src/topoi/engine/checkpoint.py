@@ -54,8 +54,8 @@ class Checkpoint:
     def read(self, seed: int | None) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
         """The saved progress, None if there is no file; a file of another fit is a ``ModelError``.
 
-        Without a ``seed`` the saved one is as good as any. A place that cannot be written to is an error now, not when the
-        first checkpoint is due.
+        Without a ``seed`` the saved one is as good as any. A place that cannot be written to is an error now, not
+        when the first checkpoint is due.
         """
         if not os.access(self.path.parent, os.W_OK):
             raise StoreError(f"cannot write checkpoint {self.path}: {self.path.parent} is not a writable folder")
@@ -63,8 +63,8 @@ class Checkpoint:
         if not self.path.exists():
             return None
         bundle = read_bundle(self.path, "checkpoint")
-        saved, progress = bundle.meta.get("identity"), bundle.meta.get("progress")
         try:
+            saved, progress = bundle.meta["identity"], bundle.meta["progress"]
             differing = sorted(k for k in saved.keys() | self.identity.keys() if saved.get(k) != self.identity.get(k))
             self._last_sweep, saved_seed = int(progress["sweep"]), int(progress["seed"])
         except (AttributeError, KeyError, TypeError, ValueError) as error:

@@ -10,6 +10,7 @@ from topoi.kernels.random import high_float, low_float, uniform
 
 _ZERO = np.float32(0.0)
 
+
 @inlined
 def draw_plain(weights, n, stream):
     """An index below ``n`` with probability ``weights[i] / sum``; no random number if there is one choice."""

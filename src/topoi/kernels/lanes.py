@@ -180,9 +180,9 @@ def count_at_most(typingctx: Any, vector: Any, bound: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         below = builder.fcmp_ordered("<=", args[0], _splat(builder, args[1]))
         bits = builder.bitcast(below, ir.IntType(N_LANES))
-        return builder.zext(builder.ctpop(bits), ir.IntType(types.intp.bitwidth))
+        return builder.zext(builder.ctpop(bits), ir.IntType(64))
 
-    return types.intp(lanes, types.float32), codegen
+    return types.int64(lanes, types.float32), codegen
 
 
 def padded(n: int) -> int:

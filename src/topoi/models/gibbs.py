@@ -57,8 +57,8 @@ class GibbsModel(BaseEstimator):
         n_iter = whole_number("n_iter", self.n_iter, 0)
         n_chains = whole_number("n_chains", self.n_chains)
         seed = resolve_seed(self.random_state)
-        if corpus.n_tokens == 0:
-            raise ModelError(f"the corpus has {corpus.n_docs:,} documents and not one word in them: nothing to fit")
+        if corpus.n_docs == 0 or corpus.n_words == 0:
+            raise ModelError(f"the corpus has {corpus.n_docs} documents and {corpus.n_words} words: nothing to fit")
         n_shards = resolve_shards(self.n_shards, corpus.n_tokens, corpus.n_docs)
         sampler = self._make_sampler(corpus, n_shards)
         store, saved = None, None
@@ -72,7 +72,8 @@ class GibbsModel(BaseEstimator):
             seed, done = int(progress["seed"]), int(progress["sweep"])
             if done > n_iter:
                 raise ModelError(
-                    f"checkpoint {self.checkpoint} is at sweep {done}, beyond n_iter={n_iter}; raise n_iter or remove it"
+                    f"checkpoint {self.checkpoint} is at sweep {done}, beyond n_iter={n_iter}; "
+                    "raise n_iter or remove the file"
                 )
             try:
                 chains = _restore(sampler, n_chains, arrays, progress["traces"])

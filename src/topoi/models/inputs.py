@@ -28,8 +28,8 @@ def counts_corpus(matrix: Any, words: Any = None) -> Corpus:
     whole = np.rint(matrix.data)
     if not np.array_equal(whole, matrix.data):
         warn_user("the matrix has fractional counts: they are rounded to whole numbers")
+    # Zeros that stay in the matrix are harmless; taking them out would change the caller's arrays of indices.
     whole = scipy.sparse.csr_matrix((whole.astype(np.int64), matrix.indices, matrix.indptr), shape=matrix.shape)
-    whole.eliminate_zeros()
     return Corpus.from_counts(whole, [str(w) for w in (range(matrix.shape[1]) if words is None else words)])
 
 

@@ -71,6 +71,7 @@ def resolve_seed(random_state: Any) -> int:
         return int(random_state.integers(2**62))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, bool) or not isinstance(random_state, numbers.Integral) or not 0 <= random_state < 2**63:
+    whole = isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool)
+    if not whole or not 0 <= random_state < 2**63:
         raise ModelError(f"random_state is {random_state!r}; pass None, a whole number from 0, or a numpy generator")
     return int(random_state)

@@ -1,0 +1,1 @@
+"""Where a corpus and its fitted models are kept."""

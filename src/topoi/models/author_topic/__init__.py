@@ -1,0 +1,1 @@
+"""The author-topic family: ``AuthorTopicModel``, ``LDA`` and ``AuthorModel``."""

@@ -39,8 +39,9 @@ class AuthorModelSampler:
         self.beta, self.beta_sum = beta, math.fsum(beta.tolist())
         self.n_words = corpus.n_words
         lengths = np.diff(corpus.doc_author_start)
-        if lengths.max(initial=0) > np.iinfo(np.uint16).max:
-            raise ModelError(f"a document has {lengths.max():,} authors; at most {np.iinfo(np.uint16).max:,} are possible")
+        most = np.iinfo(np.uint16).max
+        if lengths.max(initial=0) > most:
+            raise ModelError(f"a document has {lengths.max():,} authors; at most {most:,} are possible")
         # A document without authors has one of its own, numbered after the known ones.
         extra = lengths == 0
         self.author_start = np.concatenate(([0], np.cumsum(lengths + extra))).astype(np.int64)
@@ -70,7 +71,8 @@ class AuthorModelSampler:
         limit = np.repeat(np.diff(self.author_start), np.diff(self._corpus.doc_start))
         if slot.dtype != np.uint16 or slot.shape != (self.n_tokens,) or (slot >= limit).any():
             raise ModelError("the saved assignments do not fit this corpus")
-        chain = self._chain(index, np.split(slot.astype(np.int64), np.cumsum([len(p.tokens) for p in self._parts])[:-1]))
+        ends = np.cumsum([len(part.tokens) for part in self._parts])
+        chain = self._chain(index, np.split(slot.astype(np.int64), ends[:-1]))
         chain.trace = [(int(s), float(v)) for s, v in trace]
         return chain
 

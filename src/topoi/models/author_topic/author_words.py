@@ -23,8 +23,8 @@ from topoi.models.author_topic.inference import content_key
 class Choices(NamedTuple):
     """Documents with, for each token and each of its possible authors, the number of their pair.
 
-    Token ``i`` of document ``d`` has pairs ``pair[pair_start[d] + (i - doc_start[d]) * n_authors + q]``, -1 where the pair
-    never occurs in training.
+    Token ``i`` of document ``d`` has pairs ``pair[pair_start[d] + (i - doc_start[d]) * n_authors + q]``, -1 where the
+    pair never occurs in training.
     """
 
     tokens: NDArray[np.int32]

@@ -10,109 +10,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.progress import SweepInfo
 from topoi.errors import ModelError
 from topoi.models.author_topic.author_model import AuthorModel, check_authors
-from topoi.models.author_topic.posterior import Posterior
-from topoi.models.author_topic.prediction import Predictions
-from topoi.models.author_topic.simulate import simulate_corpus
-from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler
-from topoi.models.author_topic.tables import Tables
-from topoi.models.gibbs import GibbsModel
+from topoi.models.author_topic.base import TopicModel
+from topoi.models.author_topic.state import AuthorLists
 from topoi.models.inputs import counts_corpus
-from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
+from topoi.models.validation import choice
 
 __all__ = ["LDA", "AuthorModel", "AuthorTopicModel"]
 
-_LEARN = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric": "asymmetric"}
 
-
-class _TopicModel(Tables, Predictions, GibbsModel):
-    """What the members of the family share: topics, authors (possibly private ones), one sampler."""
-
-    n_topics: int
-    alpha: Any
-    beta: Any
-    learn_alpha: bool | str
-    learn_beta: bool
-
-    def _author_lists(self, corpus: Corpus) -> AuthorLists:
-        raise NotImplementedError  # abstract: each member says who may have written a document
-
-    def _make_sampler(self, corpus: Corpus, n_shards: int) -> AuthorTopicSampler:
-        n_topics = whole_number("n_topics", self.n_topics)
-        choice("learn_alpha", self.learn_alpha, tuple(_LEARN))
-        choice("learn_beta", self.learn_beta, (False, True))
-        alpha = positive_vector("alpha", 50.0 / n_topics if self.alpha is None else self.alpha, n_topics, "n_topics")
-        beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
-        lists = self._author_lists(corpus)
-        return AuthorTopicSampler(corpus, lists, alpha, beta, n_shards, _LEARN[self.learn_alpha], self.learn_beta)
-
-    def _freeze(self) -> None:
-        self.chains_ = []
-        for chain in self._chains:
-            _, assignments = self._sampler.whole(chain)
-            self.chains_.append(Posterior(chain, assignments, self.corpus_.doc_start))
-        self.authors_ = self.corpus_.authors if self._sampler.lists.n_shared else np.zeros(0, object)
-
-    @property
-    def alpha_(self) -> NDArray[np.float64]:
-        """Alpha per topic, as given or learned (first chain)."""
-        return self._first.alpha
-
-    @property
-    def beta_(self) -> NDArray[np.float64]:
-        """Beta per word, as given or learned (first chain)."""
-        return self._first.beta
-
-    @property
-    def _first(self) -> Posterior:
-        check_is_fitted(self, "n_iter_")
-        return self.chains_[0]
-
-    @property
-    def topic_word_(self) -> NDArray[np.float64]:
-        """P(word | topic), topics × words, from the last sample of the first chain."""
-        return self._first.topic_word
-
-    @property
-    def doc_topic_(self) -> NDArray[np.float64]:
-        """Topic shares of the training documents' own words, smoothed by alpha; documents × topics."""
-        return self._first.doc_topic
-
-    def simulate(self, n_docs: int, doc_length: float = 100, authors: Any = None, random_state: Any = None) -> Corpus:
-        """Draw a corpus from the model's generative story, with fresh topics or, once fitted, the fitted ones.
-
-        Parameters
-        ----------
-        n_docs : int
-            How many documents.
-        doc_length : float
-            Mean length; lengths are Poisson.
-        authors : list of lists of str, int, or None
-            Each document's authors; or how many authors to invent (each document then has one to three).
-        random_state : int, generator or None
-            Seeds the draw.
-
-        Returns
-        -------
-        Corpus
-            With the true topics and authors of all tokens in ``corpus.truth``.
-
-        Examples
-        --------
-        >>> import topoi
-        >>> corpus = topoi.AuthorTopicModel(3).simulate(20, doc_length=30, authors=5, random_state=0)
-        >>> corpus.n_docs, corpus.n_authors, corpus.truth.topic_word.shape[0]
-        (20, 5, 3)
-        """
-        return simulate_corpus(self, n_docs, doc_length, authors, resolve_seed(random_state))
-
-
-class AuthorTopicModel(_TopicModel):
+class AuthorTopicModel(TopicModel):
     """Topics shared by all documents, and for each author a mixture of them (Rosen-Zvi et al. 2004, 2009).
 
     Every word of a document is taken to be by one of the document's authors, who draws a topic from their own
@@ -144,7 +56,8 @@ class AuthorTopicModel(_TopicModel):
     n_jobs : int
         Threads, -1 for all cores. Never changes the result.
     n_shards : int or "auto"
-        Parts that a sweep samples independently (see ``docs/threads.md``); 1 is exact. "auto" depends on the corpus alone.
+        Parts that a sweep samples independently (see ``docs/threads.md``); 1 is exact. "auto" depends on the corpus
+        alone.
     random_state : int, generator or None
         The same number gives the same bits.
     evaluate_every : int
@@ -169,7 +82,8 @@ class AuthorTopicModel(_TopicModel):
 
     References
     ----------
-    Rosen-Zvi, Chemudugunta, Griffiths, Smyth and Steyvers, Learning author-topic models from text corpora, ACM TOIS, 2009.
+    Rosen-Zvi, Chemudugunta, Griffiths, Smyth and Steyvers, Learning author-topic models from text corpora, ACM TOIS,
+    2009.
 
     Examples
     --------
@@ -267,19 +181,19 @@ class AuthorTopicModel(_TopicModel):
         return self._first.author_topic
 
 
-class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _TopicModel):
+class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TopicModel):
     """Latent Dirichlet allocation by exact collapsed Gibbs sampling; a scikit-learn transformer.
 
-    It is the author-topic model in which each document has one private author. Takes a ``Corpus`` or a matrix of counts,
-    as from ``CountVectorizer``. Parameters and attributes are those of ``AuthorTopicModel`` less what concerns
+    It is the author-topic model in which each document has one private author. Takes a ``Corpus`` or a matrix of
+    counts, as from ``CountVectorizer``. Parameters and attributes are those of ``AuthorTopicModel`` less what concerns
     authors; ``alpha`` is per topic, 50 / n_topics if not given.
 
     Parameters
     ----------
     n_topics : int
         How many topics.
-    alpha, beta, n_iter, learn_alpha, learn_beta, n_chains, n_jobs, n_shards, random_state, evaluate_every, checkpoint, \
-checkpoint_every, progress
+    alpha, beta, n_iter, learn_alpha, learn_beta, n_chains, n_jobs, n_shards, random_state, evaluate_every, \
+checkpoint, checkpoint_every, progress
         As in ``AuthorTopicModel``.
 
     References
@@ -375,6 +289,17 @@ checkpoint_every, progress
     def _lists_for(self, corpus: Corpus) -> AuthorLists:
         return AuthorLists.private(corpus.n_docs)
 
+    def transform(self, X: Any, burn_in: int = 20, n_samples: int = 10, lag: int = 2) -> NDArray[np.float64]:
+        """Topic shares of new documents, as in ``AuthorTopicModel``; obeys ``set_output``.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> topoi.LDA(2, n_iter=5, random_state=0).fit([[1, 0, 2], [0, 3, 0]]).transform([[1, 1, 1]]).shape
+        (1, 2)
+        """
+        return super().transform(X, burn_in, n_samples, lag)  # scikit-learn wraps only what the class itself defines
+
     def _as_corpus(self, X: Any) -> Corpus:
         if isinstance(X, Corpus) or _is_texts(X):
             return super()._as_corpus(X)
@@ -392,4 +317,3 @@ checkpoint_every, progress
 
 def _is_texts(X: Any) -> bool:
     return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(x, str) for x in X)
-

@@ -131,7 +131,8 @@ def fold_in(documents, scored, counts, priors, plan, doc_topic, scores, labels):
     """Sample new documents and add up what was asked for.
 
     ``doc_topic[d]`` receives the mean over samples of (n[k] + alpha[k]) / (n + Σ alpha); ``scores`` the mean predictive
-    probability of the scored tokens; ``labels`` each sampled token's mean probabilities. Cost: O(sweeps × tokens × topics).
+    probability of the scored tokens; ``labels`` each sampled token's mean probabilities.
+    Cost: O(sweeps × tokens × topics).
     """
     n_topics = counts.topic.shape[0]
     stream = np.empty(2, np.uint64)

@@ -185,9 +185,9 @@ def _draw_slot(shares, n_slots, bits):
 class Scratch(NamedTuple):
     """Room for one document's sampling.
 
-    ``sides[q]`` holds (author_topic[a,k] + alpha[k]) / (topic[k] + W·beta) for each author of the document, ``scales[q]`` the
-    author's factor weight / (author[a] + Σ alpha), ``shares`` running sums over authors, ``running`` running sums
-    over topics, ``inverse`` 1 / (topic[k] + W·beta).
+    ``sides[q]`` holds (author_topic[a,k] + alpha[k]) / (topic[k] + W·beta) for each author of the document,
+    ``scales[q]`` the author's factor weight / (author[a] + Σ alpha), ``shares`` running sums over authors,
+    ``running`` running sums over topics, ``inverse`` 1 / (topic[k] + W·beta).
     """
 
     sides: NDArray[np.float32]

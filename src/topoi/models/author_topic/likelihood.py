@@ -1,10 +1,10 @@
-"""The probability of new documents under a fitted model, theta of known authors plugged in, of private ones integrated out.
+"""The probability of new documents: theta of known authors plugged in, of private ones integrated out.
 
-A document whose authors are all known has P(w_d) = Π_i Σ_k Σ_a weight[a] · theta[a,k] · phi[k,w_i], the authors' weights
-summing to one (Rosen-Zvi et al. 2009, below equation 10). A private author's theta is unknown; its prior mean would
-make the model a unigram, so it is integrated out by a particle filter that goes through the document from left to
-right (in the spirit of Wallach et al. 2009, section 4.4, with resampling of particles in place of a complete
-pass over earlier tokens at every step: unbiased, and linear instead of quadratic in the length).
+A document whose authors are all known has P(w_d) = Π_i Σ_k Σ_a weight[a] · theta[a,k] · phi[k,w_i], the authors'
+weights summing to one (Rosen-Zvi et al. 2009, below equation 10). A private author's theta is unknown; its prior mean
+would make the model a unigram, so it is integrated out by a particle filter that goes through the document from left
+to right (in the spirit of Wallach et al. 2009, section 4.4, with resampling of particles in place of a complete pass
+over earlier tokens at every step: unbiased, and linear instead of quadratic in the length).
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def log_likelihood(documents, counts, priors, n_particles, n_moves, seed, chain,
                 own = weight
                 continue
             for k in range(n_topics):
-                theta = (np.float64(counts.author_topic[a, k]) + priors.alpha[k]) / (counts.author[a] + priors.alpha_sum)
-                known[k] += weight * theta
+                number = np.float64(counts.author_topic[a, k]) + priors.alpha[k]
+                known[k] += weight * (number / (counts.author[a] + priors.alpha_sum))
         phi = _word_probabilities(documents, d, counts, priors)
         if own == 0.0:
             result[d] = 0.0

@@ -88,6 +88,7 @@ class Predictions:
         self, documents: Documents, burn_in: int = 20, n_samples: int = 20, lag: int = 2, random_state: Any = None
     ) -> Labels:
         """Probabilities of topics and authors (positions in the document's list) for every token (first chain)."""
+        check_is_fitted(self, "n_iter_")
         plan = self._plan(burn_in, n_samples, lag, 0, random_state)
         return self.chains_[0].sample_documents(documents, plan, labels=True)[2]
 

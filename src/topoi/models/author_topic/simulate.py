@@ -111,7 +111,8 @@ def _draw(
     for d in range(n_docs):
         here = slice(doc_start[d], doc_start[d + 1])
         mine = slice(lists.start[d], lists.start[d + 1])
-        rows = np.array([_dirichlet(rng, alpha, 1)[0] if a == lists.n_shared else author_topic[a] for a in lists.author[mine]])
+        own = lists.n_shared
+        rows = np.array([_dirichlet(rng, alpha, 1)[0] if a == own else author_topic[a] for a in lists.author[mine]])
         weight = lists.weight[mine].astype(np.float64)
         slot[here] = rng.choice(len(rows), lengths[d], p=weight / weight.sum())
         topic[here] = _categorical(rng, np.cumsum(rows, axis=1), slot[here])

@@ -50,9 +50,7 @@ class AuthorLists:
     @classmethod
     def private(cls, n_docs: int, n_shared: int = 0) -> AuthorLists:
         """One private author per document."""
-        return cls(
-            np.full(n_docs, n_shared, np.int32), np.arange(n_docs + 1), np.ones(n_docs, np.float32), n_shared
-        )
+        return cls(np.full(n_docs, n_shared, np.int32), np.arange(n_docs + 1), np.ones(n_docs, np.float32), n_shared)
 
     @classmethod
     def from_csr(
@@ -172,7 +170,7 @@ class AuthorTopicSampler:
             )
         lengths = np.diff(self._corpus.doc_start)
         if lengths.max(initial=0) >= _EXACT_IN_FLOAT32:
-            raise ModelError(f"a document has {lengths.max():,} words; cut it into parts of under {_EXACT_IN_FLOAT32:,}")
+            raise ModelError(f"a document has {lengths.max():,} words; cut it into parts below {_EXACT_IN_FLOAT32:,}")
         n_authors = np.diff(self.lists.start)
         may_write = np.bincount(self.lists.author, np.repeat(lengths, n_authors), self.lists.n_shared + 1)
         self._many_words = may_write[:-1].max(initial=0) >= _EXACT_IN_FLOAT32

@@ -15,7 +15,6 @@ from topoi.models.gibbs import ranked
 from topoi.models.names import find_name
 from topoi.models.validation import whole_number
 
-
 # Longer rows are searched for their largest values first, and only those are sorted.
 _SORT_WHOLE = 1024
 
@@ -37,7 +36,10 @@ class Tables:
 
     vocabulary_: Vocabulary
     authors_: NDArray[Any]
-    _first: Posterior
+
+    @property
+    def _first(self) -> Posterior:
+        raise NotImplementedError  # abstract: the first chain, or an error if there is none yet
 
     def top_words(self, n: int = 10, topic: int | None = None, relevance: float = 1.0) -> pd.DataFrame:
         """The most probable, or most telling, words of each topic: topic, rank, word, probability.

@@ -121,7 +121,7 @@ def _sweep_block(runs, b, topic_of, counts, priors, doc_topic, side, inverse, ru
 
 @compiled
 def word_lane_weights(doc_topic, counts, priors, d, w, k0):
-    """The weights from which ``sweep_words`` would draw the topic of a token of word ``w`` in document ``d``; for tests."""
+    """The weights from which ``sweep_words`` would draw a topic for word ``w`` in document ``d``; for tests."""
     n_topics = counts.topic.shape[0]
     width = counts.word_topic.shape[1]
     side = np.zeros(width, np.float32)

@@ -1,0 +1,1 @@
+"""Speed, quality and memory of topoi beside tomotopy, topica and gensim: ``python -m benchmarks`` or ``make bench``."""

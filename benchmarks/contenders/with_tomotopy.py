@@ -1,0 +1,34 @@
+"""tomotopy's LDA: exact Gibbs sampling in C++ with vector instructions."""
+
+from __future__ import annotations
+
+import numpy as np
+import tomotopy
+
+from .base import Contender, Estimates, Problem, documents_as_words
+
+
+class TomotopyLDA(Contender):
+    """``tomotopy.LDAModel`` with one worker and no optimisation of alpha."""
+
+    name = "tomotopy"
+
+    def __init__(self, problem: Problem):
+        super().__init__(problem)
+        self.model = tomotopy.LDAModel(k=problem.n_topics, alpha=problem.alpha, eta=problem.beta, seed=problem.seed)
+        for words in documents_as_words(problem.corpus):
+            self.model.add_doc(words)
+        self.model.optim_interval = 0
+
+    def run(self, n_sweeps: int) -> None:
+        """Train on; tomotopy keeps its chain."""
+        self.model.train(n_sweeps, workers=1)
+
+    def estimates(self) -> Estimates:
+        """Its smoothed distributions, with the columns in the corpus's order of words."""
+        at = {word: column for column, word in enumerate(self.model.used_vocabs)}
+        columns = [at[str(word)] for word in self.problem.corpus.words]
+        topics = range(self.model.k)
+        topic_word = np.array([self.model.get_topic_word_dist(k) for k in topics], np.float64)[:, columns]
+        doc_topic = np.array([doc.get_topic_dist() for doc in self.model.docs], np.float64)
+        return Estimates(doc_topic, topic_word)

@@ -1,0 +1,106 @@
+"""Two threads: topoi with two shards on one and on two threads, beside its exact single chain."""
+
+from __future__ import annotations
+
+from statistics import mean, median
+from typing import Any
+
+import topoi
+
+from .contenders import FAMILIES, Problem
+from .contenders.ours import TopoiAuthorTopic, TopoiLDA
+from .corpora import hold_out, simulated
+from .quality import score
+from .report import Report, progress
+from .settings import Settings
+from .timing import timed
+
+# (shards, threads): exact; approximate on one thread; approximate on two.
+LAYOUTS = ((1, 1), (2, 1), (2, 2))
+SEEDS = (1, 2, 3)
+_TURN = 4  # sweeps
+_CLASSES: dict[str, type[TopoiLDA]] = {"lda": TopoiLDA, "author-topic": TopoiAuthorTopic}
+COLUMNS = {
+    "corpus": "corpus",
+    "tokens": "tokens|,",
+    "model": "model",
+    "n_topics": "K",
+    "exact": "1 shard, 1 thread|.3f",
+    "one": "2 shards, 1 thread|.3f",
+    "two": "2 shards, 2 threads|.3f",
+    "speed_up": "n_jobs=2 is|.2f",
+    "over_exact": "over exact|.2f",
+}
+REMARK = (
+    "Wall seconds a sweep, medians of alternating turns. 'n_jobs=2 is': times as fast as n_jobs=1 with the same two\n"
+    "shards, which give the same bits; 'over exact': times as fast as the exact chain. On a busy machine both are less."
+)
+QUALITY_COLUMNS = {
+    "model": "model",
+    "n_topics": "K",
+    "sweeps": "sweeps",
+    "exact": "exact|.4f",
+    "shards": "2 shards|.4f",
+    "difference": "difference|+.4f",
+    "least": "least|+.4f",
+    "most": "most|+.4f",
+}
+QUALITY_REMARK = "Held-out log-likelihood per token: means over three seeds, and the range of the differences."
+
+
+def compare(corpus: topoi.Corpus, name: str, family: str, n_topics: int, settings: Settings) -> dict[str, Any]:
+    """Seconds a sweep of the three layouts, in turns."""
+    problem = Problem(corpus, n_topics, alpha=50.0 / n_topics)
+    contenders = [_CLASSES[family](problem, n_shards=shards, n_jobs=jobs) for shards, jobs in LAYOUTS]
+    progress(f"threads: {name}, {FAMILIES[family]}, K = {n_topics}: warming up")
+    turns: list[list[float]] = [[] for _ in contenders]
+    for contender in contenders:
+        contender.run(5)
+    for _ in range(settings.rounds):
+        for contender, seconds in zip(contenders, turns, strict=True):
+            seconds.append(timed(lambda c=contender: c.run(_TURN)).wall / _TURN)  # type: ignore[misc]
+    for contender in contenders:
+        contender.close()
+    exact, one, two = (median(seconds) for seconds in turns)
+    where = {"corpus": name, "tokens": corpus.n_tokens, "model": FAMILIES[family], "n_topics": n_topics}
+    return where | {"exact": exact, "one": one, "two": two, "speed_up": one / two, "over_exact": exact / two}
+
+
+def quality(corpus: topoi.Corpus, family: str, n_topics: int, settings: Settings) -> dict[str, Any]:
+    """Held-out likelihood after equally many sweeps, exact and in two shards."""
+    split = hold_out(corpus)
+    scores: dict[int, list[float]] = {1: [], 2: []}
+    for seed in SEEDS:
+        progress(f"threads: held-out likelihood of shards, {FAMILIES[family]}, seed {seed}")
+        for shards, found in scores.items():
+            contender = _CLASSES[family](
+                Problem(split.train, n_topics, 50.0 / n_topics, seed=seed), n_shards=shards, n_jobs=shards
+            )
+            contender.fit(settings.shard_sweeps)
+            found.append(score(contender.estimates(), split.heldout))
+    differences = [approximate - exact for exact, approximate in zip(scores[1], scores[2], strict=True)]
+    return {
+        "model": FAMILIES[family],
+        "n_topics": n_topics,
+        "sweeps": settings.shard_sweeps,
+        "exact": mean(scores[1]),
+        "shards": mean(scores[2]),
+        "difference": mean(differences),
+        "least": min(differences),
+        "most": max(differences),
+    }
+
+
+def main(corpora: dict[str, topoi.Corpus], settings: Settings, report: Report) -> None:
+    """Both families on the first corpus and on one of twice its size, then what shards do to quality."""
+    name, corpus = next(iter(corpora.items()))
+    sizes = {name: corpus, f"{name} × 2": simulated(settings.quick, times=2)}
+    families = {family: min(settings.topics(family)) for family in settings.families}
+    rows = [
+        compare(part, size, family, n_topics, settings)
+        for size, part in sizes.items()
+        for family, n_topics in families.items()
+    ]
+    report.section("threads", "Two threads", rows, COLUMNS, REMARK)
+    found = [quality(corpus, family, n_topics, settings) for family, n_topics in families.items()]
+    report.section("threads_quality", "What two shards do to quality", found, QUALITY_COLUMNS, QUALITY_REMARK)

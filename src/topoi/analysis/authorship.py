@@ -1,0 +1,128 @@
+"""How probable a text is under each author alone: one mechanism for everything that asks who could have written it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from topoi.analysis.given import has_topics, need_authors, with_rank, words_of
+from topoi.analysis.probabilities import author_mixtures, author_sizes, blocks, word_columns
+from topoi.corpus.corpus import Corpus
+from topoi.models.gibbs import log_mean_exp
+from topoi.models.validation import whole_number
+
+
+def likely_authors(model: Any, text: str, n: int = 10) -> pd.DataFrame:
+    """The authors most likely to have written a text alone, among those the model knows.
+
+    Each author's words are taken to be drawn independently from the author's own distribution, and all authors to be
+    equally likely beforehand. Real words come in bursts, so the probabilities of long texts are far too sure of
+    themselves: read them as an order, and ``log_likelihood`` as the evidence.
+
+    Parameters
+    ----------
+    model : AuthorTopicModel or AuthorModel
+        A fitted model; chains are averaged.
+    text : str
+        The text; words the model does not know are left out.
+    n : int
+        How many authors.
+
+    Returns
+    -------
+    DataFrame
+        author, rank, log_likelihood (natural, of the whole text), probability (over all authors of the model), n_words
+        (how many of the author's own words that rests on). ``frame.attrs`` has ``n_known`` and ``n_unknown``: the
+        text's words that the model knows, and does not know.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10, authors=["Ann", "Bob"] * 10)
+    >>> model = topoi.AuthorTopicModel(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
+    >>> topoi.likely_authors(model, "A gene in every cell.", n=1)["author"].tolist()
+    ['Bob']
+    """
+    need_authors(model)
+    words = words_of(model, text)
+    score = author_log_likelihoods(model, words.word, words.times)
+    best = np.argsort(-score, kind="stable")[: whole_number("n", n)]
+    relative = np.exp(score - score.max())
+    columns = {
+        "author": model.authors_[best],
+        "log_likelihood": score[best],
+        "probability": relative[best] / relative.sum(),
+        "n_words": author_sizes(model)[best],
+    }
+    frame = with_rank(pd.DataFrame(columns), 1)
+    frame.attrs.update(n_known=words.n_known, n_unknown=words.n_unknown)
+    return frame
+
+
+def likeliest_rows(model: Any, tokens: NDArray[Any], n: int) -> NDArray[np.int64]:
+    """Rows of the ``n`` authors under whom, each alone, the tokens are most probable; most probable first."""
+    if not len(tokens):
+        return np.arange(min(n, len(model.authors_)))
+    score = author_log_likelihoods(model, *np.unique(tokens, return_counts=True))
+    return np.argsort(-score, kind="stable")[:n]
+
+
+def author_log_likelihoods(model: Any, words: NDArray[Any], times: NDArray[Any]) -> NDArray[np.float64]:
+    """Log probability of a bag of words under each author alone; the chains' probabilities of the whole are averaged.
+
+    Cost: O(chains × authors × topics × distinct words).
+    """
+    n_authors = len(model.authors_)
+    if not has_topics(model):
+        tokens = np.repeat(words, times)
+        parts = [_copies(model, tokens, np.arange(n_authors)[rows]) for rows in blocks(n_authors)]
+        return np.concatenate([model.log_likelihood(part) for part in parts])
+    scores = np.empty((len(model.chains_), n_authors))
+    for score, chain in zip(scores, model.chains_, strict=True):
+        phi = word_columns(chain, words)
+        for rows in blocks(n_authors):
+            score[rows] = np.log(author_mixtures(chain, rows) @ phi) @ times
+    return log_mean_exp(scores)
+
+
+def log_likelihoods_by(model: Any, author: int, corpus: Corpus) -> NDArray[np.float64]:
+    """Log probability of each document as if the author alone had written it, chains averaged.
+
+    The corpus has the model's words; its own authors do not matter.
+    """
+    if not has_topics(model):
+        return np.asarray(model.log_likelihood(_by_one(model, author, corpus)))
+    words, place = np.unique(corpus.tokens, return_inverse=True)
+    doc = np.repeat(np.arange(corpus.n_docs), corpus.doc_lengths)
+    totals = []
+    for chain in model.chains_:
+        log_p = np.log(author_mixtures(chain, [author])[0] @ word_columns(chain, words))
+        totals.append(np.bincount(doc, log_p[place], corpus.n_docs))
+    return log_mean_exp(np.stack(totals))
+
+
+def _by_one(model: Any, author: int, corpus: Corpus) -> Corpus:
+    """The documents with one author each, the same for all."""
+    return Corpus(
+        tokens=corpus.tokens,
+        doc_start=corpus.doc_start,
+        vocabulary=model.vocabulary_,
+        doc_author=np.full(corpus.n_docs, author),
+        doc_author_start=np.arange(corpus.n_docs + 1),
+        authors=model.authors_,
+    )
+
+
+def _copies(model: Any, tokens: NDArray[Any], authors: NDArray[np.int64]) -> Corpus:
+    """The same text once for each author."""
+    return Corpus(
+        tokens=np.tile(tokens, len(authors)),
+        doc_start=np.arange(len(authors) + 1) * len(tokens),
+        vocabulary=model.vocabulary_,
+        doc_author=authors,
+        doc_author_start=np.arange(len(authors) + 1),
+        authors=model.authors_,
+    )

@@ -1,0 +1,81 @@
+"""An author's documents by how little they look like the author's: odd ones out, often a namesake's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from topoi.analysis.authorship import log_likelihoods_by
+from topoi.analysis.given import document_columns, need_authors
+from topoi.corpus.corpus import Corpus
+from topoi.errors import ModelError
+from topoi.models.inputs import align
+from topoi.models.names import find_name
+from topoi.models.scores import perplexities
+
+
+def unusual_documents(model: Any, corpus: Corpus | None = None, author: str | None = None) -> pd.DataFrame:
+    """An author's documents, most surprising first (AT09, section 5.1).
+
+    Each document is scored as if the author alone had written it. A document that is far more perplexing than the
+    author's others is on another subject: the work of a co-author, or of another person of the same name. The score of
+    a training document is the paper's approximation: the document has had its part in the author's mixture, so it
+    looks a little less surprising than it would have otherwise. Compare documents of similar length: a short
+    one can be surprising by chance.
+
+    Parameters
+    ----------
+    model : AuthorTopicModel or AuthorModel
+        A fitted model. The probability of a document is averaged over its chains.
+    corpus : Corpus, optional
+        Where to look for the author's documents; the training corpus if not given.
+    author : str
+        A name; an unknown one is a ``NotFoundError`` that suggests others.
+
+    Returns
+    -------
+    DataFrame
+        document (position in the corpus), id, title and year if there are any, n_words (known to the model), perplexity
+        (missing for a document without words). ``frame.attrs["author"]`` has the name as the model spells it.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> rows, names = [["sun", "star"], ["sun", "moon"]] * 10 + [["cell", "gene"]] * 9, ["Ann"] * 20 + ["Bob"] * 9
+    >>> corpus = topoi.Corpus.from_tokens([*rows, ["gene", "cell"]], authors=[*names, "Ann"])
+    >>> model = topoi.AuthorTopicModel(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
+    >>> topoi.unusual_documents(model, author="Ann")["document"].tolist()[:1]
+    [29]
+    """
+    need_authors(model)
+    if corpus is not None and not isinstance(corpus, Corpus):
+        raise ModelError(f"corpus is {corpus!r}; pass a topoi.Corpus, and the name as author=")
+    if not isinstance(author, str):
+        raise ModelError(f"author is {author!r}; pass a name, as in author={str(model.authors_[0])!r}")
+    a = find_name(author, model.authors_, "author")
+    name = model.authors_[a]
+    corpus = model.corpus_ if corpus is None else corpus
+    rows = _documents_of(corpus, str(name))
+    mine = _in_model_words(model, corpus, rows)
+    perplexity = perplexities(log_likelihoods_by(model, a, mine), mine.doc_lengths, per_document=True)
+    columns = document_columns(corpus, rows) | {"n_words": mine.doc_lengths, "perplexity": perplexity}
+    order = np.argsort(-perplexity, kind="stable")  # what has no perplexity comes last
+    frame = pd.DataFrame(columns).iloc[order].reset_index(drop=True)
+    frame.attrs["author"] = str(name)
+    return frame
+
+
+def _documents_of(corpus: Corpus, author: str) -> np.ndarray:
+    """Positions of an author's documents, each once."""
+    a = find_name(author, corpus.authors, "author")
+    entries = np.flatnonzero(corpus.doc_author == a)
+    return np.unique(np.searchsorted(corpus.doc_author_start, entries, side="right") - 1)
+
+
+def _in_model_words(model: Any, corpus: Corpus, rows: np.ndarray) -> Corpus:
+    """Some documents in the model's word ids, without their authors, of whom the model need not know any."""
+    some = corpus.subset(rows)
+    bare = Corpus(tokens=some.tokens, doc_start=some.doc_start, vocabulary=some.vocabulary)
+    return bare if corpus is model.corpus_ else align(bare, model.vocabulary_, np.zeros(0, object)).corpus

@@ -1,0 +1,74 @@
+"""``topoi documents``: the documents of a topic, the topics of a document, and documents like it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from topoi.cli import look
+from topoi.cli.document_lines import document_line
+from topoi.cli.options import AsCsv, AsJson, ModelFile, open_topic_model
+from topoi.cli.output import check_one_format, print_frame
+from topoi.cli.topics import words_by_topic
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+
+def documents(
+    file: ModelFile,
+    document: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="A document's id: show its topics.", show_default=False)
+    ] = None,
+    topic: Annotated[int | None, typer.Option(metavar="K", help="Show the documents with most of this topic.")] = None,
+    similar: Annotated[bool, typer.Option("--similar", help="Show the documents most like ID.")] = False,
+    n: Annotated[int, typer.Option("-n", "--n", metavar="N", min=1, help="Rows to show.")] = 10,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Show the documents with most of a topic, or one document's topics, or the documents most like it."""
+    check_one_format(as_json, as_csv)
+    if (document is None) == (topic is None):
+        raise typer.BadParameter("give --topic K or the ID of a document")
+    if similar and document is None:
+        raise typer.BadParameter("--similar needs the ID of a document")
+    model = open_topic_model(file)
+    import topoi
+
+    if topic is not None:
+        print_frame(topoi.topic_documents(model, topic, n=n), as_json=as_json, as_csv=as_csv, render=draw_shares)
+    elif similar:
+        frame = topoi.similar_documents(model, str(document), n=n)
+        print_frame(frame, as_json=as_json, as_csv=as_csv, render=draw_similar)
+    else:
+        frame = topoi.document_topics(model, str(document), n=n)
+        words = words_by_topic(model, 8)
+
+        def render(rows: pd.DataFrame, screen: Console) -> None:
+            for row in rows.to_dict("records"):
+                screen.print(look.share_line(row["topic"], row["share"], words[row["topic"]], screen.width))
+
+        print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
+
+
+def draw_shares(frame: pd.DataFrame, screen: Console) -> None:
+    """A line per document: the topic's share with a bar, year, title."""
+    from rich.text import Text
+
+    for row in frame.to_dict("records"):
+        start = look.row(
+            Text(f"{look.percent(row['share']):>5}", style="dim"),
+            (Text(look.bar(row["share"], 10), style=look.topic_colour(row["topic"])), 10),
+        )
+        start.append(" " * (5 + len(look.GAP) + 10 - len(start)))
+        screen.print(document_line(start, row, screen.width))
+
+
+def draw_similar(frame: pd.DataFrame, screen: Console) -> None:
+    """A line per document: the distance, year, title."""
+    from rich.text import Text
+
+    for row in frame.to_dict("records"):
+        screen.print(document_line(Text(f"{row['distance']:5.2f}", style="dim"), row, screen.width))

@@ -1,0 +1,90 @@
+"""``topoi reviewers`` and ``topoi likely``: who could review a text, and who could have written it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoi.cli.given_text import TextFile, TextWords, given_text, joined
+from topoi.cli.label import split_authors
+from topoi.cli.options import AsCsv, AsJson, ModelFile, open_model, open_topic_model
+from topoi.cli.output import check_one_format, print_frame
+from topoi.cli.similar import draw_authors_with_topics
+from topoi.cli.topics import words_by_topic
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from topoi.models.author_topic.estimator import AuthorTopicModel
+
+
+def reviewers(
+    file: ModelFile,
+    text: TextWords = None,
+    from_file: TextFile = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="An author of the text, left out with all co-authors; may be repeated."),
+    ] = None,
+    n: Annotated[int, typer.Option("-n", "--n", metavar="N", min=1, help="Reviewers to show.")] = 10,
+    min_words: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="Leave out authors with fewer words.  [default: the prior's weight]"),
+    ] = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Show the authors who know the subject of a text best, without its own authors and their co-authors."""
+    check_one_format(as_json, as_csv)
+    passage = given_text(joined(text), from_file)
+    model = open_topic_model(file)
+    import topoi
+
+    frame = topoi.recommend_reviewers(model, passage, n=n, exclude=excluded(model, exclude), min_words=min_words)
+    words = words_by_topic(model, 8)
+
+    def render(rows: pd.DataFrame, screen: Console) -> None:
+        figures = [f"{count:,} doc{' ' if count == 1 else 's'}" for count in rows["n_documents"]]
+        draw_authors_with_topics(rows, "author", figures, words, screen)
+        screen.print(left_out(frame.attrs), style="dim")
+
+    print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
+
+
+def excluded(model: AuthorTopicModel, given: list[str] | None) -> list[str]:
+    """The names that ``--exclude`` gives; a semicolon always separates, a comma only between names that are known."""
+    parts = [part for names in given or [] for part in names.split(";") if part.strip()]
+    return [name for part in parts for name in split_authors(model, part)]
+
+
+def left_out(attrs: dict[Any, Any]) -> str:
+    """Who is not on the list, in words.
+
+    Examples
+    --------
+    >>> left_out({"n_excluded": 1, "n_coauthors": 2, "n_too_few_words": 0})
+    'left out: 1 excluded, 2 co-authors'
+    """
+    parts = [f"{attrs['n_excluded']:,} excluded", f"{attrs['n_coauthors']:,} co-authors"]
+    if attrs["n_too_few_words"]:
+        parts.append(f"{attrs['n_too_few_words']:,} with too few words")
+    return f"left out: {', '.join(parts)}"
+
+
+def likely(
+    file: ModelFile,
+    text: TextWords = None,
+    from_file: TextFile = None,
+    n: Annotated[int, typer.Option("-n", "--n", metavar="N", min=1, help="Authors to show.")] = 10,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Show the authors most likely to have written a text, if one of them wrote it alone."""
+    check_one_format(as_json, as_csv)
+    passage = given_text(joined(text), from_file)
+    model = open_model(file)
+    import topoi
+
+    print_frame(topoi.likely_authors(model, passage, n=n), as_json=as_json, as_csv=as_csv)

@@ -1,0 +1,56 @@
+"""``topoi words``: the topics of a word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from topoi.cli import look
+from topoi.cli.options import AsCsv, AsJson, ModelFile, open_topic_model
+from topoi.cli.output import check_one_format, print_frame
+from topoi.cli.topics import words_by_topic
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+
+def words(
+    file: ModelFile,
+    word: Annotated[str, typer.Argument(metavar="WORD", help="A word of the vocabulary.")],
+    n: Annotated[int, typer.Option("-n", "--n", metavar="N", min=1, help="Topics to show.")] = 5,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Show which topics a word comes from, and where it ranks in each."""
+    check_one_format(as_json, as_csv)
+    model = open_topic_model(file)
+    import topoi
+
+    frame = topoi.word_topics(model, word, n=n)
+    leading = words_by_topic(model, 8)
+
+    def render(rows: pd.DataFrame, screen: Console) -> None:
+        draw_word(rows, leading, screen)
+
+    print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
+
+
+def draw_word(frame: pd.DataFrame, leading: dict[int, list[str]], screen: Console) -> None:
+    """The word, then a line per topic: share of the word's occurrences, its rank there, the topic's words."""
+    from rich.text import Text
+
+    screen.print(Text(str(frame["word"].iloc[0]), style="bold"))
+    ranks = [f"{rank:,}." for rank in frame["word_rank"]]
+    width = max(map(len, ranks))
+    for row, rank in zip(frame.to_dict("records"), ranks, strict=True):
+        line = look.share_line(row["topic"], row["probability"], [], screen.width)
+        room = screen.width - (24 + width + 2 * len(look.GAP))
+        screen.print(
+            look.row(
+                (line, 24),
+                (Text(rank.rjust(width), style="dim"), width),
+                look.topic_words(row["topic"], leading[row["topic"]], room),
+            )
+        )

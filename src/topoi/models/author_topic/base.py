@@ -1,0 +1,102 @@
+"""What ``AuthorTopicModel`` and ``LDA`` share: settings to sampler, chains to point estimates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from topoi.corpus.corpus import Corpus
+from topoi.models.author_topic.posterior import Posterior
+from topoi.models.author_topic.prediction import Predictions
+from topoi.models.author_topic.simulate import simulate_corpus
+from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler
+from topoi.models.author_topic.tables import Tables
+from topoi.models.gibbs import GibbsModel
+from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
+
+_LEARN = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric": "asymmetric"}
+
+
+class TopicModel(Tables, Predictions, GibbsModel):
+    """What the members of the family share: topics, authors (possibly private ones), one sampler."""
+
+    n_topics: int
+    alpha: Any
+    beta: Any
+    learn_alpha: bool | str
+    learn_beta: bool
+
+    def _author_lists(self, corpus: Corpus) -> AuthorLists:
+        raise NotImplementedError  # abstract: each member says who may have written a document
+
+    def _make_sampler(self, corpus: Corpus, n_shards: int) -> AuthorTopicSampler:
+        n_topics = whole_number("n_topics", self.n_topics)
+        choice("learn_alpha", self.learn_alpha, tuple(_LEARN))
+        choice("learn_beta", self.learn_beta, (False, True))
+        alpha = positive_vector("alpha", 50.0 / n_topics if self.alpha is None else self.alpha, n_topics, "n_topics")
+        beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
+        lists = self._author_lists(corpus)
+        return AuthorTopicSampler(corpus, lists, alpha, beta, n_shards, _LEARN[self.learn_alpha], self.learn_beta)
+
+    def _freeze(self) -> None:
+        self.chains_ = []
+        for chain in self._chains:
+            _, assignments = self._sampler.whole(chain)
+            self.chains_.append(Posterior(chain, assignments, self.corpus_.doc_start))
+        self.authors_ = self.corpus_.authors if self._sampler.lists.n_shared else np.zeros(0, object)
+
+    @property
+    def alpha_(self) -> NDArray[np.float64]:
+        """Alpha per topic, as given or learned (first chain)."""
+        return self._first.alpha
+
+    @property
+    def beta_(self) -> NDArray[np.float64]:
+        """Beta per word, as given or learned (first chain)."""
+        return self._first.beta
+
+    @property
+    def _first(self) -> Posterior:
+        check_is_fitted(self, "n_iter_")
+        return self.chains_[0]
+
+    @property
+    def topic_word_(self) -> NDArray[np.float64]:
+        """P(word | topic), topics × words, from the last sample of the first chain."""
+        return self._first.topic_word
+
+    @property
+    def doc_topic_(self) -> NDArray[np.float64]:
+        """Topic shares of the training documents' own words, smoothed by alpha; documents × topics."""
+        return self._first.doc_topic
+
+    def simulate(self, n_docs: int, doc_length: float = 100, authors: Any = None, random_state: Any = None) -> Corpus:
+        """Draw a corpus from the model's generative story, with fresh topics or, once fitted, the fitted ones.
+
+        Parameters
+        ----------
+        n_docs : int
+            How many documents.
+        doc_length : float
+            Mean length; lengths are Poisson.
+        authors : list of lists of str, int, or None
+            Each document's authors; or how many authors to invent (each document then has one to three).
+        random_state : int, generator or None
+            Seeds the draw.
+
+        Returns
+        -------
+        Corpus
+            With the true topics and authors of all tokens in ``corpus.truth``.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.AuthorTopicModel(3).simulate(20, doc_length=30, authors=5, random_state=0)
+        >>> corpus.n_docs, corpus.n_authors, corpus.truth.topic_word.shape[0]
+        (20, 5, 3)
+        """
+        return simulate_corpus(self, n_docs, doc_length, authors, resolve_seed(random_state))
