@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from topoi.analysis.distances import kl_matrix
 from topoi.analysis.given import need_topics
 from topoi.errors import ModelError
+from topoi.models.author_topic.tables import largest
 from topoi.models.validation import whole_number
 
 _WORDS_SHOWN = 10
@@ -150,8 +151,7 @@ def _renormalised(chain: Any, words: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _leading_words(chain: Any, words: NDArray[Any], topics: NDArray[Any], n: int) -> list[list[str]]:
-    order = np.argsort(-chain.topic_word[topics], axis=1, kind="stable")[:, :n]
-    return [[str(word) for word in words[row]] for row in order]
+    return [[str(word) for word in words[row]] for row in largest(chain.topic_word[topics], n)]
 
 
 def _paired_first(paired: NDArray[np.int64], n: int) -> NDArray[np.int64]:

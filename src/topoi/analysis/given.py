@@ -16,7 +16,8 @@ from topoi.errors import ModelError, NotFoundError
 
 def has_topics(model: Any) -> bool:
     """Whether a fitted model has topics; the author model has none."""
-    return hasattr(model, "topic_word_")
+    # Asked of a method, because asking for ``topic_word_`` would compute it.
+    return hasattr(model, "topic_sizes")
 
 
 def need_topics(model: Any, why: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -100,9 +101,9 @@ class DocumentShard:
 class WordShard:
     """Some consecutive documents with private authors only, sampled word by word: LDA's faster order."""
 
-    def __init__(self, documents: Documents, width: int):
+    def __init__(self, documents: Documents, layout: word_major.WordLayout):
         self.documents = documents
-        self.runs, self._order, self._block_docs = word_major.word_runs(documents.tokens, documents.doc_start, width)
+        self.runs, self._order, self._block_docs = layout
         self.topic = np.zeros(len(documents.tokens), np.uint16)
 
     def set_assignments(self, topic: NDArray[Any], slot: NDArray[Any]) -> None:
@@ -156,6 +157,17 @@ class AuthorTopicSampler:
         longest = int(np.diff(corpus.doc_start).max(initial=0))
         self.by_words = lists.all_private and longest <= _LARGEST_UINT16
 
+    @cached_property
+    def _parts(self) -> list[Documents]:
+        """The shards' documents, shared by all chains."""
+        return [self.documents(first, last) for first, last in self._ranges]
+
+    @cached_property
+    def _layouts(self) -> list[word_major.WordLayout]:
+        """The shards' tokens sorted by words, shared by all chains."""
+        width = padded(self.n_topics)
+        return [word_major.word_runs(part.tokens, part.doc_start, width) for part in self._parts]
+
     def _check_sizes(self) -> None:
         if self.n_topics > _LARGEST_UINT16:
             raise ModelError(f"n_topics is {self.n_topics}; at most {_LARGEST_UINT16} are possible")
@@ -203,8 +215,9 @@ class AuthorTopicSampler:
             np.zeros((self.lists.n_shared + 1, width), np.float32),
             np.zeros(self.lists.n_shared + 1, np.int64),
         )
-        parts = [self.documents(first, last) for first, last in self._ranges]
-        shards: list[Any] = [WordShard(p, width) if self.by_words else DocumentShard(p) for p in parts]
+        shards: list[Any] = [DocumentShard(part) for part in self._parts]
+        if self.by_words:
+            shards = [WordShard(part, layout) for part, layout in zip(self._parts, self._layouts, strict=True)]
         return Chain(index, counts, make_priors(alpha, beta), shards)
 
     def start(self, seed: int, index: int) -> Chain:

@@ -37,6 +37,14 @@ class WordRuns(NamedTuple):
     doc: NDArray[np.int32]
 
 
+class WordLayout(NamedTuple):
+    """Tokens in run order: the runs, each token's position in document order, and the documents per block."""
+
+    runs: WordRuns
+    order: NDArray[np.uint32]
+    block_docs: int
+
+
 @inlined
 def _inverse(n, prior_sum):
     return _ONE / np.float32(n + prior_sum)
@@ -137,10 +145,8 @@ def word_lane_weights(doc_topic, counts, priors, d, w, k0):
     return weights
 
 
-def word_runs(
-    tokens: NDArray[np.int32], doc_start: NDArray[np.int64], width: int
-) -> tuple[WordRuns, NDArray[np.int64], int]:
-    """Sort tokens by block and word: the runs, the tokens' positions in that order, and documents per block."""
+def word_runs(tokens: NDArray[np.int32], doc_start: NDArray[np.int64], width: int) -> WordLayout:
+    """Sort tokens by block and word."""
     n_docs = len(doc_start) - 1
     block_docs = int(min(max(_CACHE_BYTES // (2 * width), 64), max(n_docs, 1)))
     doc = np.repeat(np.arange(n_docs), np.diff(doc_start))
@@ -157,4 +163,4 @@ def word_runs(
         np.searchsorted(of_block[first], np.arange(n_blocks + 1)).astype(np.int64),
         (doc[order] % block_docs).astype(np.int32),
     )
-    return runs, order, block_docs
+    return WordLayout(runs, order.astype(np.uint32), block_docs)
