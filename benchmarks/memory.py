@@ -81,7 +81,7 @@ def peak() -> int:
 
 
 def main(corpora: dict[str, topoi.Corpus], settings: Settings, report: Report) -> None:
-    """All contenders on the first corpus, at LDA's smallest and largest number of topics and author-topic's smallest."""
+    """All contenders on the first corpus, at the numbers of topics of ``Settings.fewer_topics``."""
     name, corpus = next(iter(corpora.items()))
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:

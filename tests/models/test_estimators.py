@@ -355,3 +355,31 @@ def test_a_sampler_is_not_fooled_by_signed_assignments():
     ):
         with pytest.raises(ModelError, match="saved"):
             sampler.restore(0, good | bad, [])
+
+
+def test_top_authors_by_mixture_or_by_words():
+    """One rests on theta normalised over authors, the other on shares of the topic's words."""
+    docs = [["a"] * 5] * 20 + [["a"] * 5, ["b"] * 5]
+    corpus = topoi.Corpus.from_tokens(docs, authors=["Much"] * 20 + ["Little", "Other"])
+    model = topoi.AuthorTopicModel(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
+    topic = int(model.topic_word_[:, model.vocabulary_.index("a")].argmax())
+    theta = model.author_topic_[:, topic] / model.author_topic_[:, topic].sum()
+    by_mixture = model.top_authors(3, topic=topic).set_index("author")["probability"]
+    np.testing.assert_allclose(by_mixture[list(corpus.authors)], theta)
+    by_words = model.top_authors(3, topic=topic, by="words").set_index("author")
+    assert by_words.index[0] == "Much"
+    np.testing.assert_allclose(
+        by_words["probability"]["Much"], (by_words["n_words"]["Much"] + 0.1) / (105 + 0.3), rtol=0.05
+    )
+    with pytest.raises(topoi.ModelError, match="by is 'x'"):
+        model.top_authors(3, by="x")
+
+
+def test_relevance_prefers_words_that_tell_topics_apart():
+    corpus = topoi.Corpus.from_tokens([["the", "the", "star"]] * 20 + [["the", "the", "gene"]] * 20)
+    model = topoi.LDA(2, alpha=0.1, n_iter=100, random_state=0).fit(corpus)
+    k = int(model.topic_word_[:, model.vocabulary_.index("star")].argmax())
+    words = model.top_words(3, topic=k, relevance=0.1)["word"].tolist()
+    assert words.index("star") < words.index("the") or model.topic_word_[k, model.vocabulary_.index("the")] < 0.3
+    with pytest.raises(topoi.ModelError, match="relevance"):
+        model.top_words(3, relevance=2.0)

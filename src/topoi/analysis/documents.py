@@ -89,7 +89,7 @@ def topic_documents(model: Any, topic: int, n: int = 10) -> pd.DataFrame:
     return with_rank(pd.DataFrame(columns | {"share": share[best], "n_words": counts[best]}), 1)
 
 
-def similar_documents(model: Any, document: int | str, n: int = 10, measure: str = "hellinger") -> pd.DataFrame:
+def similar_documents(model: Any, document: int | str, n: int = 10, measure: str = "jensen-shannon") -> pd.DataFrame:
     """The training documents whose topics are nearest to a document's or a text's (first chain).
 
     Parameters
@@ -100,7 +100,7 @@ def similar_documents(model: Any, document: int | str, n: int = 10, measure: str
         A training document's position or id, or a new text.
     n : int
         How many documents.
-    measure : {"hellinger", "jensen-shannon", "cosine", "symmetrised-kl"}
+    measure : {"jensen-shannon", "hellinger", "cosine", "symmetrised-kl"}
         How shares of topics are compared. Symmetrised KL compares the smoothed shares of ``doc_topic_``, the
         others the shares of the document's own words.
 

@@ -13,7 +13,7 @@ from topoi.errors import ModelError, NotFoundError
 from topoi.models.author_topic.posterior import Posterior
 from topoi.models.gibbs import ranked
 from topoi.models.names import find_name
-from topoi.models.validation import whole_number
+from topoi.models.validation import choice, whole_number
 
 # Longer rows are searched for their largest values first, and only those are sorted.
 _SORT_WHOLE = 1024
@@ -79,11 +79,12 @@ class Tables:
         )
         return ranked(frame, "topic")
 
-    def top_authors(self, n: int = 10, topic: int | None = None, min_words: int = 0) -> pd.DataFrame:
+    def top_authors(
+        self, n: int = 10, topic: int | None = None, min_words: int = 0, by: str = "mixture"
+    ) -> pd.DataFrame:
         """The authors most likely to have written a word of each topic: topic, rank, author, probability, n_words.
 
-        The probability is P(author | topic) for authors who are taken to be equally productive (AT09, appendix B);
-        ``n_words`` says on how many of the author's words it rests.
+        ``n_words`` says on how many of the author's words the probability rests.
 
         Parameters
         ----------
@@ -93,6 +94,9 @@ class Tables:
             One topic only.
         min_words : int
             Leave out authors with fewer words than this, in all topics together.
+        by : {"mixture", "words"}
+            P(author | topic) for authors taken to be equally productive, which favours those who write of little else
+            (AT09, appendix B); or the author's share of the topic's words, which favours those who write much.
 
         Examples
         --------
@@ -104,8 +108,11 @@ class Tables:
         """
         self._need_authors()
         topics = self._topics(topic)
-        theta = self._first.author_topic[:, topics].T
-        share = theta / theta.sum(axis=1, keepdims=True)
+        if choice("by", by, ("mixture", "words")) == "mixture":
+            weight = self._first.author_topic[:, topics].T
+        else:
+            weight = self._first.counts.author_topic[:-1, topics].T.astype(np.float64) + self._first.alpha[topics, None]
+        share = weight / weight.sum(axis=1, keepdims=True)
         eligible = np.flatnonzero(self._first.counts.author[:-1] >= max(min_words, 0))
         best = eligible[largest(share[:, eligible], whole_number("n", n))]
         frame = pd.DataFrame(

@@ -1,0 +1,97 @@
+"""Reviewers know the subject, and are neither the authors nor their co-authors."""
+
+import numpy as np
+import pytest
+
+import topoi
+from topoi.errors import ModelError
+
+TEXT = "ship sail tide gene harbor"
+
+
+def coauthors(corpus, excluded):
+    return {name for names in corpus.author_lists() if set(names) & set(excluded) for name in names} - set(excluded)
+
+
+@pytest.mark.parametrize("exclude", [[], ["Eve"], ["Fay"], ["Ann", "Cat"], "dan", ["Gus", "gus"]])
+def test_neither_excluded_nor_their_coauthors_are_recommended(model, corpus, exclude):
+    frame = topoi.recommend_reviewers(model, TEXT, n=100, exclude=exclude)
+    names = [name.title() for name in ([exclude] if isinstance(exclude, str) else exclude)]
+    conflict = coauthors(corpus, names)
+    assert set(frame["author"]) == set(corpus.authors) - set(names) - conflict
+    assert frame.attrs["n_excluded"] == len(set(names)) and frame.attrs["n_coauthors"] == len(conflict)
+    assert frame.attrs["n_too_few_words"] == 0 and frame.attrs["unknown"] == []
+
+
+def test_scores_follow_the_definition(model, corpus):
+    tokens = corpus.vocabulary.encode([TEXT]).tokens
+    frame = topoi.recommend_reviewers(model, TEXT, n=100)
+    assert frame.columns.tolist() == ["author", "rank", "score", "n_documents", "topics"]
+    expected = {}
+    for a, name in enumerate(corpus.authors):
+        products = [np.prod(chain.author_topic[a] @ chain.topic_word[:, tokens]) for chain in model.chains_]
+        expected[name] = np.log(np.mean(products)) / len(tokens)
+    assert frame["author"].tolist() == sorted(expected, key=lambda name: -expected[name])
+    np.testing.assert_allclose(frame["score"], [expected[name] for name in frame["author"]])
+    assert set(frame["author"][:2]) <= {"Eve", "Fay", "Gus"}
+    written = [sum(name in names for names in corpus.author_lists()) for name in frame["author"]]
+    assert frame["n_documents"].tolist() == written
+
+
+def test_topics_are_those_by_which_the_author_explains_the_text(model, corpus):
+    tokens, chain = corpus.vocabulary.encode([TEXT]).tokens, model.chains_[0]
+    for row in topoi.recommend_reviewers(model, TEXT, n=100).itertuples():
+        joint = chain.author_topic[corpus.authors.tolist().index(row.author), :, None] * chain.topic_word[:, tokens]
+        share = (joint / joint.sum(axis=0)).mean(axis=1)
+        assert row.topics == [k for k in np.argsort(-share) if share[k] >= 0.05]
+
+
+def test_another_corpus_says_who_works_with_whom(model):
+    recent = topoi.Corpus.from_tokens(
+        [["ship"], ["ship"]], authors=[["Eve", "Gus", "Stranger"], ["Stranger", "FAY"]], ids=["x", "y"]
+    )
+    frame = topoi.recommend_reviewers(model, TEXT, n=100, exclude=["Eve"], corpus=recent)
+    assert set(frame["author"]) == {"Ann", "Bob", "Cat", "Dan", "Fay"}
+    frame = topoi.recommend_reviewers(model, TEXT, n=100, exclude=["stranger"], corpus=recent)
+    assert set(frame["author"]) == {"Ann", "Bob", "Cat", "Dan"}, "letter case does not hide a conflict"
+    assert frame["n_documents"].tolist() == [0, 0, 0, 0] and frame.attrs["n_excluded"] == 0
+
+
+def test_unknown_names_are_warned_of_not_refused(model):
+    with pytest.warns(UserWarning, match=r"not known as an author.*'Evee', 'New'; did you mean 'Eve'"):
+        frame = topoi.recommend_reviewers(model, TEXT, exclude=["Evee", "Ann", "New"])
+    assert frame.attrs["unknown"] == ["Evee", "New"]
+    assert not {"Ann", "Bob"} & set(frame["author"])
+
+
+def test_authors_of_whom_little_is_known_are_left_out(model, corpus):
+    sizes = dict(zip(corpus.authors, model.chains_[0].counts.author, strict=False))
+    least = sorted(sizes.values())[3]
+    frame = topoi.recommend_reviewers(model, TEXT, n=100, min_words=int(least))
+    assert set(frame["author"]) == {name for name, size in sizes.items() if size >= least}
+    assert frame.attrs["n_too_few_words"] == 7 - len(frame)
+
+
+def test_nobody_left_is_an_empty_answer(model, corpus):
+    frame = topoi.recommend_reviewers(model, TEXT, exclude=corpus.authors.tolist())
+    assert len(frame) == 0 and "topics" in frame and frame.attrs["n_excluded"] == 7
+
+
+def test_what_cannot_be_asked_is_refused(model, lda, author_model):
+    with pytest.raises(ModelError, match="AuthorModel has no topics, and reviewers are those whose mixture"):
+        topoi.recommend_reviewers(author_model, TEXT)
+    with pytest.raises(ModelError, match="LDA has no authors"):
+        topoi.recommend_reviewers(lda, TEXT)
+    with pytest.raises(ModelError, match="knows none of the words"):
+        topoi.recommend_reviewers(model, "")
+    with pytest.raises(ModelError, match="exclude is 5; pass a list of names"):
+        topoi.recommend_reviewers(model, TEXT, exclude=5)
+    with pytest.raises(ModelError, match="corpus is list; pass a topoi.Corpus"):
+        topoi.recommend_reviewers(model, TEXT, corpus=[])
+
+
+def test_answer_survives_a_file(model, tmp_path):
+    model.save(tmp_path / "m.topoi")
+    loaded = topoi.load(tmp_path / "m.topoi")
+    before, after = (topoi.recommend_reviewers(m, TEXT, exclude=["Eve"]) for m in (model, loaded))
+    assert before.equals(after) and before.attrs == after.attrs

@@ -1,0 +1,171 @@
+"""What ``unusual``, ``similar``, ``likely``, ``reviewers``, ``align``, ``documents`` and ``words`` answer."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from topoi.cli.main import main
+
+from .conftest import COURT, FIELD, FIT, SEA, write_papers
+
+QUESTIONS = {
+    "unusual": ["Drake, F"],
+    "similar": ["Drake, F"],
+    "likely": ["ship harbor"],
+    "reviewers": ["ship harbor"],
+    "documents": ["--topic", "1"],
+    "words": ["ship"],
+}
+NEED_TOPICS = ["similar", "reviewers", "documents", "words", "align"]
+
+
+@pytest.fixture(scope="module")
+def chains_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("chains")
+    path = folder / "chains.topoi"
+    assert main(["fit", str(write_papers(folder / "papers.jsonl")), "-o", str(path), *FIT, "--chains", "2"]) == 0
+    return path
+
+
+def answer(topoi, *arguments: object) -> list[dict]:
+    run = topoi(*arguments, "--json")
+    assert (run.code, run.err) == (0, ""), run.err
+    return json.loads(run.out)
+
+
+def topic_of(topoi, model_file: Path, word: str) -> int:
+    return answer(topoi, "words", model_file, word)[0]["topic"]
+
+
+@pytest.mark.parametrize("verb", [*QUESTIONS, "align"])
+def test_people_json_and_csv_get_the_same_rows(topoi, chains_file: Path, verb: str) -> None:
+    arguments = [verb, chains_file, *QUESTIONS.get(verb, [])]
+    rows = answer(topoi, *arguments)
+    table = list(csv.DictReader(io.StringIO(topoi(*arguments, "--csv").out)))
+    assert len(rows) == len(table) > 0
+    assert list(rows[0]) == list(table[0])
+    run = topoi(*arguments)
+    assert (run.code, run.err) == (0, "")
+    assert max(map(len, run.out.splitlines())) <= 80
+    assert "\x1b" not in run.out, "no colour when piped"
+    assert topoi(*arguments, "--json", "--csv").code == 2
+
+
+@pytest.mark.parametrize("verb", NEED_TOPICS)
+def test_a_model_without_topics_is_refused(topoi, author_file: Path, verb: str) -> None:
+    run = topoi(verb, author_file, *QUESTIONS.get(verb, []))
+    assert run.code == 1
+    assert "has no topics" in run.err and run.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("verb", ["unusual", "similar", "likely", "reviewers"])
+def test_a_model_without_authors_is_refused(topoi, lda_file: Path, verb: str) -> None:
+    run = topoi(verb, lda_file, *QUESTIONS[verb])
+    assert run.code == 1
+    assert run.err == "topoi: LDA has no authors; fit an AuthorTopicModel\n"
+
+
+def test_unusual(topoi, model_file: Path, author_file: Path) -> None:
+    rows = answer(topoi, "unusual", model_file, "tull, j", "-n", 3)
+    assert list(rows[0]) == ["document", "id", "title", "year", "n_words", "perplexity"]
+    assert [row["document"] % 4 for row in rows] == [2, 2, 2]
+    assert rows[0]["perplexity"] >= rows[1]["perplexity"] >= rows[2]["perplexity"] > 1
+    lines = topoi("unusual", model_file, "Tull, J", "-n", 3).out.splitlines()
+    assert lines[0].startswith("Tull, J  12 documents, median perplexity ")
+    assert lines[1].split()[1:] == [str(rows[0]["year"]), *rows[0]["title"].split()]
+    assert len(answer(topoi, "unusual", author_file, "Tull, J")) == 10
+    assert topoi("unusual", model_file, "Tul, J").err.startswith("topoi: there is no author 'Tul, J'; did you mean")
+
+
+def test_similar(topoi, model_file: Path) -> None:
+    rows = answer(topoi, "similar", model_file, "Drake, F", "--measure", "hellinger")
+    assert [row["name"] for row in rows][0] == "Cook, J"
+    assert rows[0]["topics"] == [topic_of(topoi, model_file, "ship")]
+    first = topoi("similar", model_file, "Drake, F").out.splitlines()[0]
+    assert first.startswith("Cook, J") and set(first.split()[4:]) <= set(SEA)
+    assert topoi("similar", model_file, "Drake, F", "--measure", "taxi").code == 2
+    assert topoi("similar", model_file, "Drake, F", "--min-words", 9999).out == "Nobody is left.\n"
+
+
+def test_likely(topoi, model_file: Path, author_file: Path, tmp_path: Path, monkeypatch) -> None:
+    for file in (model_file, author_file):
+        assert answer(topoi, "likely", file, "the", "judge", "and", "jury")[0]["author"] == "Coke, E"
+    direct = topoi("likely", model_file, "judge and jury").out
+    monkeypatch.setattr("sys.stdin", io.StringIO("judge and jury"))
+    assert topoi("likely", model_file, "-").out == direct
+    path = tmp_path / "text.txt"
+    path.write_text("judge and jury")
+    assert topoi("likely", model_file, "--file", path).out == direct
+    assert topoi("likely", model_file, "judge", "--file", path).code == 2
+    run = topoi("likely", model_file, "quantum")
+    assert (run.code, run.err.count("\n")) == (1, 1) and "none of the words" in run.err
+
+
+def test_reviewers(topoi, model_file: Path) -> None:
+    rows = answer(topoi, "reviewers", model_file, "the ship left the harbor", "--exclude", "drake, f")
+    assert rows[0]["author"] == "Cook, J" and "Drake, F" not in {row["author"] for row in rows}
+    text = topoi("reviewers", model_file, "ship", "--exclude", "Drake, F;Cook, J").out
+    assert text.splitlines()[-1] == "left out: 2 excluded, 0 co-authors"
+    assert topoi("reviewers", model_file, "ship", "--exclude", "Drake, F", "--exclude", "Cook, J").out == text
+    assert "Cook, J" not in text
+
+
+def test_reviewers_excludes_known_names_beside_unknown_ones(topoi, model_file: Path) -> None:
+    run = topoi("reviewers", model_file, "ship", "--exclude", "Drake, F; Newcomer, N", "--json")
+    assert "Drake, F" not in {row["author"] for row in json.loads(run.out)}
+    assert run.err.startswith("topoi: note: not known as an author") and "'Newcomer, N'" in run.err
+
+
+def test_align(topoi, model_file: Path, chains_file: Path, lda_file: Path) -> None:
+    same = answer(topoi, "align", model_file, model_file)
+    assert all(row["topic_a"] == row["topic_b"] and row["mutual"] for row in same)
+    chains = answer(topoi, "align", chains_file, "-n", 2)
+    assert len(chains) == 2 and set(chains[0]["words_a"]) == set(chains[0]["words_b"])
+    assert answer(topoi, "align", chains_file, "--chain-a", 1, "--chain-b", 0, "-n", 2)[0]["topic_a"] in (
+        row["topic_b"] for row in chains
+    )
+    run = topoi("align", model_file, lda_file)
+    assert run.out.splitlines()[-1] == "3 of 3 pairs are each other's nearest (=)"
+    assert "has 1 chain(s)" in topoi("align", model_file).err
+
+
+def test_documents(topoi, model_file: Path) -> None:
+    topic = topic_of(topoi, model_file, "wheat")
+    rows = answer(topoi, "documents", model_file, "--topic", topic, "-n", 12)
+    assert {int(row["id"].removeprefix("p")) % 4 for row in rows} == {2}
+    own = answer(topoi, "documents", model_file, "p2")
+    assert (own[0]["topic"], own[0]["n_words"]) == (topic, 30)
+    alike = answer(topoi, "documents", model_file, "p2", "--similar", "-n", 5)
+    assert {row["document"] % 4 for row in alike} == {2}
+    assert set(topoi("documents", model_file, "p2").out.splitlines()[0].split()[3:]) <= set(FIELD)
+    assert "Paper " in topoi("documents", model_file, "p2", "--similar").out
+    for wrong in ([], ["p2", "--topic", 1], ["--topic", 1, "--similar"]):
+        assert topoi("documents", model_file, *wrong).code == 2
+    assert topoi("documents", model_file, "--topic", 9).err == (
+        "topoi: there is no topic 9; topics are numbered 0 to 2\n"
+    )
+    assert "neither the id of a document" in topoi("documents", model_file, "p999").err
+
+
+def test_words(topoi, model_file: Path) -> None:
+    rows = answer(topoi, "words", model_file, "verdict", "-n", 2)
+    assert list(rows[0]) == ["word", "rank", "topic", "probability", "word_rank", "n_words"]
+    assert rows[0]["probability"] > 0.99 and rows[0]["word_rank"] <= 10
+    lines = topoi("words", model_file, "verdict", "-n", 1).out.splitlines()
+    assert lines[0] == "verdict" and set(lines[1].split()[4:]) <= set(COURT)
+    assert "did you mean 'verdict'" in topoi("words", model_file, "verdct").err
+
+
+def test_documents_without_title_and_year(topoi, tmp_path: Path) -> None:
+    source, path = tmp_path / "bare.jsonl", tmp_path / "bare.topoi"
+    records = [{"id": f"d{i}", "text": "ship sail tide", "authors": ["Ann"]} for i in range(3)]
+    source.write_text("\n".join(json.dumps(record) for record in records))
+    assert topoi("fit", source, "-o", path, "-k", 1, "-i", 2, "--max-df", "1.0", "-q").code == 0
+    lines = topoi("unusual", path, "Ann").out.splitlines()
+    assert [line.split()[-1] for line in lines[1:]] == ["d0", "d1", "d2"]
+    assert topoi("similar", path, "Ann").out == "Nobody is left.\n"
