@@ -14,6 +14,7 @@ import logging  # noqa: E402
 import platform  # noqa: E402
 import sys  # noqa: E402
 from importlib import import_module  # noqa: E402
+from importlib.util import find_spec  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 import topoi  # noqa: E402
@@ -110,6 +111,9 @@ def main(words: list[str]) -> int:
         return 1
     report.note("run", facts(options, corpora))
     for part in options.only or PARTS:
+        if part == "memory" and find_spec("psutil") is None:
+            progress("memory is left out: pip install psutil")
+            continue
         import_module(f"benchmarks.{part}").main(corpora, settings, report)
     reached = goals.rows(report.sections)
     if reached:

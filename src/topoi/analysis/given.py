@@ -20,11 +20,11 @@ def has_topics(model: Any) -> bool:
     return hasattr(model, "topic_sizes")
 
 
-def need_topics(model: Any, why: str) -> None:
+def need_topics(model: Any, why: str, instead: str = "an AuthorTopicModel or LDA") -> None:
     """Refuse a model that is not fitted or has no topics; ``why`` says what the topics are needed for."""
     check_is_fitted(model, "n_iter_")
     if not has_topics(model):
-        raise ModelError(f"{type(model).__name__} has no topics, and {why}; fit an AuthorTopicModel or LDA")
+        raise ModelError(f"{type(model).__name__} has no topics, and {why}; fit {instead}")
 
 
 def need_authors(model: Any) -> None:

@@ -78,7 +78,7 @@ def recommend_reviewers(
     >>> topoi.recommend_reviewers(model, "The sun, a star", exclude=["Ann"])["author"].tolist()
     ['Bob', 'Eve']
     """
-    need_topics(model, "reviewers are those whose mixture of topics explains the text")
+    need_topics(model, "reviewers are those whose mixture of topics explains the text", "an AuthorTopicModel")
     need_authors(model)
     n = whole_number("n", n)
     words = words_of(model, text)
@@ -114,8 +114,8 @@ def recommend_reviewers(
 
 def find_conflicts(model: Any, corpus: Corpus, exclude: Sequence[str] | str) -> Conflicts:
     """The submission's authors, and whoever shares a document of the corpus with one of them."""
-    given = [exclude] if isinstance(exclude, str) else exclude
-    if not isinstance(given, Iterable) or not all(isinstance(name, str) for name in given):
+    given = [exclude] if isinstance(exclude, str) else list(exclude) if isinstance(exclude, Iterable) else [None]
+    if not all(isinstance(name, str) for name in given):
         raise ModelError(f"exclude is {exclude!r}; pass a list of names")
     own = {name.strip().casefold() for name in given}
     names = {name.casefold() for authors in (corpus.authors, model.authors_) for name in authors}
