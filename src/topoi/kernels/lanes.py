@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel import models
 from numba.extending import intrinsic, register_model
 
+from topoi.kernels.jit import compiled
+
 N_LANES = 16
+_CACHE_LINE = 64
 _FLOAT = ir.FloatType()
 _INT = ir.IntType(32)
 _VECTOR = ir.VectorType(_FLOAT, N_LANES)
@@ -158,19 +162,48 @@ def add_at(typingctx: Any, vector: Any, lane: Any, value: Any) -> Any:
 
 
 @intrinsic
-def prefix(typingctx: Any, vector: Any) -> Any:
-    """Running sums over the lanes, by doubling: four shuffles and four sums in a fixed order."""
+def numbers(typingctx: Any) -> Any:
+    """The lanes' own numbers, 0 to 15."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        zero = ir.Constant(_VECTOR, [0.0] * N_LANES)
+        return ir.Constant(_VECTOR, [float(i) for i in range(N_LANES)])
+
+    return lanes(), codegen
+
+
+@intrinsic
+def zero_where_equal(typingctx: Any, vector: Any, a: Any, b: Any) -> Any:
+    """The vector with zero in the lanes in which ``a`` equals ``b``."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        equal = builder.fcmp_ordered("==", args[1], args[2])
+        return builder.select(equal, ir.Constant(_VECTOR, [0.0] * N_LANES), args[0])
+
+    return lanes(lanes, lanes, lanes), codegen
+
+
+@intrinsic
+def prefix(typingctx: Any, vector: Any) -> Any:
+    """Running sums over the lanes, in a fixed order: within fours, then over fours.
+
+    Two rounds of three independent shuffles have less delay than four rounds of one.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         total = args[0]
-        for step in (1, 2, 4, 8):
-            moved = [N_LANES + i if i < step else i - step for i in range(N_LANES)]
-            mask = ir.Constant(ir.VectorType(_INT, N_LANES), moved)
-            total = builder.fadd(total, builder.shuffle_vector(total, zero, mask))
+        for step in (1, 4):
+            one, two, three = (_moved_up(builder, total, n * step) for n in (1, 2, 3))
+            total = builder.fadd(builder.fadd(total, one), builder.fadd(two, three))
         return total
 
     return lanes(lanes), codegen
+
+
+def _moved_up(builder: Any, vector: Any, n: int) -> Any:
+    """The vector with lane i in lane i + n, zeros below."""
+    zero = ir.Constant(_VECTOR, [0.0] * N_LANES)
+    places = [N_LANES + i if i < n else i - n for i in range(N_LANES)]
+    return builder.shuffle_vector(vector, zero, ir.Constant(ir.VectorType(_INT, N_LANES), places))
 
 
 @intrinsic
@@ -186,11 +219,26 @@ def count_at_most(typingctx: Any, vector: Any, bound: Any) -> Any:
 
 
 def padded(n: int) -> int:
-    """The length of a row of ``n`` lanes' worth of numbers, rounded up to whole vectors."""
+    """The length of a row of ``n`` numbers, rounded up to whole vectors.
+
+    Examples
+    --------
+    >>> from topoi.kernels.lanes import padded
+    >>> padded(16), padded(17)
+    (16, 32)
+    """
     return -(-n // N_LANES) * N_LANES
 
 
+@compiled
+def aligned_floats(n):
+    """A float32 array of ``n`` zeros that starts at a cache line: no vector of it straddles two lines."""
+    room = np.zeros(n + N_LANES, np.float32)
+    start = (-room.ctypes.data % _CACHE_LINE) // 4
+    return room[start : start + n]
+
+
 __all__ = [
-    "N_LANES", "Lanes", "add", "add_at", "count_at_most", "get", "lanes", "load", "load_uint16", "mul", "padded",
+    "N_LANES", "Lanes", "add", "add_at", "aligned_floats", "count_at_most", "get", "lanes", "load", "load_uint16", "mul", "numbers", "padded",
     "prefetch", "prefix", "splat", "store",
 ]  # fmt: skip

@@ -27,6 +27,7 @@ from topoi.kernels.random import high_float, next_bits, uniform
 
 _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)
+_SIXTEEN = np.float32(16.0)
 
 
 @lean
@@ -139,15 +140,24 @@ def _inverse(n, prior_sum):
 
 
 @inlined
-def _scan(word_topic, row, beta, sides, scales, n_slots, running, width):
-    """Running lane sums of (word_topic + beta) · Σ_q scale[q] · side[q]; unrolled for one to three authors."""
+def _scan(word_topic, row, beta, sides, scales, n_slots, own, running, width):
+    """Running lane sums of (word_topic + beta) · Σ_q scale[q] · side[q], topic ``own`` left out.
+
+    Unrolled for one to three authors. The topic left out is masked in registers: writing a zero to memory would make
+    the vector load that follows wait for the store.
+    """
     sums = lanes.splat(_ZERO)
     prior = lanes.splat(beta)
+    k = lanes.numbers()
+    next_block = lanes.splat(_SIXTEEN)
+    left_out = lanes.splat(np.float32(own))
     if n_slots == 1:
         for j in range(0, width, 16):
             word = lanes.add(lanes.load(word_topic, row + j), prior)
-            sums = lanes.add(sums, lanes.mul(word, lanes.load(sides, j)))
+            weight = lanes.mul(word, lanes.load(sides, j))
+            sums = lanes.add(sums, lanes.zero_where_equal(weight, k, left_out))
             lanes.store(running, j, sums)
+            k = lanes.add(k, next_block)
         return sums
     scale0 = lanes.splat(scales[0])
     scale1 = lanes.splat(scales[1])
@@ -156,8 +166,9 @@ def _scan(word_topic, row, beta, sides, scales, n_slots, running, width):
             word = lanes.add(lanes.load(word_topic, row + j), prior)
             side = lanes.mul(scale0, lanes.load(sides, j))
             side = lanes.add(side, lanes.mul(scale1, lanes.load(sides, width + j)))
-            sums = lanes.add(sums, lanes.mul(word, side))
+            sums = lanes.add(sums, lanes.zero_where_equal(lanes.mul(word, side), k, left_out))
             lanes.store(running, j, sums)
+            k = lanes.add(k, next_block)
         return sums
     scale2 = lanes.splat(scales[2])
     for j in range(0, width, 16):
@@ -167,8 +178,9 @@ def _scan(word_topic, row, beta, sides, scales, n_slots, running, width):
         side = lanes.add(side, lanes.mul(scale2, lanes.load(sides, 2 * width + j)))
         for q in range(3, n_slots):
             side = lanes.add(side, lanes.mul(lanes.splat(scales[q]), lanes.load(sides, q * width + j)))
-        sums = lanes.add(sums, lanes.mul(word, side))
+        sums = lanes.add(sums, lanes.zero_where_equal(lanes.mul(word, side), k, left_out))
         lanes.store(running, j, sums)
+        k = lanes.add(k, next_block)
     return sums
 
 
@@ -185,11 +197,12 @@ def _draw_slot(shares, n_slots, bits):
 class Scratch(NamedTuple):
     """Room for one document's sampling.
 
-    ``sides[q]`` holds (author_topic[a,k] + alpha[k]) / (topic[k] + W·beta) for each author of the document,
-    ``scales[q]`` the author's factor weight / (author[a] + Σ alpha), ``shares`` running sums over authors,
-    ``running`` running sums over topics, ``inverse`` 1 / (topic[k] + W·beta).
+    ``rows[q]`` is a copy of author q's counts; ``sides[q]`` holds (rows[q,k] + alpha[k]) / (topic[k] + W·beta), ``scales[q]``
+    the author's factor weight / (author[a] + Σ alpha), ``shares`` running sums over authors, ``running`` running sums
+    over topics, ``inverse`` 1 / (topic[k] + W·beta).
     """
 
+    rows: NDArray[np.float32]
     sides: NDArray[np.float32]
     scales: NDArray[np.float32]
     shares: NDArray[np.float32]
@@ -203,45 +216,70 @@ def _make_scratch(documents, counts, priors):
     width = counts.word_topic.shape[1]
     most = most_authors(documents)
     scratch = Scratch(
-        np.zeros((most, width), np.float32),
+        lanes.aligned_floats(most * width).reshape((most, width)),
+        lanes.aligned_floats(most * width).reshape((most, width)),
         np.ones(most, np.float32),
         np.ones(most, np.float32),
-        np.full(scratch_length(n_topics), np.float32(np.inf), np.float32),
-        np.zeros(width, np.float32),
+        lanes.aligned_floats(scratch_length(n_topics)),
+        lanes.aligned_floats(width),
     )
+    scratch.running[:] = np.inf
     for k in range(n_topics):
         scratch.inverse[k] = _inverse(counts.topic[k], priors.beta_sum)
     return scratch
 
 
 @inlined
+def _author_scale(documents, counts, priors, p, left_out):
+    """An author's factor, weight / (author + Σ alpha), with ``left_out`` of the author's tokens left out."""
+    total = counts.author[documents.author[p]] - left_out
+    return documents.author_weight[p] / np.float32(total + priors.alpha_sum)
+
+
+@inlined
 def _open_document(documents, assignments, counts, priors, scratch, d):
-    """Set ``sides`` and ``scales`` for a document; O(authors × topics)."""
+    """Set ``rows``, ``sides`` and ``scales`` for a document; O(authors × topics)."""
     recount_private_author(documents, assignments, counts, d)
     first = documents.author_start[d]
     n_slots = documents.author_start[d + 1] - first
     for q in range(n_slots):
         a = documents.author[first + q]
-        scratch.scales[q] = documents.author_weight[first + q] / np.float32(counts.author[a] + priors.alpha_sum)
+        scratch.scales[q] = _author_scale(documents, counts, priors, first + q, 0)
         for k in range(counts.word_topic.shape[1]):
-            scratch.sides[q, k] = (counts.author_topic[a, k] + priors.alpha[k]) * scratch.inverse[k]
+            scratch.rows[q, k] = counts.author_topic[a, k]
+            scratch.sides[q, k] = (scratch.rows[q, k] + priors.alpha[k]) * scratch.inverse[k]
     if n_slots == 1:
         scratch.scales[0] = _ONE  # one author's factor cancels
 
 
 @inlined
-def _leave_out(documents, counts, priors, scratch, first, n_slots, w, k0, q0):
-    """Take a token out of its author's count; the weight of its topic ``k0`` without it, which leaves the scan."""
-    a0 = documents.author[first + q0]
-    if n_slots > 1:
-        scratch.scales[q0] = documents.author_weight[first + q0] / np.float32(counts.author[a0] - 1 + priors.alpha_sum)
-    counts.author_topic[a0, k0] -= _ONE
+def _own_weight(counts, priors, scratch, n_slots, w, k0, q0):
+    """The weight of the token's own topic ``k0`` with the token left out."""
     side = _ZERO
     for q in range(n_slots):
-        scratch.sides[q, k0] = _ZERO
-        side += scratch.scales[q] * (counts.author_topic[documents.author[first + q], k0] + priors.alpha[k0])
+        own = _ONE if q == q0 else _ZERO
+        side += scratch.scales[q] * (scratch.rows[q, k0] - own + priors.alpha[k0])
     word = counts.word_topic[w, k0] - _ONE + priors.beta[w]
     return word * side * _inverse(counts.topic[k0] - 1, priors.beta_sum)
+
+
+@inlined
+def _move(counts, priors, scratch, author, first, n_slots, w, k0, k, q0, q):
+    """Record that a token moves from topic ``k0`` and author ``q0`` to ``k`` and ``q``."""
+    scratch.rows[q0, k0] -= _ONE
+    scratch.rows[q, k] += _ONE
+    counts.author_topic[author[first + q0], k0] -= _ONE
+    counts.author_topic[author[first + q], k] += _ONE
+    if k != k0:
+        counts.word_topic[w, k0] -= _ONE
+        counts.word_topic[w, k] += _ONE
+        counts.topic[k0] -= 1
+        counts.topic[k] += 1
+        scratch.inverse[k0] = _inverse(counts.topic[k0], priors.beta_sum)
+        scratch.inverse[k] = _inverse(counts.topic[k], priors.beta_sum)
+    for p in range(n_slots):
+        scratch.sides[p, k0] = (scratch.rows[p, k0] + priors.alpha[k0]) * scratch.inverse[k0]
+        scratch.sides[p, k] = (scratch.rows[p, k] + priors.alpha[k]) * scratch.inverse[k]
 
 
 @compiled
@@ -256,10 +294,10 @@ def sweep(documents, assignments, counts, priors, stream):
 
 @lean
 def _sweep(documents, assignments, counts, priors, scratch, stream):
-    tokens, doc_start, author, author_start, author_weight = documents
-    word_topic, topic, author_topic, author_total = counts
-    alpha, alpha_sum, beta, beta_sum = priors
-    sides, scales, shares, running, inverse = scratch
+    tokens, doc_start, author, author_start, _ = documents
+    word_topic, topic, _, author_total = counts
+    alpha, beta = priors.alpha, priors.beta
+    rows, sides, scales, shares, running, _ = scratch
     n_topics = topic.shape[0]
     width = word_topic.shape[1]
     last_token = tokens.shape[0] - 1
@@ -269,43 +307,35 @@ def _sweep(documents, assignments, counts, priors, scratch, stream):
         n_slots = author_start[d + 1] - first
         for i in range(doc_start[d], doc_start[d + 1]):
             w = np.int64(np.uint32(tokens[i]))
-            ahead = np.int64(np.uint32(tokens[min(i + 2, last_token)])) * width
+            ahead = np.int64(np.uint32(tokens[min(i + 4, last_token)])) * width
             for j in range(0, width, 16):
                 lanes.prefetch(word_topic, ahead + j)
             k0 = np.int64(assignments.topic[i])
             q0 = np.int64(assignments.slot[i])
-            a0 = author[first + q0]
-            own = _leave_out(documents, counts, priors, scratch, first, n_slots, w, k0, q0)
-            sums = _scan(word_topic, w * width, beta[w], sides, scales, n_slots, running, width)
+            whole_scale = scales[q0]
+            if n_slots > 1:
+                scales[q0] = _author_scale(documents, counts, priors, first + q0, 1)
+            own = _own_weight(counts, priors, scratch, n_slots, w, k0, q0)
+            sums = _scan(word_topic, w * width, beta[w], sides, scales, n_slots, k0, running, width)
             k = draw_lanes(running, sums, n_topics, k0, own, next_bits(stream))
             q = 0
             if n_slots > 1:
                 total = _ZERO
                 for p in range(n_slots):
-                    total += scales[p] * (author_topic[author[first + p], k] + alpha[k])
+                    left_out = _ONE if (p == q0 and k == k0) else _ZERO
+                    total += scales[p] * (rows[p, k] - left_out + alpha[k])
                     shares[p] = total
                 q = _draw_slot(shares, n_slots, next_bits(stream))
-            a = author[first + q]
-            author_topic[a, k] += _ONE
-            if q != q0:
-                author_total[a0] -= 1
-                author_total[a] += 1
-                assignments.slot[i] = q
-                scales[q] = author_weight[first + q] / np.float32(author_total[a] + alpha_sum)
-            if n_slots > 1:
-                scales[q0] = author_weight[first + q0] / np.float32(author_total[a0] + alpha_sum)
-            if k != k0:
-                word_topic[w, k0] -= _ONE
-                word_topic[w, k] += _ONE
-                topic[k0] -= 1
-                topic[k] += 1
+            scales[q0] = whole_scale
+            if k != k0 or q != q0:
                 assignments.topic[i] = k
-                inverse[k0] = _inverse(topic[k0], beta_sum)
-                inverse[k] = _inverse(topic[k], beta_sum)
-                for p in range(n_slots):
-                    sides[p, k] = (author_topic[author[first + p], k] + alpha[k]) * inverse[k]
-            for p in range(n_slots):
-                sides[p, k0] = (author_topic[author[first + p], k0] + alpha[k0]) * inverse[k0]
+                _move(counts, priors, scratch, author, first, n_slots, w, k0, k, q0, q)
+            if q != q0:
+                assignments.slot[i] = q
+                author_total[author[first + q0]] -= 1
+                author_total[author[first + q]] += 1
+                scales[q0] = _author_scale(documents, counts, priors, first + q0, 0)
+                scales[q] = _author_scale(documents, counts, priors, first + q, 0)
 
 
 @compiled
@@ -322,10 +352,12 @@ def lane_weights(documents, assignments, counts, priors, d, i):
     w = np.int64(documents.tokens[i])
     k0 = np.int64(assignments.topic[i])
     q0 = np.int64(assignments.slot[i])
-    own = _leave_out(documents, counts, priors, scratch, first, n_slots, w, k0, q0)
-    _scan(counts.word_topic, w * width, priors.beta[w], scratch.sides, scratch.scales, n_slots, scratch.running, width)
-    counts.author_topic[documents.author[first + q0], k0] += _ONE
-    weights = differences(scratch.running, counts.topic.shape[0])
+    if n_slots > 1:
+        scratch.scales[q0] = _author_scale(documents, counts, priors, first + q0, 1)
+    own = _own_weight(counts, priors, scratch, n_slots, w, k0, q0)
+    sides, scales, running = scratch.sides, scratch.scales, scratch.running
+    _scan(counts.word_topic, w * width, priors.beta[w], sides, scales, n_slots, k0, running, width)
+    weights = differences(running, counts.topic.shape[0])
     weights[k0] += own
     return weights
 

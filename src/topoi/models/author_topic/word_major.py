@@ -82,10 +82,11 @@ def sweep_words(runs, topic_of, counts, priors, block_docs, stream):
     """One exact LDA sweep over word runs; changes topics (in run order), word and topic counts, and stream."""
     n_topics = counts.topic.shape[0]
     width = counts.word_topic.shape[1]
-    doc_topic = np.zeros((block_docs, width), np.uint16)
-    side = np.zeros(width, np.float32)
-    inverse = np.zeros(width, np.float32)
-    running = np.full(scratch_length(n_topics), np.float32(np.inf), np.float32)
+    doc_topic = lanes.aligned_floats(block_docs * width // 2).view(np.uint16).reshape((block_docs, width))
+    side = lanes.aligned_floats(width)
+    inverse = lanes.aligned_floats(width)
+    running = lanes.aligned_floats(scratch_length(n_topics))
+    running[:] = np.inf
     for k in range(n_topics):
         inverse[k] = _inverse(counts.topic[k], priors.beta_sum)
     for b in range(runs.block_start.shape[0] - 1):
