@@ -20,7 +20,9 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 TESTS = ["test_enumeration.py", "test_conditional.py", "test_geweke.py", "test_likelihood.py", "test_chains.py"]
+PLAIN = "src/topoi/models/author_topic/plain.py"
 KERNELS = "src/topoi/models/author_topic/kernels.py"
+COUNTS = "src/topoi/kernels/counts.py"
 WORDS = "src/topoi/models/author_topic/word_major.py"
 LIKELIHOOD = "src/topoi/models/author_topic/likelihood.py"
 INFERENCE = "src/topoi/models/author_topic/inference.py"
@@ -39,27 +41,32 @@ class Mistake(NamedTuple):
 
 
 MISTAKES = [
-    Mistake("plain: the token's author is not taken out", KERNELS, "counts.author[a] += step", "counts.author[a] += 0"),
-    Mistake("plain: alpha forgotten", KERNELS, "counts.author_topic[a, k]) + priors.alpha[k])", "counts.author_topic[a, k]) + 0.1)"),
-    Mistake("plain: topics not normalised", KERNELS, "word / (counts.topic[k] + priors.beta_sum) * side", "word * side"),
-    Mistake("plain: weights of authors ignored", KERNELS, "return documents.author_weight[p] * share", "return share"),
+    Mistake("plain: the token's author is not taken out", PLAIN, "counts.author[a] += step", "counts.author[a] += 0"),
+    Mistake("plain: alpha forgotten", PLAIN, "counts.author_topic[a, k]) + priors.alpha[k])", "counts.author_topic[a, k]) + 0.1)"),
+    Mistake("plain: topics not normalised", PLAIN, "word / (counts.topic[k] + priors.beta_sum) * side", "word * side"),
+    Mistake("plain: weights of authors ignored", PLAIN, "return documents.author_weight[p] * share", "return share"),
     Mistake("lanes: own word still counted", KERNELS, "counts.word_topic[w, k0] - _ONE + priors.beta[w]", "counts.word_topic[w, k0] + priors.beta[w]"),
-    Mistake("lanes: own topic still counted", KERNELS, "_inverse(counts.topic[k0] - 1, priors.beta_sum)", "_inverse(counts.topic[k0], priors.beta_sum)"),
-    Mistake("lanes: own author's total still counted", KERNELS, "np.float32(counts.author[a0] - 1 + priors.alpha_sum)", "np.float32(counts.author[a0] + priors.alpha_sum)"),
-    Mistake("lanes: own topic scanned twice", KERNELS, "scratch.sides[q, k0] = _ZERO", "scratch.sides[q, k0] += _ZERO"),
-    Mistake("lanes: third author forgotten", KERNELS, "lanes.mul(scale2, lanes.load(sides, 2 * width + j))", "lanes.mul(scale2, lanes.load(sides, width + j))"),
+    Mistake("lanes: own topic still counted", KERNELS, "scratch.inverses.less[k0]", "scratch.inverses.now[k0]"),
+    Mistake("lanes: own author's total still counted (two)", KERNELS, "scale0 = scratch.reduced[0] if q0 == 0", "scale0 = scratch.scales[0] if q0 == 0"),
+    Mistake("lanes: own author's total still counted (many)", KERNELS, "scratch.scales[q0] = scratch.reduced[q0]\n    side", "scratch.scales[q0] = scratch.scales[q0]\n    side"),
+    Mistake("lanes: own topic scanned twice", KERNELS, "lanes.zero_where_equal(weight, k, lanes.splat(np.float32(own)))", "weight"),
+    Mistake("lanes: third author forgotten", KERNELS, "lanes.mul(lanes.splat(scales[2]), lanes.load(sides, 2 * width + j))", "lanes.mul(lanes.splat(scales[2]), lanes.load(sides, width + j))"),
     Mistake("lanes: further authors forgotten", KERNELS, "for q in range(3, n_slots):", "for q in range(4, n_slots):"),
-    Mistake("lanes: author drawn uniformly", KERNELS, "total += scales[p] * (author_topic[author[first + p], k] + alpha[k])", "total += _ONE"),
-    Mistake("lanes: inverse not refreshed", KERNELS, "inverse[k] = _inverse(topic[k], beta_sum)", "inverse[k] = inverse[k]"),
-    Mistake("lanes: scale of the new author not refreshed", KERNELS, "scales[q] = author_weight[first + q] / np.float32(author_total[a] + alpha_sum)", "scales[q] = scales[q]"),
+    Mistake("lanes: one of two authors drawn uniformly", KERNELS, "np.int64(share0 <= high_float(bits) * (share0 + share1))", "np.int64(_ONE <= high_float(bits) * (_ONE + _ONE))"),
+    Mistake("lanes: one of many authors drawn uniformly", KERNELS, "total += scratch.scales[p] * (scratch.rows[p, k] - left_out + alpha[k])", "total += _ONE"),
+    Mistake("lanes: author drawn with the token counted", KERNELS, "left_out = _ONE if (p == q0 and k == k0) else _ZERO", "left_out = _ZERO"),
+    Mistake("lanes: factor of the new author not refreshed", KERNELS, "scratch.scales[q] = scratch.raised[q]", "scratch.scales[q] = scratch.scales[q]"),
+    Mistake("lanes: reduced factor not refreshed", KERNELS, "scratch.reduced[q0] = _author_scale(documents, counts, priors, first + q0, -1)", "scratch.reduced[q0] = scratch.reduced[q0]"),
     Mistake("lanes: private author not recounted", KERNELS, "    recount_private_author(documents, assignments, counts, d)\n    first = documents.author_start[d]\n    n_slots", "    first = documents.author_start[d]\n    n_slots"),
-    Mistake("draw: own weight left out of the search", DRAW, "block += running[16 * b + lane] + (extra if b >= own_block else _ZERO) <= target", "block += running[16 * b + lane] <= target"),
+    Mistake("counts: inverse not refreshed", COUNTS, "inverses.now[k] = inverses.more[k]", "inverses.now[k] = inverses.now[k]"),
+    Mistake("counts: inverse with one less not refreshed", COUNTS, "inverses.less[k0] = inverse(topic[k0] - 1, beta_sum)", "inverses.less[k0] = inverses.less[k0]"),
+    Mistake("draw: own weight left out of the search", DRAW, "own_block - 8 * group, extra, target", "own_block - 8 * group, _ZERO, target"),
     Mistake("draw: lane and block share their bits", DRAW, "target = low_float(bits)", "target = high_float(bits)"),
-    Mistake("draw: groups of eight off by one", DRAW, "b = 8 * g + 7", "b = 8 * g + 6"),
-    Mistake("lanes: prefix sums miss a step", LANES, "for step in (1, 2, 4, 8):", "for step in (1, 2, 4):"),
+    Mistake("draw: groups of eight off by one", DRAW, "(8 * first + 7) + lane", "(8 * first + 6) + lane"),
+    Mistake("lanes: prefix sums miss a step", LANES, "for step in (1, 4):", "for step in (1,):"),
     Mistake("word order: own document count kept", WORDS, "np.float32(doc_topic[d, k0]) - _ONE + priors.alpha[k0]", "np.float32(doc_topic[d, k0]) + priors.alpha[k0]"),
     Mistake("word order: documents' counts not moved", WORDS, "doc_topic[d, k] += np.uint16(1)\n                word_topic", "doc_topic[d, k] += np.uint16(0)\n                word_topic"),
-    Mistake("word order: side of the new topic stale", WORDS, "                side[k] = (word_topic[w, k] + beta[w]) * inverse[k]\n            side[k0]", "            side[k0]"),
+    Mistake("word order: side of the new topic stale", WORDS, "side[k] = (word_topic[w, k] + beta[w]) * inverses.now[k]", "side[k] = side[k]"),
     Mistake("filter: particles' weights not updated", LIKELIHOOD, "weight[p] *= mass[p] / estimate", "weight[p] *= 1.0"),
     Mistake("filter: prior of the private author forgotten", LIKELIHOOD, "scale * (number[k] + alpha[k])", "scale * (number[k] + 1.0)"),
     Mistake("filter: moved tokens counted twice", LIKELIHOOD, "number[p, old] -= 1.0", "number[p, old] -= 0.0"),

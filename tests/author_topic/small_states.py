@@ -7,7 +7,7 @@ import numpy as np
 
 from topoi.kernels.counts import Assignments, Counts, Documents
 from topoi.kernels.lanes import padded
-from topoi.models.author_topic.kernels import count
+from topoi.models.author_topic.plain import count
 from topoi.models.author_topic.state import make_priors
 
 PRIVATE = -1

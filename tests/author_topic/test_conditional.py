@@ -10,7 +10,8 @@ from topoi.kernels import lanes
 from topoi.kernels.draw import draw_lanes, scratch_length
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream, next_bits
-from topoi.models.author_topic.kernels import lane_weights, move_token, recount_private_author, topic_weights
+from topoi.models.author_topic.kernels import lane_weights
+from topoi.models.author_topic.plain import move_token, recount_private_author, topic_weights
 from topoi.models.author_topic.word_major import word_lane_weights
 
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.kernels.jit import lean
+from topoi.kernels import lanes
+from topoi.kernels.jit import compiled, inlined, lean
 
 
 class Documents(NamedTuple):
@@ -56,3 +57,45 @@ def most_authors(documents):
     for d in range(documents.author_start.shape[0] - 1):
         most = max(most, documents.author_start[d + 1] - documents.author_start[d])
     return most
+
+
+class Inverses(NamedTuple):
+    """1 / (topic[k] + W·beta) for every topic, and what it would be with one token less or more.
+
+    A token that moves needs the inverses of two changed counts at once, and the next token waits for them: they are
+    looked up, and the divisions that replace them are done while nobody waits.
+    """
+
+    now: NDArray[np.float32]
+    less: NDArray[np.float32]
+    more: NDArray[np.float32]
+
+
+@inlined
+def inverse(n, prior_sum):
+    """1 / (n + prior_sum) in float32: the same bits for the same count, however it was reached."""
+    return np.float32(1.0) / np.float32(n + prior_sum)
+
+
+@compiled
+def make_inverses(topic, beta_sum, width):
+    """The inverses of all topics; zero in the padding."""
+    inverses = Inverses(lanes.aligned_floats(width), np.zeros(width, np.float32), np.zeros(width, np.float32))
+    for k in range(topic.shape[0]):
+        inverses.now[k] = inverse(topic[k], beta_sum)
+        inverses.less[k] = inverse(topic[k] - 1, beta_sum)
+        inverses.more[k] = inverse(topic[k] + 1, beta_sum)
+    return inverses
+
+
+@inlined
+def move_between_topics(topic, inverses, beta_sum, k0, k):
+    """Move one token's count from topic ``k0`` to another topic ``k``, with the inverses."""
+    topic[k0] -= 1
+    topic[k] += 1
+    inverses.more[k0] = inverses.now[k0]
+    inverses.now[k0] = inverses.less[k0]
+    inverses.less[k0] = inverse(topic[k0] - 1, beta_sum)
+    inverses.less[k] = inverses.now[k]
+    inverses.now[k] = inverses.more[k]
+    inverses.more[k] = inverse(topic[k] + 1, beta_sum)

@@ -40,8 +40,8 @@ def draw_lanes(running, sums, n, own, own_weight, bits):
     """
     own_lane = own & 15
     own_block = own >> 4
-    upto = lanes.prefix(lanes.add_at(sums, own_lane, own_weight))
-    lane = lanes.count_at_most(upto, high_float(bits) * lanes.get(upto, 15))
+    upto = lanes.add_from(lanes.prefix(sums), own_lane, own_weight)
+    lane = lanes.count_at_most(upto, lanes.mul(lanes.splat(high_float(bits)), lanes.last(upto)))
     # Rounding may carry the product up to the total: stay among the lanes that exist.
     lane = min(lane, min(n, 16) - 1)
     extra = own_weight if lane == own_lane else _ZERO
@@ -49,22 +49,23 @@ def draw_lanes(running, sums, n, own, own_weight, bits):
     target = low_float(bits) * (running[16 * (n_blocks - 1) + lane] + extra)
     # Counting without leaving early: the loads are independent and the branches always go the same way.
     group = 0
-    n_groups = (n_blocks + 7) >> 3
-    if n_groups > 1:
-        for g in range(n_groups):
-            b = 8 * g + 7
-            group += running[16 * b + lane] + (extra if b >= own_block else _ZERO) <= target
-        group = min(group, n_groups - 1)
-    block = 8 * group
-    for b in range(8 * group, 8 * group + 7):
-        block += running[16 * b + lane] + (extra if b >= own_block else _ZERO) <= target
+    if n_blocks > 8:
+        for first in range(0, (n_blocks + 7) >> 3, 8):
+            at = 16 * (8 * first + 7) + lane
+            group += lanes.count_eight_groups(running, at, (own_block >> 3) - first, extra, target)
+        group = min(group, (n_blocks - 1) >> 3)
+    at = 128 * group + lane
+    block = 8 * group + lanes.count_eight_blocks(running, at, own_block - 8 * group, extra, target)
     return 16 * min(block, (n - 1 - lane) >> 4) + lane
 
 
 @inlined
 def scratch_length(n):
-    """The length of ``running`` for ``n`` weights: whole groups of eight blocks, filled with inf beyond the last."""
-    return 128 * ((n + 127) // 128)
+    """The length of ``running`` for ``n`` weights; what lies beyond them must hold infinity.
+
+    Up to 128 weights are eight blocks; more are searched in whole sets of eight groups of eight blocks.
+    """
+    return 128 if n <= 128 else 1024 * ((n + 1023) // 1024)
 
 
 @compiled

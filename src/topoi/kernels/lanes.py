@@ -145,18 +145,18 @@ def get(typingctx: Any, vector: Any, lane: Any) -> Any:
 
 
 @intrinsic
-def add_at(typingctx: Any, vector: Any, lane: Any, value: Any) -> Any:
-    """The vector with a float32 added to one lane (by comparing lane numbers, so it never goes through memory)."""
+def add_from(typingctx: Any, vector: Any, lane: Any, value: Any) -> Any:
+    """The vector with a float32 added to one lane and all after it."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        numbers = ir.VectorType(_INT, N_LANES)
-        wanted = builder.insert_element(
-            ir.Constant(numbers, ir.Undefined), builder.trunc(args[1], _INT), ir.Constant(_INT, 0)
+        numbered = ir.VectorType(_INT, N_LANES)
+        first = builder.insert_element(
+            ir.Constant(numbered, ir.Undefined), builder.trunc(args[1], _INT), ir.Constant(_INT, 0)
         )
-        wanted = builder.shuffle_vector(wanted, wanted, ir.Constant(numbers, [0] * N_LANES))
-        here = builder.icmp_unsigned("==", ir.Constant(numbers, list(range(N_LANES))), wanted)
+        first = builder.shuffle_vector(first, first, ir.Constant(numbered, [0] * N_LANES))
+        from_there = builder.icmp_unsigned(">=", ir.Constant(numbered, list(range(N_LANES))), first)
         zero = ir.Constant(_VECTOR, [0.0] * N_LANES)
-        return builder.fadd(args[0], builder.select(here, _splat(builder, args[2]), zero))
+        return builder.fadd(args[0], builder.select(from_there, _splat(builder, args[2]), zero))
 
     return lanes(lanes, types.intp, types.float32), codegen
 
@@ -207,15 +207,65 @@ def _moved_up(builder: Any, vector: Any, n: int) -> Any:
 
 
 @intrinsic
-def count_at_most(typingctx: Any, vector: Any, bound: Any) -> Any:
-    """How many lanes are less than or equal to a float32."""
+def last(typingctx: Any, vector: Any) -> Any:
+    """The last lane's value in all lanes."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        below = builder.fcmp_ordered("<=", args[0], _splat(builder, args[1]))
-        bits = builder.bitcast(below, ir.IntType(N_LANES))
-        return builder.zext(builder.ctpop(bits), ir.IntType(64))
+        places = ir.Constant(ir.VectorType(_INT, N_LANES), [N_LANES - 1] * N_LANES)
+        return builder.shuffle_vector(args[0], args[0], places)
 
-    return types.int64(lanes, types.float32), codegen
+    return lanes(lanes), codegen
+
+
+@intrinsic
+def count_at_most(typingctx: Any, vector: Any, bounds: Any) -> Any:
+    """How many lanes are less than or equal to the same lane of ``bounds``."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _number_true(builder, builder.fcmp_ordered("<=", args[0], args[1]), N_LANES)
+
+    return types.int64(lanes, lanes), codegen
+
+
+def _number_true(builder: Any, conditions: Any, n: int) -> Any:
+    return builder.zext(builder.ctpop(builder.bitcast(conditions, ir.IntType(n))), ir.IntType(64))
+
+
+def _eight_in_steps(step: int) -> Any:
+    """Make the search of eight values ``step`` apart, as one comparison of vectors."""
+    eight = ir.VectorType(_FLOAT, 8)
+    numbered = ir.VectorType(_INT, 8)
+
+    def spread(builder: Any, value: Any, kind: Any) -> Any:
+        one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(_INT, 0))
+        return builder.shuffle_vector(one, one, ir.Constant(numbered, [0] * 8))
+
+    def typer(typingctx: Any, array: Any, offset: Any, since: Any, extra: Any, bound: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            data = context.make_array(signature.args[0])(context, builder, args[0]).data
+            start = builder.gep(data, [args[1]])
+            values = ir.Constant(eight, ir.Undefined)
+            for i in range(8):
+                value = builder.load(builder.gep(start, [ir.Constant(ir.IntType(64), i * step)]))
+                values = builder.insert_element(values, value, ir.Constant(_INT, i))
+            places = ir.Constant(numbered, list(range(8)))
+            counts = builder.icmp_signed(">=", places, spread(builder, builder.trunc(args[2], _INT), numbered))
+            more = builder.select(counts, spread(builder, args[3], eight), ir.Constant(eight, [0.0] * 8))
+            below = builder.fcmp_ordered("<=", builder.fadd(values, more), spread(builder, args[4], eight))
+            return _number_true(builder, below, 8)
+
+        return types.int64(array, types.intp, types.intp, types.float32, types.float32), codegen
+
+    typer.__name__ = f"count_eight_{step}_apart"
+    typer.__doc__ = (
+        f"How many of eight values, from a flat position on and {step} apart, are at most ``bound``, after ``extra`` "
+        "has been added to those from number ``since`` on."
+    )
+    return intrinsic(typer)
+
+
+count_eight_blocks = _eight_in_steps(N_LANES)
+count_eight_groups = _eight_in_steps(8 * N_LANES)
 
 
 def padded(n: int) -> int:
@@ -239,6 +289,25 @@ def aligned_floats(n):
 
 
 __all__ = [
-    "N_LANES", "Lanes", "add", "add_at", "aligned_floats", "count_at_most", "get", "lanes", "load", "load_uint16", "mul", "numbers", "padded",
-    "prefetch", "prefix", "splat", "store",
-]  # fmt: skip
+    "Lanes",
+    "N_LANES",
+    "add",
+    "add_from",
+    "aligned_floats",
+    "count_at_most",
+    "count_eight_blocks",
+    "count_eight_groups",
+    "get",
+    "lanes",
+    "last",
+    "load",
+    "load_uint16",
+    "mul",
+    "numbers",
+    "padded",
+    "prefetch",
+    "prefix",
+    "splat",
+    "store",
+    "zero_where_equal",
+]

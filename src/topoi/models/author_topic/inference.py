@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from topoi.kernels.counts import Assignments, Counts, Documents, Priors, most_authors
 from topoi.kernels.jit import compiled, lean
 from topoi.kernels.random import seed_stream
-from topoi.models.author_topic.kernels import (
+from topoi.models.author_topic.kernels import sweep
+from topoi.models.author_topic.plain import (
     author_share,
     move_token,
     random_assignments,
     recount_private_author,
-    sweep,
     topic_weights,
 )
 

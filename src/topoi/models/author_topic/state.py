@@ -18,7 +18,7 @@ from topoi.kernels.counts import Assignments, Counts, Documents, Priors
 from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet, log_probability_columns, log_probability_rows
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
-from topoi.models.author_topic import kernels, word_major
+from topoi.models.author_topic import kernels, plain, word_major
 
 _EXACT_IN_FLOAT32 = 2**24
 _LARGEST_UINT16 = 2**16 - 1
@@ -226,7 +226,7 @@ class AuthorTopicSampler:
         for number, shard in enumerate(chain.shards):
             n = len(shard.documents.tokens)
             drawn = Assignments(np.zeros(n, np.uint16), np.zeros(n, np.uint16))
-            kernels.random_assignments(shard.documents, self.n_topics, drawn, new_stream(seed, index, 0, number))
+            plain.random_assignments(shard.documents, self.n_topics, drawn, new_stream(seed, index, 0, number))
             shard.set_assignments(drawn.topic, drawn.slot)
         self.recount(chain)
         return chain
@@ -259,7 +259,7 @@ class AuthorTopicSampler:
     def recount(self, chain: Chain) -> None:
         """Set the shared counts to what the assignments say."""
         documents, assignments = self.whole(chain)
-        kernels.count(documents, assignments, chain.counts)
+        plain.count(documents, assignments, chain.counts)
         self._check_counts(chain)
 
     def whole(self, chain: Chain) -> tuple[Documents, Assignments]:
@@ -325,7 +325,7 @@ class AuthorTopicSampler:
             counts.author_topic, counts.author, priors.alpha, priors.alpha_sum, self.lists.n_shared, self.n_topics
         )
         documents, assignments = self.whole(chain)
-        rest = kernels.log_joint_documents(documents, assignments, counts, priors)
+        rest = plain.log_joint_documents(documents, assignments, counts, priors)
         return float(words + topics + rest)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.kernels import lanes
+from topoi.kernels.counts import make_inverses, move_between_topics
 from topoi.kernels.draw import differences, draw_lanes, scratch_length
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.random import next_bits
@@ -22,6 +23,8 @@ from topoi.kernels.random import next_bits
 _CACHE_BYTES = 2**20
 _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)
+_SIXTEEN = np.float32(16.0)
+_MASK_UP_TO = 256
 
 
 class WordRuns(NamedTuple):
@@ -46,35 +49,45 @@ class WordLayout(NamedTuple):
 
 
 @inlined
-def _inverse(n, prior_sum):
-    return _ONE / np.float32(n + prior_sum)
+def _scan(doc_topic, row, alpha, side, own, running, width):
+    """Running lane sums of (doc_topic + alpha) · side, topic ``own`` left out.
 
-
-@inlined
-def _scan(doc_topic, row, alpha, side, running, width):
-    """Running lane sums of (doc_topic + alpha) · side."""
+    With few topics it is masked in registers, because a zero written to memory would make the vector load that follows
+    wait for the store; with many, the wait is over before the load comes, and the mask would cost more.
+    """
     sums = lanes.splat(_ZERO)
+    if width <= _MASK_UP_TO:
+        k = lanes.numbers()
+        for j in range(0, width, 16):
+            doc = lanes.add(lanes.load_uint16(doc_topic, row + j), lanes.load(alpha, j))
+            weight = lanes.mul(doc, lanes.load(side, j))
+            sums = lanes.add(sums, lanes.zero_where_equal(weight, k, lanes.splat(np.float32(own))))
+            lanes.store(running, j, sums)
+            k = lanes.add(k, lanes.splat(_SIXTEEN))
+        return sums
+    kept = side[own]
+    side[own] = _ZERO
     for j in range(0, width, 16):
         doc = lanes.add(lanes.load_uint16(doc_topic, row + j), lanes.load(alpha, j))
         sums = lanes.add(sums, lanes.mul(doc, lanes.load(side, j)))
         lanes.store(running, j, sums)
+    side[own] = kept
     return sums
 
 
 @inlined
-def _open_word(counts, priors, side, inverse, w):
+def _open_word(counts, priors, side, inverses, w):
     """Set the word's side: (word_topic + beta) / (topic + W·beta)."""
     for k in range(side.shape[0]):
-        side[k] = (counts.word_topic[w, k] + priors.beta[w]) * inverse[k]
+        side[k] = (counts.word_topic[w, k] + priors.beta[w]) * inverses.now[k]
 
 
 @inlined
-def _leave_out(doc_topic, counts, priors, side, d, w, k0):
-    """The weight of the token's topic without the token; that topic leaves the scan."""
-    side[k0] = _ZERO
+def _own_weight(doc_topic, counts, priors, inverses, d, w, k0):
+    """The weight of the token's own topic ``k0`` with the token left out."""
     rest = np.float32(doc_topic[d, k0]) - _ONE + priors.alpha[k0]
     word = counts.word_topic[w, k0] - _ONE + priors.beta[w]
-    return word * rest * _inverse(counts.topic[k0] - 1, priors.beta_sum)
+    return word * rest * inverses.less[k0]
 
 
 @compiled
@@ -84,17 +97,15 @@ def sweep_words(runs, topic_of, counts, priors, block_docs, stream):
     width = counts.word_topic.shape[1]
     doc_topic = lanes.aligned_floats(block_docs * width // 2).view(np.uint16).reshape((block_docs, width))
     side = lanes.aligned_floats(width)
-    inverse = lanes.aligned_floats(width)
+    inverses = make_inverses(counts.topic, priors.beta_sum, width)
     running = lanes.aligned_floats(scratch_length(n_topics))
     running[:] = np.inf
-    for k in range(n_topics):
-        inverse[k] = _inverse(counts.topic[k], priors.beta_sum)
     for b in range(runs.block_start.shape[0] - 1):
-        _sweep_block(runs, b, topic_of, counts, priors, doc_topic, side, inverse, running, stream)
+        _sweep_block(runs, b, topic_of, counts, priors, doc_topic, side, inverses, running, stream)
 
 
 @lean
-def _sweep_block(runs, b, topic_of, counts, priors, doc_topic, side, inverse, running, stream):
+def _sweep_block(runs, b, topic_of, counts, priors, doc_topic, side, inverses, running, stream):
     word, start, block_start, doc = runs
     word_topic, topic, _, _ = counts
     alpha, _, beta, beta_sum = priors
@@ -107,12 +118,12 @@ def _sweep_block(runs, b, topic_of, counts, priors, doc_topic, side, inverse, ru
         doc_topic[np.uint32(doc[i]), topic_of[i]] += np.uint16(1)
     for r in range(block_start[b], block_start[b + 1]):
         w = np.int64(np.uint32(word[r]))
-        _open_word(counts, priors, side, inverse, w)
+        _open_word(counts, priors, side, inverses, w)
         for i in range(start[r], start[r + 1]):
             d = np.int64(np.uint32(doc[i]))
             k0 = np.int64(topic_of[i])
-            own = _leave_out(doc_topic, counts, priors, side, d, w, k0)
-            sums = _scan(doc_topic, d * width, alpha, side, running, width)
+            own = _own_weight(doc_topic, counts, priors, inverses, d, w, k0)
+            sums = _scan(doc_topic, d * width, alpha, side, k0, running, width)
             k = draw_lanes(running, sums, n_topics, k0, own, next_bits(stream))
             if k != k0:
                 topic_of[i] = k
@@ -120,12 +131,9 @@ def _sweep_block(runs, b, topic_of, counts, priors, doc_topic, side, inverse, ru
                 doc_topic[d, k] += np.uint16(1)
                 word_topic[w, k0] -= _ONE
                 word_topic[w, k] += _ONE
-                topic[k0] -= 1
-                topic[k] += 1
-                inverse[k0] = _inverse(topic[k0], beta_sum)
-                inverse[k] = _inverse(topic[k], beta_sum)
-                side[k] = (word_topic[w, k] + beta[w]) * inverse[k]
-            side[k0] = (word_topic[w, k0] + beta[w]) * inverse[k0]
+                move_between_topics(topic, inverses, beta_sum, k0, k)
+                side[k0] = (word_topic[w, k0] + beta[w]) * inverses.now[k0]
+                side[k] = (word_topic[w, k] + beta[w]) * inverses.now[k]
 
 
 @compiled
@@ -134,13 +142,11 @@ def word_lane_weights(doc_topic, counts, priors, d, w, k0):
     n_topics = counts.topic.shape[0]
     width = counts.word_topic.shape[1]
     side = np.zeros(width, np.float32)
-    inverse = np.zeros(width, np.float32)
+    inverses = make_inverses(counts.topic, priors.beta_sum, width)
     running = np.full(scratch_length(n_topics), np.float32(np.inf), np.float32)
-    for k in range(n_topics):
-        inverse[k] = _inverse(counts.topic[k], priors.beta_sum)
-    _open_word(counts, priors, side, inverse, w)
-    own = _leave_out(doc_topic, counts, priors, side, d, w, k0)
-    _scan(doc_topic, d * width, priors.alpha, side, running, width)
+    _open_word(counts, priors, side, inverses, w)
+    own = _own_weight(doc_topic, counts, priors, inverses, d, w, k0)
+    _scan(doc_topic, d * width, priors.alpha, side, k0, running, width)
     weights = differences(running, n_topics)
     weights[k0] += own
     return weights
