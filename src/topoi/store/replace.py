@@ -1,0 +1,150 @@
+"""Changing a store as a whole: beside its place, then moved there in one step.
+
+A reader, or a power cut, finds the old file or the new one. Readers that have the old one open go on reading it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from topoi.errors import StoreError
+from topoi.store.connect import APPLICATION_ID, VERSION, WAIT_SECONDS, connect_writer, open_plain, schema, store_errors
+
+_UNFINISHED = ".part"
+_ABANDONED_SECONDS = 600.0
+_COMPACT_ABOVE = 0.2
+
+
+def identity(path: Path) -> tuple[int, int]:
+    """Which file stands at a path now: another after it has been replaced."""
+    status = os.stat(path)
+    return status.st_dev, status.st_ino
+
+
+@contextmanager
+def sole_writer(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that holds the write lock of the file at ``path``; other writers wait, readers do not."""
+    until = time.monotonic() + WAIT_SECONDS
+    while True:
+        with store_errors(path, "write"):
+            before = identity(path) if path.exists() else None
+        with closing(connect_writer(path)) as connection, store_errors(path, "write"):
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                # Another writer may have put a new file there while this one waited for the old file's lock.
+                if identity(path) == before:
+                    yield connection
+                    return
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+        if time.monotonic() > until:
+            raise StoreError(f"cannot write {path}: other programs keep writing to it; try again")
+
+
+def change(path: Path, edit: Callable[[sqlite3.Connection], None], fresh: bool = False) -> None:
+    """Apply ``edit`` to a copy of the store (or, if there is none or ``fresh``, to an empty one) and put it in place.
+
+    Parameters
+    ----------
+    path : Path
+        The file. One that is not a store is refused, unless it is empty.
+    edit : callable
+        Given a connection in a transaction.
+    fresh : bool
+        Start from nothing even if there is a store; whatever is there is replaced.
+    """
+    path = path.resolve()
+    if path.is_dir():
+        raise StoreError(f"cannot write {path}: it is a folder; name a file")
+    if not path.parent.is_dir():
+        raise StoreError(f"cannot write {path}: there is no folder {path.parent}")
+    if path.exists() and path.stat().st_size > 0 and not fresh:
+        with sole_writer(path):
+            _remove_abandoned(path)
+            write_beside(path, edit, copy=True)
+    else:
+        write_beside(path, edit, copy=False, replace=fresh or path.exists())
+
+
+def write_beside(
+    path: Path, edit: Callable[[sqlite3.Connection], None], copy: bool, replace: bool = True
+) -> None:
+    """Copy the store at ``path`` (or make an empty one) beside it; edit that; move it into place."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_UNFINISHED}")
+    try:
+        with store_errors(path, "write"):
+            with closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
+                _prepare(connection)
+                if not copy:
+                    connection.executescript(schema())
+                else:
+                    # SQLite copies from no connection that holds a write lock, so the copy has a reader of its own.
+                    with closing(open_plain(path, "ro")) as source:
+                        source.backup(connection)
+                    for mode in ("DELETE", "OFF"):  # the copy brings the mode of the original with it
+                        connection.execute(f"PRAGMA journal_mode = {mode}").fetchall()
+                connection.execute("PRAGMA trusted_schema = OFF")
+                connection.execute("BEGIN IMMEDIATE")
+                edit(connection)
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {VERSION}")
+                connection.execute("COMMIT")
+                _compact(connection)
+            _settle(temporary, path)
+            _put_in_place(temporary, path, replace)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    # The copy is thrown away if anything goes wrong, so it needs no journal of its own.
+    for pragma in ("auto_vacuum = NONE", "journal_mode = OFF", "synchronous = OFF", "cache_size = -200000"):
+        connection.execute(f"PRAGMA {pragma}").fetchall()
+
+
+def _compact(connection: sqlite3.Connection) -> None:
+    """Give back the room of a replaced model when it is worth the copy."""
+    free = connection.execute("PRAGMA freelist_count").fetchone()[0]
+    if free > _COMPACT_ABOVE * connection.execute("PRAGMA page_count").fetchone()[0]:
+        connection.execute("VACUUM")
+
+
+def _settle(temporary: Path, path: Path) -> None:
+    if path.exists():
+        os.chmod(temporary, stat.S_IMODE(path.stat().st_mode))
+    with open(temporary, "rb+") as stream:
+        os.fsync(stream.fileno())
+
+
+def _put_in_place(temporary: Path, path: Path, replace: bool) -> None:
+    if not replace:
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            raise StoreError(f"cannot write {path}: another program has just made it; save again to add to it") from None
+        except OSError:
+            replace = True  # a file system without links
+    if replace:
+        os.replace(temporary, path)
+    if hasattr(os, "O_DIRECTORY"):
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)  # the new name must survive a power cut too
+        finally:
+            os.close(folder)
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what killed writers left; a file that still grows is younger than this."""
+    for left in path.parent.iterdir():
+        if left.name.startswith(f".{path.name}.") and left.name.endswith(_UNFINISHED):
+            if time.time() - left.stat().st_mtime > _ABANDONED_SECONDS:
+                left.unlink(missing_ok=True)
