@@ -29,7 +29,7 @@ def put_arrays(connection: sqlite3.Connection, model_id: int | None, arrays: Map
             "INSERT INTO array (model_id, name, dtype, shape) VALUES (?, ?, ?, ?)",
             (model_id, name, plain.dtype.str, json.dumps(plain.shape)),
         )
-        data = memoryview(plain.reshape(-1).view(np.uint8))
+        data = plain.reshape(-1).view(np.uint8).data
         for part, start in enumerate(range(0, len(data), PART_BYTES)):
             packed = zlib.compress(data[start : start + PART_BYTES], 1)
             connection.execute("INSERT INTO array_part VALUES (?, ?, ?)", (cursor.lastrowid, part, packed))
@@ -102,7 +102,7 @@ def checksum(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str
         array = little_endian(name, arrays[name])
         head = f"\0{name}\0{array.dtype.str}\0{array.shape}\0"
         digest.update(head.encode())
-        digest.update(memoryview(array.reshape(-1).view(np.uint8)))
+        digest.update(array.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 

@@ -60,6 +60,17 @@ def open_plain(path: Path, mode: str) -> sqlite3.Connection:
         raise StoreError(f"{path} does not exist")
     if path.is_dir():
         raise StoreError(f"{path} is a folder; name a .topoi file")
+    try:
+        return _open(path, mode)
+    except sqlite3.OperationalError as error:
+        if mode != "ro" or "locked" in str(error) or not path.with_name(f"{path.name}-journal").exists():
+            raise
+    # A writer was killed in the middle of setting a label. Whoever opens the file to write puts it right.
+    _open(path, "rw").close()
+    return _open(path, mode)
+
+
+def _open(path: Path, mode: str) -> sqlite3.Connection:
     uri = f"file:{quote(str(path.absolute()))}?mode={mode}"
     connection = sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
     try:
@@ -72,15 +83,13 @@ def open_plain(path: Path, mode: str) -> sqlite3.Connection:
             raise StoreError(
                 f"{path} was written by a newer topoi (schema {version}, this one reads {VERSION}): upgrade"
             )
-    except sqlite3.DatabaseError as error:
+        # SQLite notices whole pages that are missing, not the rest of a last one.
+        if path.stat().st_size % connection.execute("PRAGMA page_size").fetchone()[0]:
+            raise StoreError(f"{path} is damaged: it has been cut short")
+    except BaseException as error:
         connection.close()
-        if isinstance(error, sqlite3.OperationalError):
-            raise
-        if "not a database" in str(error):
+        if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
             raise StoreError(_what_else(path)) from error
-        raise
-    except BaseException:
-        connection.close()
         raise
     return connection
 
@@ -105,14 +114,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     the tables are compared with ours, so that none of them is a view in disguise.
     """
     with store_errors(path):
-        try:
-            connection = _checked(path, "ro")
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error) or not path.with_name(f"{path.name}-journal").exists():
-                raise
-            # A writer was killed in the middle of setting a label. Whoever opens the file to write puts it right.
-            _checked(path, "rw").close()
-            connection = _checked(path, "ro")
+        connection = _checked(path, "ro")
         connection.execute("PRAGMA query_only = ON")
     return connection
 
@@ -136,7 +138,9 @@ def _checked(path: Path, mode: str) -> sqlite3.Connection:
     connection = open_plain(path, mode)
     try:
         if file_version(connection) < VERSION:
-            raise StoreError(f"{path} has schema {file_version(connection)}; open it with topoi.open_store to migrate it")
+            raise StoreError(
+                f"{path} has schema {file_version(connection)}; open it with topoi.open_store to migrate it"
+            )
         check_schema(connection, path)
     except BaseException:
         connection.close()

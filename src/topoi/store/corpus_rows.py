@@ -18,6 +18,8 @@ from topoi.store.arrays import checksum, from_json, get_arrays, put_arrays, to_j
 
 # Kept as rows, from which the arrays are made again; the frame of documents is kept whole, for its types.
 _TABLES = ("document_token", "document_author", "document", "author", "word", "corpus")
+# Bytes per number in the columns of document_token: the narrower width wherever all numbers fit it.
+_WIDTHS = {"word_ids": (2, 4), "starts": (2, 4), "lengths": (1, 4)}
 _OWN_COLUMNS = ("id", "title", "date", "year")
 
 
@@ -26,28 +28,34 @@ def put_corpus(connection: sqlite3.Connection, corpus: Corpus, texts: bool) -> N
     meta, arrays = _bundle(corpus, texts)
     for table in _TABLES:
         connection.execute(f"DELETE FROM {table}")
-    connection.execute(
-        "DELETE FROM array_part WHERE array_id IN (SELECT array_id FROM array WHERE model_id IS NULL)"
-    )
+    connection.execute("DELETE FROM array_part WHERE array_id IN (SELECT array_id FROM array WHERE model_id IS NULL)")
     connection.execute("DELETE FROM array WHERE model_id IS NULL")
     put_arrays(connection, None, {"documents": arrays["documents"]})
-    offsets = "token_start" in arrays
-    word_bytes = 2 if corpus.n_words <= 2**16 else 4
-    offset_bytes = 2 if offsets and arrays["token_end"].max(initial=0) < 2**16 else 4
+    columns = {"word_ids": arrays["tokens"]}
+    if "token_start" in arrays:
+        columns |= {"starts": arrays["token_start"], "lengths": arrays["token_end"] - arrays["token_start"]}
+        if min(columns["starts"].min(initial=0), columns["lengths"].min(initial=0)) < 0:
+            raise StoreError("the corpus has words that end before they start, or start before their text")
+    widths = {name: _width(name, columns.get(name)) for name in _WIDTHS}
     summary = (
         *(corpus.fingerprint(), corpus.n_docs, corpus.n_tokens, corpus.n_words, corpus.n_authors),
-        *(int("texts_end" in arrays), word_bytes, offset_bytes, to_json(meta), checksum(meta, arrays)),
+        *(int("texts_end" in arrays), *widths.values(), to_json(meta), checksum(meta, arrays)),
     )
-    connection.execute("INSERT INTO corpus VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", summary)
+    connection.execute("INSERT INTO corpus VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", summary)
     _put_names(connection, corpus)
     connection.executemany("INSERT INTO document VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _document_rows(corpus, texts))
-    columns = [arrays["tokens"].astype(f"<u{word_bytes}")]
-    columns += [arrays[n].astype(f"<u{offset_bytes}") for n in ("token_start", "token_end") if offsets]
-    blobs: list[Any] = [cut_blobs(column, corpus.doc_start) for column in columns]
-    blobs += [[None] * corpus.n_docs] * (3 - len(blobs))
+    blobs = [
+        cut_blobs(columns[name].astype(f"<u{width}"), corpus.doc_start) if name in columns else [None] * corpus.n_docs
+        for name, width in widths.items()
+    ]
     rows = zip(range(corpus.n_docs), *blobs, strict=True)
     connection.executemany("INSERT INTO document_token VALUES (?, ?, ?, ?)", rows)
     connection.execute("INSERT INTO document_search (document_search) VALUES ('rebuild')")
+
+
+def _width(name: str, values: NDArray[Any] | None) -> int:
+    narrow, wide = _WIDTHS[name]
+    return narrow if values is None or int(values.max(initial=0)) < 2 ** (8 * narrow) else wide
 
 
 def _bundle(corpus: Corpus, texts: bool) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -97,35 +105,48 @@ def _document_rows(corpus: Corpus, texts: bool) -> Iterator[tuple[Any, ...]]:
 
 
 def cut_blobs(values: NDArray[Any], starts: NDArray[np.int64]) -> list[bytes]:
-    """The bytes of each document's part of an array over all tokens.
+    r"""The bytes of each document's part of an array over all tokens.
 
     Examples
     --------
     >>> import numpy as np
     >>> from topoi.store.corpus_rows import cut_blobs
     >>> cut_blobs(np.array([1, 2, 3], "<u2"), np.array([0, 1, 3]))
-    [b'\\x01\\x00', b'\\x02\\x00\\x03\\x00']
+    [b'\x01\x00', b'\x02\x00\x03\x00']
     """
     data, at = values.tobytes(), (starts * values.itemsize).tolist()
     return [data[a:b] for a, b in zip(at, at[1:], strict=False)]
 
 
+def position_blobs(positions: NDArray[Any], starts: NDArray[np.int64]) -> list[bytes]:
+    r"""Authors' positions by document: a byte each, or two each if any is above 255.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.store.corpus_rows import position_blobs
+    >>> position_blobs(np.array([1, 0], np.uint16), np.array([0, 2]))
+    [b'\x01\x00']
+    """
+    return cut_blobs(positions.astype("<u2" if positions.max(initial=0) > 255 else "u1"), starts)
+
+
 def get_corpus(connection: sqlite3.Connection) -> Corpus:
     """Read the corpus; whatever does not fit together is a ``StoreError``."""
     row = connection.execute(
-        "SELECT n_documents, has_texts, word_id_bytes, offset_bytes, settings, digest FROM corpus"
+        "SELECT n_documents, has_texts, word_id_bytes, start_bytes, length_bytes, settings, digest FROM corpus"
     ).fetchone()
     if row is None:
         raise StoreError("the store holds no corpus")
-    n_docs, has_texts, word_bytes, offset_bytes, settings, digest = row
-    if {word_bytes, offset_bytes} - {2, 4} or type(n_docs) is not int:
+    n_docs, has_texts, *widths, settings, digest = row
+    if not all(w in known for w, known in zip(widths, _WIDTHS.values(), strict=True)) or type(n_docs) is not int:
         raise StoreError("the corpus is damaged: its sizes are not valid")
     meta = from_json(settings, "the corpus")
     arrays = {
         "documents": get_arrays(connection, None).get("documents", np.zeros(0, np.uint8)),
         **_packed("words", connection.execute("SELECT word_id, word FROM word ORDER BY word_id")),
         **_packed("authors", connection.execute("SELECT author_id, author FROM author ORDER BY author_id")),
-        **_token_arrays(connection, word_bytes, offset_bytes),
+        **_token_arrays(connection, *map(int, widths)),
         **_author_arrays(connection, n_docs),
     }
     if has_texts:
@@ -154,22 +175,23 @@ def _packed(name: str, rows: Iterable[tuple[Any, Any]]) -> dict[str, NDArray[Any
     return {name: data, f"{name}_end": ends}
 
 
-def _token_arrays(connection: sqlite3.Connection, word_bytes: int, offset_bytes: int) -> dict[str, NDArray[Any]]:
+def _token_arrays(
+    connection: sqlite3.Connection, word_bytes: int, start_bytes: int, length_bytes: int
+) -> dict[str, NDArray[Any]]:
     rows = connection.execute(
-        "SELECT document_id, word_ids, starts, ends FROM document_token ORDER BY document_id"
+        "SELECT document_id, word_ids, starts, lengths FROM document_token ORDER BY document_id"
     ).fetchall()
     words = [row[1] for row in rows]
     if [row[0] for row in rows] != list(range(len(rows))) or not all(isinstance(blob, bytes) for blob in words):
         raise StoreError("the corpus is damaged: its tokens are not numbered blobs")
-    lengths = [len(blob) // word_bytes for blob in words]
-    arrays = {
-        "tokens": _joined(words, word_bytes, lengths),
-        "doc_start": np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64),
+    n_tokens = [len(blob) // word_bytes for blob in words]
+    arrays: dict[str, NDArray[Any]] = {
+        "tokens": _joined(words, word_bytes, n_tokens),
+        "doc_start": np.concatenate(([0], np.cumsum(n_tokens, dtype=np.int64))).astype(np.int64),
     }
-    for name, column in (("token_start", 2), ("token_end", 3)):
-        blobs = [row[column] for row in rows]
-        if any(blob is not None for blob in blobs):
-            arrays[name] = _joined(blobs, offset_bytes, lengths)
+    if any(row[2] is not None for row in rows):
+        arrays["token_start"] = _joined([row[2] for row in rows], start_bytes, n_tokens)
+        arrays["token_end"] = arrays["token_start"] + _joined([row[3] for row in rows], length_bytes, n_tokens)
     return arrays
 
 

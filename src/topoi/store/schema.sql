@@ -13,7 +13,8 @@ CREATE TABLE corpus (
     n_authors INTEGER NOT NULL,
     has_texts INTEGER NOT NULL,          -- 1 if document.text and the character offsets are here
     word_id_bytes INTEGER NOT NULL,      -- width of a number in document_token.word_ids: 2 or 4
-    offset_bytes INTEGER NOT NULL,       -- width of a number in document_token.starts and .ends: 2 or 4
+    start_bytes INTEGER NOT NULL,        -- width of a number in document_token.starts: 2 or 4
+    length_bytes INTEGER NOT NULL,       -- width of a number in document_token.lengths: 1 or 4
     settings TEXT NOT NULL,              -- JSON: how text becomes words, and what was read, skipped and dropped
     digest TEXT NOT NULL                 -- checksum over everything that the corpus is rebuilt from
 );
@@ -61,7 +62,7 @@ CREATE TABLE document_token (
     document_id INTEGER PRIMARY KEY REFERENCES document (document_id),
     word_ids BLOB NOT NULL,              -- one word_id per token
     starts BLOB,                         -- first character of each token in document.text (characters, not bytes)
-    ends BLOB                            -- the character after its last
+    lengths BLOB                         -- how many characters it has
 );
 
 -- Full-text search over titles and texts: SELECT rowid FROM document_search WHERE document_search MATCH 'kernel'.
@@ -183,13 +184,13 @@ CREATE TABLE author_word (
     PRIMARY KEY (model_id, author_id, word_id)
 ) WITHOUT ROWID;
 
--- Each token's topic and author, in the order of document_token.word_ids; two bytes each.
+-- Each token's topic and author, in the order of document_token.word_ids.
 CREATE TABLE document_assignment (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
     document_id INTEGER NOT NULL REFERENCES document (document_id),
-    topics BLOB,                         -- null if the model has no topics
-    author_positions BLOB,               -- document_author.position; one past the last is the document's private author;
-                                         -- null if all tokens are by private authors
+    topics BLOB,                         -- two bytes each; null if the model has no topics
+    author_positions BLOB,               -- document_author.position, a byte each (two if a position is above 255); one
+                                         -- past the last is a private author; null if there are only private ones
     PRIMARY KEY (model_id, document_id)
 ) WITHOUT ROWID;
 

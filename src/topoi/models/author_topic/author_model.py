@@ -29,7 +29,7 @@ from topoi.models.names import find_name
 from topoi.models.notices import warn_user
 from topoi.models.scores import perplexities
 from topoi.models.validation import positive_vector, resolve_seed, whole_number
-from topoi.store.corpus_rows import cut_blobs
+from topoi.store.corpus_rows import position_blobs
 
 
 class AuthorModelSampler:
@@ -217,13 +217,13 @@ class AuthorModel(GibbsModel):
         a, w = np.divmod(sampler.keys[known], sampler.n_words)
         n = counts.pair[known]
         probability = (n + sampler.beta[w]) / (counts.author[a] + sampler.beta_sum)
-        positions = sampler.to_arrays(self._chains[0])["slot"].astype("<u2")
+        positions = sampler.to_arrays(self._chains[0])["slot"]
         return {
             "author_word": {"author_id": a, "word_id": w, "n_tokens": n, "probability": probability},
             "document_assignment": {
                 "document_id": range(corpus.n_docs),
                 "topics": [None] * corpus.n_docs,
-                "author_positions": cut_blobs(positions, corpus.doc_start),
+                "author_positions": position_blobs(positions, corpus.doc_start),
             },
         }
 

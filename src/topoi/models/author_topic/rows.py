@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.models.author_topic.posterior import Posterior
-from topoi.store.corpus_rows import cut_blobs, years
+from topoi.store.corpus_rows import cut_blobs, position_blobs, years
 from topoi.store.entry import N_RANKED
 
 Columns = dict[str, Any]
@@ -43,7 +43,7 @@ def topic_tables(corpus: Corpus, first: Posterior, n_authors: int, private: bool
             "topics": cut_blobs(topic.astype("<u2"), corpus.doc_start),
             "author_positions": [None] * corpus.n_docs
             if private
-            else cut_blobs(first.assignments.slot.astype("<u2"), corpus.doc_start),
+            else position_blobs(first.assignments.slot, corpus.doc_start),
         },
     }
     return tables | (_author_tables(first, n_authors) if n_authors else {})

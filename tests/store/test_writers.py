@@ -1,0 +1,153 @@
+"""Readers and writers at once, and writers that are killed."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+
+import pytest
+
+import topoi
+from topoi.store import write
+
+SAVE = """
+import sys, topoi
+from topoi.store import write, replace, corpus_rows
+model = topoi.load(sys.argv[1], "lda")
+place = sys.argv[2]
+def stop(*_):
+    print("here", flush=True)
+    import time
+    time.sleep(60)
+if place == "tables":
+    write._put_table = stop
+elif place == "settle":
+    replace._settle = stop
+elif place == "replace":
+    replace._put_in_place = stop
+model.save(sys.argv[1], name="second")
+"""
+
+LABEL = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA cache_size = 1")
+connection.execute("PRAGMA cache_spill = 1")
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("UPDATE document SET title = 'spoiled', text = hex(randomblob(20000))")
+connection.execute("DELETE FROM topic_word")
+print("here", flush=True)
+import time
+time.sleep(60)
+"""
+
+
+def run_and_kill(script, *arguments):
+    process = subprocess.Popen([sys.executable, "-c", script, *map(str, arguments)], stdout=subprocess.PIPE)
+    try:
+        assert process.stdout.readline() == b"here\n"
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+
+
+@pytest.mark.parametrize("place", ["tables", "settle", "replace"])
+def test_killed_save_leaves_the_old_contents(path, models, place):
+    before = path.read_bytes()
+    run_and_kill(SAVE, path, place)
+    assert path.read_bytes() == before
+    assert len(topoi.open_store(path).models()) == 3
+    left = [p for p in path.parent.iterdir() if p != path]
+    assert len(left) >= 1
+    for p in left:
+        os.utime(p, (1, 1))
+    models["lda"].save(path, name="second")  # the lock died with its holder, and what was left is cleared away
+    assert topoi.open_store(path).models()["name"].tolist() == ["at", "lda", "am", "second"]
+    assert [p.name for p in path.parent.iterdir()] == ["s.topoi"]
+
+
+def test_killed_label_is_rolled_back_by_the_next_reader(path, corpus):
+    run_and_kill(LABEL, path)
+    assert path.with_name("s.topoi-journal").exists()
+    assert topoi.load(path).corpus_.texts == corpus.texts
+    assert topoi.open_store(path).sql("SELECT count(*) AS n FROM topic_word")["n"][0] > 0
+
+
+def test_two_readers_and_a_writer(path, models, corpus):
+    store = topoi.open_store(path)
+    problems, reads, stop = [], [0, 0], threading.Event()
+
+    def read(which):
+        try:
+            while not stop.is_set():
+                assert topoi.load(store, "at").corpus_.n_docs == 15
+                assert set(store.models()["name"]) >= {"at", "lda", "am"}
+                assert set(store.labels("lda")) <= {0}
+                store.sql("SELECT * FROM topic_word")
+                reads[which] += 1
+        except BaseException as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=read, args=(i,)) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for n in range(8):
+        models["lda"].save(path, name="lda")
+        store.set_label("lda", 0, f"label {n}")
+    time.sleep(0.2)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert problems == [] and min(reads) > 0
+    assert store.labels("lda") == {0: "label 7"}
+
+
+def test_writers_at_once_lose_nothing(path, models):
+    problems = []
+
+    def save(n):
+        try:
+            models["lda"].save(path, name=f"lda {n}")
+            topoi.open_store(path).set_label(f"lda {n}", 1, str(n))
+        except BaseException as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=save, args=(n,)) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    store = topoi.open_store(path)
+    assert problems == [] and len(store.models()) == 9
+    assert all(store.labels(f"lda {n}") == {1: str(n)} for n in range(6))
+
+
+def test_reader_keeps_what_it_has_open(path, models):
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as reader:
+        rows = reader.execute("SELECT name FROM model ORDER BY model_id")
+        first = rows.fetchone()
+        models["lda"].save(path, name="new")
+        assert [first, *rows.fetchall()] == [("at",), ("lda",), ("am",)]
+    assert len(topoi.open_store(path).models()) == 4
+
+
+def test_failed_save_leaves_the_old_contents(path, models, monkeypatch):
+    before = path.read_bytes()
+    monkeypatch.setattr(write, "_put_table", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        models["lda"].save(path)
+    assert path.read_bytes() == before and [p.name for p in path.parent.iterdir()] == ["s.topoi"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links and modes are POSIX's")
+def test_links_and_modes_are_kept(path, models, tmp_path):
+    os.chmod(path, 0o640)
+    (tmp_path / "link").symlink_to(path)
+    models["lda"].save(tmp_path / "link", name="new")
+    assert (tmp_path / "link").is_symlink() and path.stat().st_mode & 0o777 == 0o640
+    assert len(topoi.open_store(path).models()) == 4
