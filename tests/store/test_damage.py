@@ -54,6 +54,50 @@ def test_save_does_not_touch_foreign_files(models, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["empty", "letter"]
 
 
+def test_devices_are_not_replaced(models, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for fresh in (False, True):
+        with pytest.raises(StoreError, match="device or a pipe"):
+            models["lda"].save(tmp_path / "pipe", replace_file=fresh)
+
+
+def test_numbers_of_a_wrong_kind_do_no_harm(path):
+    change(
+        path, "INSERT INTO label VALUES (1, 'x', 'evil', '')", "UPDATE model SET n_topics = 'many' WHERE name = 'at'"
+    )
+    store = topoi.open_store(path)
+    assert store.labels("at") == {} and store.models()["n_topics"].tolist()[1] == 2
+    with pytest.raises(StoreError, match="no topic"):
+        store.set_label("at", 0, "x")
+
+
+def test_damaged_search_index_spoils_only_searches(path):
+    change(path, "UPDATE document_search_data SET block = randomblob(50)")
+    store = topoi.open_store(path)
+    assert len(store.sql("SELECT * FROM word")) > 0
+    with pytest.raises(StoreError):
+        store.sql("SELECT rowid FROM document_search WHERE document_search MATCH 'stars'")
+
+
+def test_write_ahead_mode_that_others_set_is_read(path, models):
+    change(path, "PRAGMA journal_mode = WAL")
+    assert len(topoi.open_store(path).models()) == 3
+    models["lda"].save(path, name="lda")
+    assert [p.name for p in path.parent.iterdir()] == ["s.topoi"]
+    assert type(topoi.load(path)) is topoi.LDA
+
+
+def test_write_ahead_log_in_use_stops_a_save(path, models, monkeypatch):
+    monkeypatch.setattr(connect, "WAIT_SECONDS", 0.1)
+    change(path, "PRAGMA journal_mode = WAL")
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("UPDATE word SET n_tokens = n_tokens").fetchall()
+        other.commit()
+        with pytest.raises(StoreError, match="another program"):
+            models["lda"].save(path, name="lda")
+    assert len(topoi.open_store(path).models()) == 3
+
+
 def loads_right(path, models, corpus):
     """Whether all models load with the right data; a ``StoreError`` says no, anything else is a mistake."""
     try:

@@ -78,6 +78,19 @@ def test_killed_label_is_rolled_back_by_the_next_reader(path, corpus):
     assert topoi.open_store(path).sql("SELECT count(*) AS n FROM topic_word")["n"][0] > 0
 
 
+def test_journal_of_a_lost_file_is_not_played_into_a_new_one(path, models):
+    run_and_kill(LABEL, path)
+    journal = path.with_name("s.topoi-journal")
+    data = journal.read_bytes()
+    models["lda"].save(path, replace_file=True)
+    assert [p.name for p in path.parent.iterdir()] == ["s.topoi"]
+    path.unlink()
+    journal.write_bytes(data)
+    models["lda"].save(path)
+    assert [p.name for p in path.parent.iterdir()] == ["s.topoi"]
+    assert topoi.open_store(path).models()["name"].tolist() == ["LDA"]
+
+
 def test_two_readers_and_a_writer(path, models, corpus):
     store = topoi.open_store(path)
     problems, reads, stop = [], [0, 0], threading.Event()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,7 +86,7 @@ def list_labels(connection: sqlite3.Connection, model: str | None) -> dict[int, 
     """The labels of a model's topics."""
     (model_id,) = find_model(connection, model, "model_id")
     rows = connection.execute("SELECT topic, label FROM label WHERE model_id = ? ORDER BY topic", (model_id,))
-    return {int(topic): str(label) for topic, label in rows}
+    return {topic: str(label) for topic, label in rows if isinstance(topic, int)}
 
 
 def run_query(
@@ -98,8 +99,8 @@ def run_query(
 ) -> pd.DataFrame:
     """Run one SELECT with limits; the connection is one for nothing else."""
     until = time.monotonic() + timeout
-    with store_errors(path, "query"):
-        # The search index opens its own tables in its own way, once; after this the query's words are judged.
+    with suppress(sqlite3.Error):  # a damaged search index is no reason to refuse questions about anything else
+        # The index opens its own tables in its own way, once; after this the query's words are judged.
         connection.execute("SELECT rowid FROM document_search LIMIT 0").fetchall()
     connection.set_authorizer(_authorize)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_VALUE)

@@ -36,6 +36,7 @@ def sole_writer(path: Path) -> Iterator[sqlite3.Connection]:
         with store_errors(path, "write"):
             before = identity(path) if path.exists() else None
         with closing(connect_writer(path)) as connection, store_errors(path, "write"):
+            _leave_wal(connection, path)
             connection.execute("BEGIN IMMEDIATE")
             try:
                 # Another writer may have put a new file there while this one waited for the old file's lock.
@@ -47,6 +48,13 @@ def sole_writer(path: Path) -> Iterator[sqlite3.Connection]:
                     connection.execute("ROLLBACK")
         if time.monotonic() > until:
             raise StoreError(f"cannot write {path}: other programs keep writing to it; try again")
+
+
+def _leave_wal(connection: sqlite3.Connection, path: Path) -> None:
+    """Take back the write-ahead mode that another program may have set: its log would outlive a replaced file."""
+    if connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+        if connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0] != "delete":
+            raise StoreError(f"cannot write {path}: another program has it open in write-ahead mode; close it there")
 
 
 def change(path: Path, edit: Callable[[sqlite3.Connection], None], fresh: bool = False) -> None:
@@ -64,6 +72,8 @@ def change(path: Path, edit: Callable[[sqlite3.Connection], None], fresh: bool =
     path = path.resolve()
     if path.is_dir():
         raise StoreError(f"cannot write {path}: it is a folder; name a file")
+    if path.exists() and not path.is_file():
+        raise StoreError(f"cannot write {path}: it is a device or a pipe; name a file")
     if not path.parent.is_dir():
         raise StoreError(f"cannot write {path}: there is no folder {path.parent}")
     if path.exists() and path.stat().st_size > 0 and not fresh:
@@ -97,6 +107,8 @@ def write_beside(path: Path, edit: Callable[[sqlite3.Connection], None], copy: b
                 connection.execute("COMMIT")
                 _compact(connection)
             _settle(temporary, path)
+            if not copy:
+                _remove_companions(path)
             _put_in_place(temporary, path, replace)
     finally:
         temporary.unlink(missing_ok=True)
@@ -127,6 +139,12 @@ def _settle(temporary: Path, path: Path) -> None:
         os.chmod(temporary, stat.S_IMODE(path.stat().st_mode))
     with open(temporary, "rb+") as stream:
         os.fsync(stream.fileno())
+
+
+def _remove_companions(path: Path) -> None:
+    """Remove journals of a file that is not there, or goes: SQLite would play them back into the new one."""
+    for ending in ("-journal", "-wal", "-shm"):
+        path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)
 
 
 def _put_in_place(temporary: Path, path: Path, replace: bool) -> None:

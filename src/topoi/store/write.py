@@ -123,8 +123,9 @@ def set_label(path: Path, model: str | None, topic: int, text: str | None) -> No
         raise StoreError(f"a label has at most {_LONGEST_LABEL} characters and no null character")
     migrated(path)
     with sole_writer(path.resolve()) as connection:
-        model_id, n_topics = find_model(connection, model, "model_id, n_topics")
-        if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 0 <= topic < (n_topics or 0):
+        model_id, given = find_model(connection, model, "model_id, n_topics")
+        n_topics = given if isinstance(given, int) else 0
+        if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 0 <= topic < n_topics:
             there = f"topics are numbered 0 to {n_topics - 1}" if n_topics else "the model has no topics"
             raise NotFoundError(f"there is no topic {topic!r}; {there}")
         connection.execute("DELETE FROM label WHERE model_id = ? AND topic = ?", (model_id, int(topic)))
