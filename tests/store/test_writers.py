@@ -12,24 +12,34 @@ from contextlib import closing
 import pytest
 
 import topoi
-from topoi.store import write
+from topoi.errors import StoreError
+from topoi.store import connect, write
 
 SAVE = """
 import sys, topoi
-from topoi.store import write, replace, corpus_rows
+from topoi.store import write
 model = topoi.load(sys.argv[1], "lda")
-place = sys.argv[2]
+if sys.argv[2] == "tables":
+    def stop(*_):
+        print("here", flush=True)
+        import time
+        time.sleep(60)
+    write._put_table = stop
+else:
+    print("here", flush=True)
+while True:
+    model.save(sys.argv[1], name="second")
+"""
+
+NEW = """
+import sys, time, topoi
+from topoi.store import replace
+model = topoi.load(sys.argv[1], "lda")
 def stop(*_):
     print("here", flush=True)
-    import time
     time.sleep(60)
-if place == "tables":
-    write._put_table = stop
-elif place == "settle":
-    replace._settle = stop
-elif place == "replace":
-    replace._put_in_place = stop
-model.save(sys.argv[1], name="second")
+replace._put_in_place = stop
+model.save(sys.argv[2], replace_file=True)
 """
 
 LABEL = """
@@ -46,28 +56,48 @@ time.sleep(60)
 """
 
 
-def run_and_kill(script, *arguments):
+def run_and_kill(script, *arguments, after=0.0):
     process = subprocess.Popen([sys.executable, "-c", script, *map(str, arguments)], stdout=subprocess.PIPE)
     try:
         assert process.stdout.readline() == b"here\n"
+        time.sleep(after)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stdout.close()
 
 
-@pytest.mark.parametrize("place", ["tables", "settle", "replace"])
-def test_killed_save_leaves_the_old_contents(path, models, place):
+def names(path):
+    return topoi.open_store(path).models()["name"].tolist()
+
+
+def test_killed_save_leaves_the_old_contents(path, models):
     before = path.read_bytes()
-    run_and_kill(SAVE, path, place)
+    run_and_kill(SAVE, path, "tables")
     assert path.read_bytes() == before
-    assert len(topoi.open_store(path).models()) == 3
-    left = [p for p in path.parent.iterdir() if p != path]
-    assert len(left) >= 1
-    for p in left:
-        os.utime(p, (1, 1))
-    models["lda"].save(path, name="second")  # the lock died with its holder, and what was left is cleared away
-    assert topoi.open_store(path).models()["name"].tolist() == ["at", "lda", "am", "second"]
+    assert names(path) == ["at", "lda", "am"]
+    models["lda"].save(path, name="second")  # the lock died with its holder
+    assert names(path) == ["at", "lda", "am", "second"]
+    assert [p.name for p in path.parent.iterdir()] == ["s.topoi"]
+
+
+@pytest.mark.parametrize("after", [0.003, 0.011, 0.017, 0.029, 0.05, 0.07])
+def test_killed_at_any_moment_the_file_is_whole(path, corpus, after):
+    run_and_kill(SAVE, path, "anywhere", after=after)
+    assert set(names(path)) - {"second"} == {"at", "lda", "am"}
+    for name in names(path):
+        assert topoi.load(path, name).corpus_.texts == corpus.texts
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_killed_new_file_leaves_the_old_one_and_is_cleared_away(path, models, tmp_path):
+    before = path.read_bytes()
+    run_and_kill(NEW, path, path)
+    assert path.read_bytes() == before
+    (left,) = [p for p in path.parent.iterdir() if p != path]
+    os.utime(left, (1, 1))
+    models["lda"].save(path, name="second")
     assert [p.name for p in path.parent.iterdir()] == ["s.topoi"]
 
 
@@ -140,12 +170,15 @@ def test_writers_at_once_lose_nothing(path, models):
     assert all(store.labels(f"lda {n}") == {1: str(n)} for n in range(6))
 
 
-def test_reader_keeps_what_it_has_open(path, models):
+def test_reader_that_never_ends_is_named_as_the_reason(path, models, monkeypatch):
+    monkeypatch.setattr(connect, "WAIT_SECONDS", 0.2)
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as reader:
         rows = reader.execute("SELECT name FROM model ORDER BY model_id")
         first = rows.fetchone()
-        models["lda"].save(path, name="new")
+        with pytest.raises(StoreError, match="another program"):
+            models["lda"].save(path, name="new")
         assert [first, *rows.fetchall()] == [("at",), ("lda",), ("am",)]
+    models["lda"].save(path, name="new")
     assert len(topoi.open_store(path).models()) == 4
 
 

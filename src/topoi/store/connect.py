@@ -38,7 +38,7 @@ def store_errors(path: Path, doing: str = "read") -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
-            raise StoreError(f"cannot {doing} {path}: another program is writing to it; try again") from error
+            raise StoreError(f"cannot {doing} {path}: another program is using it; try again") from error
         if "interrupted" in str(error):
             raise
         if "readonly" in str(error) or "unable to open" in str(error):

@@ -1,6 +1,7 @@
-"""Changing a store as a whole: beside its place, then moved there in one step.
+"""Changing a store: a new file beside its place, then moved there; an existing one in one transaction.
 
-A reader, or a power cut, finds the old file or the new one. Readers that have the old one open go on reading it.
+Either way a reader, or a power cut, finds the old contents or the new ones. An existing file is not replaced by a copy,
+because programs that have it open would go on with the old file and take the new one's journal for theirs.
 """
 
 from __future__ import annotations
@@ -15,11 +16,20 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from topoi.errors import StoreError
-from topoi.store.connect import APPLICATION_ID, VERSION, WAIT_SECONDS, connect_writer, open_plain, schema, store_errors
+from topoi.store.connect import APPLICATION_ID, VERSION, WAIT_SECONDS, connect_writer, schema, store_errors
 
 _UNFINISHED = ".part"
 _ABANDONED_SECONDS = 600.0
-_COMPACT_ABOVE = 0.2
+# A new file is thrown away if anything goes wrong, so it needs no journal. Texts and blobs waste less of larger pages.
+_NEW_FILE = (
+    "page_size = 8192",
+    "auto_vacuum = NONE",
+    "journal_mode = OFF",
+    "synchronous = OFF",
+    "cache_size = -200000",
+    f"application_id = {APPLICATION_ID}",
+    f"user_version = {VERSION}",
+)
 
 
 def identity(path: Path) -> tuple[int, int]:
@@ -36,7 +46,8 @@ def sole_writer(path: Path) -> Iterator[sqlite3.Connection]:
         with store_errors(path, "write"):
             before = identity(path) if path.exists() else None
         with closing(connect_writer(path)) as connection, store_errors(path, "write"):
-            _leave_wal(connection, path)
+            # Changes stay in memory until the end: a change that spilled over would lock readers out from then on.
+            connection.execute("PRAGMA cache_spill = OFF")
             connection.execute("BEGIN IMMEDIATE")
             try:
                 # Another writer may have put a new file there while this one waited for the old file's lock.
@@ -50,15 +61,8 @@ def sole_writer(path: Path) -> Iterator[sqlite3.Connection]:
             raise StoreError(f"cannot write {path}: other programs keep writing to it; try again")
 
 
-def _leave_wal(connection: sqlite3.Connection, path: Path) -> None:
-    """Take back the write-ahead mode that another program may have set: its log would outlive a replaced file."""
-    if connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
-        if connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0] != "delete":
-            raise StoreError(f"cannot write {path}: another program has it open in write-ahead mode; close it there")
-
-
 def change(path: Path, edit: Callable[[sqlite3.Connection], None], fresh: bool = False) -> None:
-    """Apply ``edit`` to a copy of the store (or, if there is none or ``fresh``, to an empty one) and put it in place.
+    """Apply ``edit`` to the store in one transaction (or, if there is none or ``fresh``, to an empty one).
 
     Parameters
     ----------
@@ -77,61 +81,31 @@ def change(path: Path, edit: Callable[[sqlite3.Connection], None], fresh: bool =
     if not path.parent.is_dir():
         raise StoreError(f"cannot write {path}: there is no folder {path.parent}")
     if path.exists() and path.stat().st_size > 0 and not fresh:
-        with sole_writer(path):
+        with sole_writer(path) as connection:
             _remove_abandoned(path)
-            write_beside(path, edit, copy=True)
+            edit(connection)
+            connection.execute("COMMIT")
     else:
-        write_beside(path, edit, copy=False, replace=fresh or path.exists())
+        _write_beside(path, edit, replace=fresh or path.exists())
 
 
-def write_beside(path: Path, edit: Callable[[sqlite3.Connection], None], copy: bool, replace: bool = True) -> None:
-    """Copy the store at ``path`` (or make an empty one) beside it; edit that; move it into place."""
+def _write_beside(path: Path, edit: Callable[[sqlite3.Connection], None], replace: bool) -> None:
+    """Make an empty store beside ``path``; edit it; move it into place."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_UNFINISHED}")
     try:
         with store_errors(path, "write"):
             with closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
-                _prepare(connection)
-                if not copy:
-                    connection.executescript(schema())
-                else:
-                    # SQLite copies from no connection that holds a write lock, so the copy has a reader of its own.
-                    with closing(open_plain(path, "ro")) as source:
-                        source.backup(connection)
-                    for mode in ("DELETE", "OFF"):  # the copy brings the mode of the original with it
-                        connection.execute(f"PRAGMA journal_mode = {mode}").fetchall()
-                connection.execute("PRAGMA trusted_schema = OFF")
+                for pragma in _NEW_FILE:
+                    connection.execute(f"PRAGMA {pragma}").fetchall()
+                connection.executescript(schema())
                 connection.execute("BEGIN IMMEDIATE")
                 edit(connection)
-                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version = {VERSION}")
                 connection.execute("COMMIT")
-                _compact(connection)
             _settle(temporary, path)
-            if not copy:
-                _remove_companions(path)
+            _remove_companions(path)
             _put_in_place(temporary, path, replace)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _prepare(connection: sqlite3.Connection) -> None:
-    # The copy is thrown away if anything goes wrong, so it needs no journal of its own.
-    # Texts and blobs of a few kilobytes waste less of a page of 8 KB.
-    for pragma in (
-        "page_size = 8192",
-        "auto_vacuum = NONE",
-        "journal_mode = OFF",
-        "synchronous = OFF",
-        "cache_size = -200000",
-    ):
-        connection.execute(f"PRAGMA {pragma}").fetchall()
-
-
-def _compact(connection: sqlite3.Connection) -> None:
-    """Give back the room of a replaced model when it is worth the copy."""
-    free = connection.execute("PRAGMA freelist_count").fetchone()[0]
-    if free > _COMPACT_ABOVE * connection.execute("PRAGMA page_count").fetchone()[0]:
-        connection.execute("VACUUM")
 
 
 def _settle(temporary: Path, path: Path) -> None:

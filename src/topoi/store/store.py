@@ -54,6 +54,10 @@ class Store:
     ) -> None:
         self.close()
 
+    def __del__(self) -> None:
+        if hasattr(self, "_free"):
+            self.close()
+
     def close(self) -> None:
         """Close the file; the store cannot be used afterwards.
 
