@@ -15,8 +15,9 @@ from topoi.errors import StoreError
 
 APPLICATION_ID = 0x746F706F
 VERSION = 1
-# How long to wait for another program's short write (a label) or for another save to end.
-WAIT_SECONDS = 30.0
+# How long to wait for the moment in which another program writes, or for another save to end.
+WAIT_SECONDS = 60.0
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 
 def schema() -> str:
@@ -65,12 +66,26 @@ def open_plain(path: Path, mode: str) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         if mode != "ro" or "locked" in str(error) or not path.with_name(f"{path.name}-journal").exists():
             raise
-    # A writer was killed in the middle of setting a label. Whoever opens the file to write puts it right.
+    # A writer was killed while it wrote. Whoever opens the file to write puts the old contents back.
     _open(path, "rw").close()
     return _open(path, mode)
 
 
+def _check_journal(path: Path) -> None:
+    """Refuse a journal that names another file, as those of topoi never do: SQLite would delete that file."""
+    try:
+        with open(path.with_name(f"{path.name}-journal"), "rb") as stream:
+            stream.seek(max(stream.seek(0, 2) - len(_JOURNAL_MAGIC), 0))
+            forged = stream.read() == _JOURNAL_MAGIC
+    except FileNotFoundError:
+        return
+    if forged:
+        raise StoreError(f"{path} comes with a journal that topoi did not write; remove {path.name}-journal if you can")
+
+
 def _open(path: Path, mode: str) -> sqlite3.Connection:
+    if mode != "ro":
+        _check_journal(path)
     uri = f"file:{quote(str(path.absolute()))}?mode={mode}"
     connection = sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
     try:

@@ -80,17 +80,17 @@ def change(path: Path, edit: Callable[[sqlite3.Connection], None], fresh: bool =
         raise StoreError(f"cannot write {path}: it is a device or a pipe; name a file")
     if not path.parent.is_dir():
         raise StoreError(f"cannot write {path}: there is no folder {path.parent}")
-    if path.exists() and path.stat().st_size > 0 and not fresh:
-        with sole_writer(path) as connection:
-            _remove_abandoned(path)
-            edit(connection)
-            connection.execute("COMMIT")
-    else:
-        _write_beside(path, edit, replace=fresh or path.exists())
+    if fresh or not path.exists() or path.stat().st_size == 0:
+        if _write_beside(path, edit, replace=fresh or path.exists()):
+            return
+    with sole_writer(path) as connection:
+        _remove_abandoned(path)
+        edit(connection)
+        connection.execute("COMMIT")
 
 
-def _write_beside(path: Path, edit: Callable[[sqlite3.Connection], None], replace: bool) -> None:
-    """Make an empty store beside ``path``; edit it; move it into place."""
+def _write_beside(path: Path, edit: Callable[[sqlite3.Connection], None], replace: bool) -> bool:
+    """Make an empty store beside ``path``; edit it; move it into place. False if another program was quicker."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_UNFINISHED}")
     try:
         with store_errors(path, "write"):
@@ -102,8 +102,10 @@ def _write_beside(path: Path, edit: Callable[[sqlite3.Connection], None], replac
                 edit(connection)
                 connection.execute("COMMIT")
             _settle(temporary, path)
+            if not replace and path.exists():
+                return False
             _remove_companions(path)
-            _put_in_place(temporary, path, replace)
+            return _put_in_place(temporary, path, replace)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -121,14 +123,12 @@ def _remove_companions(path: Path) -> None:
         path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)
 
 
-def _put_in_place(temporary: Path, path: Path, replace: bool) -> None:
+def _put_in_place(temporary: Path, path: Path, replace: bool) -> bool:
     if not replace:
         try:
             os.link(temporary, path)
         except FileExistsError:
-            raise StoreError(
-                f"cannot write {path}: another program has just made it; save again to add to it"
-            ) from None
+            return False
         except OSError:
             replace = True  # a file system without links
     if replace:
@@ -139,6 +139,7 @@ def _put_in_place(temporary: Path, path: Path, replace: bool) -> None:
             os.fsync(folder)  # the new name must survive a power cut too
         finally:
             os.close(folder)
+    return True
 
 
 def _remove_abandoned(path: Path) -> None:
