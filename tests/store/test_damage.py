@@ -157,6 +157,7 @@ FORGERIES = {
     "settings not json": "UPDATE corpus SET settings = '{'",
     "settings a list": "UPDATE corpus SET settings = '[]'",
     "settings deep": f"UPDATE corpus SET settings = '{'[' * 100_000}'",
+    "bundle not utf-8": "UPDATE model SET bundle = CAST(CAST('interrupted, locked' AS BLOB) || x'ff' AS TEXT)",
     "bundle not json": "UPDATE model SET bundle = x'00'",
     "unknown model": "UPDATE model SET model = 'os.system'",
     "array gone": "DELETE FROM array WHERE model_id = 1",

@@ -17,6 +17,8 @@ APPLICATION_ID = 0x746F706F
 VERSION = 1
 # How long to wait for the moment in which another program writes, or for another save to end.
 WAIT_SECONDS = 60.0
+_LOCKED = ("database is locked", "database table is locked")
+_LONGEST_MESSAGE = 200
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 
@@ -38,15 +40,18 @@ def store_errors(path: Path, doing: str = "read") -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        if "locked" in str(error):
-            raise StoreError(f"cannot {doing} {path}: another program is using it; try again") from error
-        if "interrupted" in str(error):
+        # Some of SQLite's messages quote the file, so only their beginnings say what happened.
+        message = str(error)[:_LONGEST_MESSAGE]
+        if message == "interrupted":
             raise
-        if "readonly" in str(error) or "unable to open" in str(error):
+        if message.startswith(_LOCKED):
+            raise StoreError(f"cannot {doing} {path}: another program is using it; try again") from error
+        if message.startswith(("attempt to write a readonly", "unable to open")):
             raise StoreError(f"cannot {doing} {path}: no permission, or its folder cannot be written to") from error
-        raise StoreError(f"cannot {doing} {path}: {error}") from error
+        raise StoreError(f"cannot {doing} {path}: {message}") from error
     except (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError) as error:
-        raise StoreError(f"cannot {doing} {path}: it is damaged or cannot be used ({error})") from error
+        message = str(error)[:_LONGEST_MESSAGE]
+        raise StoreError(f"cannot {doing} {path}: it is damaged or cannot be used ({message})") from error
     except OSError as error:
         raise StoreError(f"cannot {doing} {path}: {error.strerror or error}") from error
 
@@ -64,7 +69,7 @@ def open_plain(path: Path, mode: str) -> sqlite3.Connection:
     try:
         return _open(path, mode)
     except sqlite3.OperationalError as error:
-        if mode != "ro" or "locked" in str(error) or not path.with_name(f"{path.name}-journal").exists():
+        if mode != "ro" or str(error).startswith(_LOCKED) or not path.with_name(f"{path.name}-journal").exists():
             raise
     # A writer was killed while it wrote. Whoever opens the file to write puts the old contents back.
     _open(path, "rw").close()
