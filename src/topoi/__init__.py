@@ -20,6 +20,7 @@ _HOME = {
     "LDA": "topoi.models.author_topic.estimator",
     "AuthorModel": "topoi.models.author_topic.estimator",
     "load": "topoi.models.files",
+    "open_store": "topoi.store.store",
     "label_words": "topoi.analysis.label",
     "topic_trends": "topoi.analysis.trends",
     "align_topics": "topoi.analysis.alignment",
@@ -51,6 +52,7 @@ __all__ = [
     "likely_authors",
     "load",
     "load_dataset",
+    "open_store",
     "read_corpus",
     "recommend_reviewers",
     "similar_authors",
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from topoi.corpus.read import read_corpus
     from topoi.models.author_topic.estimator import LDA, AuthorModel, AuthorTopicModel
     from topoi.models.files import load
+    from topoi.store.store import open_store
 
 
 def __getattr__(name: str) -> Any:

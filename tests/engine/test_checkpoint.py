@@ -242,7 +242,7 @@ def test_damaged_checkpoint_is_a_store_error_that_names_it(corpus, tmp_path, how
 
 def test_model_file_is_no_checkpoint(corpus, tmp_path):
     topoi.LDA(2, n_iter=1, random_state=0).fit(corpus).save(tmp_path / "m")
-    with pytest.raises(StoreError, match="m holds a model, not a checkpoint"):
+    with pytest.raises(StoreError, match="m is damaged or is not a topoi file"):
         topoi.LDA(2, n_iter=1, checkpoint=tmp_path / "m").fit(corpus)
 
 

@@ -102,6 +102,7 @@ CALLS = {
     "resume": lambda m, c: m.resume(1),
     "diagnose": lambda m, c: m.diagnose(),
     "save": lambda m, c: m.save("never-written"),
+    "to_bundle": lambda m, c: m.to_bundle(),
     "top_words": lambda m, c: m.top_words(),
     "top_authors": lambda m, c: m.top_authors(),
     "author_topics": lambda m, c: m.author_topics(),

@@ -63,7 +63,7 @@ def demo(
         random_state=seed,
         progress=False if quiet else None,
     ).fit(corpus)
-    model.save(output)
+    model.save(output, replace_file=force)
     frame = story(model, N_SHOWN)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:

@@ -95,7 +95,7 @@ def fit(
     screen.quiet = quiet
     report(corpus, screen)
     fitted = unfitted.fit(corpus)
-    fitted.save(path)
+    fitted.save(path, replace_file=force)
     summarise(fitted, path, screen)
     if as_json or as_csv or not quiet:
         print_result(fitted, as_json, as_csv)

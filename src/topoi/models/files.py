@@ -6,10 +6,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from topoi.corpus.corpus import Corpus
-from topoi.engine.bundle import read_bundle
 from topoi.errors import StoreError
 from topoi.models.gibbs import NOT_SAVED
+from topoi.store.read import StoredModel
+from topoi.store.store import Store
 
 _HOME = {
     "AuthorTopicModel": "topoi.models.author_topic.estimator",
@@ -18,13 +18,16 @@ _HOME = {
 }
 
 
-def load(path: str | Path) -> Any:
+def load(path: str | Path | Store, name: str | None = None) -> Any:
     """Read a fitted model from a file that ``model.save`` wrote: the same posterior to the last bit.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or Store
         The file. A missing, damaged, foreign or newer one is a ``StoreError``.
+    name : str, optional
+        Which of the file's models; the one saved last if not given. An unknown name is a ``NotFoundError`` that lists
+        those there are.
 
     Returns
     -------
@@ -39,17 +42,20 @@ def load(path: str | Path) -> Any:
     >>> topoi.load(path).authors_.tolist()
     ['Ann', 'Bob']
     """
-    bundle = read_bundle(path, "model")
+    if isinstance(path, Store):
+        return _rebuilt(path.path, path.read_model(name))
+    with Store(path) as store:
+        return _rebuilt(store.path, store.read_model(name))
+
+
+def _rebuilt(path: Path, stored: StoredModel) -> Any:
+    if stored.model not in _HOME or stored.meta.get("model") != stored.model:
+        known = ", ".join(sorted(_HOME))
+        raise StoreError(f"{path} holds a model of an unknown kind, {stored.model!r}; known: {known}")
     try:
-        name = bundle.meta["model"]
-        if name not in _HOME:
-            raise StoreError(f"{path} holds a model of an unknown kind, {name!r}; known: {', '.join(sorted(_HOME))}")
-        family = getattr(import_module(_HOME[name]), name)
-        prefix = "corpus_"
-        arrays = {k[len(prefix) :]: a for k, a in bundle.arrays.items() if k.startswith(prefix)}
-        corpus = Corpus.from_bundle(bundle.meta["corpus"], arrays)
-        model = family(**bundle.meta["settings"]).set_params(**NOT_SAVED)
-        return model._load(corpus, bundle.meta, bundle.arrays)
+        family = getattr(import_module(_HOME[stored.model]), stored.model)
+        model = family(**stored.meta["settings"]).set_params(**NOT_SAVED)
+        return model._load(stored.corpus, stored.meta, stored.arrays)
     except StoreError:
         raise
     except Exception as error:  # whatever a stranger's numbers lead to

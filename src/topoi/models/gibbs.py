@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
-from topoi.engine.bundle import write_bundle
 from topoi.engine.chains import diagnose, trace_frame
 from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.executors import open_executor, resolve_jobs
@@ -25,6 +24,11 @@ from topoi.engine.progress import SweepInfo, open_progress
 from topoi.engine.shards import resolve_shards
 from topoi.errors import ModelError, StoreError
 from topoi.models.validation import resolve_seed, whole_number
+from topoi.store.arrays import checksum
+from topoi.store.corpus_rows import bare
+from topoi.store.entry import ModelEntry
+from topoi.store.store import Store
+from topoi.store.write import save_model
 
 # A file's word on these is not taken: the first names a file to write to.
 NOT_SAVED = {"checkpoint": None, "progress": None}
@@ -171,18 +175,25 @@ class GibbsModel(BaseEstimator):
         check_is_fitted(self, "n_iter_")
         return diagnose(self.trace_, burn_in)
 
-    def save(self, path: str | Path, name: str | None = None, corpus: bool = True) -> None:
-        """Write the model and its corpus to one file: plain arrays and JSON, nothing that could run.
+    def save(
+        self, path: str | Path | Store, name: str | None = None, corpus: bool = True, replace_file: bool = False
+    ) -> None:
+        """Write the model and its corpus into a store: one SQLite file of data, nothing that could run.
+
+        A file that is there already keeps its other models, which share the corpus; a model of the same name is
+        replaced. A killed save leaves the file as it was.
 
         Parameters
         ----------
-        path : str or Path
-            The file; an existing one is replaced in one step.
+        path : str, Path or Store
+            The file. If it holds another corpus, or is not a store, that is a ``StoreError``.
         name : str, optional
-            A name for the model within the file.
+            A name for the model within the file; that of its class if not given.
         corpus : bool
             Whether to include texts and metadata. Word ids and the names of authors are always included: the counts
-            follow from them.
+            follow from them. Texts that the file already holds stay there.
+        replace_file : bool
+            Begin a new file in place of whatever is there.
 
         Examples
         --------
@@ -195,17 +206,59 @@ class GibbsModel(BaseEstimator):
         True
         """
         check_is_fitted(self, "n_iter_")
-        corpus_meta, corpus_arrays = (self.corpus_ if corpus else _bare(self.corpus_)).to_bundle(texts=corpus)
+        place = path.path if isinstance(path, Store) else Path(path)
+        save_model(place, self.corpus_, self._entry(name or type(self).__name__, corpus), corpus, replace_file)
+
+    def to_bundle(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The model as JSON-able settings and plain arrays: with its corpus, all that it is rebuilt from.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> meta, arrays = topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).to_bundle()
+        >>> meta["model"], len(arrays["chain0_topic"])
+        ('LDA', 6)
+        """
+        check_is_fitted(self, "n_iter_")
         progress, arrays = saved_progress(self._sampler, self._chains, self.n_iter_, self._seed)
         meta = {
             "model": type(self).__name__,
-            "name": name or type(self).__name__,
             "settings": _plain(self._settings) | NOT_SAVED,
             "progress": progress,
             "fit_info": self.fit_info_,
-            "corpus": corpus_meta,
         }
-        write_bundle(path, "model", meta, arrays | {f"corpus_{k}": v for k, v in corpus_arrays.items()}, compress=True)
+        return meta, arrays
+
+    def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
+        """The rows of the family's tables in a store, by table and column; see ``topoi.store.entry``."""
+        return {}
+
+    def _parameters(self) -> dict[str, Any]:
+        """Fitted numbers for readers of a store that are in none of its tables."""
+        return {}
+
+    def _entry(self, name: str, texts: bool) -> ModelEntry:
+        meta, arrays = self.to_bundle()
+        trace = self.trace_
+        tables = {
+            **self._tables(self.corpus_ if texts else bare(self.corpus_)),
+            "trace": {column: trace[column].to_numpy() for column in ("chain", "sweep", "log_joint")},
+        }
+        settings = {k: v for k, v in meta["settings"].items() if k not in _FREE_TO_CHANGE}
+        identity = settings | {"model": meta["model"], "seed": self._seed, "n_shards": self.fit_info_["n_shards"]}
+        return ModelEntry(
+            name=name,
+            model=meta["model"],
+            n_topics=len(tables["topic"]["topic"]) if "topic" in tables else None,
+            n_iter=self.n_iter_,
+            n_chains=len(self._chains),
+            seed=self._seed,
+            chain=checksum(identity | {"corpus": self.corpus_.fingerprint()}, {}),
+            meta=meta,
+            arrays=arrays,
+            tables=tables,
+            parameters=self._parameters(),
+        )
 
     def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Take over what ``save`` wrote."""
@@ -224,18 +277,6 @@ class GibbsModel(BaseEstimator):
 
 def _restore(sampler: Any, n_chains: int, arrays: dict[str, NDArray[Any]], traces: list[Any]) -> list[Chain]:
     return [sampler.restore(c, chain_arrays(arrays, c), traces[c]) for c in range(n_chains)]
-
-
-def _bare(corpus: Corpus) -> Corpus:
-    """The corpus without texts, metadata and where it came from."""
-    return Corpus(
-        tokens=corpus.tokens,
-        doc_start=corpus.doc_start,
-        vocabulary=corpus.vocabulary,
-        doc_author=corpus.doc_author,
-        doc_author_start=corpus.doc_author_start,
-        authors=corpus.authors,
-    )
 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:

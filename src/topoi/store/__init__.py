@@ -1,1 +1,1 @@
-"""Where a corpus and its fitted models are kept."""
+"""Where a corpus and its fitted models are kept: one SQLite file that anything can open."""

@@ -29,6 +29,7 @@ from topoi.models.names import find_name
 from topoi.models.notices import warn_user
 from topoi.models.scores import perplexities
 from topoi.models.validation import positive_vector, resolve_seed, whole_number
+from topoi.store.corpus_rows import position_blobs
 
 
 class AuthorModelSampler:
@@ -209,6 +210,25 @@ class AuthorModel(GibbsModel):
     def _freeze(self) -> None:
         self.authors_ = self.corpus_.authors
         self.chains_ = [chain.counts for chain in self._chains]
+
+    def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
+        sampler, counts = self._sampler, self._chains[0].counts
+        known = np.flatnonzero((counts.pair > 0) & (sampler.keys // sampler.n_words < corpus.n_authors))
+        a, w = np.divmod(sampler.keys[known], sampler.n_words)
+        n = counts.pair[known]
+        probability = (n + sampler.beta[w]) / (counts.author[a] + sampler.beta_sum)
+        positions = sampler.to_arrays(self._chains[0])["slot"]
+        return {
+            "author_word": {"author_id": a, "word_id": w, "n_tokens": n, "probability": probability},
+            "document_assignment": {
+                "document_id": range(corpus.n_docs),
+                "topics": [None] * corpus.n_docs,
+                "author_positions": position_blobs(positions, corpus.doc_start),
+            },
+        }
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"beta_sum": self._sampler.beta_sum}
 
     def author_word(self, author: str) -> NDArray[np.float64]:
         """P(word | author) for one author, over the whole vocabulary (first chain).

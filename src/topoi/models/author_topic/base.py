@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.corpus import Corpus
 from topoi.models.author_topic.posterior import Posterior
 from topoi.models.author_topic.prediction import Predictions
+from topoi.models.author_topic.rows import topic_tables
 from topoi.models.author_topic.simulate import simulate_corpus
 from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler
 from topoi.models.author_topic.tables import Tables
@@ -47,6 +48,17 @@ class TopicModel(Tables, Predictions, GibbsModel):
             _, assignments = self._sampler.whole(chain)
             self.chains_.append(Posterior(chain, assignments, self.corpus_.doc_start))
         self.authors_ = self.corpus_.authors if self._sampler.lists.n_shared else np.zeros(0, object)
+
+    def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
+        return topic_tables(corpus, self._first, len(self.authors_), self._sampler.lists.all_private)
+
+    def _parameters(self) -> dict[str, Any]:
+        beta = np.unique(self._first.beta)
+        return {
+            "alpha_sum": float(self._first.priors.alpha_sum),
+            "beta_sum": float(self._first.priors.beta_sum),
+            "beta": float(beta[0]) if len(beta) == 1 else None,
+        }
 
     @property
     def alpha_(self) -> NDArray[np.float64]:

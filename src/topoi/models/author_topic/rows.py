@@ -1,0 +1,130 @@
+"""The family as rows of a store: counts that are not zero, and who and what comes first in each topic."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.corpus.corpus import Corpus
+from topoi.models.author_topic.posterior import Posterior
+from topoi.store.corpus_rows import cut_blobs, position_blobs, years
+from topoi.store.entry import N_RANKED
+
+Columns = dict[str, Any]
+
+
+class Ranked(NamedTuple):
+    """Positions of the chosen values, group by group, and their ranks from 1."""
+
+    at: NDArray[Any]
+    rank: NDArray[Any]
+
+
+def topic_tables(corpus: Corpus, first: Posterior, n_authors: int, private: bool) -> dict[str, Columns]:
+    """The tables of a model with topics; ``n_authors`` is 0, and ``private`` true, if it knows no authors."""
+    topic, lengths = first.assignments.topic, corpus.doc_lengths
+    doc, k, n = count_pairs(np.repeat(np.arange(corpus.n_docs), lengths), topic, first.n_topics)
+    total = first.counts.topic
+    tables = {
+        "topic": {
+            "topic": np.arange(first.n_topics),
+            "n_tokens": total,
+            "share": total / max(int(total.sum()), 1),
+            "alpha": first.alpha,
+        },
+        "topic_word": _topic_word(first),
+        "document_topic": {"document_id": doc, "topic": k, "n_tokens": n},
+        "topic_document": _topic_document(first, lengths, doc, k, n),
+        "topic_trend": _topic_trend(corpus, first.n_topics, doc, k, n),
+        "document_assignment": {
+            "document_id": range(corpus.n_docs),
+            "topics": cut_blobs(topic.astype("<u2"), corpus.doc_start),
+            "author_positions": [None] * corpus.n_docs
+            if private
+            else position_blobs(first.assignments.slot, corpus.doc_start),
+        },
+    }
+    return tables | (_author_tables(first, n_authors) if n_authors else {})
+
+
+def count_pairs(row: NDArray[Any], column: NDArray[Any], n_columns: int) -> tuple[NDArray[Any], ...]:
+    """How often each pair occurs, in order: rows, columns, numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.author_topic.rows import count_pairs
+    >>> [a.tolist() for a in count_pairs(np.array([0, 1, 0]), np.array([2, 0, 2]), 3)]
+    [[0, 1], [2, 0], [2, 1]]
+    """
+    keys, number = np.unique(row.astype(np.int64) * n_columns + column, return_counts=True)
+    return keys // n_columns, keys % n_columns, number
+
+
+def _topic_word(first: Posterior) -> Columns:
+    counts = first.counts.word_topic[:, : first.n_topics]
+    w, k = np.nonzero(counts)
+    n = counts[w, k].astype(np.int64)
+    probability = (n + first.beta[w]) / (first.counts.topic[k] + first.priors.beta_sum)
+    return {"word_id": w, "topic": k, "n_tokens": n, "probability": probability}
+
+
+def _author_tables(first: Posterior, n_authors: int) -> dict[str, Columns]:
+    counts = first.counts.author_topic[:n_authors, : first.n_topics]
+    a, k = np.nonzero(counts)
+    n = counts[a, k].astype(np.int64)
+    room = first.counts.author[:n_authors] + first.priors.alpha_sum
+    # P(author | topic) for equally productive authors: an author's share over the sum of all authors' shares.
+    sums = np.bincount(k, n / room[a], first.n_topics) + first.alpha * (1.0 / room).sum()
+    probability = (n + first.alpha[k]) / room[a] / sums[k]
+    ranked = rank_within(k, probability, a)
+    return {
+        "author_topic": {"author_id": a, "topic": k, "n_tokens": n},
+        "topic_author": {
+            "topic": k[ranked.at],
+            "rank": ranked.rank,
+            "author_id": a[ranked.at],
+            "n_tokens": n[ranked.at],
+            "probability": probability[ranked.at],
+        },
+    }
+
+
+def _topic_document(
+    first: Posterior, lengths: NDArray[Any], doc: NDArray[Any], k: NDArray[Any], n: NDArray[Any]
+) -> Columns:
+    share = (n + first.alpha[k]) / (lengths[doc] + first.alpha.sum())
+    ranked = rank_within(k, share, doc)
+    return {
+        "topic": k[ranked.at],
+        "rank": ranked.rank,
+        "document_id": doc[ranked.at],
+        "n_tokens": n[ranked.at],
+        "share": share[ranked.at],
+    }
+
+
+def rank_within(group: NDArray[Any], value: NDArray[Any], number: NDArray[Any]) -> Ranked:
+    """The largest ``N_RANKED`` values of each group, ties by number."""
+    order = np.lexsort((number, -value, group))
+    sizes = np.bincount(group) if len(group) else np.zeros(0, np.int64)
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    kept = rank < N_RANKED
+    return Ranked(order[kept], rank[kept] + 1)
+
+
+def _topic_trend(corpus: Corpus, n_topics: int, doc: NDArray[Any], k: NDArray[Any], n: NDArray[Any]) -> Columns:
+    """Tokens per topic and year, for all topics in every year that has any."""
+    year = years(corpus)
+    known = np.isfinite(year[doc]) & (np.abs(year[doc]) < 1e9)
+    values, at = np.unique(year[doc[known]].astype(np.int64), return_inverse=True)
+    table = np.bincount(k[known] * len(values) + at, n[known], n_topics * len(values)).reshape(n_topics, len(values))
+    share = table / np.maximum(table.sum(axis=0), 1)
+    return {
+        "topic": np.repeat(np.arange(n_topics), len(values)),
+        "year": np.tile(values, n_topics),
+        "n_tokens": table.ravel().astype(np.int64),
+        "share": share.ravel(),
+    }

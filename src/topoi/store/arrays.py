@@ -1,0 +1,125 @@
+"""Named arrays as rows of a store, and their checksums. Numbers only: nothing in a file is ever run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sqlite3
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.errors import StoreError
+
+# Each below SQLite's limit for one value, and small enough that memory grows only with what a file really holds.
+PART_BYTES = 16 * 2**20
+_DTYPES = frozenset({"|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8"})
+_MOST_DIMENSIONS = 8
+
+
+def put_arrays(connection: sqlite3.Connection, model_id: int | None, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write arrays as rows of ``array`` and ``array_part``."""
+    for name, array in arrays.items():
+        plain = little_endian(name, array)
+        cursor = connection.execute(
+            "INSERT INTO array (model_id, name, dtype, shape) VALUES (?, ?, ?, ?)",
+            (model_id, name, plain.dtype.str, json.dumps(plain.shape)),
+        )
+        data = plain.reshape(-1).view(np.uint8).data
+        for part, start in enumerate(range(0, len(data), PART_BYTES)):
+            packed = zlib.compress(data[start : start + PART_BYTES], 1)
+            connection.execute("INSERT INTO array_part VALUES (?, ?, ?)", (cursor.lastrowid, part, packed))
+
+
+def get_arrays(connection: sqlite3.Connection, model_id: int | None) -> dict[str, NDArray[Any]]:
+    """Read the arrays of a model (None: of the corpus); whatever does not fit together is a ``StoreError``."""
+    rows = connection.execute(
+        "SELECT array_id, name, dtype, shape FROM array WHERE model_id IS ? ORDER BY array_id", (model_id,)
+    ).fetchall()
+    return {str(name): _get_array(connection, key, name, dtype, shape) for key, name, dtype, shape in rows}
+
+
+def _get_array(connection: sqlite3.Connection, key: int, name: Any, dtype: Any, shape: Any) -> NDArray[Any]:
+    if dtype not in _DTYPES:
+        raise StoreError(f"array {name!r} holds {dtype!r}, not numbers: refused")
+    try:
+        sizes = json.loads(shape)
+    except (TypeError, ValueError, RecursionError):
+        sizes = None
+    whole = isinstance(sizes, list) and len(sizes) <= _MOST_DIMENSIONS
+    if not whole or not all(type(n) is int and 0 <= n < 2**48 for n in sizes):
+        raise StoreError(f"array {name!r} has no valid shape")
+    expected = math.prod(sizes) * np.dtype(dtype).itemsize
+    data = bytearray()
+    parts = connection.execute("SELECT data FROM array_part WHERE array_id = ? ORDER BY part", (key,))
+    for (packed,) in parts:
+        data += _unpacked(packed, min(PART_BYTES, expected - len(data)), name)
+    if len(data) != expected:
+        raise StoreError(f"array {name!r} promises {expected:,} bytes, but the file holds {len(data):,}")
+    return np.frombuffer(data, dtype).reshape(sizes)
+
+
+def _unpacked(packed: Any, size: int, name: Any) -> bytes:
+    if not isinstance(packed, bytes):
+        raise StoreError(f"array {name!r} is damaged: a part is not binary")
+    unpacker = zlib.decompressobj()
+    try:
+        data = unpacker.decompress(packed, size) if size > 0 else b""
+        if size > 0 and not unpacker.eof:
+            data += unpacker.decompress(unpacker.unconsumed_tail, 1)
+    except zlib.error as error:
+        raise StoreError(f"array {name!r} is damaged ({error})") from error
+    if len(data) != size or not unpacker.eof:
+        raise StoreError(f"array {name!r} is damaged: a part has more, or less, than it should")
+    return data
+
+
+def little_endian(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """The array in C order and little-endian; anything but numbers is refused."""
+    array = np.asarray(array)
+    if array.dtype.kind not in "biuf":
+        raise StoreError(f"array {name!r} holds {array.dtype}, not numbers: refused")
+    return np.array(array, array.dtype.newbyteorder("<"), order="C", copy=None)
+
+
+def checksum(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """A digest of settings and arrays: the same on every machine, another if a bit is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.store.arrays import checksum
+    >>> checksum({"a": 1}, {"x": np.arange(2)}) == checksum({"a": 1}, {"x": np.arange(3)})
+    False
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(to_json(meta).encode())
+    for name in sorted(arrays):
+        array = little_endian(name, arrays[name])
+        head = f"\0{name}\0{array.dtype.str}\0{array.shape}\0"
+        digest.update(head.encode())
+        digest.update(array.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+def to_json(meta: Mapping[str, Any]) -> str:
+    """Settings as JSON with sorted keys; what JSON cannot hold is a ``StoreError``."""
+    try:
+        return json.dumps(dict(meta), allow_nan=False, sort_keys=True, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"settings cannot be saved: {error}") from error
+
+
+def from_json(text: Any, what: str) -> dict[str, Any]:
+    """The settings that ``to_json`` wrote."""
+    try:
+        meta = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StoreError(f"{what} is damaged ({error})") from error
+    if not isinstance(meta, dict):
+        raise StoreError(f"{what} is damaged: it is not a table of settings")
+    return meta

@@ -1,0 +1,196 @@
+"""Connections to a store: opened so that a stranger's file can be read but can do nothing."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from urllib.parse import quote
+
+from topoi.errors import StoreError
+
+APPLICATION_ID = 0x746F706F
+VERSION = 1
+# How long to wait for the moment in which another program writes, or for another save to end.
+WAIT_SECONDS = 60.0
+_LOCKED = ("database is locked", "database table is locked")
+_LONGEST_MESSAGE = 200
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+
+
+def schema() -> str:
+    """The SQL that makes an empty store.
+
+    Examples
+    --------
+    >>> from topoi.store.connect import schema
+    >>> "CREATE TABLE document" in schema()
+    True
+    """
+    return files("topoi.store").joinpath("schema.sql").read_text(encoding="utf-8")
+
+
+@contextmanager
+def store_errors(path: Path, doing: str = "read") -> Iterator[None]:
+    """Turn what SQLite and the system complain about into a ``StoreError`` that names the file."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        # Some of SQLite's messages quote the file, so only their beginnings say what happened.
+        message = str(error)[:_LONGEST_MESSAGE]
+        if message == "interrupted":
+            raise
+        if message.startswith(_LOCKED):
+            raise StoreError(f"cannot {doing} {path}: another program is using it; try again") from error
+        if message.startswith(("attempt to write a readonly", "unable to open")):
+            raise StoreError(f"cannot {doing} {path}: no permission, or its folder cannot be written to") from error
+        raise StoreError(f"cannot {doing} {path}: {message}") from error
+    except (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError) as error:
+        message = str(error)[:_LONGEST_MESSAGE]
+        raise StoreError(f"cannot {doing} {path}: it is damaged or cannot be used ({message})") from error
+    except OSError as error:
+        raise StoreError(f"cannot {doing} {path}: {error.strerror or error}") from error
+
+
+def open_plain(path: Path, mode: str) -> sqlite3.Connection:
+    """A connection ("ro" or "rw") to a file that says it is a store; its version and tables are not yet checked.
+
+    The header is read through SQLite: to open and close the file beside it would release the locks that other
+    connections of this process hold on it.
+    """
+    if not path.exists():
+        raise StoreError(f"{path} does not exist")
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; name a .topoi file")
+    try:
+        return _open(path, mode)
+    except sqlite3.OperationalError as error:
+        if mode != "ro" or str(error).startswith(_LOCKED) or not path.with_name(f"{path.name}-journal").exists():
+            raise
+    # A writer was killed while it wrote. Whoever opens the file to write puts the old contents back.
+    _open(path, "rw").close()
+    return _open(path, mode)
+
+
+def _check_journal(path: Path) -> None:
+    """Refuse a journal that names another file, as those of topoi never do: SQLite would delete that file."""
+    try:
+        with open(path.with_name(f"{path.name}-journal"), "rb") as stream:
+            stream.seek(max(stream.seek(0, 2) - len(_JOURNAL_MAGIC), 0))
+            forged = stream.read() == _JOURNAL_MAGIC
+    except FileNotFoundError:
+        return
+    if forged:
+        raise StoreError(f"{path} comes with a journal that topoi did not write; remove {path.name}-journal if you can")
+
+
+def _open(path: Path, mode: str) -> sqlite3.Connection:
+    if mode != "ro":
+        _check_journal(path)
+    uri = f"file:{quote(str(path.absolute()))}?mode={mode}"
+    connection = sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0", "temp_store = MEMORY"):
+            connection.execute(f"PRAGMA {pragma}")
+        if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            raise StoreError(f"{path} is not a topoi store")
+        version = file_version(connection)
+        if version > VERSION:
+            raise StoreError(
+                f"{path} was written by a newer topoi (schema {version}, this one reads {VERSION}): upgrade"
+            )
+        # SQLite notices whole pages that are missing, not the rest of a last one.
+        if path.stat().st_size % connection.execute("PRAGMA page_size").fetchone()[0]:
+            raise StoreError(f"{path} is damaged: it has been cut short")
+    except BaseException as error:
+        connection.close()
+        if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
+            raise StoreError(_what_else(path)) from error
+        raise
+    return connection
+
+
+def _what_else(path: Path) -> str:
+    with open(path, "rb") as stream:
+        zipped = stream.read(4) == b"PK\x03\x04"
+    if zipped:
+        return f"{path} is not a topoi store; if it is a checkpoint, continue it with fit and checkpoint={path.name!r}"
+    return f"{path} is not a topoi store, or is damaged"
+
+
+def file_version(connection: sqlite3.Connection) -> int:
+    """The version of the schema of an open file."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def connect_reader(path: Path) -> sqlite3.Connection:
+    """A connection that can only read; the file has been checked to be a store of this version.
+
+    Views and triggers of a stranger's file get no functions with side effects, the schema cannot be written to, and
+    the tables are compared with ours, so that none of them is a view in disguise.
+    """
+    with store_errors(path):
+        connection = _checked(path, "ro")
+        connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def connect_writer(path: Path) -> sqlite3.Connection:
+    """A connection that may write; for labels, and to keep other writers waiting."""
+    with store_errors(path, "write"):
+        connection = _checked(path, "rw")
+        if has_triggers(connection):
+            connection.close()
+            raise StoreError(f"cannot write {path}: it has triggers, which topoi does not make; remove them first")
+    return connection
+
+
+def has_triggers(connection: sqlite3.Connection) -> bool:
+    """Whether writing to the file would run something that is not ours."""
+    return bool(connection.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'").fetchone()[0])
+
+
+def _checked(path: Path, mode: str) -> sqlite3.Connection:
+    connection = open_plain(path, mode)
+    try:
+        if file_version(connection) < VERSION:
+            raise StoreError(
+                f"{path} has schema {file_version(connection)}; open it with topoi.open_store to migrate it"
+            )
+        check_schema(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@cache
+def expected_schema() -> dict[str, str]:
+    """The tables and indexes of a store of this version with the SQL that makes them, spaces evened out."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(schema())
+        return _schema_of(connection)
+
+
+def _schema_of(connection: sqlite3.Connection) -> dict[str, str]:
+    rows = connection.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+    return {str(name): f"{kind} {_evened(str(sql))}" for kind, name, sql in rows}
+
+
+def _evened(sql: str) -> str:
+    """SQL without comments and extra spaces, so that a better comment does not make a file foreign."""
+    return " ".join(re.sub(r"--[^\n]*", " ", sql).split())
+
+
+def check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file whose tables are not those of a store; tables that others added are left alone."""
+    found = _schema_of(connection)
+    for name, sql in expected_schema().items():
+        # The tables inside the search index are SQLite's own affair, and may be written differently by another version.
+        inside = name.startswith("document_search_") and found.get(name, "").startswith("table ")
+        if found.get(name) != sql and not inside:
+            raise StoreError(f"{path} is damaged or has been altered: {name} is not as topoi makes it")

@@ -1,0 +1,129 @@
+"""Reading from a store: models as bundles, lists of models, and a person's own questions in SQL."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+from numpy.typing import NDArray
+
+from topoi.corpus.corpus import Corpus
+from topoi.errors import NotFoundError, StoreError
+from topoi.store.arrays import checksum, from_json, get_arrays
+from topoi.store.connect import store_errors
+from topoi.store.corpus_rows import check_digest, get_corpus
+
+_MODEL_COLUMNS = (
+    "name, model, n_topics, n_iter, n_chains, seed, created, topoi_version",
+    ["name", "model", "n_topics", "n_iter", "n_chains", "seed", "created", "topoi_version"],
+)
+# One value that a query makes may be this large; without a limit, a line of SQL could ask for a gigabyte.
+_LARGEST_VALUE = 64 * 2**20
+_STEPS_BETWEEN_CLOCKS = 10_000
+_ROWS_AT_A_TIME = 1000
+_ALLOWED = frozenset(
+    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, getattr(sqlite3, "SQLITE_RECURSIVE", 33)}
+)
+
+
+class StoredModel(NamedTuple):
+    """What a model is rebuilt from."""
+
+    model: str
+    corpus: Corpus
+    meta: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+def find_model(connection: sqlite3.Connection, name: str | None, columns: str) -> tuple[Any, ...]:
+    """The given columns of the model of that name (None: the one saved last)."""
+    if name is None:
+        row = connection.execute(f"SELECT {columns} FROM model ORDER BY model_id DESC LIMIT 1").fetchone()
+    else:
+        row = connection.execute(f"SELECT {columns} FROM model WHERE name = ?", (str(name),)).fetchone()
+    if row is None:
+        names = [r[0] for r in connection.execute("SELECT name FROM model ORDER BY model_id LIMIT 20")]
+        there = f"; there are: {', '.join(map(repr, names))}" if names else "; there is none"
+        raise NotFoundError(f"there is no model {name!r}{there}" if name is not None else f"no model{there}")
+    return tuple(row)
+
+
+def read_model(connection: sqlite3.Connection, path: Path, name: str | None = None) -> StoredModel:
+    """Read what a model is rebuilt from, all of one moment; damage is a ``StoreError`` that names the file."""
+    with store_errors(path):
+        connection.execute("BEGIN")  # a label may be set meanwhile
+        try:
+            model_id, model, bundle, digest = find_model(connection, name, "model_id, model, bundle, digest")
+            meta = from_json(bundle, "the model")
+            arrays = get_arrays(connection, model_id)
+            check_digest(checksum(meta, arrays), digest, "the model")
+            return StoredModel(model, get_corpus(connection), meta, arrays)
+        except NotFoundError as error:
+            raise NotFoundError(f"{path}: {error}") from None
+        except StoreError as error:
+            raise StoreError(f"{path}: {error}") from error
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+
+
+def list_models(connection: sqlite3.Connection) -> pd.DataFrame:
+    """One row per model, in the order in which they were saved."""
+    columns, names = _MODEL_COLUMNS
+    rows = connection.execute(f"SELECT {columns} FROM model ORDER BY model_id").fetchall()
+    frame = pd.DataFrame(rows, columns=names)
+    whole = [row[2] if isinstance(row[2], int) and abs(row[2]) < 2**62 else None for row in rows]
+    frame["n_topics"] = pd.array(whole, dtype="Int64")  # a model without topics has none, not nan of them
+    return frame
+
+
+def list_labels(connection: sqlite3.Connection, model: str | None) -> dict[int, str]:
+    """The labels of a model's topics."""
+    (model_id,) = find_model(connection, model, "model_id")
+    rows = connection.execute("SELECT topic, label FROM label WHERE model_id = ? ORDER BY topic", (model_id,))
+    return {topic: str(label) for topic, label in rows if isinstance(topic, int)}
+
+
+def run_query(
+    connection: sqlite3.Connection,
+    path: Path,
+    query: str,
+    parameters: Sequence[Any] | Mapping[str, Any],
+    max_rows: int,
+    timeout: float,
+) -> pd.DataFrame:
+    """Run one SELECT with limits; the connection is one for nothing else."""
+    until = time.monotonic() + timeout
+    with suppress(sqlite3.Error):  # a damaged search index is no reason to refuse questions about anything else
+        # The index opens its own tables in its own way, once; after this the query's words are judged.
+        connection.execute("SELECT rowid FROM document_search LIMIT 0").fetchall()
+    connection.set_authorizer(_authorize)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_VALUE)
+    connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS_BETWEEN_CLOCKS)
+    rows: list[Any] = []
+    try:
+        with store_errors(path, "query"):
+            cursor = connection.execute(query, parameters)
+            if cursor.description is None:
+                raise StoreError("the query returns no rows; a store is opened to be read, with SELECT")
+            names = [column[0] for column in cursor.description]
+            while some := cursor.fetchmany(_ROWS_AT_A_TIME):
+                rows += some
+                if len(rows) > max_rows:
+                    raise StoreError(f"the query gives more than {max_rows:,} rows; add LIMIT, or raise max_rows")
+                if time.monotonic() > until:
+                    raise sqlite3.OperationalError("interrupted")
+    except sqlite3.OperationalError as error:
+        raise StoreError(f"the query took more than {timeout:g} seconds; raise timeout, or ask for less") from error
+    return pd.DataFrame(rows, columns=names)
+
+
+def _authorize(action: int, first: str | None, second: str | None, place: str | None, source: str | None) -> int:
+    """Allow reading and nothing else: no attaching of other files, no settings, no writing."""
+    harmless = action == sqlite3.SQLITE_PRAGMA and first == "data_version"  # how the search index notices changes
+    return sqlite3.SQLITE_OK if action in _ALLOWED or harmless else sqlite3.SQLITE_DENY

@@ -1,0 +1,150 @@
+"""Changing a store: a new file beside its place, then moved there; an existing one in one transaction.
+
+Either way a reader, or a power cut, finds the old contents or the new ones. An existing file is not replaced by a copy,
+because programs that have it open would go on with the old file and take the new one's journal for theirs.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from topoi.errors import StoreError
+from topoi.store.connect import APPLICATION_ID, VERSION, WAIT_SECONDS, connect_writer, schema, store_errors
+
+_UNFINISHED = ".part"
+_ABANDONED_SECONDS = 600.0
+# A new file is thrown away if anything goes wrong, so it needs no journal. Texts and blobs waste less of larger pages.
+_NEW_FILE = (
+    "page_size = 8192",
+    "auto_vacuum = NONE",
+    "journal_mode = OFF",
+    "synchronous = OFF",
+    "cache_size = -200000",
+    f"application_id = {APPLICATION_ID}",
+    f"user_version = {VERSION}",
+)
+
+
+def identity(path: Path) -> tuple[int, int]:
+    """Which file stands at a path now: another after it has been replaced."""
+    status = os.stat(path)
+    return status.st_dev, status.st_ino
+
+
+@contextmanager
+def sole_writer(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that holds the write lock of the file at ``path``; other writers wait, readers do not."""
+    until = time.monotonic() + WAIT_SECONDS
+    while True:
+        with store_errors(path, "write"):
+            before = identity(path) if path.exists() else None
+        with closing(connect_writer(path)) as connection, store_errors(path, "write"):
+            # Changes stay in memory until the end: a change that spilled over would lock readers out from then on.
+            connection.execute("PRAGMA cache_spill = OFF")
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                # Another writer may have put a new file there while this one waited for the old file's lock.
+                if identity(path) == before:
+                    yield connection
+                    return
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+        if time.monotonic() > until:
+            raise StoreError(f"cannot write {path}: other programs keep writing to it; try again")
+
+
+def change(path: Path, edit: Callable[[sqlite3.Connection], None], fresh: bool = False) -> None:
+    """Apply ``edit`` to the store in one transaction (or, if there is none or ``fresh``, to an empty one).
+
+    Parameters
+    ----------
+    path : Path
+        The file. One that is not a store is refused, unless it is empty.
+    edit : callable
+        Given a connection in a transaction.
+    fresh : bool
+        Start from nothing even if there is a store; whatever is there is replaced.
+    """
+    path = path.resolve()
+    if path.is_dir():
+        raise StoreError(f"cannot write {path}: it is a folder; name a file")
+    if path.exists() and not path.is_file():
+        raise StoreError(f"cannot write {path}: it is a device or a pipe; name a file")
+    if not path.parent.is_dir():
+        raise StoreError(f"cannot write {path}: there is no folder {path.parent}")
+    if fresh or not path.exists() or path.stat().st_size == 0:
+        if _write_beside(path, edit, replace=fresh or path.exists()):
+            return
+    with sole_writer(path) as connection:
+        _remove_abandoned(path)
+        edit(connection)
+        connection.execute("COMMIT")
+
+
+def _write_beside(path: Path, edit: Callable[[sqlite3.Connection], None], replace: bool) -> bool:
+    """Make an empty store beside ``path``; edit it; move it into place. False if another program was quicker."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_UNFINISHED}")
+    try:
+        with store_errors(path, "write"):
+            with closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
+                for pragma in _NEW_FILE:
+                    connection.execute(f"PRAGMA {pragma}").fetchall()
+                connection.executescript(schema())
+                connection.execute("BEGIN IMMEDIATE")
+                edit(connection)
+                connection.execute("COMMIT")
+            _settle(temporary, path)
+            if not replace and path.exists():
+                return False
+            _remove_companions(path)
+            return _put_in_place(temporary, path, replace)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _settle(temporary: Path, path: Path) -> None:
+    if path.exists():
+        os.chmod(temporary, stat.S_IMODE(path.stat().st_mode))
+    with open(temporary, "rb+") as stream:
+        os.fsync(stream.fileno())
+
+
+def _remove_companions(path: Path) -> None:
+    """Remove journals of a file that is not there, or goes: SQLite would play them back into the new one."""
+    for ending in ("-journal", "-wal", "-shm"):
+        path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)
+
+
+def _put_in_place(temporary: Path, path: Path, replace: bool) -> bool:
+    if not replace:
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            return False
+        except OSError:
+            replace = True  # a file system without links
+    if replace:
+        os.replace(temporary, path)
+    if hasattr(os, "O_DIRECTORY"):
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)  # the new name must survive a power cut too
+        finally:
+            os.close(folder)
+    return True
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what killed writers left; a file that still grows is younger than this."""
+    for left in path.parent.iterdir():
+        if left.name.startswith(f".{path.name}.") and left.name.endswith(_UNFINISHED):
+            if time.time() - left.stat().st_mtime > _ABANDONED_SECONDS:
+                left.unlink(missing_ok=True)

@@ -1,0 +1,213 @@
+-- A topoi store: one corpus and any number of models fitted to it. `PRAGMA application_id` is 0x746f706f ("topo"),
+-- `PRAGMA user_version` the version of this schema. All numbers (words, authors, documents, topics) count from 0 and
+-- never change. "Tokens" are words in running text, repetitions counted.
+-- Blobs of numbers are little-endian; the widths of those in document_token are in the corpus table.
+
+-- The corpus: always one row.
+CREATE TABLE corpus (
+    corpus_id INTEGER PRIMARY KEY CHECK (corpus_id = 0),
+    fingerprint TEXT NOT NULL,           -- digest of words, documents and authors: models share what agrees in it
+    n_documents INTEGER NOT NULL,
+    n_tokens INTEGER NOT NULL,
+    n_words INTEGER NOT NULL,
+    n_authors INTEGER NOT NULL,
+    has_texts INTEGER NOT NULL,          -- 1 if document.text and the character offsets are here
+    word_id_bytes INTEGER NOT NULL,      -- width of a number in document_token.word_ids: 2 or 4
+    start_bytes INTEGER NOT NULL,        -- width of a number in document_token.starts: 2 or 4
+    length_bytes INTEGER NOT NULL,       -- width of a number in document_token.lengths: 1 or 4
+    settings TEXT NOT NULL,              -- JSON: how text becomes words, and what was read, skipped and dropped
+    digest TEXT NOT NULL                 -- checksum over everything that the corpus is rebuilt from
+);
+
+-- The vocabulary.
+CREATE TABLE word (
+    word_id INTEGER PRIMARY KEY,
+    word TEXT NOT NULL,
+    n_tokens INTEGER NOT NULL,           -- how often it occurs
+    n_documents INTEGER NOT NULL         -- in how many documents
+);
+CREATE INDEX word_by_word ON word (word);
+
+CREATE TABLE author (
+    author_id INTEGER PRIMARY KEY,
+    author TEXT NOT NULL,                -- the name
+    n_documents INTEGER NOT NULL
+);
+CREATE INDEX author_by_author ON author (author COLLATE NOCASE);
+
+CREATE TABLE document (
+    document_id INTEGER PRIMARY KEY,
+    identifier TEXT NOT NULL,            -- the id it was read with
+    title TEXT,
+    date TEXT,                           -- ISO 8601
+    year INTEGER,
+    n_tokens INTEGER NOT NULL,           -- words that are in the vocabulary
+    metadata TEXT NOT NULL,              -- JSON: all other columns
+    text TEXT                            -- as it was read; null if the corpus was left out
+);
+CREATE INDEX document_by_identifier ON document (identifier);
+CREATE INDEX document_by_year ON document (year);
+
+-- Who wrote what, in the order the document names them.
+CREATE TABLE document_author (
+    document_id INTEGER NOT NULL REFERENCES document (document_id),
+    position INTEGER NOT NULL,           -- 0 for the first author
+    author_id INTEGER NOT NULL REFERENCES author (author_id),
+    PRIMARY KEY (document_id, position)
+) WITHOUT ROWID;
+CREATE INDEX document_author_by_author ON document_author (author_id, document_id);
+
+-- A document's words in reading order, and where they stand in its text; the same for all models.
+CREATE TABLE document_token (
+    document_id INTEGER PRIMARY KEY REFERENCES document (document_id),
+    word_ids BLOB NOT NULL,              -- one word_id per token
+    starts BLOB,                         -- first character of each token in document.text (characters, not bytes)
+    lengths BLOB                         -- how many characters it has
+);
+
+-- Full-text search over titles and texts: SELECT rowid FROM document_search WHERE document_search MATCH 'kernel'.
+CREATE VIRTUAL TABLE document_search USING fts5 (
+    title, text, content = 'document', content_rowid = 'document_id', tokenize = 'unicode61 remove_diacritics 2'
+);
+
+CREATE TABLE model (
+    model_id INTEGER PRIMARY KEY,        -- larger means saved later
+    name TEXT NOT NULL UNIQUE,
+    model TEXT NOT NULL,                 -- the class: AuthorTopicModel, LDA, ...
+    n_topics INTEGER,                    -- null if the model has no topics
+    n_iter INTEGER NOT NULL,             -- sweeps done
+    n_chains INTEGER NOT NULL,
+    seed INTEGER,
+    created TEXT NOT NULL,               -- when it was saved: ISO 8601, UTC
+    topoi_version TEXT NOT NULL,
+    parameters TEXT NOT NULL,            -- JSON: fitted numbers that belong to no table, such as the sum of alpha
+    chain TEXT NOT NULL,                 -- digest of corpus, settings and seed: labels survive while it is the same
+    bundle TEXT NOT NULL,                -- JSON: settings, traces, how the fit went; with the arrays below, the model
+    digest TEXT NOT NULL                 -- checksum over bundle and arrays
+);
+
+-- What a model is rebuilt from, to the last bit. model_id is null for arrays of the corpus.
+CREATE TABLE array (
+    array_id INTEGER PRIMARY KEY,
+    model_id INTEGER REFERENCES model (model_id),
+    name TEXT NOT NULL,
+    dtype TEXT NOT NULL,                 -- as numpy writes it: <u2, <f8, ...
+    shape TEXT NOT NULL                  -- JSON list
+);
+CREATE INDEX array_by_model ON array (model_id, name);
+CREATE TABLE array_part (
+    array_id INTEGER NOT NULL REFERENCES array (array_id),
+    part INTEGER NOT NULL,
+    data BLOB NOT NULL,                  -- zlib; 16 MB of the array each, in order
+    PRIMARY KEY (array_id, part)
+);
+
+-- All tables below are of the first chain's last sample.
+
+CREATE TABLE topic (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    topic INTEGER NOT NULL,
+    n_tokens INTEGER NOT NULL,
+    share REAL NOT NULL,                 -- of all tokens
+    alpha REAL NOT NULL,                 -- prior weight
+    PRIMARY KEY (model_id, topic)
+) WITHOUT ROWID;
+
+-- All counts that are not zero. probability is P(word | topic).
+CREATE TABLE topic_word (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    word_id INTEGER NOT NULL REFERENCES word (word_id),
+    topic INTEGER NOT NULL,
+    n_tokens INTEGER NOT NULL,
+    probability REAL NOT NULL,
+    PRIMARY KEY (model_id, word_id, topic)
+) WITHOUT ROWID;
+CREATE INDEX topic_word_by_topic ON topic_word (model_id, topic, n_tokens DESC, word_id);
+
+-- All counts that are not zero. P(topic | author) is (n_tokens + topic.alpha) / (the author's tokens + sum of alpha).
+CREATE TABLE author_topic (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    author_id INTEGER NOT NULL REFERENCES author (author_id),
+    topic INTEGER NOT NULL,
+    n_tokens INTEGER NOT NULL,
+    PRIMARY KEY (model_id, author_id, topic)
+) WITHOUT ROWID;
+
+-- The first 1,000 authors of each topic, by P(author | topic) for authors taken to be equally productive, among those
+-- with at least one token in it.
+CREATE TABLE topic_author (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    topic INTEGER NOT NULL,
+    rank INTEGER NOT NULL,               -- 1 is the first
+    author_id INTEGER NOT NULL REFERENCES author (author_id),
+    n_tokens INTEGER NOT NULL,
+    probability REAL NOT NULL,
+    PRIMARY KEY (model_id, topic, rank)
+) WITHOUT ROWID;
+
+-- All counts that are not zero.
+CREATE TABLE document_topic (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    document_id INTEGER NOT NULL REFERENCES document (document_id),
+    topic INTEGER NOT NULL,
+    n_tokens INTEGER NOT NULL,
+    PRIMARY KEY (model_id, document_id, topic)
+) WITHOUT ROWID;
+
+-- The first 1,000 documents of each topic by share, among those with at least one token in it.
+CREATE TABLE topic_document (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    topic INTEGER NOT NULL,
+    rank INTEGER NOT NULL,               -- 1 is the first
+    document_id INTEGER NOT NULL REFERENCES document (document_id),
+    n_tokens INTEGER NOT NULL,
+    share REAL NOT NULL,                 -- (n_tokens + alpha) / (document's tokens + sum of alpha)
+    PRIMARY KEY (model_id, topic, rank)
+) WITHOUT ROWID;
+
+CREATE TABLE topic_trend (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    topic INTEGER NOT NULL,
+    year INTEGER NOT NULL,
+    n_tokens INTEGER NOT NULL,
+    share REAL NOT NULL,                 -- of the year's tokens
+    PRIMARY KEY (model_id, topic, year)
+) WITHOUT ROWID;
+
+-- Models without topics: all counts that are not zero.
+CREATE TABLE author_word (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    author_id INTEGER NOT NULL REFERENCES author (author_id),
+    word_id INTEGER NOT NULL REFERENCES word (word_id),
+    n_tokens INTEGER NOT NULL,
+    probability REAL NOT NULL,           -- P(word | author)
+    PRIMARY KEY (model_id, author_id, word_id)
+) WITHOUT ROWID;
+
+-- Each token's topic and author, in the order of document_token.word_ids.
+CREATE TABLE document_assignment (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    document_id INTEGER NOT NULL REFERENCES document (document_id),
+    topics BLOB,                         -- two bytes each; null if the model has no topics
+    author_positions BLOB,               -- document_author.position, a byte each (two if a position is above 255); one
+                                         -- past the last is a private author; null if there are only private ones
+    PRIMARY KEY (model_id, document_id)
+) WITHOUT ROWID;
+
+-- How the fit went: log P(words, assignments).
+CREATE TABLE trace (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    chain INTEGER NOT NULL,
+    sweep INTEGER NOT NULL,
+    log_joint REAL NOT NULL,
+    PRIMARY KEY (model_id, chain, sweep)
+) WITHOUT ROWID;
+
+-- Names that a person gave to topics.
+CREATE TABLE label (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    topic INTEGER NOT NULL,
+    label TEXT NOT NULL,
+    created TEXT NOT NULL,               -- ISO 8601, UTC
+    PRIMARY KEY (model_id, topic)
+) WITHOUT ROWID;

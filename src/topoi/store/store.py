@@ -1,0 +1,250 @@
+"""``topoi.open_store``: the file as an object."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pandas as pd
+
+from topoi.corpus.corpus import Corpus
+from topoi.errors import StoreError
+from topoi.store import write
+from topoi.store.connect import connect_reader, store_errors
+from topoi.store.corpus_rows import get_corpus
+from topoi.store.migrate import migrated
+from topoi.store.read import StoredModel, list_labels, list_models, read_model, run_query
+from topoi.store.replace import identity
+
+
+class Store:
+    """A corpus and its fitted models in one SQLite file, opened for reading.
+
+    Made by :func:`topoi.open_store`. May be used from several threads. When another program saves into the file, the
+    next call sees the new contents.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._lock = threading.Lock()
+        self._free: list[tuple[tuple[int, int], sqlite3.Connection]] = []
+        self._open = True
+        migrated(self.path)
+        with self.connection():
+            pass  # a file that cannot be read is refused now, not at the first question
+
+    def __repr__(self) -> str:
+        return f"<Store: {self.path}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_free"):
+            self.close()
+
+    def close(self) -> None:
+        """Close the file; the store cannot be used afterwards.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> topoi.open_store(path).close()
+        """
+        with self._lock:
+            self._open = False
+            for _, connection in self._free:
+                connection.close()
+            self._free.clear()
+
+    @contextmanager
+    def connection(self) -> Iterator[sqlite3.Connection]:
+        """A read-only connection to what stands in the file now; give it back at the end of the block.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> with topoi.open_store(path).connection() as connection:
+        ...     connection.execute("SELECT count(*) FROM word").fetchone()[0]
+        2
+        """
+        if not self._open:
+            raise StoreError(f"the store {self.path} has been closed")
+        with store_errors(self.path):
+            now = identity(self.path) if self.path.exists() else (0, 0)
+        connection = self._take(now) or connect_reader(self.path)
+        try:
+            with store_errors(self.path):
+                yield connection
+        except BaseException:
+            connection.close()
+            raise
+        with self._lock:
+            if self._open:
+                self._free.append((now, connection))
+                return
+        connection.close()
+
+    def _take(self, now: tuple[int, int]) -> sqlite3.Connection | None:
+        """A free connection to the file of that identity; those to files that have been replaced are closed."""
+        with self._lock:
+            while self._free:
+                then, connection = self._free.pop()
+                if then == now:
+                    return connection
+                connection.close()
+        return None
+
+    def models(self) -> pd.DataFrame:
+        """The models, in the order saved: name, model, n_topics, n_iter, n_chains, seed, created, topoi_version.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path, name="two topics")
+        >>> topoi.open_store(path).models()[["name", "model", "n_topics"]].values.tolist()
+        [['two topics', 'LDA', 2]]
+        """
+        with self.connection() as connection:
+            return list_models(connection)
+
+    def corpus(self) -> Corpus:
+        """The corpus, as it was saved.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> topoi.open_store(path).corpus().n_tokens
+        6
+        """
+        with self.connection() as connection:
+            try:
+                return get_corpus(connection)
+            except StoreError as error:
+                raise StoreError(f"{self.path}: {error}") from error
+
+    def read_model(self, name: str | None = None) -> StoredModel:
+        """What a model (None: the one saved last) is rebuilt from; ``topoi.load`` makes the model itself.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> sorted(topoi.open_store(path).read_model().arrays)
+        ['chain0_alpha', 'chain0_beta', 'chain0_topic']
+        """
+        with self.connection() as connection:
+            return read_model(connection, self.path, name)
+
+    def sql(
+        self,
+        query: str,
+        parameters: Sequence[Any] | Mapping[str, Any] = (),
+        max_rows: int = 100_000,
+        timeout: float = 10.0,
+    ) -> pd.DataFrame:
+        """The rows of a SELECT, as a frame. The tables are described in ``docs/store.md``.
+
+        Parameters
+        ----------
+        query : str
+            One SELECT. Values from outside belong in ``parameters``, never in the query's text.
+        parameters : sequence or mapping
+            Values for ``?`` or ``:name`` in the query.
+        max_rows : int
+            A query that gives more is a ``StoreError``.
+        timeout : float
+            A query that takes more seconds is a ``StoreError``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> topoi.open_store(path).sql("SELECT word, n_tokens FROM word WHERE n_tokens >= ?", [3])["n_tokens"].tolist()
+        [3, 3]
+        """
+        with closing(connect_reader(self.path)) as connection:
+            return run_query(connection, self.path, query, parameters, max_rows, timeout)
+
+    def labels(self, model: str | None = None) -> dict[int, str]:
+        """The labels that people gave to a model's topics (None: the model saved last).
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> store = topoi.open_store(path)
+        >>> store.set_label("LDA", 1, "weather")
+        >>> store.labels()
+        {1: 'weather'}
+        """
+        with self.connection() as connection:
+            return list_labels(connection, model)
+
+    def set_label(self, model: str | None, topic: int, text: str | None) -> None:
+        """Give a topic a label; an empty one, or None, takes it away.
+
+        Labels survive when the same model is saved again after more sweeps, and go when it is replaced by another.
+
+        Parameters
+        ----------
+        model : str or None
+            The model's name; None is the one saved last.
+        topic : int
+            The topic.
+        text : str or None
+            At most 1,000 characters.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> topoi.open_store(path).set_label(None, 0, "harvest")
+        """
+        write.set_label(self.path, model, topic, text)
+
+
+def open_store(path: str | Path) -> Store:
+    """Open a file of a corpus and its models for reading; one of an older version is migrated first.
+
+    Parameters
+    ----------
+    path : str or Path
+        A ``.topoi`` file. A missing, damaged, foreign or newer one is a ``StoreError``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, topoi
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+    >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+    >>> with topoi.open_store(path) as store:
+    ...     store.models()["name"].tolist()
+    ['LDA']
+    """
+    return Store(path)

@@ -1,0 +1,139 @@
+"""Writing to a store: a corpus with a model, and labels."""
+
+from __future__ import annotations
+
+import datetime
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from topoi import __version__
+from topoi.corpus.corpus import Corpus
+from topoi.errors import NotFoundError, StoreError
+from topoi.store.arrays import checksum, put_arrays, to_json
+from topoi.store.corpus_rows import bare, put_corpus
+from topoi.store.entry import MODEL_TABLES, ModelEntry
+from topoi.store.migrate import migrated
+from topoi.store.read import find_model
+from topoi.store.replace import change, sole_writer
+
+_LONGEST_NAME = 200
+_LONGEST_LABEL = 1000
+
+
+def save_model(path: Path, corpus: Corpus, entry: ModelEntry, texts: bool = True, fresh: bool = False) -> None:
+    """Write a model and its corpus into the store at ``path``, made if there is none, in one indivisible step.
+
+    A model of the same name is replaced. Its labels are kept if the chain is the same: the same corpus, settings and
+    seed, only run on; otherwise topic 7 is not the topic 7 that was named.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    corpus : Corpus
+        What the model was fitted to. If the file holds another, that is a ``StoreError``.
+    entry : ModelEntry
+        The model.
+    texts : bool
+        Whether texts and metadata go in. Those that are already there stay.
+    fresh : bool
+        Replace the whole file.
+    """
+    _check_name(entry.name)
+    if not fresh and path.exists() and path.stat().st_size > 0:
+        migrated(path)
+
+    def edit(connection: sqlite3.Connection) -> None:
+        _share_corpus(connection, corpus if texts else bare(corpus), corpus.fingerprint(), texts, path)
+        labels = _remove(connection, entry)
+        model_id = _put_model(connection, entry)
+        for table, columns in entry.tables.items():
+            _put_table(connection, model_id, table, columns)
+        connection.executemany("INSERT INTO label VALUES (?, ?, ?, ?)", [(model_id, *row) for row in labels])
+
+    change(path, edit, fresh)
+
+
+def _check_name(name: str) -> None:
+    if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
+        raise StoreError(
+            f"a model's name is a text of 1 to {_LONGEST_NAME} printable characters, not {str(name)[:_LONGEST_NAME]!r}"
+        )
+
+
+def _share_corpus(connection: sqlite3.Connection, corpus: Corpus, fingerprint: str, texts: bool, path: Path) -> None:
+    row = connection.execute("SELECT fingerprint, has_texts, n_documents, n_tokens FROM corpus").fetchone()
+    if row is not None and row[0] != fingerprint:
+        raise StoreError(
+            f"{path} holds another corpus ({row[2]:,} documents, {row[3]:,} words of text; this model's has "
+            f"{corpus.n_docs:,} and {corpus.n_tokens:,}): one file, one corpus; save to another file"
+        )
+    if row is None or (texts and not row[1] and corpus.texts is not None):
+        put_corpus(connection, corpus, texts)
+
+
+def _remove(connection: sqlite3.Connection, entry: ModelEntry) -> list[tuple[Any, ...]]:
+    """Remove the model of the same name and return the labels that the new one inherits."""
+    row = connection.execute("SELECT model_id, chain FROM model WHERE name = ?", (entry.name,)).fetchone()
+    if row is None:
+        return []
+    model_id, chain = row
+    labels = connection.execute("SELECT topic, label, created FROM label WHERE model_id = ?", (model_id,)).fetchall()
+    parts = "DELETE FROM array_part WHERE array_id IN (SELECT array_id FROM array WHERE model_id = ?)"
+    connection.execute(parts, (model_id,))
+    for table in (*MODEL_TABLES, "label", "array"):
+        connection.execute(f"DELETE FROM {table} WHERE model_id = ?", (model_id,))
+    connection.execute("DELETE FROM model WHERE model_id = ?", (model_id,))
+    return labels if chain == entry.chain else []
+
+
+def _put_model(connection: sqlite3.Connection, entry: ModelEntry) -> int:
+    # Always a new number, so that the model saved last has the largest.
+    model_id = connection.execute("SELECT coalesce(max(model_id), 0) + 1 FROM model").fetchone()[0]
+    row = (
+        *(model_id, entry.name, entry.model, entry.n_topics, entry.n_iter, entry.n_chains, entry.seed, _now()),
+        *(__version__, to_json(entry.parameters), entry.chain, to_json(entry.meta)),
+        checksum(entry.meta, entry.arrays),
+    )
+    connection.execute(f"INSERT INTO model VALUES ({', '.join('?' * len(row))})", row)
+    put_arrays(connection, model_id, entry.arrays)
+    return int(model_id)
+
+
+def _put_table(connection: sqlite3.Connection, model_id: int, table: str, columns: Mapping[str, Any]) -> None:
+    if table not in MODEL_TABLES:
+        raise StoreError(f"a store has no table {table!r} for models; there are: {', '.join(MODEL_TABLES)}")
+    names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")][1:]
+    if set(columns) != set(names):
+        raise StoreError(f"table {table} needs the columns {', '.join(names)}, but was given {', '.join(columns)}")
+    plain = [c.tolist() if isinstance(c, np.ndarray) else c for c in (columns[name] for name in names)]
+    marks = ", ".join("?" * (1 + len(names)))
+    rows = zip([model_id] * len(plain[0]), *plain, strict=True)
+    connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+
+
+def set_label(path: Path, model: str | None, topic: int, text: str | None) -> None:
+    """Give a topic a name, or take it away; a short write in place, with SQLite's own journal."""
+    text = None if text is None else str(text).strip()
+    if text is not None and (len(text) > _LONGEST_LABEL or "\0" in text):
+        raise StoreError(f"a label has at most {_LONGEST_LABEL} characters and no null character")
+    migrated(path)
+    with sole_writer(path.resolve()) as connection:
+        model_id, given = find_model(connection, model, "model_id, n_topics")
+        n_topics = given if isinstance(given, int) else 0
+        if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 0 <= topic < n_topics:
+            there = f"topics are numbered 0 to {n_topics - 1}" if n_topics else "the model has no topics"
+            raise NotFoundError(f"there is no topic {topic!r}; {there}")
+        connection.execute("DELETE FROM label WHERE model_id = ? AND topic = ?", (model_id, int(topic)))
+        if text:
+            row = (model_id, int(topic), text, _now())
+            connection.execute("INSERT INTO label VALUES (?, ?, ?, ?)", row)
+        connection.execute("COMMIT")
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
