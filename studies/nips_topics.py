@@ -13,7 +13,7 @@ from pathlib import Path
 import topoi
 
 OUT = Path(__file__).parents[1] / "docs" / "studies" / "nips-topics.md"
-# What the eight topics of the paper's figure 1 are about, one telling word each; "control" stands for its "results" topic.
+# One telling word for each of the paper's six topics of content in figure 1, and two of our own.
 TELLING = ["retina", "handwritten", "kernel", "ica", "bayesian", "reinforcement", "control", "boltzmann"]
 
 
