@@ -156,18 +156,54 @@ def word_runs(tokens: NDArray[np.int32], doc_start: NDArray[np.int64], width: in
     """Sort tokens by block and word."""
     n_docs = len(doc_start) - 1
     block_docs = int(min(max(_CACHE_BYTES // (2 * width), 64), max(n_docs, 1)))
-    doc = np.repeat(np.arange(n_docs), np.diff(doc_start))
-    block = doc // block_docs
-    order = np.argsort(block * (int(tokens.max(initial=0)) + 1) + tokens, kind="stable")
-    word, of_block = tokens[order], block[order]
-    new_run = np.ones(len(tokens), bool)
-    new_run[1:] = (word[1:] != word[:-1]) | (of_block[1:] != of_block[:-1])
-    first = np.flatnonzero(new_run)
-    n_blocks = -(-n_docs // block_docs)
-    runs = WordRuns(
-        word[first].astype(np.int32),
-        np.append(first, len(tokens)).astype(np.int64),
-        np.searchsorted(of_block[first], np.arange(n_blocks + 1)).astype(np.int64),
-        (doc[order] % block_docs).astype(np.int32),
-    )
-    return WordLayout(runs, order.astype(np.uint32), block_docs)
+    runs, order = _sort_by_word(tokens, doc_start, block_docs, int(tokens.max(initial=-1)) + 1)
+    return WordLayout(runs, order, block_docs)
+
+
+@compiled
+def _sort_by_word(tokens, doc_start, block_docs, n_words):
+    """Counting sort, block by block: the runs, and the tokens' positions in document order.
+
+    Nothing is allocated per token but the result: 8 bytes. Cost: O(tokens + blocks × words).
+    """
+    n_docs = len(doc_start) - 1
+    n_blocks = (n_docs + block_docs - 1) // block_docs
+    place = np.zeros(n_words, np.int64)
+    block_start = np.zeros(n_blocks + 1, np.int64)
+    for b in range(n_blocks):
+        _count_words(tokens, doc_start, b, block_docs, place)
+        block_start[b + 1] = block_start[b] + (place > 0).sum()
+    word = np.empty(block_start[-1], np.int32)
+    start = np.empty(block_start[-1] + 1, np.int64)
+    doc = np.empty(len(tokens), np.int32)
+    order = np.empty(len(tokens), np.uint32)
+    run = 0
+    for b in range(n_blocks):
+        _count_words(tokens, doc_start, b, block_docs, place)
+        at = doc_start[b * block_docs]
+        for w in range(n_words):
+            n = place[w]
+            if n > 0:
+                word[run] = w
+                start[run] = at
+                place[w] = at
+                at += n
+                run += 1
+        for d in range(b * block_docs, min((b + 1) * block_docs, n_docs)):
+            for i in range(doc_start[d], doc_start[d + 1]):
+                j = place[tokens[i]]
+                place[tokens[i]] += 1
+                order[j] = i
+                doc[j] = d - b * block_docs
+    start[run] = len(tokens)
+    return WordRuns(word, start, block_start, doc), order
+
+
+@lean
+def _count_words(tokens, doc_start, b, block_docs, counts):
+    """Set ``counts`` to how often each word occurs in block ``b``."""
+    for w in range(len(counts)):
+        counts[w] = 0
+    last = min((b + 1) * block_docs, len(doc_start) - 1)
+    for i in range(doc_start[b * block_docs], doc_start[last]):
+        counts[tokens[i]] += 1
