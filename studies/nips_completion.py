@@ -54,7 +54,7 @@ def page(result: dict[str, Any]) -> str:
     observed = list(result["curves"]["LDA"])
     rows = [f"| {n} | " + " | ".join(f"{result['curves'][m][n]:,.0f}" for m in MODELS) + " |" for n in observed]
     table = "\n".join([f"| observed | {' | '.join(MODELS)} |", "|---:|" + "---:|" * len(MODELS), *rows])
-    return PAGE.format(table=table, **result)
+    return PAGE.format(table=table, **({"note": ""} | result))
 
 
 def main() -> None:
@@ -85,7 +85,7 @@ from training. K = 100, alpha = 0.5, beta = 0.01; {chains} chains of {sweeps} sw
     TOPOI_DATA=folder-with-nips12 python -m studies.nips_completion --chains {chains} --sweeps {sweeps}
 
 Perplexity of the rest of a test paper after some of its words were observed, the words chosen at random and the same for all
-models; mean over documents. Fitting all four models took {seconds:,.0f} s on two cores that were also doing other work.
+models; mean over documents. Fitting all four models took {seconds:,.0f} s on two cores that were also doing other work. {note}
 
 {table}
 
