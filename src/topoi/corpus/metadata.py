@@ -117,7 +117,8 @@ def column(values: Sequence[Any] | pd.Series | np.ndarray) -> pd.Series:
         try:
             return pd.Series(plain, dtype="Int64" if missing else "int64")
         except OverflowError:
-            pass
+            # Beyond 64 bits: kept as floats below, the nearest a column of numbers can hold.
+            return pd.Series(np.array([np.nan if v is None else v for v in plain], np.float64))
     if kinds and kinds <= {int, float}:
         return pd.Series(np.array([np.nan if v is None else v for v in plain], np.float64))
     if kinds == {bool}:
