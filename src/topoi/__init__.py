@@ -20,7 +20,10 @@ _HOME = {
     "LDA": "topoi.models.author_topic.estimator",
     "AuthorModel": "topoi.models.author_topic.estimator",
     "load": "topoi.models.files",
+    "view": "topoi.models.stored.view",
+    "ModelView": "topoi.models.stored.view",
     "open_store": "topoi.store.store",
+    "label_document": "topoi.analysis.label",
     "label_words": "topoi.analysis.label",
     "topic_trends": "topoi.analysis.trends",
     "align_topics": "topoi.analysis.alignment",
@@ -33,6 +36,7 @@ _HOME = {
     "unusual_documents": "topoi.analysis.unusual",
     "word_topics": "topoi.analysis.topics",
     "evaluation": "topoi.evaluation",
+    "plots": "topoi.plots",
 }
 
 __all__ = [
@@ -42,17 +46,20 @@ __all__ = [
     "Corpus",
     "CorpusError",
     "ModelError",
+    "ModelView",
     "NotFoundError",
     "StoreError",
     "TopoiError",
     "align_topics",
     "document_topics",
     "evaluation",
+    "label_document",
     "label_words",
     "likely_authors",
     "load",
     "load_dataset",
     "open_store",
+    "plots",
     "read_corpus",
     "recommend_reviewers",
     "similar_authors",
@@ -60,16 +67,17 @@ __all__ = [
     "topic_documents",
     "topic_trends",
     "unusual_documents",
+    "view",
     "word_topics",
 ]
 
 if TYPE_CHECKING:
-    from topoi import evaluation
+    from topoi import evaluation, plots
     from topoi.analysis.alignment import align_topics
     from topoi.analysis.authors import similar_authors
     from topoi.analysis.authorship import likely_authors
     from topoi.analysis.documents import document_topics, similar_documents, topic_documents
-    from topoi.analysis.label import label_words
+    from topoi.analysis.label import label_document, label_words
     from topoi.analysis.reviewers import recommend_reviewers
     from topoi.analysis.topics import word_topics
     from topoi.analysis.trends import topic_trends
@@ -79,6 +87,7 @@ if TYPE_CHECKING:
     from topoi.corpus.read import read_corpus
     from topoi.models.author_topic.estimator import LDA, AuthorModel, AuthorTopicModel
     from topoi.models.files import load
+    from topoi.models.stored.view import ModelView, view
     from topoi.store.store import open_store
 
 

@@ -15,7 +15,12 @@ def permuted(model, order):
     """A copy of a model whose topic ``k`` is topic ``order[k]`` of the original."""
     other = copy.copy(model)
     other.chains_ = [copy.copy(chain) for chain in model.chains_]
-    other.chains_[0].__dict__["topic_word"] = model.topic_word_[order]
+    first = other.chains_[0]
+    for name in ("topics", "topic_word"):
+        first.__dict__.pop(name, None)
+    word_topic = first.counts.word_topic.copy()
+    word_topic[:, : len(order)] = word_topic[:, order]
+    first.counts = first.counts._replace(word_topic=word_topic, topic=first.counts.topic[order])
     return other
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.analysis import probabilities
 from topoi.errors import ModelError, NotFoundError
+from topoi.models import mixtures
 
 
 def word_probability(model, chain, author, word):
@@ -122,11 +122,11 @@ def test_likely_authors_follow_the_definition(any_model, corpus, monkeypatch):
     np.testing.assert_allclose(frame["log_likelihood"], np.log(each[order]), rtol=1e-5)
     np.testing.assert_allclose(frame["probability"], each[order] / each.sum(), rtol=1e-4)
     assert frame["rank"].tolist() == list(range(1, 8))
-    assert frame.attrs == {"n_known": 4, "n_unknown": 1}
+    assert frame.attrs == {"n_known": 4, "n_unknown": 1, "rows": order.tolist()}
     chain = any_model.chains_[0]
     sizes = getattr(chain, "counts", chain).author
     assert frame["n_words"].tolist() == [sizes[a] for a in order]
-    monkeypatch.setattr(probabilities, "_ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(mixtures, "_ROWS_AT_ONCE", 2)
     assert topoi.likely_authors(any_model, text, n=2)["author"].tolist() == frame["author"].tolist()[:2]
 
 
@@ -186,5 +186,5 @@ def test_answers_survive_a_file(any_model, tmp_path):
 def test_rows_are_those_of_the_whole_matrices(model):
     for chain in model.chains_:
         rows, words = [5, 0, 3], np.array([2, 7])
-        np.testing.assert_array_equal(probabilities.author_mixtures(chain, rows), chain.author_topic[rows])
-        np.testing.assert_array_equal(probabilities.word_columns(chain, words), chain.topic_word[:, words])
+        np.testing.assert_allclose(chain.authors.shares(rows), chain.author_topic[rows], rtol=1e-12)
+        np.testing.assert_array_equal(chain.word_columns(words), chain.topic_word[:, words])

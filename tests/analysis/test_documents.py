@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.analysis import probabilities
 from topoi.errors import ModelError, NotFoundError
+from topoi.models import mixtures
 
 
 @pytest.fixture(params=["model", "lda"])
@@ -67,7 +67,7 @@ def test_word_topics_follow_the_definition(any_model, word, monkeypatch):
     words = any_model.top_words(1000)
     ranks = words[words["word"] == word.lower()].set_index("topic")["rank"]
     assert frame["word_rank"].tolist() == ranks[frame["topic"]].tolist(), "ties too rank as in top_words"
-    monkeypatch.setattr(probabilities, "_ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(mixtures, "_ROWS_AT_ONCE", 3)
     assert topoi.word_topics(any_model, word, n=2).equals(frame.head(2))
 
 

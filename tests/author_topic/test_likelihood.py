@@ -7,7 +7,8 @@ import pytest
 
 import topoi
 from author_topic.small_states import PRIVATE, dirichlet_multinomial, make_documents, random_state
-from topoi.models.author_topic.inference import SamplingPlan, Scored, fold_in, label_room
+from topoi.models.author_topic.inference import Scored, fold_in, label_room
+from topoi.models.sampling import SamplingPlan
 from topoi.models.author_topic.likelihood import log_likelihood
 
 

@@ -112,7 +112,7 @@ CALLS = {
     "label_words": lambda m, c: topoi.label_words(m, "a text"),
     "topic_trends": lambda m, c: topoi.topic_trends(m),
     "completion_curve": lambda m, c: topoi.evaluation.completion_curve(m, c),
-    "label_tokens": lambda m, c: m.label_tokens(None),
+    "label_text": lambda m, c: m.label_text(None, None),
 }
 NOT_ABOUT_FITTING = {"fit", "fit_transform", "simulate", "get_params", "set_params", "set_output"}
 NOT_ABOUT_FITTING |= {"get_metadata_routing", "get_feature_names_out"}

@@ -144,11 +144,28 @@ def test_tokens_can_be_coloured_from_blobs(path, models, corpus):
 @pytest.mark.parametrize("name", QUERIES)
 def test_pages_read_from_indexes(path, name):
     given = {"model_id": 1, "topic": 0, "author_id": 0, "document_id": 0, "word_id": 0, "n": 5}
-    given |= {"author": "Ann", "word": "stars", "match": "stars"}
+    given |= {"author": "Ann", "word": "stars", "match": "stars", "year": 2002, "skip": 3}
     with topoi.open_store(path).connection() as connection:
         plan = connection.execute(f"EXPLAIN QUERY PLAN {QUERIES[name]}", given).fetchall()
     scans = [row[3] for row in plan if row[3].startswith("SCAN") and "VIRTUAL TABLE INDEX" not in row[3]]
     assert scans == []
+
+
+@pytest.mark.parametrize("name", ["authors_by_documents", "documents_of_year"])
+def test_long_lists_are_read_page_by_page_in_order(path, corpus, name):
+    written = np.bincount(corpus.doc_author)
+    years = corpus.documents["year"].tolist()
+    expected = {
+        "authors_by_documents": sorted(range(corpus.n_authors), key=lambda a: (-written[a], a)),
+        "documents_of_year": [d for d in range(corpus.n_docs) if years[d] == 2002],
+    }[name]
+    with topoi.open_store(path).connection() as connection:
+        pages = [
+            connection.execute(QUERIES[name], {"year": 2002, "n": 2, "skip": skip}).fetchall() for skip in (0, 2, 4)
+        ]
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {QUERIES[name]}", {"year": 2002, "n": 2, "skip": 0}).fetchall()
+    assert [row[0] for page in pages for row in page] == expected and len(expected) == 3
+    assert [row[3][:6] for row in plan] == ["SEARCH"]  # and nothing is sorted
 
 
 def test_others_can_read_it(path):

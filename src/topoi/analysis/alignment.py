@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from topoi.analysis.distances import kl_matrix
 from topoi.analysis.given import need_topics
 from topoi.errors import ModelError
-from topoi.models.author_topic.tables import largest
+from topoi.models.ranking import largest
 from topoi.models.validation import whole_number
 
 _WORDS_SHOWN = 10
@@ -84,7 +83,7 @@ def align_topics(
     common, at_a, at_b = np.intersect1d(words_a.astype(str), words_b.astype(str), return_indices=True)
     if not len(common):
         raise ModelError("the two models have no word in common, so their topics cannot be compared")
-    distance = kl_matrix(_renormalised(first, at_a), _renormalised(second, at_b))
+    distance = first.topics.some_columns(at_a).kl_matrix(second.topics.some_columns(at_b))
     pairs = greedy_pairs(distance)
     n_words = whole_number("n_words", n_words)
     frame = pd.DataFrame(
@@ -144,14 +143,8 @@ def _chain(model: Any, chain: Any, name: str) -> Any:
     return model.chains_[index]
 
 
-def _renormalised(chain: Any, words: NDArray[Any]) -> NDArray[np.float64]:
-    """P(word | topic) among some of the words."""
-    some = chain.topic_word[:, words]
-    return np.asarray(some / some.sum(axis=1, keepdims=True))
-
-
 def _leading_words(chain: Any, words: NDArray[Any], topics: NDArray[Any], n: int) -> list[list[str]]:
-    return [[str(word) for word in words[row]] for row in largest(chain.topic_word[topics], n)]
+    return [[str(word) for word in words[largest(chain.topics.shares(k), n)[0]]] for k in topics]
 
 
 def _paired_first(paired: NDArray[np.int64], n: int) -> NDArray[np.int64]:

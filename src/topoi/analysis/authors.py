@@ -8,26 +8,24 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from topoi.analysis.distances import distances
-from topoi.analysis.given import need_authors, need_topics, with_rank
-from topoi.analysis.probabilities import author_mixtures, author_sizes, blocks
-from topoi.models.names import find_name
-from topoi.models.validation import whole_number
+from topoi.analysis.given import find_author, need_authors, need_topics, with_rank
+from topoi.models.distances import MEASURES
+from topoi.models.validation import choice, whole_number
 
 _TOPICS_SHOWN = 3
 
 
 def similar_authors(
-    model: Any, author: str, n: int = 10, measure: str = "symmetrised-kl", min_words: int | None = None
+    model: Any, author: str | int, n: int = 10, measure: str = "symmetrised-kl", min_words: int | None = None
 ) -> pd.DataFrame:
     """The authors whose mixtures of topics are nearest to one author's (first chain).
 
     Parameters
     ----------
-    model : AuthorTopicModel
+    model : AuthorTopicModel or ModelView
         A fitted model.
-    author : str
-        A name; an unknown one is a ``NotFoundError`` that suggests others.
+    author : str or int
+        A name, or a position in ``model.authors_``; an unknown one is a ``NotFoundError`` that suggests others.
     n : int
         How many authors.
     measure : {"symmetrised-kl", "jensen-shannon", "hellinger", "cosine"}
@@ -54,32 +52,31 @@ def similar_authors(
     """
     need_topics(model, "authors are compared by theirs", "an AuthorTopicModel")
     need_authors(model)
-    a = find_name(author, model.authors_, "author")
-    chain = model.chains_[0]
-    own = author_mixtures(chain, [a])[0]
+    a = find_author(model, author)
+    authors = model.chains_[0].authors
+    own = authors.shares(a)[0]
+    distance = authors.distances(own, choice("measure", measure, MEASURES))
     rows = enough_words(model, min_words)
     rows = rows[rows != a]
-    distance = np.empty(len(rows))
-    for part in blocks(len(rows)):
-        distance[part] = distances(own, author_mixtures(chain, rows[part]), measure)
-    best = np.argsort(distance, kind="stable")[: whole_number("n", n)]
+    best = np.argsort(distance[rows], kind="stable")[: whole_number("n", n)]
     chosen = rows[best]
     columns = {
         "author": np.full(len(best), model.authors_[a], object),
         "name": model.authors_[chosen],
-        "distance": distance[best],
-        "n_words": author_sizes(model)[chosen],
-        "topics": pd.Series([shared_topics(own, row) for row in author_mixtures(chain, chosen)], dtype=object),
+        "distance": distance[chosen],
+        "n_words": authors.totals[chosen],
+        "topics": pd.Series([shared_topics(own, row) for row in authors.shares(chosen)], dtype=object),
     }
-    frame = with_rank(pd.DataFrame(columns), 1)
-    frame.attrs["n_left_out"] = len(model.authors_) - 1 - len(rows)
+    frame = with_rank(pd.DataFrame(columns), 1, chosen)
+    frame.attrs["n_left_out"] = len(authors) - 1 - len(rows)
     return frame
 
 
 def enough_words(model: Any, min_words: int | None) -> NDArray[np.int64]:
     """Rows of the authors of whom enough is known: ``min_words``, or as many words as the prior weighs."""
-    least = model.chains_[0].alpha.sum() if min_words is None else whole_number("min_words", min_words, 0)
-    return np.flatnonzero(author_sizes(model) >= least)
+    authors = model.chains_[0].authors
+    least = authors.alpha_sum if min_words is None else whole_number("min_words", min_words, 0)
+    return np.flatnonzero(authors.totals >= least)
 
 
 def shared_topics(p: NDArray[np.float64], q: NDArray[np.float64], n: int = _TOPICS_SHOWN) -> list[int]:

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from topoi.analysis.given import has_topics, need_authors, with_rank, words_of
-from topoi.analysis.probabilities import author_mixtures, author_sizes, blocks, word_columns
+from topoi.analysis.given import class_name, has_topics, need_authors, with_rank, words_of
 from topoi.corpus.corpus import Corpus
-from topoi.models.gibbs import log_mean_exp
+from topoi.errors import ModelError
+from topoi.models.mixtures import blocks
+from topoi.models.scores import log_mean_exp
 from topoi.models.validation import whole_number
 
 
@@ -57,7 +58,7 @@ def likely_authors(model: Any, text: str, n: int = 10) -> pd.DataFrame:
         "probability": relative[best] / relative.sum(),
         "n_words": author_sizes(model)[best],
     }
-    frame = with_rank(pd.DataFrame(columns), 1)
+    frame = with_rank(pd.DataFrame(columns), 1, best)
     frame.attrs.update(n_known=words.n_known, n_unknown=words.n_unknown)
     return frame
 
@@ -73,19 +74,23 @@ def likeliest_rows(model: Any, tokens: NDArray[Any], n: int) -> NDArray[np.int64
 def author_log_likelihoods(model: Any, words: NDArray[Any], times: NDArray[Any]) -> NDArray[np.float64]:
     """Log probability of a bag of words under each author alone; the chains' probabilities of the whole are averaged.
 
-    Cost: O(chains × authors × topics × distinct words).
+    Cost: O(chains × counts of authors and topics that are not zero × distinct words).
     """
     n_authors = len(model.authors_)
     if not has_topics(model):
+        if not model.chains_:
+            raise ModelError(f"{class_name(model)} in a store cannot be asked this; load it with topoi.load")
         tokens = np.repeat(words, times)
         parts = [_copies(model, tokens, np.arange(n_authors)[rows]) for rows in blocks(n_authors)]
         return np.concatenate([model.log_likelihood(part) for part in parts])
-    scores = np.empty((len(model.chains_), n_authors))
-    for score, chain in zip(scores, model.chains_, strict=True):
-        phi = word_columns(chain, words)
-        for rows in blocks(n_authors):
-            score[rows] = np.log(author_mixtures(chain, rows) @ phi) @ times
-    return log_mean_exp(scores)
+    each = [chain.authors.log_likelihoods(chain.word_columns(words), times) for chain in model.chains_]
+    return log_mean_exp(np.stack(each))
+
+
+def author_sizes(model: Any) -> NDArray[np.int64]:
+    """Words that the first chain's sample gives to each author."""
+    chain = model.chains_[0]
+    return chain.authors.totals if has_topics(model) else np.asarray(chain.author[: len(model.authors_)], np.int64)
 
 
 def log_likelihoods_by(model: Any, author: int, corpus: Corpus) -> NDArray[np.float64]:
@@ -99,7 +104,7 @@ def log_likelihoods_by(model: Any, author: int, corpus: Corpus) -> NDArray[np.fl
     doc = np.repeat(np.arange(corpus.n_docs), corpus.doc_lengths)
     totals = []
     for chain in model.chains_:
-        log_p = np.log(author_mixtures(chain, [author])[0] @ word_columns(chain, words))
+        log_p = np.log(chain.authors.shares(author)[0] @ chain.word_columns(words))
         totals.append(np.bincount(doc, log_p[place], corpus.n_docs))
     return log_mean_exp(np.stack(totals))
 

@@ -9,11 +9,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.analysis.authors import shared_topics
-from topoi.analysis.distances import distances
-from topoi.analysis.given import document_columns, find_document, need_topic, need_topics, with_rank
-from topoi.analysis.probabilities import blocks, document_counts
+from topoi.analysis.given import find_document, need_topic, need_topics, with_rank
 from topoi.errors import ModelError
-from topoi.models.validation import whole_number
+from topoi.models.distances import MEASURES
+from topoi.models.validation import choice, whole_number
 
 
 def document_topics(model: Any, document: int | str, n: int | None = None) -> pd.DataFrame:
@@ -21,7 +20,7 @@ def document_topics(model: Any, document: int | str, n: int | None = None) -> pd
 
     Parameters
     ----------
-    model : AuthorTopicModel or LDA
+    model : AuthorTopicModel, LDA or ModelView
         A fitted model.
     document : int or str
         A training document's position or id, or a new text.
@@ -56,7 +55,7 @@ def topic_documents(model: Any, topic: int, n: int = 10) -> pd.DataFrame:
 
     Parameters
     ----------
-    model : AuthorTopicModel or LDA
+    model : AuthorTopicModel, LDA or ModelView
         A fitted model.
     topic : int
         The topic's number.
@@ -78,15 +77,19 @@ def topic_documents(model: Any, topic: int, n: int = 10) -> pd.DataFrame:
     [6, 18]
     """
     need_topics(model, "documents are ranked by one of them")
-    k = need_topic(model, topic)
-    chain, lengths = model.chains_[0], model.corpus_.doc_lengths
-    doc = np.repeat(np.arange(len(lengths)), lengths)
-    counts = np.bincount(doc[chain.assignments.topic == k], minlength=len(lengths))
-    share = (counts + chain.alpha[k]) / (lengths + chain.alpha.sum())
+    k, wanted = need_topic(model, topic), whole_number("n", n)
+    best, counts, share = _leading(model.chains_[0], k, wanted)
+    columns = {"topic": np.full(len(best), k), **model.catalogue_.document_columns(best)}
+    return with_rank(pd.DataFrame(columns | {"share": share, "n_words": counts}), 1, best)
+
+
+def _leading(chain: Any, topic: int, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """The documents with most of a topic, their words in it and its share of theirs."""
+    counts, lengths = chain.documents.column(topic), chain.documents.totals
+    share = (counts + chain.alpha[topic]) / (lengths + chain.documents.alpha_sum)
     rows = np.flatnonzero(lengths > 0)
-    best = rows[np.argsort(-share[rows], kind="stable")[: whole_number("n", n)]]
-    columns = {"topic": np.full(len(best), k), **document_columns(model.corpus_, best)}
-    return with_rank(pd.DataFrame(columns | {"share": share[best], "n_words": counts[best]}), 1)
+    best = rows[np.argsort(-share[rows], kind="stable")[:n]]
+    return best, counts[best], share[best]
 
 
 def similar_documents(model: Any, document: int | str, n: int = 10, measure: str = "jensen-shannon") -> pd.DataFrame:
@@ -94,7 +97,7 @@ def similar_documents(model: Any, document: int | str, n: int = 10, measure: str
 
     Parameters
     ----------
-    model : AuthorTopicModel or LDA
+    model : AuthorTopicModel, LDA or ModelView
         A fitted model.
     document : int or str
         A training document's position or id, or a new text.
@@ -120,38 +123,30 @@ def similar_documents(model: Any, document: int | str, n: int = 10, measure: str
     """
     need_topics(model, "documents are compared by theirs")
     position = find_document(model, document)
-    chain, lengths = model.chains_[0], model.corpus_.doc_lengths
+    choice("measure", measure, MEASURES)
+    documents = model.chains_[0].documents
     counts = _topic_counts(model, position, document)
     if not counts.any():
         raise ModelError(f"document {document!r} has no words, so it is like no other")
     # Smoothing pulls short documents towards each other whatever they are about; only KL cannot do without it.
-    prior = chain.alpha if measure == "symmetrised-kl" else np.zeros(chain.n_topics)
-    own = _shares(counts[None] + prior)[0]
-    distance = np.empty(len(lengths))
-    for part in blocks(len(lengths)):
-        distance[part] = distances(own, _shares(document_counts(model, part) + prior), measure)
-    rows = np.flatnonzero(lengths > 0)
+    compared = documents if measure == "symmetrised-kl" else documents.unsmoothed()
+    own = (counts + compared.alpha) / (counts.sum() + compared.alpha_sum)
+    distance = compared.distances(own, measure)
+    rows = np.flatnonzero(documents.totals > 0)
     rows = rows[rows != position]
     best = rows[np.argsort(distance[rows], kind="stable")[: whole_number("n", n)]]
-    others = [_shares(document_counts(model, slice(d, d + 1)) + prior)[0] for d in best]
-    columns = document_columns(model.corpus_, best) | {
+    columns = model.catalogue_.document_columns(best) | {
         "distance": distance[best],
-        "n_words": lengths[best],
-        "topics": pd.Series([shared_topics(own, other) for other in others], dtype=object),
+        "n_words": documents.totals[best],
+        "topics": pd.Series([shared_topics(own, other) for other in compared.shares(best)], dtype=object),
     }
-    return with_rank(pd.DataFrame(columns), 1)
-
-
-def _shares(counts: NDArray[Any]) -> NDArray[np.float64]:
-    """Rows divided by their sums; a row of zeros is even."""
-    totals = counts.sum(axis=1, keepdims=True)
-    return np.where(totals > 0, counts / np.maximum(totals, 1e-300), 1.0 / counts.shape[1])
+    return with_rank(pd.DataFrame(columns), 1, best)
 
 
 def _topic_counts(model: Any, position: int | None, document: int | str) -> NDArray[np.float64]:
     """Words per topic: the sample's of a training document, the expected ones of a new text."""
     if position is not None:
-        return document_counts(model, slice(position, position + 1))[0].astype(np.float64)
+        return model.chains_[0].documents.counts(position)[0].astype(np.float64)
     alpha = model.chains_[0].alpha
     n_words = len(model.vocabulary_.encode([document]).tokens)
     share = np.asarray(model.transform([document]))[0]

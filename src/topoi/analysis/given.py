@@ -1,4 +1,8 @@
-"""What people hand to a question, checked and found: models, texts, documents; and how answers name documents."""
+"""What people hand to a question, checked and found: models, texts, documents; and how answers name documents.
+
+A question takes a fitted model, or a ``ModelView``, a model in a store. Both have ``catalogue_`` (authors, documents),
+``chains_`` (counts), ``vocabulary_`` and ``authors_``; nothing else is asked of them.
+"""
 
 from __future__ import annotations
 
@@ -7,31 +11,51 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from topoi.corpus.corpus import Corpus
-from topoi.corpus.vocabulary import close_matches
 from topoi.errors import ModelError, NotFoundError
+
+
+def need_fitted(model: Any) -> None:
+    """Refuse a model that is not fitted."""
+    if not hasattr(model, "n_iter_"):
+        from sklearn.utils.validation import check_is_fitted  # slow to import, and needed for its message only
+
+        check_is_fitted(model, "n_iter_")
+
+
+def class_name(model: Any) -> str:
+    """The model's class, also of one in a store."""
+    return str(getattr(model, "family", type(model).__name__))
 
 
 def has_topics(model: Any) -> bool:
     """Whether a fitted model has topics; the author model has none."""
-    # Asked of a method, because asking for ``topic_word_`` would compute it.
-    return hasattr(model, "topic_sizes")
+    return hasattr(next(iter(model.chains_), None), "word_columns")
 
 
 def need_topics(model: Any, why: str, instead: str = "an AuthorTopicModel or LDA") -> None:
     """Refuse a model that is not fitted or has no topics; ``why`` says what the topics are needed for."""
-    check_is_fitted(model, "n_iter_")
+    need_fitted(model)
     if not has_topics(model):
-        raise ModelError(f"{type(model).__name__} has no topics, and {why}; fit {instead}")
+        raise ModelError(f"{class_name(model)} has no topics, and {why}; fit {instead}")
 
 
 def need_authors(model: Any) -> None:
     """Refuse a model that is not fitted or tells no authors apart."""
-    check_is_fitted(model, "n_iter_")
+    need_fitted(model)
     if not len(model.authors_):
-        raise ModelError(f"{type(model).__name__} has no authors; fit an AuthorTopicModel")
+        raise ModelError(f"{class_name(model)} has no authors; fit an AuthorTopicModel")
+
+
+def find_author(model: Any, author: Any) -> int:
+    """The number of an author, given by name or by number."""
+    if isinstance(author, str):
+        return int(model.catalogue_.find_author(author))
+    if isinstance(author, bool) or not isinstance(author, int | np.integer):
+        raise ModelError(f"author is {author!r}; pass a name, as in {str(model.authors_[0])!r}")
+    if not 0 <= author < len(model.authors_):
+        raise NotFoundError(f"there is no author {author!r}; authors are numbered 0 to {len(model.authors_) - 1}")
+    return int(author)
 
 
 def need_topic(model: Any, topic: Any) -> int:
@@ -67,34 +91,24 @@ def words_of(model: Any, text: Any) -> Words:
 
 def find_document(model: Any, document: Any) -> int | None:
     """The position of a training document given as a position or an id; None if it is a text instead."""
-    corpus = model.corpus_
+    catalogue = model.catalogue_
     if isinstance(document, str):
-        at = np.flatnonzero(corpus.documents["id"].to_numpy() == document)
-        if len(at):
-            return int(at[0])
-        if not len(model.vocabulary_.encode([document]).tokens):
-            near = close_matches(document, corpus.documents["id"].tolist()) if len(document) < 100 else ""
+        at = catalogue.find_document(document)
+        if at is None and not len(model.vocabulary_.encode([document]).tokens):
+            near = catalogue.near_documents(document) if len(document) < 100 else ""
             shown = document if len(document) < 60 else f"{document[:57]}..."
             raise NotFoundError(f"{shown!r} is neither the id of a document nor a text with a known word{near}")
-        return None
+        return at
     if isinstance(document, bool) or not isinstance(document, int | np.integer):
         raise ModelError(f"document is {type(document).__name__}; pass a position, an id or a text")
-    if not 0 <= document < corpus.n_docs:
-        raise NotFoundError(f"there is no document {document}; documents are numbered 0 to {corpus.n_docs - 1}")
+    if not 0 <= document < catalogue.size:
+        raise NotFoundError(f"there is no document {document}; documents are numbered 0 to {catalogue.size - 1}")
     return int(document)
 
 
-def document_columns(corpus: Corpus, rows: NDArray[Any]) -> dict[str, Any]:
-    """How answers name documents: position, id and, where the corpus has them, title and year."""
-    named = corpus.documents.iloc[rows]
-    columns: dict[str, Any] = {"document": rows, "id": named["id"].to_numpy()}
-    for name in ("title", "year"):
-        if name in named:
-            columns[name] = named[name].array
-    return columns
-
-
-def with_rank(frame: pd.DataFrame, at: int) -> pd.DataFrame:
-    """The frame with its rows numbered from 1 in a column ``rank``."""
+def with_rank(frame: pd.DataFrame, at: int, rows: NDArray[Any] | None = None) -> pd.DataFrame:
+    """The frame with its rows numbered from 1 in a column ``rank``; ``attrs["rows"]`` says whom they are about."""
     frame.insert(at, "rank", np.arange(1, len(frame) + 1))
+    if rows is not None:
+        frame.attrs["rows"] = rows.tolist()
     return frame

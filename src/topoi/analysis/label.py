@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from topoi.analysis.authorship import likeliest_rows
-from topoi.errors import ModelError
-from topoi.kernels.counts import Documents
-from topoi.models.names import find_name
+from topoi.analysis.given import class_name, find_author, need_fitted, need_topics
+from topoi.errors import ModelError, NotFoundError
 
 _CANDIDATES = 50
 
@@ -60,15 +58,13 @@ def label_words(
     >>> topoi.label_words(model, "The sun and a gene.", authors=["Ann", "Bob"])[["word", "author"]].values.tolist()
     [['sun', 'Ann'], ['gene', 'Bob']]
     """
-    check_is_fitted(model, "n_iter_")
+    need_fitted(model)
     if not isinstance(text, str):
         raise ModelError(f"text is {type(text).__name__}; pass one string")
-    if not hasattr(model, "label_tokens"):
-        raise ModelError(f"{type(model).__name__} has no topics to label words with")
+    need_topics(model, "words are labelled with them")
     encoded = model.vocabulary_.encode([text])
     rows = _candidates(model, authors, encoded.tokens)
-    documents = _one_document(model, encoded.tokens, rows)
-    labels = model.label_tokens(documents, burn_in, n_samples, lag, random_state)
+    labels = model.label_text(encoded.tokens, rows, burn_in, n_samples, lag, random_state)
     n = len(encoded.tokens)
     topic = labels.topic.argmax(axis=1) if n else np.zeros(0, np.int64)
     columns: dict[str, Any] = {
@@ -83,7 +79,67 @@ def label_words(
         columns["author"] = model.authors_[rows[slot]]
         columns["author_probability"] = labels.slot[np.arange(n), slot]
     frame = pd.DataFrame(columns)
-    frame.attrs["n_unknown"] = int(encoded.n_unknown)
+    frame.attrs.update(n_unknown=int(encoded.n_unknown), rows=rows.tolist())
+    return frame
+
+
+def label_document(
+    view: Any, document: int, burn_in: int = 0, n_samples: int = 1, lag: int = 1, random_state: Any = None
+) -> pd.DataFrame:
+    """Label every word of a document in a store with its most probable topic and author, sampling it on the spot.
+
+    Sampling starts from the stored sample; all other documents stay as they are. Without burn-in and with one sample
+    the probabilities are those of the stored sample: of each word, given all others.
+
+    Parameters
+    ----------
+    view : ModelView
+        A model in a store, as ``topoi.view`` opens it.
+    document : int
+        The document's number.
+    burn_in, n_samples, lag : int
+        Gibbs sweeps before and between samples.
+    random_state : int, optional
+        Another seed than the fit's.
+
+    Returns
+    -------
+    DataFrame
+        word_id, start, end (in the stored text; missing without one), topic, topic_probability, and author_position (in
+        the document's list of authors; one past the last is the document's own private author),
+        author_probability. ``attrs["authors"]`` lists the authors' numbers.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, topoi
+    >>> corpus = topoi.Corpus.from_texts(["A sun is a star.", "Cells have genes."] * 10, authors=["Ann", "Bob"] * 10)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+    >>> topoi.AuthorTopicModel(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+    >>> topoi.label_document(topoi.view(path), 1)["start"].tolist()
+    [0, 11]
+    """
+    need_topics(view, "words are labelled with them")
+    if not hasattr(view, "store"):
+        raise ModelError("label_document reads a model in a store; open it with topoi.view, or label the text instead")
+    if isinstance(document, bool) or not isinstance(document, int | np.integer) or document < 0:
+        raise NotFoundError(f"there is no document {document!r}")
+    chain = view.chains_[0]
+    stored = chain.document(int(document))
+    labels = view.label_stored(stored, burn_in, n_samples, lag, random_state)
+    at = np.arange(len(stored.tokens))
+    topic, slot = labels.topic.argmax(axis=1), labels.slot.argmax(axis=1)
+    frame = pd.DataFrame(
+        {
+            "word_id": stored.tokens,
+            "start": stored.start if stored.start is not None else np.full(len(at), np.nan),
+            "end": stored.end if stored.end is not None else np.full(len(at), np.nan),
+            "topic": topic,
+            "topic_probability": labels.topic[at, topic],
+            "author_position": slot,
+            "author_probability": labels.slot[at, slot],
+        }
+    )
+    frame.attrs["authors"] = stored.authors.tolist()
     return frame
 
 
@@ -92,21 +148,12 @@ def _candidates(model: Any, authors: Sequence[str] | str | None, tokens: NDArray
     if authors is None:
         return np.zeros(0, np.int64)
     if not len(model.authors_):
-        raise ModelError(f"{type(model).__name__} has no authors to choose from; leave out authors=")
+        raise ModelError(f"{class_name(model)} has no authors to choose from; leave out authors=")
     if isinstance(authors, str):
         if authors == "any":
             return likeliest_rows(model, tokens, _CANDIDATES)
         authors = [authors]
     if not isinstance(authors, Iterable):
         raise ModelError(f"authors is {authors!r}; pass a list of names, 'any' or None")
-    found = [find_name(name, model.authors_, "author") for name in authors]
+    found = [find_author(model, name) for name in authors]
     return np.array(list(dict.fromkeys(found)), np.int64)
-
-
-def _one_document(model: Any, tokens: NDArray[Any], rows: NDArray[np.int64]) -> Documents:
-    """One document whose possible authors are ``rows``, or a private author if there are none."""
-    private = model.chains_[0].counts.author_topic.shape[0] - 1
-    author = rows.astype(np.int32) if len(rows) else np.array([private], np.int32)
-    edges = np.array([0, len(tokens)]), np.array([0, len(author)])
-    weight = np.ones(len(author), np.float32)
-    return Documents(np.ascontiguousarray(tokens, np.int32), edges[0], author, edges[1], weight)

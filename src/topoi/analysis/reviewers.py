@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from topoi.analysis.authors import enough_words
 from topoi.analysis.authorship import author_log_likelihoods
 from topoi.analysis.given import Words, need_authors, need_topics, with_rank, words_of
-from topoi.analysis.probabilities import author_mixtures, word_columns
 from topoi.corpus.corpus import Corpus
-from topoi.corpus.ragged import row_positions
-from topoi.corpus.vocabulary import close_matches
-from topoi.errors import ModelError
+from topoi.errors import ModelError, NotFoundError
+from topoi.models.catalogue import Catalogue, CorpusCatalogue
 from topoi.models.notices import warn_user
 from topoi.models.validation import whole_number
 
@@ -26,10 +24,10 @@ _LEAST_SHARE = 0.05
 
 
 class Conflicts(NamedTuple):
-    """Folded names of who must not review: the submission's authors, their co-authors; and names nobody has."""
+    """Who must not review: numbers of the submission's authors and of their co-authors; names that nobody has."""
 
-    own: set[str]
-    coauthors: set[str]
+    own: NDArray[np.int64]
+    coauthors: NDArray[np.int64]
     unknown: list[str]
 
 
@@ -45,7 +43,7 @@ def recommend_reviewers(
 
     Parameters
     ----------
-    model : AuthorTopicModel
+    model : AuthorTopicModel or ModelView
         A fitted model; chains are averaged.
     text : str
         The submission, or its abstract; words the model does not know are left out.
@@ -84,27 +82,29 @@ def recommend_reviewers(
     words = words_of(model, text)
     if corpus is not None and not isinstance(corpus, Corpus):
         raise ModelError(f"corpus is {type(corpus).__name__}; pass a topoi.Corpus")
-    corpus = model.corpus_ if corpus is None else corpus
-    conflicts = find_conflicts(model, corpus, exclude)
-    folded = np.array([name.casefold() for name in model.authors_], object)
-    is_own = np.array([name in conflicts.own for name in folded], bool)
-    is_near = np.array([name in conflicts.coauthors for name in folded], bool)
-    known = np.zeros(len(folded), bool)
+    counted = model.catalogue_ if corpus is None else CorpusCatalogue(corpus)
+    conflicts = find_conflicts(model, counted, exclude)
+    eligible = np.ones(len(model.authors_), bool)
+    eligible[conflicts.own] = eligible[conflicts.coauthors] = False
+    free = int(eligible.sum())
+    known = np.zeros(len(eligible), bool)
     known[enough_words(model, min_words)] = True
+    eligible &= known
+    rows = np.flatnonzero(eligible)
     score = author_log_likelihoods(model, words.word, words.times) / words.n_known
-    eligible = np.flatnonzero(known & ~is_own & ~is_near)
-    best = eligible[np.argsort(-score[eligible], kind="stable")[:n]]
+    best = rows[np.argsort(-score[rows], kind="stable")[:n]]
+    names = model.authors_[best]
     columns = {
-        "author": model.authors_[best],
+        "author": names,
         "score": score[best],
-        "n_documents": _document_counts(corpus, model.authors_[best]),
+        "n_documents": model.catalogue_.n_documents(best) if corpus is None else _document_counts(counted, names),
         "topics": pd.Series(_explaining_topics(model.chains_[0], best, words), dtype=object),
     }
-    frame = with_rank(pd.DataFrame(columns), 1)
+    frame = with_rank(pd.DataFrame(columns), 1, best)
     frame.attrs.update(
-        n_excluded=int(is_own.sum()),
-        n_coauthors=int(is_near.sum()),
-        n_too_few_words=int((~known & ~is_own & ~is_near).sum()),
+        n_excluded=len(conflicts.own),
+        n_coauthors=len(conflicts.coauthors),
+        n_too_few_words=free - len(rows),
         unknown=conflicts.unknown,
         n_known=words.n_known,
         n_unknown=words.n_unknown,
@@ -112,44 +112,49 @@ def recommend_reviewers(
     return frame
 
 
-def find_conflicts(model: Any, corpus: Corpus, exclude: Sequence[str] | str) -> Conflicts:
-    """The submission's authors, and whoever shares a document of the corpus with one of them."""
+def find_conflicts(model: Any, counted: Catalogue, exclude: Sequence[str] | str) -> Conflicts:
+    """The submission's authors, and whoever shares a document of the catalogue with one of them.
+
+    ``counted`` may be of other documents than the model's; people are the same if their names are.
+    """
     given = [exclude] if isinstance(exclude, str) else list(exclude) if isinstance(exclude, Iterable) else [None]
     if not all(isinstance(name, str) for name in given):
         raise ModelError(f"exclude is {exclude!r}; pass a list of names")
-    own = {name.strip().casefold() for name in given}
-    names = {name.casefold() for authors in (corpus.authors, model.authors_) for name in authors}
-    unknown = [name for name in given if name.strip().casefold() not in names]
+    own = model.catalogue_.authors_named(given)
+    there = counted.authors_named(given)
+    near = counted.coauthors(there) if len(there) else there
+    coauthors = near if counted is model.catalogue_ else model.catalogue_.authors_named(counted.author_names(near))
+    names = [*model.catalogue_.author_names(own), *counted.author_names(there)]
+    known = {str(name).casefold() for name in names}
+    unknown = [name for name in given if name.strip().casefold() not in known]
     if unknown:
-        near = close_matches(unknown[0], model.authors_)
         listed = ", ".join(map(repr, unknown))
-        warn_user(f"not known as an author, so nobody is left out as a co-author: {listed}{near}")
-    return Conflicts(own, _coauthors(corpus, own) - own, unknown)
+        hint = _hint(model, unknown[0])
+        warn_user(f"not known as an author, so nobody is left out as a co-author: {listed}{hint}")
+    return Conflicts(own, np.setdiff1d(coauthors, own), unknown)
 
 
-def _coauthors(corpus: Corpus, own: set[str]) -> set[str]:
-    """Folded names of all authors of the documents that one of ``own`` has a part in."""
-    is_own = np.array([name.casefold() in own for name in corpus.authors], bool)
-    if not is_own.any():
-        return set()
-    entries = np.flatnonzero(is_own[corpus.doc_author])
-    documents = np.unique(np.searchsorted(corpus.doc_author_start, entries, side="right") - 1)
-    at, _ = row_positions(corpus.doc_author_start, documents)
-    return {name.casefold() for name in corpus.authors[np.unique(corpus.doc_author[at])]}
+def _hint(model: Any, name: str) -> str:
+    """Names that look like one, to end a message with."""
+    try:
+        model.catalogue_.find_author(name)
+    except NotFoundError as error:
+        return str(error).partition(repr(name))[2].partition("; there are")[0]
+    return ""
 
 
-def _document_counts(corpus: Corpus, names: NDArray[Any]) -> NDArray[np.int64]:
-    """How many documents of the corpus each author has."""
-    row = {name: a for a, name in enumerate(corpus.authors)}
-    counts = np.bincount(corpus.doc_author, minlength=len(row) + 1)
-    return counts[[row.get(name, len(row)) for name in names]].astype(np.int64)
+def _document_counts(counted: Catalogue, names: NDArray[Any]) -> NDArray[np.int64]:
+    """How many documents of the catalogue each author has, exactly so spelled."""
+    found = counted.authors_named(names)
+    number = dict(zip(counted.author_names(found), counted.n_documents(found).tolist(), strict=True))
+    return np.array([number.get(name, 0) for name in names], np.int64)
 
 
 def _explaining_topics(chain: Any, authors: NDArray[np.int64], words: Words) -> list[list[int]]:
     """For each author the topics to which most of the text would go, had the author written it."""
-    phi = word_columns(chain, words.word)
+    phi = chain.word_columns(words.word)
     found = []
-    for theta in author_mixtures(chain, authors):
+    for theta in chain.authors.shares(authors):
         share = theta * (phi @ (words.times / (theta @ phi))) / words.n_known
         order = np.argsort(-share, kind="stable")[:_TOPICS_SHOWN]
         found.append([int(k) for k in order if share[k] >= _LEAST_SHARE])

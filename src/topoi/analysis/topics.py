@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from topoi.analysis.given import need_topics, with_rank
-from topoi.analysis.probabilities import blocks, word_columns
 from topoi.errors import ModelError
 from topoi.models.names import find_name
 from topoi.models.validation import whole_number
@@ -47,25 +45,14 @@ def word_topics(model: Any, word: str, n: int | None = None) -> pd.DataFrame:
         raise ModelError(f"word is {type(word).__name__}; pass one word")
     w = find_name(word, model.vocabulary_.words, "word")
     chain = model.chains_[0]
-    joint = word_columns(chain, [w])[:, 0] * chain.counts.topic
+    joint = chain.word_columns([w])[:, 0] * chain.topic_sizes
     probability = joint / joint.sum()
     best = np.argsort(-probability, kind="stable")[: None if n is None else whole_number("n", n)]
     columns = {
         "word": np.full(len(best), model.vocabulary_.words[w], object),
         "topic": best,
         "probability": probability[best],
-        "word_rank": _words_before(chain, w)[best] + 1,
-        "n_words": chain.counts.word_topic[w, best].astype(np.int64),
+        "word_rank": chain.words_before(w)[best] + 1,
+        "n_words": chain.word_counts(w)[best],
     }
     return with_rank(pd.DataFrame(columns), 1)
-
-
-def _words_before(chain: Any, word: int) -> NDArray[np.int64]:
-    """For each topic how many words rank before one: the more probable, and the equally probable of lower number."""
-    n_topics, own = chain.n_topics, chain.counts.word_topic[word, : chain.n_topics] + chain.beta[word]
-    before = np.zeros(n_topics, np.int64)
-    for part in blocks(len(chain.beta)):
-        # Within a topic the weights differ from the probabilities by a factor only.
-        weight = chain.counts.word_topic[part, :n_topics] + chain.beta[part, None]
-        before += (weight > own).sum(axis=0) + (weight[: max(word - part.start, 0)] == own).sum(axis=0)
-    return before

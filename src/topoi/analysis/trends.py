@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
+from topoi.analysis.given import need_topics
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.models.inputs import align
@@ -40,9 +41,10 @@ def topic_trends(model: Any, corpus: Corpus | None = None, by: str = "year") -> 
     >>> topoi.topic_trends(topoi.LDA(1, n_iter=2, random_state=0).fit(corpus))["n_words"].tolist()
     [4, 2, 2]
     """
-    check_is_fitted(model, "n_iter_")
-    if not hasattr(model, "topic_word_"):
-        raise ModelError(f"{type(model).__name__} has no topics; fit an AuthorTopicModel or LDA")
+    need_topics(model, "their shares were asked for")
+    if corpus is None and hasattr(model, "yearly_counts"):
+        values, table = model.yearly_counts(by)
+        return _trend_frame(values, table, by)
     group = _groups(model.corpus_ if corpus is None else corpus, by)
     counts = _doc_topic_counts(model, corpus)
     known = group.notna().to_numpy() & (counts.sum(axis=1) > 0)
@@ -54,13 +56,17 @@ def topic_trends(model: Any, corpus: Corpus | None = None, by: str = "year") -> 
         raise ModelError(f"the values of {by!r} cannot be put in order; give another column") from None
     table = np.zeros((len(values), counts.shape[1]))
     np.add.at(table, at, counts[known])
-    share = table / table.sum(axis=1, keepdims=True)
+    return _trend_frame(values, table, by)
+
+
+def _trend_frame(values: NDArray[Any], table: NDArray[np.float64], by: str) -> pd.DataFrame:
+    """Words per value and topic as a frame of shares."""
     n_topics = table.shape[1]
     return pd.DataFrame(
         {
             by: np.repeat(values, n_topics),
             "topic": np.tile(np.arange(n_topics), len(values)),
-            "share": share.ravel(),
+            "share": (table / table.sum(axis=1, keepdims=True)).ravel(),
             "n_words": np.rint(table).astype(np.int64).ravel(),
         }
     )
@@ -106,9 +112,6 @@ def _groups(corpus: Corpus, by: str) -> pd.Series:
 def _doc_topic_counts(model: Any, corpus: Corpus | None) -> np.ndarray:
     """Words per document and topic: sampled ones for the training corpus, expected ones for another."""
     if corpus is None or corpus is model.corpus_:
-        n_docs, n_topics = model.corpus_.n_docs, model.chains_[0].n_topics
-        doc = np.repeat(np.arange(n_docs), model.corpus_.doc_lengths)
-        cells = np.bincount(doc * n_topics + model.chains_[0].assignments.topic, minlength=n_docs * n_topics)
-        return cells.reshape(n_docs, n_topics)
+        return np.asarray(model.chains_[0].documents.counts(np.arange(model.corpus_.n_docs)))
     aligned = align(corpus, model.vocabulary_, model.authors_).corpus
     return np.asarray(model.transform(aligned) * aligned.doc_lengths[:, None])

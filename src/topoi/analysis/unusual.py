@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 
 from topoi.analysis.authorship import log_likelihoods_by
-from topoi.analysis.given import document_columns, need_authors
+from topoi.analysis.given import find_author, need_authors
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
+from topoi.models.catalogue import CorpusCatalogue
 from topoi.models.inputs import align
-from topoi.models.names import find_name
 from topoi.models.scores import perplexities
 
 
-def unusual_documents(model: Any, corpus: Corpus | None = None, author: str | None = None) -> pd.DataFrame:
+def unusual_documents(model: Any, corpus: Corpus | None = None, author: str | int | None = None) -> pd.DataFrame:
     """An author's documents, most surprising first (AT09, section 5.1).
 
     Each document is scored as if the author alone had written it. A document that is far more perplexing than the
@@ -27,7 +27,7 @@ def unusual_documents(model: Any, corpus: Corpus | None = None, author: str | No
 
     Parameters
     ----------
-    model : AuthorTopicModel or AuthorModel
+    model : AuthorTopicModel, AuthorModel or ModelView
         A fitted model. The probability of a document is averaged over its chains.
     corpus : Corpus, optional
         Where to look for the author's documents; the training corpus if not given.
@@ -52,26 +52,24 @@ def unusual_documents(model: Any, corpus: Corpus | None = None, author: str | No
     need_authors(model)
     if corpus is not None and not isinstance(corpus, Corpus):
         raise ModelError(f"corpus is {corpus!r}; pass a topoi.Corpus, and the name as author=")
-    if not isinstance(author, str):
-        raise ModelError(f"author is {author!r}; pass a name, as in author={str(model.authors_[0])!r}")
-    a = find_name(author, model.authors_, "author")
-    name = model.authors_[a]
-    corpus = model.corpus_ if corpus is None else corpus
-    rows = _documents_of(corpus, str(name))
-    mine = _in_model_words(model, corpus, rows)
-    perplexity = perplexities(log_likelihoods_by(model, a, mine), mine.doc_lengths, per_document=True)
-    columns = document_columns(corpus, rows) | {"n_words": mine.doc_lengths, "perplexity": perplexity}
+    if author is None:
+        raise ModelError(f"author is None; pass a name, as in author={str(model.authors_[0])!r}")
+    a = find_author(model, author)
+    name = str(model.authors_[a])
+    if corpus is None and hasattr(model, "author_perplexities"):  # a store has them ready
+        rows, n_words, perplexity = model.author_perplexities(a)
+        named = model.catalogue_.document_columns(rows)
+    else:
+        corpus = model.corpus_ if corpus is None else corpus
+        catalogue = CorpusCatalogue(corpus)
+        rows = catalogue.author_documents(a if corpus is model.corpus_ else catalogue.find_author(name))
+        mine = _in_model_words(model, corpus, rows)
+        n_words, named = mine.doc_lengths, catalogue.document_columns(rows)
+        perplexity = perplexities(log_likelihoods_by(model, a, mine), n_words, per_document=True)
     order = np.argsort(-perplexity, kind="stable")  # what has no perplexity comes last
-    frame = pd.DataFrame(columns).iloc[order].reset_index(drop=True)
-    frame.attrs["author"] = str(name)
+    frame = pd.DataFrame(named | {"n_words": n_words, "perplexity": perplexity}).iloc[order].reset_index(drop=True)
+    frame.attrs["author"] = name
     return frame
-
-
-def _documents_of(corpus: Corpus, author: str) -> np.ndarray:
-    """Positions of an author's documents, each once."""
-    a = find_name(author, corpus.authors, "author")
-    entries = np.flatnonzero(corpus.doc_author == a)
-    return np.unique(np.searchsorted(corpus.doc_author_start, entries, side="right") - 1)
 
 
 def _in_model_words(model: Any, corpus: Corpus, rows: np.ndarray) -> Corpus:

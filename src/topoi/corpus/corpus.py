@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 import pandas as pd
-import scipy.sparse
 
 from topoi.corpus import authors as author_names
 from topoi.corpus.bundle import corpus_fingerprint, pack_corpus, unpack_corpus
@@ -20,6 +19,9 @@ from topoi.corpus.report import CorpusReport
 from topoi.corpus.split import choose_known, number_of_tests
 from topoi.corpus.vocabulary import Vocabulary, object_array
 from topoi.errors import CorpusError
+
+if TYPE_CHECKING:
+    import scipy.sparse
 
 
 class Corpus(Constructors):
@@ -303,6 +305,8 @@ class Corpus(Constructors):
         """
         ones = np.ones(self.n_tokens, np.int64)
         parts = (ones, self.tokens.copy(), self.doc_start.copy())
+        import scipy.sparse  # takes time and memory that readers of a store need not spend
+
         matrix = scipy.sparse.csr_matrix(parts, shape=(self.n_docs, self.n_words))
         matrix.sum_duplicates()
         return matrix

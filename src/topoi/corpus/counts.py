@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse
 
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import CorpusError
+
+if TYPE_CHECKING:
+    import scipy.sparse
 
 _MOST_TOKENS = 1 << 40
 
@@ -73,6 +75,8 @@ def count_rows(matrix: Any) -> tuple[np.ndarray, np.ndarray, int]:
     >>> count_rows([[0, 2], [1, 0]])[0].tolist()
     [1, 1, 0]
     """
+    import scipy.sparse
+
     if isinstance(matrix, pd.DataFrame):
         matrix = matrix.to_numpy()
     try:
@@ -125,6 +129,8 @@ def gensim_rows(
     if id2word is not None:
         n_words = max([n_words, *(int(w) + 1 for w in id2word.keys())])  # noqa: SIM118 (a Dictionary iterates oddly)
     shape = (len(starts) - 1, n_words)
+    import scipy.sparse
+
     matrix = scipy.sparse.csr_matrix((np.array(values), np.array(columns, np.int64), np.array(starts)), shape=shape)
     return matrix, [_gensim_word(id2word, w) for w in range(n_words)]
 

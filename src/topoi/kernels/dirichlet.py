@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma
 
 from topoi.kernels.jit import inlined, lean
 
@@ -97,6 +96,8 @@ def learn_dirichlet(
     >>> bool(np.allclose(found, [2.0, 0.5], rtol=0.1))
     True
     """
+    from scipy.special import digamma  # takes time and memory that sampling alone need not spend
+
     alpha = np.array(alpha, np.float64)
     if not len(histogram.total) or not len(histogram.value):
         return alpha

@@ -23,6 +23,7 @@ from topoi.engine.loop import Chain, Outcome, Schedule, chain_arrays, run, saved
 from topoi.engine.progress import SweepInfo, open_progress
 from topoi.engine.shards import resolve_shards
 from topoi.errors import ModelError, StoreError
+from topoi.models.catalogue import CorpusCatalogue
 from topoi.models.validation import resolve_seed, whole_number
 from topoi.store.arrays import checksum
 from topoi.store.corpus_rows import bare
@@ -161,6 +162,12 @@ class GibbsModel(BaseEstimator):
         self._finish(outcome, done)
         return self
 
+    @property
+    def catalogue_(self) -> CorpusCatalogue:
+        """Who wrote what, and what documents are called."""
+        check_is_fitted(self, "n_iter_")
+        return CorpusCatalogue(self.corpus_)
+
     def diagnose(self, burn_in: float = 0.5) -> dict[str, Any]:
         """R-hat and effective sample size of the log joint over the chains, after ``burn_in`` of the trace.
 
@@ -297,23 +304,3 @@ def _plain_value(value: Any) -> Any:
         return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError):
         raise ModelError(f"a setting has the value {value!r}, which cannot be saved") from None
-
-
-def log_mean_exp(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log of the mean of exp over the first axis: how documents' probabilities are averaged over chains.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from topoi.models.gibbs import log_mean_exp
-    >>> log_mean_exp(np.log([[0.2], [0.4]])).round(6).tolist() == [round(float(np.log(0.3)), 6)]
-    True
-    """
-    top = values.max(axis=0)
-    return np.asarray(top + np.log(np.exp(values - top).mean(axis=0)))
-
-
-def ranked(frame: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The frame with a column ``rank`` after its first column: 1, 2, … within each value of ``by``."""
-    frame.insert(1, "rank", frame.groupby(by, sort=False).cumcount() + 1)
-    return frame

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
@@ -24,6 +23,8 @@ def counts_corpus(matrix: Any, words: Any = None) -> Corpus:
     >>> counts_corpus(np.array([[2, 0], [1, 1]])).n_tokens
     4
     """
+    import scipy.sparse
+
     matrix = scipy.sparse.csr_matrix(matrix)
     whole = np.rint(matrix.data)
     if not np.array_equal(whole, matrix.data):

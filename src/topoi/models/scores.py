@@ -1,4 +1,4 @@
-"""Perplexity from log-likelihoods, in the two ways the literature averages it."""
+"""Averages of probabilities over documents, tokens and chains."""
 
 from __future__ import annotations
 
@@ -30,3 +30,17 @@ def perplexities(
     if average == "tokens":
         return float(np.exp(-log_likelihood.sum() / max(int(lengths.sum()), 1)))
     return float(np.nanmean(each)) if (lengths > 0).any() else float("nan")
+
+
+def log_mean_exp(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """log of the mean of exp over the first axis: how documents' probabilities are averaged over chains.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.scores import log_mean_exp
+    >>> log_mean_exp(np.log([[0.2], [0.4]])).round(6).tolist() == [round(float(np.log(0.3)), 6)]
+    True
+    """
+    top = values.max(axis=0)
+    return np.asarray(top + np.log(np.exp(values - top).mean(axis=0)))

@@ -43,6 +43,16 @@ def get_arrays(connection: sqlite3.Connection, model_id: int | None) -> dict[str
     return {str(name): _get_array(connection, key, name, dtype, shape) for key, name, dtype, shape in rows}
 
 
+def get_array(connection: sqlite3.Connection, model_id: int | None, name: str) -> NDArray[Any]:
+    """Read one array; one that is not there is a ``StoreError``."""
+    row = connection.execute(
+        "SELECT array_id, name, dtype, shape FROM array WHERE model_id IS ? AND name = ?", (model_id, name)
+    ).fetchone()
+    if row is None:
+        raise StoreError(f"there is no array {name!r}")
+    return _get_array(connection, *row)
+
+
 def _get_array(connection: sqlite3.Connection, key: int, name: Any, dtype: Any, shape: Any) -> NDArray[Any]:
     if dtype not in _DTYPES:
         raise StoreError(f"array {name!r} holds {dtype!r}, not numbers: refused")
@@ -57,13 +67,14 @@ def _get_array(connection: sqlite3.Connection, key: int, name: Any, dtype: Any, 
     data = bytearray()
     parts = connection.execute("SELECT data FROM array_part WHERE array_id = ? ORDER BY part", (key,))
     for (packed,) in parts:
-        data += _unpacked(packed, min(PART_BYTES, expected - len(data)), name)
+        data += unpacked(packed, min(PART_BYTES, expected - len(data)), name)
     if len(data) != expected:
         raise StoreError(f"array {name!r} promises {expected:,} bytes, but the file holds {len(data):,}")
     return np.frombuffer(data, dtype).reshape(sizes)
 
 
-def _unpacked(packed: Any, size: int, name: Any) -> bytes:
+def unpacked(packed: Any, size: int, name: Any) -> bytes:
+    """The bytes that zlib packed, which are as many as ``size``; more are not unpacked."""
     if not isinstance(packed, bytes):
         raise StoreError(f"array {name!r} is damaged: a part is not binary")
     unpacker = zlib.decompressobj()

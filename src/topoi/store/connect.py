@@ -14,7 +14,7 @@ from urllib.parse import quote
 from topoi.errors import StoreError
 
 APPLICATION_ID = 0x746F706F
-VERSION = 1
+VERSION = 2
 # How long to wait for the moment in which another program writes, or for another save to end.
 WAIT_SECONDS = 60.0
 _LOCKED = ("database is locked", "database table is locked")

@@ -9,7 +9,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 # How many authors and documents of each topic are ranked in topic_author and topic_document.
-N_RANKED = 1000
+N_RANKED = 200
+# How many words of each topic are listed, and how many neighbours.
+N_WORDS = 20
+N_NEIGHBOURS = 10
 # The tables that belong to a model; a family fills those that mean something to it.
 MODEL_TABLES = (
     "topic",
@@ -18,8 +21,11 @@ MODEL_TABLES = (
     "topic_author",
     "document_topic",
     "topic_document",
+    "topic_neighbour",
+    "mixture",
     "topic_trend",
     "author_word",
+    "author_document",
     "document_assignment",
     "trace",
 )

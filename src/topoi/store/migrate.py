@@ -8,10 +8,10 @@ from contextlib import closing
 from pathlib import Path
 
 from topoi.errors import StoreError
-from topoi.store import connect
+from topoi.store import connect, steps
 
 # From a version to the next: a function that is given a connection in a transaction. A change of schema.sql adds one.
-STEPS: dict[int, Callable[[sqlite3.Connection], None]] = {}
+STEPS: dict[int, Callable[[sqlite3.Connection], None]] = {1: steps.from_1_to_2}
 
 
 def migrated(path: Path) -> None:
@@ -34,6 +34,9 @@ def _apply(connection: sqlite3.Connection, version: int, path: Path) -> None:
     if connect.has_triggers(connection):
         raise StoreError(f"cannot migrate {path}: it has triggers, which topoi does not make; remove them first")
     for step in range(version, connect.VERSION):
-        STEPS[step](connection)
+        try:
+            STEPS[step](connection)
+        except StoreError as error:
+            raise StoreError(f"cannot migrate {path}, it is damaged: {error}") from error
     connection.execute(f"PRAGMA user_version = {connect.VERSION}")
     connect.check_schema(connection, path)

@@ -1,7 +1,8 @@
 """The questions that pages ask of a store, each answered from an index.
 
 Named parameters: ``model_id``, ``topic``, ``author_id``, ``document_id``, ``word_id``, ``word``, ``author``, ``match``,
-``n``. None of them reads more rows than it returns, give or take a sort of one topic's or author's rows.
+``year``, ``n``, ``skip``. None of them reads more rows than it returns, give or take a sort of one topic's or author's
+rows and those that are skipped.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ QUERIES = {
         SELECT w.word_id, w.word, t.n_tokens, t.probability FROM topic_word AS t INDEXED BY topic_word_by_topic
         JOIN word AS w ON w.word_id = t.word_id
         WHERE t.model_id = :model_id AND t.topic = :topic ORDER BY t.n_tokens DESC, t.word_id LIMIT :n""",
+    "topic_words_with_totals": """
+        SELECT w.word_id, w.word, t.probability, w.n_tokens FROM topic_word AS t INDEXED BY topic_word_by_topic
+        JOIN word AS w ON w.word_id = t.word_id
+        WHERE t.model_id = :model_id AND t.topic = :topic ORDER BY t.n_tokens DESC, t.word_id LIMIT :n""",
     "topic_authors": """
         SELECT t.rank, a.author_id, a.author, t.n_tokens, t.probability FROM topic_author AS t
         JOIN author AS a ON a.author_id = t.author_id
@@ -26,6 +31,9 @@ QUERIES = {
     "topic_trend": """
         SELECT year, n_tokens, share FROM topic_trend
         WHERE model_id = :model_id AND topic = :topic ORDER BY year""",
+    "authors_by_documents": """
+        SELECT author_id, author, n_documents FROM author INDEXED BY author_by_documents
+        WHERE n_documents >= 0 ORDER BY n_documents DESC, author_id LIMIT :n OFFSET :skip""",
     "author_by_name": """
         SELECT author_id, author, n_documents FROM author WHERE author = :author COLLATE NOCASE""",
     "author_topics": """
@@ -35,6 +43,15 @@ QUERIES = {
         SELECT d.document_id, d.identifier, d.title, d.year FROM document_author AS da
         JOIN document AS d ON d.document_id = da.document_id
         WHERE da.author_id = :author_id ORDER BY da.document_id LIMIT :n""",
+    "author_perplexities": """
+        SELECT d.document_id, d.n_tokens, s.perplexity FROM author_document AS s
+        JOIN document AS d ON d.document_id = s.document_id
+        WHERE s.model_id = :model_id AND s.author_id = :author_id ORDER BY s.document_id""",
+    "trend_by_year": """
+        SELECT year, topic, n_tokens FROM topic_trend WHERE model_id = :model_id""",
+    "trend_by_decade": """
+        SELECT year / 10 * 10 - CASE WHEN year % 10 < 0 THEN 10 ELSE 0 END AS decade, topic, sum(n_tokens)
+        FROM topic_trend WHERE model_id = :model_id GROUP BY decade, topic""",
     "author_words": """
         SELECT w.word_id, w.word, t.n_tokens, t.probability FROM author_word AS t
         JOIN word AS w ON w.word_id = t.word_id
@@ -42,6 +59,9 @@ QUERIES = {
     "document": """
         SELECT d.*, t.word_ids, t.starts, t.lengths FROM document AS d
         JOIN document_token AS t ON t.document_id = d.document_id WHERE d.document_id = :document_id""",
+    "documents_of_year": """
+        SELECT document_id, identifier, title, year FROM document INDEXED BY document_by_year
+        WHERE year = :year ORDER BY document_id LIMIT :n OFFSET :skip""",
     "document_authors": """
         SELECT da.position, a.author_id, a.author FROM document_author AS da
         JOIN author AS a ON a.author_id = da.author_id WHERE da.document_id = :document_id ORDER BY da.position""",
@@ -61,3 +81,120 @@ QUERIES = {
         JOIN document AS d ON d.document_id = document_search.rowid
         WHERE document_search MATCH :match ORDER BY document_search.rank LIMIT :n""",
 }
+
+# A document as lists show it, with its authors in order as JSON, so that a list takes one query. A title or a name may
+# be a megabyte long; nobody reads that much of it in a list.
+_DOCUMENT = """d.document_id, substr(d.identifier, 1, 301), substr(d.title, 1, 501), d.year,
+            (SELECT json_group_array(json_array(author_id, author)) FROM (
+                SELECT a.author_id, substr(a.author, 1, 201) AS author FROM document_author AS da
+                JOIN author AS a ON a.author_id = da.author_id
+                WHERE da.document_id = d.document_id ORDER BY da.position LIMIT 200)) AS authors"""
+
+# The questions of the browser's pages. ``ids`` is a JSON list of numbers; CROSS JOIN has SQLite begin with it.
+PAGE_QUERIES = {
+    "models": """
+        SELECT model_id, name, model, n_topics, n_iter, n_chains, created, digest FROM model ORDER BY model_id DESC""",
+    "model_details": """
+        SELECT name, seed, topoi_version, bundle FROM model ORDER BY model_id DESC LIMIT :n""",
+    "traces": """
+        SELECT m.name, t.chain, t.sweep, t.log_joint FROM model AS m JOIN trace AS t ON t.model_id = m.model_id
+        ORDER BY m.model_id, t.chain, t.sweep""",
+    "collection": """
+        SELECT n_documents, n_authors, n_tokens, n_words, has_texts FROM corpus""",
+    "labels": """
+        SELECT topic, label FROM label WHERE model_id = :model_id""",
+    "faces": """
+        SELECT topic, n_tokens, share, hue, x, y, glue, words FROM topic WHERE model_id = :model_id ORDER BY topic""",
+    "trends": """
+        SELECT topic, year, n_tokens, share FROM topic_trend WHERE model_id = :model_id""",
+    "author_names": """
+        SELECT author_id, substr(author, 1, 201), n_documents FROM author ORDER BY author_id""",
+    "topic_word_counts": """
+        SELECT w.word_id, w.word, t.n_tokens, t.probability, w.n_tokens
+        FROM topic_word AS t INDEXED BY topic_word_by_topic JOIN word AS w ON w.word_id = t.word_id
+        WHERE t.model_id = :model_id AND t.topic = :topic ORDER BY t.n_tokens DESC, t.word_id LIMIT :n""",
+    "topic_leaders": """
+        SELECT a.author_id, substr(a.author, 1, 201), t.n_tokens, t.probability FROM topic_author AS t
+        JOIN author AS a ON a.author_id = t.author_id
+        WHERE t.model_id = :model_id AND t.topic = :topic ORDER BY t.rank LIMIT :n""",
+    "topic_neighbours": """
+        SELECT other, distance FROM topic_neighbour
+        WHERE model_id = :model_id AND topic = :topic ORDER BY rank LIMIT :n""",
+    "topic_works": f"""
+        SELECT {_DOCUMENT}, t.n_tokens, t.share FROM topic_document AS t
+        JOIN document AS d ON d.document_id = t.document_id
+        WHERE t.model_id = :model_id AND t.topic = :topic ORDER BY t.rank LIMIT :n""",
+    "authors": """
+        SELECT a.author_id, substr(a.author, 1, 201), a.n_documents FROM json_each(:ids) AS i
+        CROSS JOIN author AS a ON a.author_id = i.value ORDER BY i.key""",
+    "author": """
+        SELECT substr(a.author, 1, 5001), a.n_documents,
+            (SELECT json_group_array(json_array(author_id, author, n)) FROM (
+                SELECT o.author_id, substr(x.author, 1, 201) AS author, count(DISTINCT o.document_id) AS n
+                FROM document_author AS m JOIN document_author AS o ON o.document_id = m.document_id
+                JOIN author AS x ON x.author_id = o.author_id
+                WHERE m.author_id = :author_id AND o.author_id <> :author_id
+                GROUP BY o.author_id ORDER BY n DESC, o.author_id LIMIT :n)) AS coauthors
+        FROM author AS a WHERE a.author_id = :author_id""",
+    "author_works": """
+        SELECT m.document_id, d.year, p.perplexity
+        FROM (SELECT DISTINCT document_id FROM document_author WHERE author_id = :author_id) AS m
+        JOIN document AS d ON d.document_id = m.document_id
+        LEFT JOIN author_document AS p
+            ON p.model_id = :model_id AND p.author_id = :author_id AND p.document_id = m.document_id""",
+    "author_vocabulary": """
+        SELECT w.word_id, w.word, t.n_tokens, t.probability FROM author_word AS t
+        JOIN word AS w ON w.word_id = t.word_id
+        WHERE t.model_id = :model_id AND t.author_id = :author_id ORDER BY t.probability DESC, t.word_id""",
+    "works": f"""
+        SELECT {_DOCUMENT} FROM json_each(:ids) AS i
+        CROSS JOIN document AS d ON d.document_id = i.value ORDER BY i.key""",
+    "work_and_others": f"""
+        SELECT {_DOCUMENT}, CASE WHEN i.key = 0 THEN substr(d.title, 1, 5001) END, d.date, d.n_tokens,
+            CASE WHEN i.key = 0 THEN substr(d.metadata, 1, 200001) END, CASE WHEN i.key = 0 THEN d.text END
+        FROM json_each(:ids) AS i CROSS JOIN document AS d ON d.document_id = i.value ORDER BY i.key""",
+    "document_text": """
+        SELECT substr(text, 1, :n) FROM document WHERE document_id = :document_id""",
+    "names_of_work": """
+        SELECT substr(a.author, 1, 201) FROM document_author AS da JOIN author AS a ON a.author_id = da.author_id
+        WHERE da.document_id = :document_id ORDER BY da.position LIMIT 50""",
+    "works_of_year": f"""
+        SELECT {_DOCUMENT} FROM (
+            SELECT document_id FROM document WHERE year = :year ORDER BY document_id LIMIT :n OFFSET :skip) AS y
+        JOIN document AS d ON d.document_id = y.document_id ORDER BY d.document_id""",
+    "n_of_year": """
+        SELECT count(*) FROM document WHERE year = :year""",
+    "found": f"""
+        SELECT {_DOCUMENT}, substr(d.text, 1, 50000)
+        FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
+        WHERE document_search MATCH :match ORDER BY document_search.rank LIMIT :n OFFSET :skip""",
+    "found_unranked": f"""
+        SELECT {_DOCUMENT}, substr(d.text, 1, 50000)
+        FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
+        WHERE document_search MATCH :match LIMIT :n OFFSET :skip""",
+    "found_in_year": f"""
+        SELECT {_DOCUMENT}, substr(d.text, 1, 50000)
+        FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
+        WHERE document_search MATCH :match AND d.year = :year ORDER BY document_search.rank LIMIT :n OFFSET :skip""",
+    "n_found": """
+        SELECT count(*) FROM document_search WHERE document_search MATCH :match""",
+    "n_found_in_year": """
+        SELECT count(*) FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
+        WHERE document_search MATCH :match AND d.year = :year""",
+    "found_titles": """
+        SELECT d.document_id, substr(d.identifier, 1, 301), substr(d.title, 1, 301), d.year
+        FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
+        WHERE document_search MATCH :match ORDER BY document_search.rank LIMIT :n""",
+    "word_and_works": f"""
+        SELECT {_DOCUMENT}, w.word, w.n_tokens, w.n_documents FROM word AS w
+        LEFT JOIN (
+            SELECT rowid AS document_id, rank FROM document_search
+            WHERE document_search MATCH :match ORDER BY rank LIMIT :n) AS f
+        LEFT JOIN document AS d ON d.document_id = f.document_id
+        WHERE w.word_id = :word_id ORDER BY f.rank""",
+    "words_beginning": """
+        SELECT word_id, word, n_tokens FROM word
+        WHERE word >= :first AND word < :beyond ORDER BY n_tokens DESC, word_id LIMIT :n""",
+}
+# Read whole, once for each state of the file, and kept.
+READ_ONCE = frozenset({"models", "collection", "faces", "trends", "author_names"})

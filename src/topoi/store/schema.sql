@@ -34,6 +34,7 @@ CREATE TABLE author (
     n_documents INTEGER NOT NULL
 );
 CREATE INDEX author_by_author ON author (author COLLATE NOCASE);
+CREATE INDEX author_by_documents ON author (n_documents DESC, author_id);
 
 CREATE TABLE document (
     document_id INTEGER PRIMARY KEY,
@@ -102,7 +103,7 @@ CREATE TABLE array_part (
     PRIMARY KEY (array_id, part)
 );
 
--- All tables below are of the first chain's last sample.
+-- All tables below are of the first chain's last sample, if nothing else is said.
 
 CREATE TABLE topic (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
@@ -110,6 +111,11 @@ CREATE TABLE topic (
     n_tokens INTEGER NOT NULL,
     share REAL NOT NULL,                 -- of all tokens
     alpha REAL NOT NULL,                 -- prior weight
+    hue INTEGER NOT NULL,                -- degrees, 0 to 359: far apart for topics that documents have together
+    x REAL,                              -- place on a map of topics, 0 to 1: near each other if they share words, and
+    y REAL,                              -- apart far enough for circles; null if there are fewer than three topics
+    glue INTEGER NOT NULL,               -- 1 if it is made of words that hold all kinds of texts together, not of content
+    words TEXT NOT NULL,                 -- JSON list: the 20 most probable words
     PRIMARY KEY (model_id, topic)
 ) WITHOUT ROWID;
 
@@ -133,7 +139,7 @@ CREATE TABLE author_topic (
     PRIMARY KEY (model_id, author_id, topic)
 ) WITHOUT ROWID;
 
--- The first 1,000 authors of each topic, by P(author | topic) for authors taken to be equally productive, among those
+-- The first 200 authors of each topic, by P(author | topic) for authors taken to be equally productive, among those
 -- with at least one token in it.
 CREATE TABLE topic_author (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
@@ -154,7 +160,7 @@ CREATE TABLE document_topic (
     PRIMARY KEY (model_id, document_id, topic)
 ) WITHOUT ROWID;
 
--- The first 1,000 documents of each topic by share, among those with at least one token in it.
+-- The first 200 documents of each topic by share, among those with at least one token in it.
 CREATE TABLE topic_document (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
     topic INTEGER NOT NULL,
@@ -164,6 +170,28 @@ CREATE TABLE topic_document (
     share REAL NOT NULL,                 -- (n_tokens + alpha) / (document's tokens + sum of alpha)
     PRIMARY KEY (model_id, topic, rank)
 ) WITHOUT ROWID;
+
+-- The ten topics with the most similar words.
+CREATE TABLE topic_neighbour (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    topic INTEGER NOT NULL,
+    rank INTEGER NOT NULL,               -- 1 is the nearest
+    other INTEGER NOT NULL,              -- the neighbour
+    distance REAL NOT NULL,              -- KL(topic || other) + KL(other || topic) of their words, in nats
+    PRIMARY KEY (model_id, topic, rank)
+) WITHOUT ROWID;
+
+-- author_topic and document_topic once more, packed to be read in one go. Row r has the counts from row_start[r] to
+-- before row_start[r + 1]. All three blobs are zlib.
+CREATE TABLE mixture (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    kind TEXT NOT NULL,                  -- 'author' or 'document'
+    n_rows INTEGER NOT NULL,             -- how many authors or documents
+    row_start BLOB NOT NULL,             -- n_rows + 1 numbers of eight bytes
+    topic BLOB NOT NULL,                 -- two bytes each
+    n_tokens BLOB NOT NULL,              -- four bytes each
+    PRIMARY KEY (model_id, kind)
+);
 
 CREATE TABLE topic_trend (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
@@ -182,6 +210,16 @@ CREATE TABLE author_word (
     n_tokens INTEGER NOT NULL,
     probability REAL NOT NULL,           -- P(word | author)
     PRIMARY KEY (model_id, author_id, word_id)
+) WITHOUT ROWID;
+
+-- How surprising an author's documents are: a document far above the author's others is on another subject, or by
+-- another person of the same name. Averaged over all chains.
+CREATE TABLE author_document (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    author_id INTEGER NOT NULL REFERENCES author (author_id),
+    document_id INTEGER NOT NULL REFERENCES document (document_id),
+    perplexity REAL,                     -- of the document, had the author written it alone; null without words
+    PRIMARY KEY (model_id, author_id, document_id)
 ) WITHOUT ROWID;
 
 -- Each token's topic and author, in the order of document_token.word_ids.

@@ -21,13 +21,15 @@ from topoi.errors import ModelError
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic import author_words
 from topoi.models.author_topic.author_words import Choices, PairCounts
-from topoi.models.author_topic.inference import SamplingPlan
 from topoi.models.author_topic.simulate import simulate_author_words
-from topoi.models.gibbs import GibbsModel, log_mean_exp, ranked
+from topoi.models.author_topic.surprise import by_words, surprise_rows
+from topoi.models.gibbs import GibbsModel
 from topoi.models.inputs import align, checked_observed
 from topoi.models.names import find_name
 from topoi.models.notices import warn_user
-from topoi.models.scores import perplexities
+from topoi.models.ranking import ranked
+from topoi.models.sampling import SamplingPlan
+from topoi.models.scores import log_mean_exp, perplexities
 from topoi.models.validation import positive_vector, resolve_seed, whole_number
 from topoi.store.corpus_rows import position_blobs
 
@@ -218,7 +220,9 @@ class AuthorModel(GibbsModel):
         n = counts.pair[known]
         probability = (n + sampler.beta[w]) / (counts.author[a] + sampler.beta_sum)
         positions = sampler.to_arrays(self._chains[0])["slot"]
+        each = [by_words(corpus, sampler.whole, c.counts, sampler.beta, sampler.beta_sum) for c in self._chains]
         return {
+            "author_document": surprise_rows(corpus, each),
             "author_word": {"author_id": a, "word_id": w, "n_tokens": n, "probability": probability},
             "document_assignment": {
                 "document_id": range(corpus.n_docs),

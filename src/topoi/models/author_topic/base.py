@@ -14,6 +14,7 @@ from topoi.models.author_topic.prediction import Predictions
 from topoi.models.author_topic.rows import topic_tables
 from topoi.models.author_topic.simulate import simulate_corpus
 from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler
+from topoi.models.author_topic.surprise import by_topics, surprise_rows
 from topoi.models.author_topic.tables import Tables
 from topoi.models.gibbs import GibbsModel
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
@@ -50,7 +51,11 @@ class TopicModel(Tables, Predictions, GibbsModel):
         self.authors_ = self.corpus_.authors if self._sampler.lists.n_shared else np.zeros(0, object)
 
     def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
-        return topic_tables(corpus, self._first, len(self.authors_), self._sampler.lists.all_private)
+        tables = topic_tables(corpus, self._first, len(self.authors_), self._sampler.lists.all_private)
+        if len(self.authors_):
+            each = [by_topics(corpus, chain.counts, chain.priors) for chain in self.chains_]
+            tables["author_document"] = surprise_rows(corpus, each)
+        return tables
 
     def _parameters(self) -> dict[str, Any]:
         beta = np.unique(self._first.beta)

@@ -24,16 +24,6 @@ from topoi.models.author_topic.plain import (
 )
 
 
-class SamplingPlan(NamedTuple):
-    """How new documents are sampled: burn-in sweeps, then samples, ``lag`` sweeps apart; seed and chain."""
-
-    burn_in: int
-    n_samples: int
-    lag: int
-    seed: int
-    chain: int
-
-
 class Scored(NamedTuple):
     """Tokens to be predicted from the sampled ones of the same document."""
 
@@ -94,7 +84,7 @@ def _local_problem(documents, scored, d, counts, priors):
 
 
 @compiled
-def _add_labels(small, assignments, rows, priors, labels, at):
+def _add_labels(small, assignments, rows, priors, labels):
     """Add every token's conditional probabilities of topics and authors, given all other tokens."""
     n_topics = rows.topic.shape[0]
     n_slots = small.author.shape[0]
@@ -106,12 +96,12 @@ def _add_labels(small, assignments, rows, priors, labels, at):
         topic_weights(small, rows, priors, 0, w, weights)
         total = weights.sum()
         for k in range(n_topics):
-            labels.topic[at + i, k] += weights[k] / total
+            labels.topic[i, k] += weights[k] / total
             side = 0.0
             for q in range(n_slots):
                 side += author_share(small, rows, priors, q, k)
             for q in range(n_slots):
-                labels.slot[at + i, q] += weights[k] / total * author_share(small, rows, priors, q, k) / side
+                labels.slot[i, q] += weights[k] / total * author_share(small, rows, priors, q, k) / side
         move_token(rows, w, k0, a0, 1)
 
 
@@ -127,6 +117,40 @@ def _add_scores(small, assignments, wanted, rows, priors, scores):
 
 
 @compiled
+def start_document(small, assignments, rows, stream):
+    """Give a new document's tokens random topics and authors, and count them."""
+    random_assignments(small, rows.topic.shape[0], assignments, stream)
+    for i in range(len(small.tokens)):
+        move_token(rows, small.tokens[i], assignments.topic[i], small.author[assignments.slot[i]], 1)
+
+
+@compiled
+def sample_document(small, assignments, wanted, rows, priors, plan, stream, doc_topic, scores, labels):
+    """Sample one document whose tokens are already counted in ``rows``, and add up what was asked for.
+
+    With neither burn-in nor a second sample, the assignments are taken as they stand.
+    """
+    n, n_topics = len(small.tokens), rows.topic.shape[0]
+    share = 1.0 / plan.n_samples
+    for s in range(plan.burn_in + (plan.n_samples - 1) * plan.lag + 1):
+        if n > 0 and (s > 0 or plan.burn_in > 0):
+            sweep(small, assignments, rows, priors, stream)
+        if s < plan.burn_in or (s - plan.burn_in) % plan.lag:
+            continue
+        for k in range(n_topics):
+            doc_topic[k] += share * priors.alpha[k] / (n + priors.alpha_sum)
+        for i in range(n):
+            doc_topic[assignments.topic[i]] += share / (n + priors.alpha_sum)
+        if len(wanted):
+            _add_scores(small, assignments, wanted, rows, priors, scores)
+        if labels.topic.shape[0]:
+            _add_labels(small, assignments, rows, priors, labels)
+    scores *= share
+    labels.topic[:] /= plan.n_samples
+    labels.slot[:] /= plan.n_samples
+
+
+@compiled
 def fold_in(documents, scored, counts, priors, plan, doc_topic, scores, labels):
     """Sample new documents and add up what was asked for.
 
@@ -134,36 +158,17 @@ def fold_in(documents, scored, counts, priors, plan, doc_topic, scores, labels):
     probability of the scored tokens; ``labels`` each sampled token's mean probabilities.
     Cost: O(sweeps × tokens × topics).
     """
-    n_topics = counts.topic.shape[0]
     stream = np.empty(2, np.uint64)
     for d in range(documents.doc_start.shape[0] - 1):
         small, wanted, rows, prior = _local_problem(documents, scored, d, counts, priors)
-        n = len(small.tokens)
+        n, first = len(small.tokens), documents.doc_start[d] if labels.topic.shape[0] else 0
+        last = first + n if labels.topic.shape[0] else 0
+        here = Labels(labels.topic[first:last], labels.slot[first:last])
+        there = scores[scored.start[d] : scored.start[d + 1]]
         seed_stream(stream, plan.seed, plan.chain, content_key(documents, d), 1)
         assignments = Assignments(np.zeros(n, np.uint16), np.zeros(n, np.uint16))
-        random_assignments(small, n_topics, assignments, stream)
-        for i in range(n):
-            move_token(rows, small.tokens[i], assignments.topic[i], small.author[assignments.slot[i]], 1)
-        share = 1.0 / plan.n_samples
-        at = scored.start[d]
-        for s in range(plan.burn_in + (plan.n_samples - 1) * plan.lag + 1):
-            if n > 0 and (s > 0 or plan.burn_in > 0):
-                sweep(small, assignments, rows, prior, stream)
-            if s < plan.burn_in or (s - plan.burn_in) % plan.lag:
-                continue
-            for k in range(n_topics):
-                doc_topic[d, k] += share * priors.alpha[k] / (n + priors.alpha_sum)
-            for i in range(n):
-                doc_topic[d, assignments.topic[i]] += share / (n + priors.alpha_sum)
-            if len(wanted):
-                _add_scores(small, assignments, wanted, rows, prior, scores[at : at + len(wanted)])
-            if labels.topic.shape[0]:
-                _add_labels(small, assignments, rows, prior, labels, documents.doc_start[d])
-        for j in range(at, at + len(wanted)):
-            scores[j] *= share
-    if labels.topic.shape[0]:
-        labels.topic[:] /= plan.n_samples
-        labels.slot[:] /= plan.n_samples
+        start_document(small, assignments, rows, stream)
+        sample_document(small, assignments, wanted, rows, prior, plan, stream, doc_topic[d], there, here)
 
 
 def label_room(documents: Documents, n_topics: int, wanted: bool) -> Labels:

@@ -14,7 +14,9 @@ from topoi.engine.loop import Chain
 from topoi.engine.shards import cut
 from topoi.kernels.counts import Assignments, Documents
 from topoi.models.author_topic import likelihood
-from topoi.models.author_topic.inference import Labels, SamplingPlan, Scored, fold_in, label_room
+from topoi.models.author_topic.inference import Labels, Scored, fold_in, label_room
+from topoi.models.mixtures import Mixtures, blocks, count_topics
+from topoi.models.sampling import SamplingPlan
 
 
 class Posterior:
@@ -42,6 +44,50 @@ class Posterior:
     def beta(self) -> NDArray[np.float64]:
         """The Dirichlet parameter of each word."""
         return np.asarray(self.priors.beta, np.float64)
+
+    @property
+    def alpha_sum(self) -> float:
+        """What alpha sums to."""
+        return float(self.priors.alpha_sum)
+
+    @property
+    def topic_sizes(self) -> NDArray[np.int64]:
+        """Tokens per topic."""
+        return self.counts.topic
+
+    @cached_property
+    def authors(self) -> Mixtures:
+        """The authors' counts of topics, sparse."""
+        return Mixtures.from_counts(self.counts.author_topic[:-1, : self.n_topics], self.alpha)
+
+    @cached_property
+    def documents(self) -> Mixtures:
+        """The training documents' counts of topics, sparse."""
+        return Mixtures(*count_topics(self._doc_start, self.assignments.topic, self.n_topics), self.alpha)
+
+    @cached_property
+    def topics(self) -> Mixtures:
+        """The topics' counts of words, sparse."""
+        return Mixtures.from_counts(self.counts.word_topic[:, : self.n_topics].T, self.beta)
+
+    def word_columns(self, words: Any) -> NDArray[np.float64]:
+        """P(word | topic) of some words, topics × words: columns of ``topic_word`` without the others."""
+        counts = self.counts.word_topic[words, : self.n_topics].astype(np.float64) + self.beta[words, None]
+        return np.asarray((counts / (self.counts.topic + self.priors.beta_sum)).T)
+
+    def word_counts(self, word: int) -> NDArray[np.int64]:
+        """Tokens of one word per topic."""
+        return self.counts.word_topic[word, : self.n_topics].astype(np.int64)
+
+    def words_before(self, word: int) -> NDArray[np.int64]:
+        """For each topic how many words rank before one: the more probable, and of the equally probable the earlier."""
+        own = self.counts.word_topic[word, : self.n_topics] + self.beta[word]
+        before = np.zeros(self.n_topics, np.int64)
+        for part in blocks(len(self.beta)):
+            # Within a topic the weights differ from the probabilities by a factor only.
+            weight = self.counts.word_topic[part, : self.n_topics] + self.beta[part, None]
+            before += (weight > own).sum(axis=0) + (weight[: max(word - part.start, 0)] == own).sum(axis=0)
+        return before
 
     @cached_property
     def topic_word(self) -> NDArray[np.float64]:

@@ -13,13 +13,13 @@ from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
-from topoi.models.author_topic.inference import Labels, SamplingPlan, Scored
+from topoi.models.author_topic.inference import Labels, Scored
 from topoi.models.author_topic.posterior import Posterior
 from topoi.models.author_topic.state import AuthorLists
-from topoi.models.gibbs import log_mean_exp
 from topoi.models.inputs import Aligned, align, checked_observed
-from topoi.models.scores import perplexities
-from topoi.models.validation import resolve_seed, whole_number
+from topoi.models.sampling import SamplingPlan, checked_plan
+from topoi.models.scores import log_mean_exp, perplexities
+from topoi.models.validation import whole_number
 
 _N_PARTICLES, _N_MOVES = 20, 4
 
@@ -54,9 +54,7 @@ class Predictions:
         return aligned, make_documents(aligned.corpus, self._lists_for(aligned.corpus))
 
     def _plan(self, burn_in: int, n_samples: int, lag: int, chain: int, random_state: Any = None) -> SamplingPlan:
-        whole_number("burn_in", burn_in, 0)
-        seed = self._seed if random_state is None else resolve_seed(random_state)
-        return SamplingPlan(burn_in, whole_number("n_samples", n_samples), whole_number("lag", lag), seed, chain)
+        return checked_plan(burn_in, n_samples, lag, self._seed, random_state, chain)
 
     def transform(self, X: Any, burn_in: int = 20, n_samples: int = 10, lag: int = 2) -> NDArray[np.float64]:
         """Topic shares of new documents, documents × topics; rows sum to one.
@@ -84,13 +82,27 @@ class Predictions:
         plan = self._plan(burn_in, n_samples, lag, 0)
         return self.chains_[0].sample_documents(documents, plan, n_jobs=resolve_jobs(self.n_jobs))[0]
 
-    def label_tokens(
-        self, documents: Documents, burn_in: int = 20, n_samples: int = 20, lag: int = 2, random_state: Any = None
+    def label_text(
+        self,
+        tokens: NDArray[Any],
+        authors: NDArray[np.int64],
+        burn_in: int = 20,
+        n_samples: int = 20,
+        lag: int = 2,
+        random_state: Any = None,
     ) -> Labels:
-        """Probabilities of topics and authors (positions in the document's list) for every token (first chain)."""
+        """Probabilities of topics and authors (positions in ``authors``) for every token of a new text (first chain).
+
+        Without authors, somebody new has written it.
+        """
         check_is_fitted(self, "n_iter_")
         plan = self._plan(burn_in, n_samples, lag, 0, random_state)
-        return self.chains_[0].sample_documents(documents, plan, labels=True)[2]
+        private = self.chains_[0].counts.author_topic.shape[0] - 1
+        author = authors.astype(np.int32) if len(authors) else np.array([private], np.int32)
+        lists = AuthorLists(author, np.array([0, len(author)]), np.ones(len(author), np.float32), private)
+        edges = np.array([0, len(tokens)])
+        document = Documents(np.ascontiguousarray(tokens, np.int32), edges, lists.author, lists.start, lists.weight)
+        return self.chains_[0].sample_documents(document, plan, labels=True)[2]
 
     def log_likelihood(self, X: Any, n_particles: int = _N_PARTICLES) -> NDArray[np.float64]:
         """Log probability of each document, natural log, without multinomial coefficient, averaged over chains.

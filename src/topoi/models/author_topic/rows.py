@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
+from topoi.models.author_topic.face_rows import face_tables
 from topoi.models.author_topic.posterior import Posterior
 from topoi.store.corpus_rows import cut_blobs, position_blobs, years
 from topoi.store.entry import N_RANKED
+from topoi.store.mixture_rows import pack_mixture
 
 Columns = dict[str, Any]
 
@@ -26,15 +28,10 @@ def topic_tables(corpus: Corpus, first: Posterior, n_authors: int, private: bool
     """The tables of a model with topics; ``n_authors`` is 0, and ``private`` true, if it knows no authors."""
     topic, lengths = first.assignments.topic, corpus.doc_lengths
     doc, k, n = count_pairs(np.repeat(np.arange(corpus.n_docs), lengths), topic, first.n_topics)
-    total = first.counts.topic
+    words = _topic_word(first)
     tables = {
-        "topic": {
-            "topic": np.arange(first.n_topics),
-            "n_tokens": total,
-            "share": total / max(int(total.sum()), 1),
-            "alpha": first.alpha,
-        },
-        "topic_word": _topic_word(first),
+        **face_tables(corpus, first, (doc, k, n), (words["word_id"], words["topic"], words["n_tokens"])),
+        "topic_word": words,
         "document_topic": {"document_id": doc, "topic": k, "n_tokens": n},
         "topic_document": _topic_document(first, lengths, doc, k, n),
         "topic_trend": _topic_trend(corpus, first.n_topics, doc, k, n),
@@ -46,7 +43,12 @@ def topic_tables(corpus: Corpus, first: Posterior, n_authors: int, private: bool
             else position_blobs(first.assignments.slot, corpus.doc_start),
         },
     }
-    return tables | (_author_tables(first, n_authors) if n_authors else {})
+    mixtures = [{"kind": "document"} | pack_mixture(doc, k, n, corpus.n_docs)]
+    if n_authors:
+        tables |= _author_tables(first, n_authors)
+        of = tables["author_topic"]
+        mixtures += [{"kind": "author"} | pack_mixture(of["author_id"], of["topic"], of["n_tokens"], n_authors)]
+    return tables | {"mixture": {name: [each[name] for each in mixtures] for name in mixtures[0]}}
 
 
 def count_pairs(row: NDArray[Any], column: NDArray[Any], n_columns: int) -> tuple[NDArray[Any], ...]:

@@ -11,24 +11,9 @@ from numpy.typing import NDArray
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError, NotFoundError
 from topoi.models.author_topic.posterior import Posterior
-from topoi.models.gibbs import ranked
 from topoi.models.names import find_name
+from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.validation import choice, whole_number
-
-# Longer rows are searched for their largest values first, and only those are sorted.
-_SORT_WHOLE = 1024
-
-
-def largest(values: NDArray[Any], n: int) -> NDArray[np.int64]:
-    """Positions of the ``n`` largest values of each row, largest first, ties by position."""
-    n = min(n, values.shape[1])
-    if values.shape[1] <= _SORT_WHOLE:
-        return np.argsort(-values, axis=1, kind="stable")[:, :n]
-    result = np.empty((len(values), n), np.int64)
-    for r, row in enumerate(values):
-        candidates = np.flatnonzero(row >= np.partition(row, -n)[-n])
-        result[r] = candidates[np.argsort(-row[candidates], kind="stable")][:n]
-    return result
 
 
 class Tables:
@@ -51,8 +36,9 @@ class Tables:
         topic : int, optional
             One topic only.
         relevance : float
-            Rank by relevance · log P(word | topic) + (1 − relevance) · log (P(word | topic) / P(word)) (Sievert and
-            Shirley 2014, who found people to name topics best at about 0.6). 1 is plain probability.
+            Rank by relevance · log P(word | topic) + (1 − relevance) · log (P(word | topic) / P(word)), where P(word)
+            is the word's share of the corpus (Sievert and Shirley 2014, who found people to name topics best at about
+            0.6). 1 is plain probability.
 
         Examples
         --------
@@ -61,15 +47,10 @@ class Tables:
         >>> model.top_words(2)["word"].tolist()
         ['a', 'b']
         """
-        if not 0.0 <= relevance <= 1.0:
-            raise ModelError(f"relevance is {relevance!r}; it must be between 0 and 1")
         topics = self._topics(topic)
         rows = self._first.topic_word[topics]
-        ranking = rows
-        if relevance < 1.0:
-            overall = self._first.counts.topic @ self._first.topic_word
-            ranking = np.log(rows) - (1.0 - relevance) * np.log(overall)
-        best = largest(ranking, whole_number("n", n))
+        times = self._first.counts.word_topic[:, : self._first.n_topics].sum(axis=1)
+        best = largest(relevance_scores(rows, times, relevance), whole_number("n", n))
         frame = pd.DataFrame(
             {
                 "topic": np.repeat(topics, best.shape[1]),

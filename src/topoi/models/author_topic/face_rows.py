@@ -1,0 +1,81 @@
+"""How topics are introduced: sizes, colours, places on a map, leading words, and which are like which."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.corpus.corpus import Corpus
+from topoi.models.author_topic.posterior import Posterior
+from topoi.models.ranking import largest
+from topoi.models.topic_distances import jensen_shannon_of_counts, symmetrised_kl
+from topoi.models.topic_glue import glue_topics
+from topoi.models.topic_layout import topic_hues, topic_map
+from topoi.store.entry import N_NEIGHBOURS, N_WORDS
+
+Cells = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
+
+def face_tables(corpus: Corpus, first: Posterior, by_document: Cells, by_word: Cells) -> dict[str, dict[str, Any]]:
+    """The tables ``topic`` and ``topic_neighbour``.
+
+    Parameters
+    ----------
+    corpus, first : Corpus, Posterior
+        What the model was fitted to, and its first chain.
+    by_document, by_word : three arrays each
+        Documents (words), topics, and the numbers of tokens that are not zero.
+    """
+    total = first.counts.topic
+    share = total / max(int(total.sum()), 1)
+    room = total + first.priors.beta_sum
+    places = topic_map(jensen_shannon_of_counts(first.counts.word_topic, room, first.beta), share)
+    nowhere = [None] * first.n_topics
+    glue = glue_topics(corpus.tokens, first.assignments.topic, corpus.doc_start, by_word, first.n_topics)
+    topic = {
+        "topic": np.arange(first.n_topics),
+        "n_tokens": total,
+        "share": share,
+        "alpha": first.alpha,
+        "hue": topic_hues(*by_document, first.n_topics),
+        "x": nowhere if places is None else places[:, 0],
+        "y": nowhere if places is None else places[:, 1],
+        "glue": glue.astype(np.int64),
+        "words": _leading_words(corpus, first, room),
+    }
+    return {"topic": topic, "topic_neighbour": topic_neighbours(symmetrised_kl(first.word_columns, len(first.beta)))}
+
+
+def _leading_words(corpus: Corpus, first: Posterior, room: NDArray[np.float64]) -> list[str]:
+    """The most probable words of each topic, as JSON lists."""
+    lists = []
+    for k, total in enumerate(room.tolist()):
+        probability = (first.counts.word_topic[:, k] + first.beta) / total
+        best = largest(probability[None, :], N_WORDS)[0]
+        lists.append(json.dumps([str(word) for word in corpus.words[best]], ensure_ascii=False))
+    return lists
+
+
+def topic_neighbours(distance: NDArray[np.float64]) -> dict[str, Any]:
+    """The nearest others of each topic, ties by number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.author_topic.face_rows import topic_neighbours
+    >>> topic_neighbours(np.array([[0.0, 3.0, 2.0], [3.0, 0.0, 1.0], [2.0, 1.0, 0.0]]))["other"].tolist()
+    [2, 1, 2, 0, 1, 0]
+    """
+    n_topics = len(distance)
+    apart = distance + np.diag(np.full(n_topics, np.inf))
+    n = min(N_NEIGHBOURS, n_topics - 1)
+    other = np.argsort(apart, axis=1, kind="stable")[:, :n]
+    return {
+        "topic": np.repeat(np.arange(n_topics), n),
+        "rank": np.tile(np.arange(1, n + 1), n_topics),
+        "other": other.ravel(),
+        "distance": np.take_along_axis(distance, other, axis=1).ravel(),
+    }

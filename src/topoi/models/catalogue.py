@@ -1,0 +1,119 @@
+"""Who wrote what, and what documents are called: the facts that questions need besides a model's numbers.
+
+A fitted model has them in its corpus; a model in a store reads them by SQL (``topoi.models.stored.catalogue``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.corpus.corpus import Corpus
+from topoi.corpus.ragged import row_positions
+from topoi.corpus.vocabulary import close_matches
+from topoi.models.names import find_name
+
+
+class Catalogue(Protocol):
+    """What is known of authors and documents. Both are numbered from 0."""
+
+    def find_author(self, name: str) -> int:
+        """The number of an author; an unknown name is a ``NotFoundError`` that suggests others."""
+        ...
+
+    def authors_named(self, names: Iterable[str]) -> NDArray[np.int64]:
+        """The numbers of all authors of these names; letter case does not matter."""
+        ...
+
+    def author_names(self, rows: Any) -> NDArray[Any]:
+        """The names of some authors."""
+        ...
+
+    def author_documents(self, author: int) -> NDArray[np.int64]:
+        """An author's documents, each once, in order."""
+        ...
+
+    def coauthors(self, authors: NDArray[np.int64]) -> NDArray[np.int64]:
+        """All authors of the documents that any of these has a part in, these included."""
+        ...
+
+    def n_documents(self, authors: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many documents each of these authors has."""
+        ...
+
+    def find_document(self, identifier: str) -> int | None:
+        """The number of the first document of that id, or None."""
+        ...
+
+    def near_documents(self, identifier: str) -> str:
+        """A hint at ids that look like this one, to end an error message with."""
+        ...
+
+    def document_columns(self, rows: NDArray[Any]) -> dict[str, Any]:
+        """How answers name documents: document (the number), id and, where there are any, title and year."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """The number of documents."""
+        ...
+
+
+class CorpusCatalogue:
+    """The catalogue of a corpus in memory."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+
+    @property
+    def size(self) -> int:
+        """The number of documents."""
+        return self._corpus.n_docs
+
+    def find_author(self, name: str) -> int:
+        """See ``Catalogue``."""
+        return find_name(name, self._corpus.authors, "author")
+
+    def authors_named(self, names: Iterable[str]) -> NDArray[np.int64]:
+        """See ``Catalogue``."""
+        folded = {name.strip().casefold() for name in names}
+        return np.array([a for a, name in enumerate(self._corpus.authors) if name.casefold() in folded], np.int64)
+
+    def author_names(self, rows: Any) -> NDArray[Any]:
+        """See ``Catalogue``."""
+        return np.asarray(self._corpus.authors[rows])
+
+    def author_documents(self, author: int) -> NDArray[np.int64]:
+        """See ``Catalogue``."""
+        return self._documents_of(np.array([author]))
+
+    def _documents_of(self, authors: NDArray[np.int64]) -> NDArray[np.int64]:
+        entries = np.flatnonzero(np.isin(self._corpus.doc_author, authors))
+        return np.unique(np.searchsorted(self._corpus.doc_author_start, entries, side="right") - 1)
+
+    def coauthors(self, authors: NDArray[np.int64]) -> NDArray[np.int64]:
+        """See ``Catalogue``."""
+        at, _ = row_positions(self._corpus.doc_author_start, self._documents_of(authors))
+        return np.union1d(authors, self._corpus.doc_author[at]).astype(np.int64)
+
+    def n_documents(self, authors: NDArray[np.int64]) -> NDArray[np.int64]:
+        """See ``Catalogue``."""
+        return np.bincount(self._corpus.doc_author, minlength=self._corpus.n_authors)[authors].astype(np.int64)
+
+    def find_document(self, identifier: str) -> int | None:
+        """See ``Catalogue``."""
+        at = np.flatnonzero(self._corpus.documents["id"].to_numpy() == identifier)
+        return int(at[0]) if len(at) else None
+
+    def near_documents(self, identifier: str) -> str:
+        """See ``Catalogue``."""
+        return close_matches(identifier, self._corpus.documents["id"].tolist())
+
+    def document_columns(self, rows: NDArray[Any]) -> dict[str, Any]:
+        """See ``Catalogue``."""
+        named = self._corpus.documents.iloc[rows]
+        columns: dict[str, Any] = {"document": rows, "id": named["id"].to_numpy()}
+        return columns | {name: named[name].array for name in ("title", "year") if name in named}

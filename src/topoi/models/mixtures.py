@@ -1,0 +1,231 @@
+"""Many distributions at once, as sparse counts: authors' or documents' mixtures of topics, topics' mixtures of words.
+
+A collection has ten thousands of authors and hundreds of topics, but an author has words in a few topics only. What is
+asked of all authors (who is nearest, who makes a text most probable) is written here so that it costs no more than the
+counts that are not zero: smoothing is a sum that all rows share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.corpus.ragged import row_positions
+from topoi.kernels import sparse
+from topoi.models.distances import distances
+
+_ROWS_AT_ONCE = 4096
+
+
+class Mixtures:
+    """Tokens per row (an author) and column (a topic), smoothed: P(column | row) = (n + alpha) / (N + Σ alpha).
+
+    Takes six bytes per count that is not zero, if there are fewer than 65,536 columns.
+
+    Parameters
+    ----------
+    start, column, number : arrays
+        The counts that are not zero, row by row: those of row r are at ``start[r]:start[r + 1]``.
+    alpha : array
+        The prior weight of each column; zeros for no smoothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.mixtures import Mixtures
+    >>> two = Mixtures(np.array([0, 1, 3]), np.array([0, 0, 1]), np.array([4, 1, 1]), np.array([1.0, 1.0]))
+    >>> two.shares([0]).round(2).tolist(), two.totals.tolist()
+    ([[0.83, 0.17]], [4, 2])
+    """
+
+    def __init__(self, start: NDArray[Any], column: NDArray[Any], number: NDArray[Any], alpha: NDArray[Any]) -> None:
+        self._start = np.array(start, np.int64)
+        self._column = np.array(column, np.uint16 if len(alpha) <= 2**16 else np.int32)
+        self._number = np.array(number, np.uint32)
+        self.alpha = np.array(alpha, np.float64)
+        self.alpha_sum = float(self.alpha.sum())
+        before = np.concatenate(([0], np.cumsum(self._number, dtype=np.int64)))
+        self.totals = before[self._start[1:]] - before[self._start[:-1]]
+
+    @classmethod
+    def from_counts(cls, counts: NDArray[Any], alpha: NDArray[Any]) -> Mixtures:
+        """From a matrix of counts."""
+        return cls(*sparse_rows(counts), alpha)
+
+    def __len__(self) -> int:
+        return len(self._start) - 1
+
+    @property
+    def _cells(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        return self._start, self._column, self._number
+
+    def _sums(self, weight: NDArray[Any]) -> NDArray[np.float64]:
+        """Σ n · weight of each row."""
+        return np.asarray(sparse.weighted_sums(*self._cells, np.asarray(weight, np.float64)))
+
+    def unsmoothed(self) -> Mixtures:
+        """The same counts without a prior."""
+        made = object.__new__(Mixtures)
+        made._start, made._column, made._number, made.totals = *self._cells, self.totals
+        made.alpha, made.alpha_sum = np.zeros_like(self.alpha), 0.0
+        return made
+
+    def counts(self, rows: Any) -> NDArray[np.int64]:
+        """The counts of some rows, dense."""
+        wanted = np.atleast_1d(rows)
+        at, start = row_positions(self._start, wanted)
+        dense = np.zeros((len(wanted), len(self.alpha)), np.int64)
+        dense[np.repeat(np.arange(len(wanted)), np.diff(start)), self._column[at]] = self._number[at]
+        return dense
+
+    def shares(self, rows: Any) -> NDArray[np.float64]:
+        """P(column | row) of some rows; a row without words and without prior is even."""
+        return _shares(self.counts(rows) + self.alpha)
+
+    def column(self, column: int) -> NDArray[np.int64]:
+        """The counts of all rows in one column."""
+        here = np.flatnonzero(self._column == column)
+        counts = np.zeros(len(self), np.int64)
+        counts[np.searchsorted(self._start, here, side="right") - 1] = self._number[here]
+        return counts
+
+    def some_columns(self, columns: NDArray[Any]) -> Mixtures:
+        """The same rows over some of the columns, in their order, as if there were no others."""
+        place = np.full(len(self.alpha), -1, np.int64)
+        place[columns] = np.arange(len(columns))
+        new = place[self._column]
+        kept = new >= 0
+        before = np.concatenate(([0], np.cumsum(kept)))
+        return Mixtures(before[self._start], new[kept], self._number[kept], self.alpha[columns])
+
+    def distances(self, p: NDArray[np.float64], measure: str) -> NDArray[np.float64]:
+        """The distance of a mixture to every row, as ``topoi.models.distances.distances`` has it."""
+        if measure == "symmetrised-kl" and self.alpha.min() > 0:
+            return self._symmetrised_kl(p)
+        if measure == "jensen-shannon" and self.alpha_sum == 0:
+            return self._jensen_shannon(p)
+        if measure in ("hellinger", "cosine"):
+            return self._hellinger(p) if measure == "hellinger" else self._cosine(p)
+        found = np.empty(len(self))
+        for rows in blocks(len(self)):
+            found[rows] = distances(p, self.shares(np.arange(rows.start, rows.stop)), measure)
+        return found
+
+    def log_likelihoods(self, word_topics: NDArray[np.float64], times: NDArray[Any]) -> NDArray[np.float64]:
+        """Log probability of a bag of words under each row's mixture alone.
+
+        ``word_topics`` is P(word | topic), topics × words; ``times`` how often each word occurs.
+        Cost: O(counts that are not zero × distinct words).
+        """
+        weights = np.ascontiguousarray(word_topics), np.asarray(times, np.float64)
+        return np.asarray(sparse.bag_log_likelihoods(*self._cells, self._room, self.alpha @ weights[0], *weights))
+
+    def kl_matrix(self, other: Mixtures) -> NDArray[np.float64]:
+        """KL(p‖q) + KL(q‖p) between all rows of this and of another over the same columns; both are smoothed."""
+        own = self._own_entropy[:, None] + other._own_entropy
+        # Rounding can leave what should be zero a little below it.
+        return np.asarray(np.maximum(own - other._crosses(self) - self._crosses(other).T, 0.0))
+
+    def _crosses(self, others: Mixtures) -> NDArray[np.float64]:
+        """Σ p log q for all rows p of others, and q of this; the logarithms are taken once."""
+        lift = np.log1p(self._number / self.alpha[self._column])
+        base = np.log(self.alpha)
+        found = np.empty((len(others), len(self)))
+        for r in range(len(others)):
+            p = others.shares(r)[0]
+            found[r] = sparse.weighted_sums(self._start, self._column, lift, p) + p @ base
+        return found - np.log(self._room)
+
+    @cached_property
+    def _room(self) -> NDArray[np.float64]:
+        """What each row's weights sum to; an empty row without a prior has no weights, and stays out of the way."""
+        return np.maximum(self.totals + self.alpha_sum, 1e-300)
+
+    @cached_property
+    def _own_entropy(self) -> NDArray[np.float64]:
+        """Σ q log q of each row."""
+        beyond = sparse.entropy_sums(*self._cells, self.alpha)
+        return np.asarray((beyond + (self.alpha * np.log(self.alpha)).sum()) / self._room - np.log(self._room))
+
+    def _cross(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Σ p log q for every row q."""
+        beyond = sparse.lifted_sums(*self._cells, self.alpha, p)
+        return np.asarray(beyond + p @ np.log(self.alpha) - np.log(self._room))
+
+    def _symmetrised_kl(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_p = np.log(p)
+            q_log_p = (self._sums(log_p) + self.alpha @ log_p) / self._room
+            found = self._own_entropy - q_log_p - self._cross(p) + (p * log_p).sum()
+        return np.asarray(np.maximum(found, 0.0))
+
+    def _jensen_shannon(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        divergence = sparse.divergence_sums(*self._cells, self._room, p)
+        even = self.totals == 0
+        if even.any():
+            divergence[even] = distances(p, np.full((1, len(p)), 1.0 / len(p)), "jensen-shannon") ** 2
+        return np.asarray(np.sqrt(np.maximum(divergence, 0.0)))
+
+    def _hellinger(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        beyond = sparse.root_sums(*self._cells, self.alpha, np.sqrt(p))
+        overlap = (beyond + np.sqrt(p) @ np.sqrt(self.alpha)) / np.sqrt(self._room)
+        if self.alpha_sum == 0:
+            overlap[self.totals == 0] = np.sqrt(p / len(p)).sum()
+        return np.asarray(np.sqrt(np.maximum(1.0 - overlap, 0.0)))
+
+    def _cosine(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        product = self._sums(p) + self.alpha @ p
+        length = np.sqrt(sparse.square_sums(*self._cells, self.alpha) + (self.alpha**2).sum())
+        if self.alpha_sum == 0:
+            empty = self.totals == 0
+            product[empty], length[empty] = p.mean(), np.sqrt(1.0 / len(p))
+        return np.asarray(np.maximum(1.0 - product / (length * np.linalg.norm(p)), 0.0))
+
+
+def sparse_rows(counts: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """Where each row's counts start, their columns and numbers, without the zeros.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.mixtures import sparse_rows
+    >>> [part.tolist() for part in sparse_rows(np.array([[0, 2], [1, 3]]))]
+    [[0, 1, 3], [1, 0, 1], [2, 1, 3]]
+    """
+    row, column = np.nonzero(counts)
+    start = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(counts))))).astype(np.int64)
+    return start, column.astype(np.int32), counts[row, column].astype(np.int64)
+
+
+def count_topics(
+    doc_start: NDArray[Any], topic: NDArray[Any], n_topics: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """The same for documents, from the topic of every token.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.mixtures import count_topics
+    >>> [part.tolist() for part in count_topics(np.array([0, 3, 4]), np.array([1, 0, 1, 1]), 2)]
+    [[0, 2, 3], [0, 1, 1], [1, 2, 1]]
+    """
+    doc = np.repeat(np.arange(len(doc_start) - 1), np.diff(doc_start))
+    cell, number = np.unique(doc * n_topics + topic, return_counts=True)
+    start = np.searchsorted(cell, np.arange(len(doc_start)) * n_topics)
+    return start.astype(np.int64), (cell % n_topics).astype(np.int32), number.astype(np.int64)
+
+
+def blocks(n_rows: int) -> Iterator[slice]:
+    """Slices that cover all rows, each small enough to work on at once."""
+    for first in range(0, n_rows, _ROWS_AT_ONCE):
+        yield slice(first, min(first + _ROWS_AT_ONCE, n_rows))
+
+
+def _shares(counts: NDArray[Any]) -> NDArray[np.float64]:
+    """Rows divided by their sums; a row of zeros is even."""
+    totals = counts.sum(axis=1, keepdims=True)
+    return np.where(totals > 0, counts / np.maximum(totals, 1e-300), 1.0 / counts.shape[1])

@@ -1,0 +1,52 @@
+"""Putting things in order: the largest of many, ranks, and how telling a word is of a topic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from topoi.errors import ModelError
+
+# Longer rows are searched for their largest values first, and only those are sorted.
+_SORT_WHOLE = 1024
+
+
+def largest(values: NDArray[Any], n: int) -> NDArray[np.int64]:
+    """Positions of the ``n`` largest values of each row, largest first, ties by position."""
+    n = min(n, values.shape[1])
+    if values.shape[1] <= _SORT_WHOLE:
+        return np.argsort(-values, axis=1, kind="stable")[:, :n]
+    result = np.empty((len(values), n), np.int64)
+    for r, row in enumerate(values):
+        candidates = np.flatnonzero(row >= np.partition(row, -n)[-n])
+        result[r] = candidates[np.argsort(-row[candidates], kind="stable")][:n]
+    return result
+
+
+def relevance_scores(probability: NDArray[Any], times: NDArray[Any], relevance: float) -> NDArray[np.float64]:
+    """How telling each word is of each topic: log P(word | topic) − (1 − relevance) · log P(word), but for a constant.
+
+    ``times`` is how often each word occurs in the corpus; a word that never does tells nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.ranking import relevance_scores
+    >>> relevance_scores(np.array([[0.4, 0.3]]), np.array([80, 20]), 0.5).argmax()
+    np.int64(1)
+    """
+    if not 0.0 <= relevance <= 1.0:
+        raise ModelError(f"relevance is {relevance!r}; it must be between 0 and 1")
+    if relevance == 1.0:
+        return np.asarray(probability, np.float64)
+    telling = np.log(probability) - (1.0 - relevance) * np.log(np.maximum(times, 1))
+    return np.where(np.asarray(times) > 0, telling, -np.inf)
+
+
+def ranked(frame: pd.DataFrame, by: str) -> pd.DataFrame:
+    """The frame with a column ``rank`` after its first column: 1, 2, … within each value of ``by``."""
+    frame.insert(1, "rank", frame.groupby(by, sort=False).cumcount() + 1)
+    return frame

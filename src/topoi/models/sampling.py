@@ -1,0 +1,33 @@
+"""How new documents are sampled, checked."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from topoi.models.validation import resolve_seed, whole_number
+
+
+class SamplingPlan(NamedTuple):
+    """How new documents are sampled: burn-in sweeps, then samples, ``lag`` sweeps apart; seed and chain."""
+
+    burn_in: int
+    n_samples: int
+    lag: int
+    seed: int
+    chain: int
+
+
+def checked_plan(
+    burn_in: int, n_samples: int, lag: int, seed: int, random_state: Any = None, chain: int = 0
+) -> SamplingPlan:
+    """A plan, with another seed than the fit's if ``random_state`` is given.
+
+    Examples
+    --------
+    >>> from topoi.models.sampling import checked_plan
+    >>> checked_plan(20, 10, 2, seed=0).n_samples
+    10
+    """
+    whole_number("burn_in", burn_in, 0)
+    seed = seed if random_state is None else resolve_seed(random_state)
+    return SamplingPlan(burn_in, whole_number("n_samples", n_samples), whole_number("lag", lag), seed, chain)

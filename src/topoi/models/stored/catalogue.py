@@ -1,0 +1,128 @@
+"""Authors and documents of a store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from topoi.corpus.vocabulary import close_matches, object_array
+from topoi.models.names import find_name
+from topoi.store.store import Store
+
+# How many ids are looked at for one that resembles a mistyped one.
+_MOST_COMPARED = 20_000
+
+
+class StoredNames:
+    """The names of a table, as an array is used: by number, or by an array of numbers."""
+
+    def __init__(self, catalogue: StoreCatalogue, n: int) -> None:
+        self._catalogue, self._n = catalogue, n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._catalogue.author_names(np.arange(self._n)))
+
+    def __getitem__(self, rows: Any) -> Any:
+        names = self._catalogue.author_names(np.atleast_1d(rows))
+        return names[0] if np.ndim(rows) == 0 else names
+
+
+class StoreCatalogue:
+    """The catalogue of a store; see ``topoi.models.catalogue.Catalogue``."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def _rows(self, query: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        with self._store.connection() as connection:
+            return connection.execute(query, parameters).fetchall()
+
+    def _column(self, query: str, **parameters: Any) -> NDArray[np.int64]:
+        return np.array([row[0] for row in self._rows(query, **parameters)], np.int64)
+
+    @property
+    def size(self) -> int:
+        """The number of documents."""
+        return int(self._rows("SELECT n_documents FROM corpus")[0][0])
+
+    def find_author(self, name: str) -> int:
+        """See ``Catalogue``; only a name that is not there costs a look at all of them."""
+        given = str(name)
+        rows = self._rows("SELECT author_id, author FROM author WHERE author = :name COLLATE NOCASE", name=given)
+        same = [a for a, spelled in rows if spelled == given] or [a for a, _ in rows]
+        if len(same) == 1 or (same and rows and rows[0][1] == given):
+            return int(same[0])
+        names = self._rows("SELECT author FROM author ORDER BY author_id")
+        return find_name(given, object_array([row[0] for row in names]), "author")
+
+    def authors_named(self, names: Iterable[str]) -> NDArray[np.int64]:
+        """See ``Catalogue``."""
+        wanted = [name.strip() for name in names]
+        quick = "SELECT author_id FROM author JOIN json_each(:names) ON author = value COLLATE NOCASE"
+        found = set(self._column(quick, names=json.dumps(wanted)).tolist())
+        folded = {name.casefold() for name in wanted if not name.isascii()}
+        if folded:  # SQLite folds the letters of English only
+            rows = self._rows("SELECT author_id, author FROM author")
+            found |= {a for a, name in rows if name.casefold() in folded}
+        return np.array(sorted(found), np.int64)
+
+    def author_names(self, rows: Any) -> NDArray[Any]:
+        """See ``Catalogue``."""
+        wanted = np.asarray(rows, np.int64).tolist()
+        query = "SELECT author_id, author FROM author WHERE author_id IN (SELECT value FROM json_each(:rows))"
+        names = dict(self._rows(query, rows=json.dumps(wanted)))
+        return object_array([str(names[a]) for a in wanted])
+
+    def author_documents(self, author: int) -> NDArray[np.int64]:
+        """See ``Catalogue``."""
+        query = "SELECT DISTINCT document_id FROM document_author WHERE author_id = :author ORDER BY document_id"
+        return self._column(query, author=int(author))
+
+    def coauthors(self, authors: NDArray[np.int64]) -> NDArray[np.int64]:
+        """See ``Catalogue``."""
+        query = """
+            SELECT DISTINCT b.author_id FROM document_author AS a JOIN document_author AS b USING (document_id)
+            WHERE a.author_id IN (SELECT value FROM json_each(:authors))"""
+        found = self._column(query, authors=json.dumps(authors.tolist()))
+        return np.union1d(authors, found).astype(np.int64)
+
+    def n_documents(self, authors: NDArray[np.int64]) -> NDArray[np.int64]:
+        """See ``Catalogue``."""
+        wanted = authors.tolist()
+        query = "SELECT author_id, n_documents FROM author WHERE author_id IN (SELECT value FROM json_each(:rows))"
+        numbers = dict(self._rows(query, rows=json.dumps(wanted)))
+        return np.array([numbers[a] for a in wanted], np.int64)
+
+    def find_document(self, identifier: str) -> int | None:
+        """See ``Catalogue``."""
+        query = "SELECT document_id FROM document WHERE identifier = :id ORDER BY document_id LIMIT 1"
+        rows = self._rows(query, id=identifier)
+        return int(rows[0][0]) if rows else None
+
+    def near_documents(self, identifier: str) -> str:
+        """See ``Catalogue``."""
+        rows = self._rows("SELECT identifier FROM document LIMIT :n", n=_MOST_COMPARED)
+        return close_matches(identifier, [row[0] for row in rows])
+
+    def document_columns(self, rows: NDArray[Any]) -> dict[str, Any]:
+        """See ``Catalogue``."""
+        wanted = np.asarray(rows, np.int64).tolist()
+        query = """
+            SELECT document_id, identifier, title, year FROM document
+            WHERE document_id IN (SELECT value FROM json_each(:rows))"""
+        found = {row[0]: row[1:] for row in self._rows(query, rows=json.dumps(wanted))}
+        named = [found[d] for d in wanted]
+        columns: dict[str, Any] = {"document": np.array(wanted, np.int64), "id": object_array([n[0] for n in named])}
+        if any(n[1] is not None for n in named):
+            columns["title"] = object_array([n[1] for n in named])
+        if any(n[2] is not None for n in named):
+            columns["year"] = pd.array([n[2] for n in named], dtype="Int64")
+        return columns

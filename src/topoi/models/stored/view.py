@@ -1,0 +1,300 @@
+"""A model in a store that answers questions without being loaded: rows are read as they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from topoi.corpus.tokenize import Analyzer
+from topoi.corpus.vocabulary import Vocabulary
+from topoi.errors import ModelError, NotFoundError, StoreError
+from topoi.models.ranking import largest, ranked, relevance_scores
+from topoi.models.sampling import checked_plan
+from topoi.models.stored.catalogue import StoreCatalogue, StoredNames
+from topoi.models.validation import choice, whole_number
+from topoi.store.arrays import from_json
+from topoi.store.queries import QUERIES
+from topoi.store.read import find_model
+from topoi.store.store import Store
+
+# Where a family's chain is read from its rows. A model without topics has no such chain.
+_CHAINS = {
+    "AuthorTopicModel": "topoi.models.author_topic.stored_chain",
+    "LDA": "topoi.models.author_topic.stored_chain",
+    "AuthorModel": None,
+}
+
+
+class ModelView:
+    """A fitted model as it stands in a store; made by ``topoi.view``.
+
+    It has the frames of a fitted model and answers the same questions (``topoi.similar_authors``,
+    ``topoi.label_words``, …) with the same numbers, from the first chain. It reads by SQL what an answer needs,
+    so that opening it takes no time and little memory. May be used from several threads.
+
+    Attributes
+    ----------
+    store : Store
+        The file.
+    name, family : str
+        The model's name and class.
+    model_id : int
+        Its number in the store's tables.
+    n_topics, n_authors, n_chains : int
+        0 topics, or authors, if the model has none.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, topoi
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+    >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+    >>> topoi.view(path).topic_sizes()["n_words"].sum()
+    np.int64(6)
+    """
+
+    def __init__(self, store: Store, name: str | None = None) -> None:
+        self.store = store
+        self.catalogue_ = StoreCatalogue(store)
+        columns = "model_id, name, model, n_topics, n_iter, n_chains, seed, bundle"
+        authors = "SELECT n_authors FROM corpus WHERE " + " OR ".join(
+            f"EXISTS (SELECT 1 FROM {table} WHERE model_id = :id)" for table in ("author_topic", "author_word")
+        )
+        with store.connection() as connection:
+            row = find_model(connection, name, columns)
+            n_authors = connection.execute(authors, {"id": row[0]}).fetchone() or (0,)
+        numbers = [0 if value is None else value for value in (row[0], *row[3:7], *n_authors)]
+        if not all(isinstance(number, int) and number >= 0 for number in numbers):
+            raise StoreError(f"{store.path} is damaged: the model's row does not hold numbers")
+        self.name, self.family = str(row[1]), str(row[2])
+        self.model_id, self.n_topics, self.n_iter_, self.n_chains, self._seed, self.n_authors = numbers
+        self.settings = from_json(row[7], "the model").get("settings", {})
+        if self.family not in _CHAINS or not isinstance(self.settings, dict):
+            raise StoreError(f"{store.path} holds a model of an unknown kind, {self.family!r}")
+
+    def __repr__(self) -> str:
+        return f"<ModelView: {self.name!r}, {self.family} in {self.store.path}>"
+
+    def rows(self, query: str, **parameters: Any) -> list[Any]:
+        """The rows of one of ``topoi.store.queries.QUERIES`` for this model.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> len(topoi.view(path).rows("topics"))
+        2
+        """
+        with self.store.connection() as connection:
+            return connection.execute(QUERIES[query], {"model_id": self.model_id, **parameters}).fetchall()
+
+    @cached_property
+    def chains_(self) -> list[Any]:
+        """The first chain; none if the model has no topics."""
+        home = _CHAINS[self.family]
+        if home is None:
+            return []
+        return [import_module(home).StoredChain(self.store, self.model_id, self.n_authors, self.settings)]
+
+    @cached_property
+    def vocabulary_(self) -> Vocabulary:
+        """The words, and how text is cut into them."""
+        with self.store.connection() as connection:
+            settings = connection.execute("SELECT settings FROM corpus").fetchone()[0]
+            words = connection.execute("SELECT word FROM word ORDER BY word_id").fetchall()
+        analyzer = Analyzer.from_dict(from_json(settings, "the corpus")["analyzer"])
+        return Vocabulary([row[0] for row in words], analyzer)
+
+    @property
+    def authors_(self) -> StoredNames:
+        """The authors' names, by number."""
+        return StoredNames(self.catalogue_, self.n_authors)
+
+    def author_id(self, author: str | int) -> int:
+        """The number of an author given by name or by number; ``NotFoundError`` if there is none.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["a"], ["b"]] * 5, authors=["Ann", "Bob"] * 5)
+        >>> topoi.AuthorTopicModel(2, n_iter=5, random_state=0).fit(corpus).save(path)
+        >>> topoi.view(path).author_id("bob")
+        1
+        """
+        if isinstance(author, str):
+            return self.catalogue_.find_author(author)
+        if isinstance(author, bool) or not 0 <= int(author) < self.n_authors:
+            raise NotFoundError(f"there is no author {author!r}; authors are numbered 0 to {self.n_authors - 1}")
+        return int(author)
+
+    # The frames of a fitted model.
+
+    def topic_sizes(self) -> pd.DataFrame:
+        """How many words of the corpus each topic has: topic, n_words, share."""
+        number = self._first.topic_sizes
+        share = number / max(int(number.sum()), 1)
+        return pd.DataFrame({"topic": np.arange(len(number)), "n_words": number.copy(), "share": share})
+
+    def top_words(self, n: int = 10, topic: int | None = None, relevance: float = 1.0) -> pd.DataFrame:
+        """The most probable, or most telling, words of each topic, as a fitted model's ``top_words``.
+
+        ``frame.attrs["rows"]`` lists the words' numbers. Words that a topic has no token of are left out.
+        """
+        wanted = whole_number("n", n)
+        parts = [self._words_of(k, wanted, relevance) for k in self._topics(topic)]
+        frame = pd.concat(parts, ignore_index=True)
+        frame.attrs["rows"] = frame.pop("word_id").tolist()
+        return ranked(frame, "topic")
+
+    def _words_of(self, topic: int, n: int, relevance: float) -> pd.DataFrame:
+        limit = n if relevance == 1.0 else -1
+        rows = self.rows("topic_words_with_totals", topic=topic, n=limit)
+        probability = np.array([row[2] for row in rows], np.float64)
+        score = relevance_scores(probability[None], np.array([row[3] for row in rows], np.int64), relevance)
+        number = np.array([row[0] for row in rows], np.int64)
+        # Ties go by the word's number, as everywhere.
+        by_number = np.argsort(number, kind="stable")
+        best = by_number[largest(score[:, by_number], n)[0]]
+        words = [rows[i][1] for i in best]
+        return pd.DataFrame(
+            {"topic": topic, "word": pd.Series(words, dtype=object), "probability": probability[best]}
+            | {"word_id": number[best]}
+        )
+
+    def top_authors(
+        self, n: int = 10, topic: int | None = None, min_words: int = 0, by: str = "mixture"
+    ) -> pd.DataFrame:
+        """The leading authors of each topic, as a fitted model's ``top_authors``; numbers in ``attrs["rows"]``."""
+        self._need_authors()
+        choice("by", by, ("mixture", "words"))
+        authors, alpha = self._first.authors, self._first.alpha
+        room = authors.totals + authors.alpha_sum
+        eligible = np.flatnonzero(authors.totals >= max(min_words, 0))
+        parts = []
+        for k in self._topics(topic):
+            count = authors.column(k)
+            weight = count + alpha[k] if by == "words" else (count + alpha[k]) / room
+            share = weight / weight.sum()
+            best = eligible[largest(share[None, eligible], whole_number("n", n))[0]]
+            columns = {"topic": k, "author_id": best, "probability": share[best], "n_words": count[best]}
+            parts.append(pd.DataFrame(columns))
+        frame = pd.concat(parts, ignore_index=True)
+        numbers = frame.pop("author_id").tolist()
+        frame.insert(1, "author", self.catalogue_.author_names(numbers))
+        frame.attrs["rows"] = numbers
+        return ranked(frame, "topic")
+
+    def author_topics(self, author: str | int | None = None, n: int | None = None) -> pd.DataFrame:
+        """The topics of one author, or of all, as a fitted model's ``author_topics``."""
+        self._need_authors()
+        mixtures = self._first.authors
+        rows = np.arange(self.n_authors) if author is None else np.array([self.author_id(author)])
+        share, count = mixtures.shares(rows), mixtures.counts(rows)
+        best = largest(share, self.n_topics if n is None else whole_number("n", n))
+        frame = pd.DataFrame(
+            {
+                "author": np.repeat(self.catalogue_.author_names(rows), best.shape[1]),
+                "topic": best.ravel(),
+                "probability": np.take_along_axis(share, best, axis=1).ravel(),
+                "n_words": np.take_along_axis(count, best, axis=1).ravel(),
+            }
+        )
+        return ranked(frame, "author")
+
+    # New texts.
+
+    def transform(self, texts: Sequence[str], burn_in: int = 20, n_samples: int = 10, lag: int = 2) -> NDArray[Any]:
+        """Topic shares of new texts, as a fitted model's ``transform``."""
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise ModelError("pass a list of texts")
+        plan = checked_plan(burn_in, n_samples, lag, self._seed)
+        encoded = [self.vocabulary_.encode([text]).tokens for text in texts]
+        shares = [self._first.text_topics(tokens, plan) for tokens in encoded]
+        return np.stack(shares) if shares else np.zeros((0, self.n_topics))
+
+    def label_text(
+        self,
+        tokens: NDArray[Any],
+        authors: NDArray[np.int64],
+        burn_in: int = 20,
+        n_samples: int = 20,
+        lag: int = 2,
+        random_state: Any = None,
+    ) -> Any:
+        """Probabilities of topics and authors for every token of a new text."""
+        return self._first.label_text(tokens, authors, checked_plan(burn_in, n_samples, lag, self._seed, random_state))
+
+    def label_stored(self, document: Any, burn_in: int, n_samples: int, lag: int, random_state: Any = None) -> Any:
+        """Probabilities of topics and authors for every token of a training document."""
+        return self._first.label_document(document, checked_plan(burn_in, n_samples, lag, self._seed, random_state))
+
+    # What a store has ready.
+
+    def author_perplexities(self, author: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
+        """An author's documents, how many words they have, and their perplexities under the author alone."""
+        rows = self.rows("author_perplexities", author_id=author)
+        columns = list(zip(*rows, strict=True)) or [(), (), ()]
+        perplexity = np.array([np.nan if value is None else value for value in columns[2]], np.float64)
+        return np.array(columns[0], np.int64), np.array(columns[1], np.int64), perplexity
+
+    def yearly_counts(self, by: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The years (or decades) that have words, and how many of each topic."""
+        if choice("by", by, ("year", "decade")) == "decade":
+            rows = self.rows("trend_by_decade")
+        else:
+            rows = self.rows("trend_by_year")
+        if not rows:
+            raise ModelError(f"no document with words has a value for {by!r}")
+        table = np.array([tuple(row) for row in rows], np.int64)
+        values, at = np.unique(table[:, 0], return_inverse=True)
+        counts = np.zeros((len(values), self.n_topics))
+        counts[at, table[:, 1]] = table[:, 2]
+        return values, counts
+
+    @property
+    def _first(self) -> Any:
+        if not self.chains_:
+            raise ModelError(f"{self.family} has no topics; fit an AuthorTopicModel or LDA")
+        return self.chains_[0]
+
+    def _topics(self, topic: int | None) -> list[int]:
+        _ = self._first
+        if topic is None:
+            return list(range(self.n_topics))
+        if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 0 <= topic < self.n_topics:
+            raise NotFoundError(f"there is no topic {topic!r}; topics are numbered 0 to {self.n_topics - 1}")
+        return [int(topic)]
+
+    def _need_authors(self) -> None:
+        if not self.n_authors or not self.chains_:
+            raise ModelError(f"{self.family} has no authors with topics; fit an AuthorTopicModel")
+
+
+def view(path: str | Path | Store, name: str | None = None) -> ModelView:
+    """Open a model in a store for questions, without loading it.
+
+    Parameters
+    ----------
+    path : str, Path or Store
+        The file that ``model.save`` wrote.
+    name : str, optional
+        Which of its models; the one saved last if not given.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, topoi
+    >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10, authors=["Ann", "Bob"] * 10)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+    >>> topoi.AuthorTopicModel(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+    >>> topoi.similar_authors(topoi.view(path), "Ann")["name"].tolist()
+    ['Bob']
+    """
+    return ModelView(path if isinstance(path, Store) else Store(path), name)

@@ -1,0 +1,198 @@
+"""How topics are shown: colours that tell apart what stands side by side, and places on a map.
+
+Both are worked out once, when a model is saved, and are the same for everyone who looks at it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.kernels.jit import lean
+from topoi.store.hues import GOLDEN_ANGLE, golden_places, place_hues
+
+# Whole numbers stand for fractions here, so that hues are the same bits everywhere: this many stand for one.
+_ONE = 2**20
+_MOST_SWEEPS = 20
+_MOST_STEPS = 2**31
+# Circles of this radius times the root of a topic's share cover a third of the map together.
+CIRCLE = 0.33
+_SMALLEST_CIRCLE = 0.006
+_PUSHES = 300
+_NO_OVERLAP = 1e-4
+_FEWEST_FOR_MAP = 3
+_DIGITS = 4
+
+
+def topic_hues(doc: NDArray[Any], topic: NDArray[Any], number: NDArray[Any], n_topics: int) -> NDArray[np.int64]:
+    """A hue (0 to 359) for each topic, evenly spread, so that topics that documents have together are far apart.
+
+    Golden-angle steps first; then topics swap hues, two at a time, as long as a swap adds to the sum over all pairs
+    of how much they are together × how far apart their hues are. Whole numbers only: the same bits everywhere.
+
+    Parameters
+    ----------
+    doc, topic, number : arrays
+        The numbers of words per document and topic that are not zero, document by document.
+    n_topics : int
+        How many topics there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.topic_layout import topic_hues
+    >>> hues = topic_hues(np.array([0, 0, 1, 1]), np.array([0, 1, 2, 3]), np.array([5, 5, 5, 5]), 4)
+    >>> abs(hues[0] - hues[1]) == 180 and abs(hues[2] - hues[3]) == 180
+    np.True_
+    """
+    places = golden_places(n_topics)
+    together = cooccurrence(doc, topic, number, n_topics)
+    sweeps = int(min(max(_MOST_STEPS // max(n_topics, 1) ** 3, 1), _MOST_SWEEPS))
+    _swap_apart(together, wheel_distances(places), places, sweeps)
+    return place_hues(places)
+
+
+def cooccurrence(doc: NDArray[Any], topic: NDArray[Any], number: NDArray[Any], n_topics: int) -> NDArray[np.int64]:
+    """How much two topics are in the same documents, for all pairs: the cosine of their numbers of words there.
+
+    Large and small topics count alike. In whole numbers, ``_ONE`` standing for one; 0 for a topic with itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.topic_layout import cooccurrence
+    >>> (cooccurrence(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([5, 3, 4]), 2) / 2**20).round(2).tolist()
+    [[0.0, 0.6], [0.6, 0.0]]
+    """
+    products = np.zeros((n_topics, n_topics), np.int64)
+    _add_products(doc, topic, number, products)
+    length = np.sqrt(np.maximum(np.bincount(topic, number.astype(np.float64) ** 2, n_topics), 1.0))
+    return np.rint((products + products.T) / (length[:, None] * length) * _ONE).astype(np.int64)
+
+
+@lean
+def _add_products(doc: Any, topic: Any, number: Any, products: Any) -> None:
+    """Add up the products of the numbers of all pairs of topics that are in the same document, each pair once."""
+    first = 0
+    for a in range(doc.shape[0]):
+        if doc[first] != doc[a]:
+            first = a
+        for b in range(first, a):
+            products[topic[a], topic[b]] += number[a] * number[b]
+
+
+def wheel_distances(places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many places apart on the wheel, the shorter way round, for all pairs."""
+    apart = np.abs(places[:, None] - places)
+    return np.minimum(apart, len(places) - apart)
+
+
+@lean
+def _swap_apart(together: Any, apart: Any, places: Any, n_sweeps: int) -> None:
+    """Swap places while that adds to Σ together × apart, at most ``n_sweeps`` times through all pairs."""
+    n = places.shape[0]
+    for _ in range(n_sweeps):
+        changed = False
+        for a in range(n):
+            for b in range(a + 1, n):
+                gain = 2 * together[a, b] * apart[a, b]  # their own distance stays: the sum below takes it away twice
+                for c in range(n):
+                    gain += (together[a, c] - together[b, c]) * (apart[b, c] - apart[a, c])
+                if gain <= 0:
+                    continue
+                changed = True
+                places[a], places[b] = places[b], places[a]
+                for c in range(n):
+                    if c != a and c != b:
+                        apart[a, c], apart[b, c] = apart[b, c], apart[a, c]
+                        apart[c, a], apart[c, b] = apart[a, c], apart[b, c]
+        if not changed:
+            break
+
+
+def topic_map(distance: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """A place in the unit square for each topic, topics × 2; None if there are fewer than three.
+
+    Classical scaling of the distances to two dimensions, each stretched to the whole square and evened out, since a few
+    far-off topics would crowd all others into a corner; then circles of areas in proportion to the topics' shares are
+    pushed apart where they overlap.
+
+    Parameters
+    ----------
+    distance : array
+        Distances between all topics.
+    share : array
+        Each topic's share of all words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.topic_layout import topic_map
+    >>> line = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
+    >>> topic_map(line, np.full(3, 0.01))[:, 0].tolist()
+    [1.0, 0.5, 0.0]
+    """
+    if len(distance) < _FEWEST_FOR_MAP:
+        return None
+    radius = np.maximum(CIRCLE * np.sqrt(share), _SMALLEST_CIRCLE)
+    return np.round(_stretched(push_apart(_evened(classical_scaling(distance)), radius)), _DIGITS)
+
+
+def classical_scaling(distance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points in the plane whose distances come near the given ones; each axis points to its farthest point."""
+    squares = distance**2
+    centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
+    values, vectors = np.linalg.eigh(-centred / 2.0)
+    points = vectors[:, :-3:-1] * np.sqrt(np.maximum(values[:-3:-1], 0.0))
+    # An eigenvector and its opposite are as good; rounding must not choose, so a near tie goes to the first.
+    farthest = np.argmax(np.abs(points) > (1 - 1e-6) * np.abs(points).max(axis=0), axis=0)
+    return np.asarray(points * np.where(points[farthest, [0, 1]] < 0, -1.0, 1.0))
+
+
+def _stretched(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points moved and stretched to fill the unit square both ways; in the middle if they do not differ."""
+    low, size = points.min(axis=0), np.ptp(points, axis=0)
+    return np.asarray(np.where(size > 1e-9, (points - low) / np.where(size > 1e-9, size, 1.0), 0.5))
+
+
+def _evened(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points half where their values put them and half where their ranks do, both ways."""
+    rank = np.argsort(np.argsort(np.round(points, 9), axis=0, kind="stable"), axis=0, kind="stable")
+    return np.asarray((_stretched(points) + _stretched(rank.astype(np.float64))) / 2.0)
+
+
+def push_apart(points: NDArray[np.float64], radius: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Move circles that overlap away from each other, a little at a time, within the unit square."""
+    # Points in one place part in directions of their own.
+    angle = np.arange(len(points)) * np.radians(GOLDEN_ANGLE)
+    points = points + 1e-6 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    for _ in range(_PUSHES):
+        moves = np.zeros_like(points)
+        if _add_pushes(points, radius, moves) < _NO_OVERLAP:
+            break
+        points = np.clip(points + moves, 0.0, 1.0)
+    return points
+
+
+@lean
+def _add_pushes(points: Any, radius: Any, moves: Any) -> float:
+    """Set how each circle is pushed by those it overlaps; the larger of two gives way less. The largest overlap."""
+    largest = 0.0
+    for i in range(points.shape[0]):
+        for j in range(i):
+            x, y = points[i, 0] - points[j, 0], points[i, 1] - points[j, 1]
+            gap = max(math.sqrt(x * x + y * y), 1e-12)
+            overlap = radius[i] + radius[j] - gap
+            if overlap <= 0.0:
+                continue
+            largest = max(largest, overlap)
+            mine, other = radius[i] * radius[i], radius[j] * radius[j]
+            push = 0.5 * overlap / gap / (mine + other)
+            moves[i, 0] += push * other * x
+            moves[i, 1] += push * other * y
+            moves[j, 0] -= push * mine * x
+            moves[j, 1] -= push * mine * y
+    return largest

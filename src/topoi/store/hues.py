@@ -1,0 +1,40 @@
+"""Hues for topics on an even wheel: as many places as there are topics, and the order in which golden steps fill it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+GOLDEN_ANGLE = 137.50776405003785  # degrees; successive multiples never crowd the wheel
+_FIRST_HUE = 30
+
+
+def golden_places(n: int) -> NDArray[np.int64]:
+    """The place of each of ``n`` topics on the wheel: their golden-angle hues in order, evened out.
+
+    Examples
+    --------
+    >>> from topoi.store.hues import golden_places
+    >>> golden_places(5).tolist()
+    [0, 2, 4, 1, 3]
+    """
+    angle = np.arange(n) * GOLDEN_ANGLE % 360.0
+    places = np.empty(n, np.int64)
+    places[np.argsort(angle, kind="stable")] = np.arange(n)
+    return places
+
+
+def place_hues(places: NDArray[Any]) -> NDArray[np.int64]:
+    """The hues (0 to 359) of all places of a wheel, in the given order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.store.hues import place_hues
+    >>> place_hues(np.array([2, 0, 1])).tolist()
+    [270, 30, 150]
+    """
+    n = max(len(places), 1)
+    return (_FIRST_HUE + (360 * places.astype(np.int64) + n // 2) // n) % 360

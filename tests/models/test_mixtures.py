@@ -1,0 +1,100 @@
+"""Sparse rows against the dense definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from topoi.models import mixtures
+from topoi.models.distances import MEASURES, distances, kl_matrix
+from topoi.models.mixtures import Mixtures, count_topics, sparse_rows
+
+COUNTS = hnp.arrays(np.int64, st.tuples(st.integers(1, 7), st.integers(1, 6)), elements=st.integers(0, 5))
+
+
+def priors(n: int, kind: str) -> np.ndarray:
+    return {"none": np.zeros(n), "even": np.full(n, 0.3), "uneven": 0.1 + np.arange(n)}[kind]
+
+
+def dense_shares(counts: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    rows = []
+    for row in counts + alpha:
+        rows.append(row / row.sum() if row.sum() > 0 else np.full(len(row), 1 / len(row)))
+    return np.array(rows)
+
+
+@settings(max_examples=60, deadline=None)
+@given(COUNTS, st.sampled_from(["none", "even", "uneven"]), st.randoms(use_true_random=False))
+def test_everything_agrees_with_the_dense_definition(counts, kind, random):
+    alpha = priors(counts.shape[1], kind)
+    made = Mixtures.from_counts(counts, alpha)
+    rows = [random.randrange(len(counts)) for _ in range(3)]
+    dense = dense_shares(counts, alpha)
+    np.testing.assert_array_equal(made.counts(rows), counts[rows])
+    np.testing.assert_allclose(made.shares(rows), dense[rows])
+    np.testing.assert_array_equal(made.totals, counts.sum(axis=1))
+    column = random.randrange(counts.shape[1])
+    np.testing.assert_array_equal(made.column(column), counts[:, column])
+    p = dense_shares(np.array([[random.randrange(4) for _ in alpha]]), alpha)[0]
+    for measure in MEASURES:
+        if measure == "symmetrised-kl" and kind == "none":
+            continue  # infinite where one has what the other lacks
+        np.testing.assert_allclose(made.distances(p, measure), distances(p, dense, measure), atol=1e-7)
+    some = np.array(random.sample(range(len(alpha)), random.randint(1, len(alpha))))
+    np.testing.assert_allclose(
+        made.some_columns(some).shares(np.arange(len(counts))), dense_shares(counts[:, some], alpha[some])
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(COUNTS, st.integers(1, 6), st.sampled_from(["even", "uneven"]))
+def test_matrices_and_likelihoods_agree_with_the_dense_definition(counts, n_words, kind):
+    alpha = priors(counts.shape[1], kind)
+    made, dense = Mixtures.from_counts(counts, alpha), dense_shares(counts, alpha)
+    other = np.roll(counts, 1, axis=1)[: max(1, len(counts) - 1)]
+    found = made.kl_matrix(Mixtures.from_counts(other, 2 * alpha))
+    np.testing.assert_allclose(found, kl_matrix(dense, dense_shares(other, 2 * alpha)), atol=1e-9)
+    rng = np.random.default_rng(n_words)
+    columns, times = rng.dirichlet(np.ones(n_words), len(alpha)), rng.integers(1, 4, n_words)
+    np.testing.assert_allclose(made.log_likelihoods(columns, times), np.log(dense @ columns) @ times, atol=1e-12)
+
+
+def test_a_share_is_a_distribution_whatever_the_row_is():
+    made = Mixtures.from_counts(np.array([[0, 0, 0], [3, 0, 1]]), np.zeros(3))
+    np.testing.assert_allclose(made.shares([0, 1]).sum(axis=1), 1)
+    for measure in ("jensen-shannon", "hellinger", "cosine"):
+        assert np.isfinite(made.distances(np.array([0.5, 0.5, 0.0]), measure)).all()
+
+
+def test_smoothed_and_unsmoothed_share_their_counts():
+    made = Mixtures.from_counts(np.array([[1, 3]]), np.array([2.0, 2.0]))
+    assert made.shares([0]).tolist() == [[3 / 8, 5 / 8]]
+    assert made.unsmoothed().shares([0]).tolist() == [[0.25, 0.75]]
+
+
+def test_blocks_cover_all_rows(monkeypatch):
+    monkeypatch.setattr(mixtures, "_ROWS_AT_ONCE", 3)
+    assert [(b.start, b.stop) for b in mixtures.blocks(7)] == [(0, 3), (3, 6), (6, 7)]
+    counts = np.arange(14).reshape(7, 2)
+    p, made = np.array([0.4, 0.6]), Mixtures.from_counts(counts, np.array([0.5, 0.1]))
+    expected = distances(p, dense_shares(counts, made.alpha), "jensen-shannon")
+    np.testing.assert_allclose(made.distances(p, "jensen-shannon"), expected)
+
+
+def test_many_columns_need_wider_numbers():
+    wide = Mixtures(np.array([0, 1]), np.array([70_000]), np.array([5]), np.full(70_001, 0.1))
+    assert wide.column(70_000).tolist() == [5]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_counting_documents_topics(seed):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, 9, 12)
+    start = np.concatenate(([0], np.cumsum(lengths)))
+    topic = rng.integers(0, 4, start[-1])
+    dense = np.array([np.bincount(topic[a:b], minlength=4) for a, b in zip(start, start[1:], strict=False)])
+    for found, expected in zip(count_topics(start, topic, 4), sparse_rows(dense), strict=True):
+        np.testing.assert_array_equal(found, expected)

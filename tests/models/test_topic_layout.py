@@ -1,0 +1,156 @@
+"""Colours and places of topics, against the definitions worked out the slow way."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from topoi.models.topic_layout import CIRCLE, classical_scaling, cooccurrence, push_apart, topic_hues, topic_map
+from topoi.store.hues import golden_places, place_hues
+
+
+def cells(table):
+    """Documents, topics and numbers of a documents × topics table."""
+    doc, topic = np.nonzero(table)
+    return doc, topic, table[doc, topic]
+
+
+def random_table(n_docs, n_topics, seed=0):
+    chance = np.random.default_rng(seed)
+    return chance.poisson(chance.gamma(0.3, 3.0, (n_docs, n_topics)))
+
+
+def together(table, i, j):
+    return table[:, i] @ table[:, j] / np.linalg.norm(table[:, i]) / np.linalg.norm(table[:, j])
+
+
+def apart(a, b, n):
+    return min((a - b) % n, (b - a) % n)
+
+
+def places_of(hues):
+    """Where each topic is on the wheel, from its hue."""
+    return np.argsort(np.argsort((np.asarray(hues) - 30) % 360))
+
+
+def worth(table, places):
+    n = len(places)
+    return sum(together(table, i, j) * apart(places[i], places[j], n) for i, j in combinations(range(n), 2))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 60, 300, 360])
+def test_hues_are_spread_evenly(n):
+    hues = np.sort(topic_hues(*cells(random_table(20, n)), n))
+    gaps = np.diff(np.append(hues, hues[0] + 360))
+    assert hues[0] >= 0 and hues[-1] < 360 and len(hues) == n
+    assert gaps.min() >= 360 // n and gaps.max() <= -(-360 // n)
+
+
+def test_more_topics_than_hues_share_them():
+    hues = topic_hues(*cells(random_table(5, 500)), 500)
+    assert len(hues) == 500 and len(set(hues.tolist())) == 360
+
+
+def test_golden_angle_order_where_no_topics_meet():
+    hues = topic_hues(*cells(np.eye(12, dtype=int)), 12)
+    angle = [(k * 137.50776405003785) % 360 for k in range(12)]
+    assert np.argsort(angle).tolist() == np.argsort((hues - 30) % 360).tolist()
+    assert hues[0] == 30
+    assert np.array_equal(hues, place_hues(golden_places(12)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_swap_of_two_hues_would_do_better(seed):
+    table = random_table(30, 9, seed)
+    places = places_of(topic_hues(*cells(table), 9))
+    best = worth(table, places)
+    assert best > worth(table, golden_places(9)) + 0.1
+    for a, b in combinations(range(9), 2):
+        other = places.copy()
+        other[a], other[b] = places[b], places[a]
+        assert worth(table, other) <= best + 1e-4
+
+
+def test_topics_of_one_document_are_opposite():
+    table = np.kron(np.eye(5, dtype=int), np.array([[7, 3]]))
+    hues = topic_hues(*cells(table), 10)
+    assert [abs(int(hues[k]) - int(hues[k + 1])) for k in range(0, 10, 2)] == [180] * 5
+
+
+def test_large_topics_count_no_more_than_small_ones():
+    table = random_table(30, 6)
+    assert np.array_equal(cooccurrence(*cells(table), 6), cooccurrence(*cells(table * [1, 100, 1, 1, 1, 1]), 6))
+    expected = [[together(table, i, j) if i != j else 0.0 for j in range(6)] for i in range(6)]
+    np.testing.assert_allclose(cooccurrence(*cells(table), 6) / 2**20, expected, atol=1e-6)
+
+
+def test_topics_without_words_have_hues_and_places_too():
+    assert sorted(topic_hues(*cells(np.zeros((3, 4), int)), 4).tolist()) == [30, 120, 210, 300]
+    places = topic_map(np.zeros((4, 4)), np.zeros(4))
+    assert len({tuple(place) for place in places.tolist()}) == 4
+
+
+def distances_of(points):
+    return np.linalg.norm(points[:, None] - points, axis=2)
+
+
+def test_scaling_gives_back_points_in_the_plane():
+    points = np.random.default_rng(0).normal(size=(20, 2))
+    distance = distances_of(points)
+    np.testing.assert_allclose(distances_of(classical_scaling(distance)), distance, atol=1e-9)
+
+
+def test_places_do_not_depend_on_the_order_of_topics():
+    chance = np.random.default_rng(1)
+    distance = distances_of(chance.normal(size=(15, 6)))
+    for _ in range(5):
+        order = chance.permutation(15)
+        moved = classical_scaling(distance[np.ix_(order, order)])
+        np.testing.assert_allclose(moved, classical_scaling(distance)[order], atol=1e-9)
+
+
+def test_map_fills_the_square_and_keeps_neighbours():
+    points = np.random.default_rng(2).uniform(size=(12, 2)) * [3.0, 1.0]
+    places = topic_map(distances_of(points), np.full(12, 1e-5))
+    assert places.min(axis=0).tolist() == [0.0, 0.0] and places.max(axis=0).tolist() == [1.0, 1.0]
+    scaled = classical_scaling(distances_of(points))
+    assert np.ptp(scaled[:, 0]) > np.ptp(scaled[:, 1])
+    for axis in (0, 1):
+        assert np.argsort(places[:, axis]).tolist() == np.argsort(scaled[:, axis]).tolist()
+
+
+def test_circles_are_pushed_apart():
+    chance = np.random.default_rng(3)
+    share = chance.dirichlet(np.ones(60))
+    radius = CIRCLE * np.sqrt(share)
+    crowded = 0.4 + 0.2 * chance.uniform(size=(60, 2))
+    room = radius[:, None] + radius - 10.0 * np.eye(60)
+
+    def overlap(points):
+        return np.maximum(room - distances_of(points), 0.0).sum()
+
+    pushed = push_apart(crowded, radius)
+    assert overlap(pushed) < 0.02 * overlap(crowded)
+    assert pushed.min() >= 0.0 and pushed.max() <= 1.0
+    free = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    np.testing.assert_allclose(push_apart(free, np.full(3, 0.1)), free, atol=1e-5)
+
+
+def test_the_larger_of_two_circles_gives_way_less():
+    before, radius = np.array([[0.5, 0.5], [0.53, 0.54]]), np.array([0.1, 0.05])
+    after = push_apart(before, radius)
+    assert distances_of(after)[0, 1] == pytest.approx(0.15, abs=1e-3)
+    # Along the line between them, about a point that stays.
+    np.testing.assert_allclose(radius**2 @ after, radius**2 @ before, atol=1e-6)
+    direction = after[1] - after[0]
+    np.testing.assert_allclose(direction / np.linalg.norm(direction), [0.6, 0.8], atol=1e-3)
+
+
+def test_circles_in_one_place_part():
+    after = push_apart(np.full((5, 2), 0.5), np.full(5, 0.05))
+    assert (distances_of(after) + np.eye(5)).min() > 0.099
+
+
+def test_no_map_of_fewer_than_three_topics():
+    assert topic_map(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([0.5, 0.5])) is None
+    assert topic_map(np.zeros((1, 1)), np.ones(1)) is None
