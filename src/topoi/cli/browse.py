@@ -1,0 +1,57 @@
+"""``topoi browse``: a model and its collection in a web browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topoi.cli.options import ModelFile
+from topoi.errors import StoreError
+
+HOST = "127.0.0.1"
+
+
+def browse(
+    file: ModelFile,
+    name: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="The model to begin with; the one saved last if not given.")
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=65535, help="The port; 8765, or the next that is free, if not given."),
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="Listen there instead of on this machine alone. There is no password."),
+    ] = HOST,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a web browser.")] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Refuse labels for topics.")] = False,
+) -> None:
+    """Open a model in the web browser: its topics, authors, documents and words, and texts of your own.
+
+    Ends with Ctrl-C.
+    """
+    check_file(file)
+    from topoi.web.run import is_local, serve
+
+    if not is_local(host):
+        typer.echo(
+            f"topoi: warning: listening on {host}, where everybody on the network can read the collection"
+            f"{'' if read_only else ' and name its topics'}; there is no password",
+            err=True,
+        )
+    serve(file, name=name, host=host, port=port, open_browser=not no_open, read_only=read_only, say=_say)
+
+
+def check_file(file: Path) -> None:
+    """Refuse what is no file, in the words of the other verbs."""
+    if file.is_dir():
+        raise StoreError(f"{file} is a folder; name the .topoi file that `topoi fit` wrote")
+    if not file.exists():
+        raise FileNotFoundError(2, "No such file", str(file))
+
+
+def _say(address: str) -> None:
+    typer.echo(f"{address}\nCtrl-C ends it.")

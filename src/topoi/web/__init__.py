@@ -1,0 +1,1 @@
+"""The browser: a store read in a web browser on this machine."""

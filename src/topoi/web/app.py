@@ -1,0 +1,204 @@
+"""The application: every page as HTML, as JSON and, its lists, as CSV; charts as SVG; suggestions; labels."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path as FilePath
+from typing import Any, cast
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from topoi import __version__
+from topoi.errors import ModelError, NotFoundError, StoreError, TopoiError
+from topoi.web.answers import TwinResponse
+from topoi.web.forms import NotAFormError, form_model
+from topoi.web.limits import AT_ONCE, MOST_WAITING, RETRY_AFTER, BusyError, TooLargeError
+from topoi.web.pages import PAGES, Page, shapes
+from topoi.web.pages.overview import overview_page
+from topoi.web.pages.parameters import LONGEST_TEXT
+from topoi.web.pages.search import completions
+from topoi.web.security import Guard, Hosts
+from topoi.web.server import Server
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8765
+# Those who wait for a labelling to end hold a thread each; some are always left for readers.
+_THREADS = AT_ONCE + MOST_WAITING + 6
+_PICTURES = ("topic", "author", "trends")
+_HIDDEN: dict[str, Any] = {"include_in_schema": False, "response_model": None}
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    400: {"model": shapes.ErrorPage, "description": "A parameter is outside its limits."},
+    404: {"model": shapes.ErrorPage, "description": "There is no such model, topic, author, document or word."},
+    503: {"model": shapes.ErrorPage, "description": "The file cannot be read, or too much is asked at once."},
+}
+
+
+def make_app(
+    path: str | FilePath, *, read_only: bool = False, host: str = DEFAULT_HOST, port: int = DEFAULT_PORT
+) -> FastAPI:
+    """The browser of a store, as an ASGI application.
+
+    Parameters
+    ----------
+    path : str or Path
+        The ``.topoi`` file. What is written to it while the application runs is seen by the next request.
+    read_only : bool
+        Whether labels are refused.
+    host, port : str, int
+        Where it is served; requests for any other host are refused.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, topoi
+    >>> from topoi.web.app import make_app
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+    >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+    >>> make_app(path).title
+    'topoi'
+    """
+    server = Server(FilePath(path), read_only)
+    app = FastAPI(
+        title="topoi",
+        version=__version__,
+        summary="A collection of documents, its topics, authors and words.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        default_response_class=TwinResponse,
+        lifespan=_few_threads,
+    )
+    app.state.server = server
+    _add_routes(app, server)
+    _add_errors(app, server)
+    app.add_middleware(cast(Any, Guard), hosts=Hosts(host, port))
+    return app
+
+
+@asynccontextmanager
+async def _few_threads(app: FastAPI) -> AsyncIterator[None]:
+    """Pages are made in threads; more of them than this would only take memory and get in each other's way."""
+    import anyio.to_thread
+
+    anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
+    yield
+
+
+def _add_routes(app: FastAPI, server: Server) -> None:
+    app.add_api_route("/", server.home, **_HIDDEN)
+    app.add_api_route("/openapi.json", lambda: TwinResponse(_described(app)), **_HIDDEN)
+    app.add_api_route("/static/{name}", server.static, **_HIDDEN)
+    app.add_api_route(
+        "/m/{slug}/complete.json",
+        server.endpoint(_COMPLETE, "complete.json", lambda twin, *_: TwinResponse(twin)),
+        response_model=list[shapes.Completion],
+        responses=_ERRORS,
+        summary="Suggestions for what is being typed.",
+        operation_id="complete",
+    )
+    for page in PAGES:
+        _add_twins(app, server, page)
+    app.add_api_route("/m/{slug}/map.svg", server.endpoint(_MAP, "map.svg", server.as_svg), **_HIDDEN)
+    for page in PAGES:
+        path = f"/m/{{slug}}/{page.path}"
+        app.add_api_route(path, server.endpoint(page, page.path, server.as_html), **_HIDDEN)
+        if page.takes_text:
+            app.add_api_route(path, server.form_endpoint(page, server.as_html), methods=["POST"], **_HIDDEN)
+    app.add_api_route("/m/{slug}/topic/{topic}/label", server.label, methods=["POST"], **_HIDDEN)
+
+
+def _add_twins(app: FastAPI, server: Server, page: Page) -> None:
+    path = page.path or "overview"
+    name = path.replace("/{", "_").replace("}", "")
+    summary = inspect.getdoc(page.build)
+    described: dict[str, Any] = {"response_model": page.shape, "responses": _ERRORS, "summary": summary}
+    app.add_api_route(
+        f"/m/{{slug}}/{path}.json",
+        server.endpoint(page, path, server.as_json),
+        operation_id=name,
+        **described,
+    )
+    if page.takes_text:
+        app.add_api_route(
+            f"/m/{{slug}}/{path}.json",
+            server.form_endpoint(page, server.as_json),
+            methods=["POST"],
+            operation_id=f"{name}_post",
+            openapi_extra={"requestBody": _form_described(page)},
+            **{**described, "responses": {**_ERRORS, 413: _ERRORS[400], 415: _ERRORS[400], 403: _ERRORS[400]}},
+        )
+    app.add_api_route(f"/m/{{slug}}/{path}.csv", server.endpoint(page, path, server.as_csv), **_HIDDEN)
+    if page.kind in _PICTURES:
+        app.add_api_route(f"/m/{{slug}}/{path}.svg", server.endpoint(page, path, server.as_svg), **_HIDDEN)
+
+
+def _form_described(page: Page) -> dict[str, Any]:
+    schema = form_model(page.kind, page.build).model_json_schema()
+    return {"required": True, "content": {"application/x-www-form-urlencoded": {"schema": schema}}}
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    """The description of the API; what FastAPI says of its own errors is not so here."""
+    if app.openapi_schema is None:
+        schema = FastAPI.openapi(app)
+        for operations in schema["paths"].values():
+            for operation in operations.values():
+                operation["responses"].pop("422", None)
+        for name in ("HTTPValidationError", "ValidationError"):
+            schema["components"]["schemas"].pop(name, None)
+        app.openapi_schema = schema
+    return app.openapi_schema
+
+
+_COMPLETE = Page("complete", "Suggestions", "complete", completions, None)
+_MAP = Page("overview", "Map", "map", overview_page, None)
+
+
+def _add_errors(app: FastAPI, server: Server) -> None:
+    """Every error that can be expected becomes a page, or JSON, that says what to do."""
+    busy = {"retry-after": str(RETRY_AFTER)}
+
+    def add(
+        kind: type[Exception], status: int, title: str | None = None, headers: dict[str, str] | None = None
+    ) -> None:
+        def handler(request: Request, error: Exception) -> Response:
+            return server.error(request, status, str(error), title, headers)
+
+        app.add_exception_handler(kind, handler)
+
+    add(NotFoundError, 404)
+    add(ModelError, 400)
+    add(StoreError, 503, "The file cannot be read now", busy)
+    add(TopoiError, 400)
+    add(BusyError, 503, "Busy", busy)
+    add(TooLargeError, 413)
+    add(NotAFormError, 415)
+
+    def refused(request: Request, error: Exception) -> Response:
+        status, detail = _refusal(cast(Any, error).errors())
+        return server.error(request, status, detail)
+
+    def other(request: Request, error: Exception) -> Response:
+        known = cast(HTTPException, error)
+        detail = known.detail if known.status_code != 404 or known.detail != "Not Found" else "There is no such page."
+        return server.error(request, known.status_code, str(detail), None, dict(known.headers or {}))
+
+    app.add_exception_handler(RequestValidationError, refused)
+    app.add_exception_handler(ValidationError, refused)
+    app.add_exception_handler(HTTPException, other)
+
+
+def _refusal(errors: typing.Sequence[Any]) -> tuple[int, str]:
+    """What pydantic found wrong with the first bad parameter, in one sentence, and the status it deserves."""
+    first = errors[0]
+    where = [str(part) for part in first["loc"] if not isinstance(part, int)]
+    name = where[-1] if where else "the request"
+    if name == "text" and first["type"] == "string_too_long":
+        return 413, f"a text has at most {LONGEST_TEXT:,} characters"
+    return 404 if "path" in where[:1] else 400, f"{name}: {first['msg'][:1].lower()}{first['msg'][1:]}"

@@ -1,0 +1,188 @@
+"""Charts as SVG, made on the server: every one has a sentence in its place for those who do not see it.
+
+Nothing here carries a style: hues and roles are classes that ``style.css`` knows, and ``standalone_svg`` turns them
+into plain colours for a file that is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from markupsafe import Markup
+
+from topoi.web.colours import face_class
+from topoi.web.filters import clip, count, percent, thousands
+from topoi.web.maps import matrix, topic_map
+from topoi.web.standalone import standalone_svg
+from topoi.web.svg import element, path, picture, smoothed, topic_name, window_for
+from topoi.web.timelines import columns, lines, stacked
+
+__all__ = [
+    "bar",
+    "chart_of",
+    "columns",
+    "double_bar",
+    "lines",
+    "matrix",
+    "ribbon",
+    "sparkline",
+    "stacked",
+    "standalone_svg",
+    "topic_map",
+    "trace",
+    "window_for",
+]
+
+SPARK_WIDTH, SPARK_HEIGHT = 112.0, 34.0
+SPARK_POINTS = 54  # one for every two pixels
+
+
+def bar(fraction: float) -> Markup:
+    """A bar along a share; the number stands beside it in the page.
+
+    Examples
+    --------
+    >>> bar(0.5)
+    Markup('<svg class="bar" height="6" aria-hidden="true"><rect width="50%" height="6" rx="3" class="fill"/></svg>')
+    """
+    return element("svg", _rect(fraction, "fill"), class_="bar", height=6, aria_hidden="true")
+
+
+def double_bar(fraction: float, share: float) -> Markup:
+    """A bar for what is here, and behind it a paler one for the whole of which it is ``share``."""
+    whole = fraction / share if share > 0 else fraction
+    return element("svg", _rect(whole, "pale"), _rect(fraction, "fill"), class_="bar", height=6, aria_hidden="true")
+
+
+def _rect(fraction: float, kind: str) -> Markup:
+    width = 100 * min(1.0, max(0.0, fraction))
+    return element("rect", width=f"{max(width, 0.6):.3g}%", height=6, rx=3, class_=kind)
+
+
+def ribbon(rows: Sequence[Mapping[str, Any]]) -> Markup:
+    """Shares laid end to end in one bar."""
+    parts, start = [], 0.0
+    for row in rows:
+        width = 100 * row["share"]
+        parts.append(
+            element(
+                "rect",
+                x=f"{start:.2f}%",
+                width=f"{max(0.0, width - 0.4):.2f}%",
+                height=10,
+                class_="fill " + face_class(row["topic"]),
+            )
+        )
+        start += width
+    label = "Shares of topics: " + ", ".join(f"{topic_name(row['topic'])} {percent(row['share'])}" for row in rows)
+    return element("svg", Markup("").join(parts), class_="ribbon", height=10, role="img", aria_label=label)
+
+
+def sparkline(values: Sequence[float | None], years: Sequence[int]) -> Markup:
+    """A small line from zero upwards, its peak marked and its height there written beside it.
+
+    Long lines are smoothed: a few words in one early year should not set the scale for all the others.
+    """
+    return _sparkline(tuple(values), tuple(years))
+
+
+@lru_cache(maxsize=1024)
+def _sparkline(values: tuple[float | None, ...], years: tuple[int, ...]) -> Markup:
+    window = window_for(len(years))
+    means = smoothed(values, window)
+    known = [(year, value) for year, value in zip(years, means, strict=False) if value is not None]
+    if len(known) < 2 or max(value for _, value in known) <= 0:
+        return Markup("")
+    peak_year, peak = max(known, key=lambda point: point[1])
+    low_year, low = min(known, key=lambda point: point[1])
+    first, last = known[0][0], known[-1][0]
+    base, top = SPARK_HEIGHT - 2, 13.0
+
+    def at(year: float, value: float) -> tuple[float, float]:
+        return 3 + (SPARK_WIDTH - 6) * (year - first) / max(1, last - first), base - (base - top) * value / peak
+
+    x, y = at(peak_year, peak)
+    anchor = "start" if x < 18 else "end" if x > SPARK_WIDTH - 18 else "middle"
+    label_x = 1.0 if anchor == "start" else SPARK_WIDTH - 1 if anchor == "end" else x
+    label = (
+        f"Share of words by year, {first} to {last}{f', means of {window} years' if window > 1 else ''}: "
+        f"highest in {peak_year} with {percent(peak)}, lowest in {low_year} with {percent(low)}"
+    )
+    return element(
+        "svg",
+        element("path", d=f"M1 {base + 0.5}H{SPARK_WIDTH - 1:.0f}", class_="grid"),
+        element("path", d=path(at(*point) for point in _thinned(known, peak_year)), class_="line"),
+        element("circle", cx=x, cy=y, r=2.2, class_="fill"),
+        element("text", percent(peak), x=label_x, y=y - 4.5, text_anchor=anchor, class_="peak"),
+        class_="spark",
+        viewBox=f"0 0 {SPARK_WIDTH:.0f} {SPARK_HEIGHT:.0f}",
+        width=int(SPARK_WIDTH),
+        height=int(SPARK_HEIGHT),
+        role="img",
+        aria_label=label,
+    )
+
+
+def _thinned(points: Sequence[tuple[int, float]], kept: int) -> list[tuple[int, float]]:
+    """Every second, third, ... point, so that there are at most SPARK_POINTS, and the one of the year ``kept``."""
+    step = -(-len(points) // SPARK_POINTS)
+    last = len(points) - 1
+    return [point for i, point in enumerate(points) if i % step == 0 or i == last or point[0] == kept]
+
+
+def trace(traces: Sequence[Mapping[str, Any]]) -> Markup:
+    """How the log joint of each chain rose while fitting."""
+    runs = [
+        [(int(s), float(v)) for s, v in zip(one["sweep"], one["log_joint"], strict=True) if v is not None]
+        for one in traces
+    ]
+    runs = [run for run in runs if len(run) > 1]
+    if not runs:
+        return Markup("")
+    sweeps = [sweep for run in runs for sweep, _ in run]
+    first, last = min(sweeps), max(sweeps)
+    # The first steep steps would flatten everything after them.
+    settled = [value for run in runs for _, value in run[max(1, len(run) // 20) :]]
+    low, high = min(settled), max(settled)
+    ending = f"{runs[0][-1][1]:,.0f}".replace("-", "−")
+
+    def draw(width: float) -> tuple[float, Markup]:
+        height, left, right, top, base = 120.0, 8.0, width - 8, 18.0, 100.0
+
+        def at(sweep: float, value: float) -> tuple[float, float]:
+            share = (value - low) / (high - low) if high > low else 1.0
+            return left + (right - left) * (sweep - first) / max(1, last - first), base - (base - top) * max(
+                -0.02, share
+            )
+
+        marks = [element("path", d=f"M{left:.0f} {base + 0.5}H{right:.0f}", class_="base")]
+        marks += [
+            element("path", d=path(at(*point) for point in run), class_=f"run run{i % 4}") for i, run in enumerate(runs)
+        ]
+        marks.append(element("text", f"sweep {first}", x=left, y=height - 4, class_="axis"))
+        marks.append(element("text", f"{last}", x=right, y=height - 4, text_anchor="end", class_="axis"))
+        marks.append(element("text", ending, x=right, y=top - 6, text_anchor="end", class_="run-end"))
+        return height, Markup("").join(marks)
+
+    label = (
+        f"Log joint probability of words and assignments over {thousands(last)} sweeps in {count(len(runs), 'chain')}, "
+        f"ending at {ending}"
+    )
+    return picture(draw, label)
+
+
+def chart_of(page: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    """The picture of a page as a file of its own, or None if it has none."""
+    kind = page["kind"]
+    if kind == "topic" and page["trend"] and len(page["trend"]["years"]) > 1:
+        title = f"{topic_name(page['topic'], 60)} (topic {page['topic']['topic']}), share of each year’s words"
+        return standalone_svg(columns(page["trend"], page["topic"]), title)
+    if kind == "author" and page["by_year"] and page["by_year"]["years"]:
+        return standalone_svg(stacked(page["by_year"], page["author"]["name"]), clip(page["author"]["name"], 120))
+    if kind == "trends" and page["series"]:
+        return standalone_svg(lines(page["series"], page["years"], page["by"], page["n_tokens"]), "Shares of words")
+    if kind == "overview" and any(topic.get("x") is not None for topic in page["topics"]):
+        return standalone_svg(topic_map(page["topics"]), f"{clip(site['title'], 120)}: map of topics")
+    return None

@@ -1,0 +1,306 @@
+"""A static copy of the browser: every page as a file that any web server, or none, can show."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from topoi import __version__
+from topoi.errors import StoreError
+from topoi.web.answers import to_json
+from topoi.web.charts import chart_of
+from topoi.web.links import StaticLinks
+from topoi.web.pages import PAGES, shapes
+from topoi.web.pages.room import Library, Room
+from topoi.web.render import render, site_of, static_files
+
+# By this file a folder is known to be a copy that may be replaced.
+MARK = "topoi-site.json"
+_LEFT_OUT = "left-out"
+_PICTURES = ("overview", "topic", "author", "trends")
+_BUILD = {page.kind: page.build for page in PAGES}
+
+
+class Limits(NamedTuple):
+    """How many authors and documents get a page of their own; None is all of them."""
+
+    authors: int | None = None
+    documents: int | None = None
+
+
+@dataclass(frozen=True)
+class FileLinks(StaticLinks):
+    """Relative names of files; what the copy leaves out leads to a page that says so.
+
+    Attributes
+    ----------
+    kept : mapping
+        For authors, documents and words the numbers of those that have a page.
+    kinds : set
+        The kinds of pages that there are.
+    """
+
+    kept: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    kinds: frozenset[str] = frozenset()
+
+    def page(self, path: str, query: Mapping[str, Any], slug: str | None = None) -> str:
+        """The name of a page's file; the pages of a list, and the colours of a text, are files of their own."""
+        kind, _, number = path.partition("/")
+        if kind in self.kept and number and int(number) not in self.kept[kind]:
+            return super().page(_LEFT_OUT, {}, slug)
+        if kind and kind not in self.kinds and slug in (None, self.slug):
+            return super().page(_LEFT_OUT, {}, slug)
+        return super().page(path + _suffix(query), {}, slug)
+
+    def same(self, **query: Any) -> str:
+        """The same page with another number, or in another colour."""
+        return self.page(_bare(self.here), query)
+
+    def twin(self, ending: str, **query: Any) -> str:
+        """The page as data, which has no colour."""
+        return self._from_here(f"{self.slug}/{self.here.removesuffix('-by-author') or 'overview'}.{ending}")
+
+
+def _suffix(query: Mapping[str, Any]) -> str:
+    number = query.get("page")
+    by_author = "-by-author" if query.get("colour") == "author" else ""
+    return by_author + (f"-{int(number)}" if number and int(number) > 1 else "")
+
+
+def _bare(here: str) -> str:
+    """A page's path without what ``_suffix`` adds."""
+    kind, slash, number = here.partition("/")
+    return kind.split("-")[0] + slash + number.split("-")[0]
+
+
+class PageFile(NamedTuple):
+    """A page to be written: where, and how its twin is made."""
+
+    here: str
+    build: Callable[[Room], Any]
+
+
+def export_site(
+    path: str | Path,
+    folder: str | Path,
+    limits: Limits | None = None,
+    *,
+    replace: bool = False,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> int:
+    """Write a static copy of a store's pages; returns how many pages it has.
+
+    The copy is made beside the folder and moved to its place when it is whole.
+
+    Parameters
+    ----------
+    path : str or Path
+        The ``.topoi`` file.
+    folder : str or Path
+        Where the copy goes. One that is there must be empty, or an earlier copy if ``replace``.
+    limits : Limits, optional
+        How many authors (the busiest) and documents (those that lead a topic first) get pages; by default all.
+    replace : bool
+        Whether an earlier copy may be replaced.
+    progress : callable
+        Is given the number of pages done, and of all.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, topoi
+    >>> from topoi.web.export import export_site
+    >>> place = pathlib.Path(tempfile.mkdtemp())
+    >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(place / "small.topoi")
+    >>> export_site(place / "small.topoi", place / "site") > 5
+    True
+    >>> (place / "site" / "index.html").exists()
+    True
+    """
+    target = Path(folder)
+    _check_target(target, replace)
+    library = Library(Path(path))
+    rooms = [library.room(model["slug"]) for model in library.state().models]
+    if not rooms:
+        raise StoreError(f"{path} holds no model; save one with `topoi fit` or model.save")
+    _check_names([room.model["slug"] for room in rooms])
+    target.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        n_pages = _write_all(rooms, made, limits or Limits(), progress)
+        _write(made / MARK, to_json({"topoi": __version__, "file": library.path.name, "n_pages": n_pages}))
+        os.chmod(made, 0o755)
+        _put_in_place(made, target)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    return n_pages
+
+
+def _check_target(target: Path, replace: bool) -> None:
+    """Nothing but an empty folder or, if asked for, an earlier copy is ever replaced."""
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise StoreError(f"{target} is a file; name a folder to write to")
+    if not any(target.iterdir()):
+        return
+    if not (target / MARK).is_file():
+        raise StoreError(f"{target} is a folder with other things in it; name a new one")
+    if not replace:
+        raise StoreError(f"{target} holds an earlier copy; choose another folder, or replace it with --force")
+
+
+def _check_names(slugs: list[str]) -> None:
+    folded = [slug.casefold() for slug in slugs]
+    for slug in slugs:
+        if folded.count(slug.casefold()) > 1 or slug.casefold() == "static":
+            raise StoreError(f"the model {slug!r} has the name of another folder, but for letter case; rename one")
+
+
+def _put_in_place(made: Path, target: Path) -> None:
+    before = made.with_name(f"{made.name}-before")
+    if target.exists():
+        os.rename(target, before)
+    os.rename(made, target)
+    shutil.rmtree(before, ignore_errors=True)
+
+
+def _write_all(rooms: list[Room], folder: Path, limits: Limits, progress: Callable[[int, int], None]) -> int:
+    copies = [_Copy(room, folder, limits) for room in rooms]
+    total, done = sum(copy.n_pages for copy in copies), 0
+    for name, file in static_files().items():
+        _write(folder / "static" / name, file.body)
+    _write(folder / "index.html", _first_page(rooms[0]).encode())
+    for copy in copies:
+        for _ in copy.write():
+            done += 1
+            progress(done, max(total, done))
+    return done
+
+
+def _first_page(room: Room) -> str:
+    """Leads on to the model saved last."""
+    address = f"{room.model['slug']}/index.html"
+    title = escape(room.library.path.name)
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+        f'<meta http-equiv="refresh" content="0; url={address}"><p><a href="{address}">{title}</a></p></html>\n'
+    )
+
+
+def _call(kind: str, positions: tuple[Any, ...], room: Room, **parameters: Any) -> Any:
+    """A page's twin."""
+    return _BUILD[kind](room, *positions, **parameters)
+
+
+class _Copy:
+    """One model's pages."""
+
+    def __init__(self, room: Room, folder: Path, limits: Limits) -> None:
+        self.room, self.folder = room, folder / room.model["slug"]
+        self.kinds = frozenset(page.kind for page in PAGES if page.needs(room)) - {"search", "parse", "reviewers"}
+        authors = room.state.authors.find("") if room.collection["n_authors"] else []
+        self.authors = authors[: limits.authors]
+        self.documents = self._documents(limits.documents)
+        self.words = self._words()
+        self.kept = {
+            "author": frozenset(self.authors),
+            "document": frozenset(self.documents),
+            "word": frozenset(self.words),
+        }
+
+    @property
+    def n_pages(self) -> int:
+        """How many pages there will be, but for lists of many pages."""
+        return self.room.view.n_topics + len(self.authors) + len(self.documents) + len(self.words)
+
+    def _documents(self, most: int | None) -> list[int]:
+        n = int(self.room.collection["n_documents"])
+        if most is None or most >= n:
+            return list(range(n))
+        leading: dict[int, None] = {}
+        for k in range(self.room.view.n_topics):
+            leading.update(dict.fromkeys(int(row[1]) for row in self.room.view.rows("topic_documents", topic=k, n=15)))
+        return sorted([*leading, *(d for d in range(n) if d not in leading)][:most])
+
+    def _words(self) -> list[int]:
+        """The words that topics' pages list."""
+        found: set[int] = set()
+        for k in range(self.room.view.n_topics):
+            found |= {word["word_id"] for word in _BUILD["topic"](self.room, k)["words"]}
+        return sorted(found)
+
+    def write(self) -> Iterator[None]:
+        """Write all pages, one at a time."""
+        for file in self._files():
+            twin = file.build(self.room)
+            self._write_page(file.here, twin)
+            yield
+        self._write_page(_LEFT_OUT, _left_out(self.room))
+
+    def _files(self) -> Iterator[PageFile]:
+        yield PageFile("", _BUILD["overview"])
+        yield PageFile("models", _BUILD["models"])
+        if "trends" in self.kinds:
+            yield PageFile("trends", _BUILD["trends"])
+        yield from self._comparisons()
+        yield from self._lists()
+        if self.room.has_topics:
+            yield from self._each("topic", range(self.room.view.n_topics))
+        yield from self._each("author", self.authors)
+        yield from self._each("word", self.words)
+        yield from self._each("document", self.documents)
+        if self.room.has_authors and self.room.has_topics:
+            for number in self.documents:
+                yield PageFile(f"document/{number}-by-author", partial(_call, "document", (number,), colour="author"))
+
+    def _each(self, kind: str, numbers: Any) -> Iterator[PageFile]:
+        for number in numbers:
+            yield PageFile(f"{kind}/{number}", partial(_call, kind, (number,)))
+
+    def _comparisons(self) -> Iterator[PageFile]:
+        if "compare" not in self.kinds:
+            return
+        yield PageFile("compare", _BUILD["compare"])
+        for model in self.room.state.models:
+            if model["n_topics"] and model["slug"] != self.room.model["slug"]:
+                yield PageFile(f"compare/{model['slug']}", partial(_call, "compare", (model["slug"],)))
+
+    def _lists(self) -> Iterator[PageFile]:
+        for kind in ("authors", "documents"):
+            if kind in self.kinds:
+                for page in range(1, _BUILD[kind](self.room)["n_pages"] + 1):
+                    here = f"{kind}-{page}" if page > 1 else kind
+                    yield PageFile(here, partial(_call, kind, (), page=page))
+
+    def _write_page(self, here: str, twin: Any) -> None:
+        link = FileLinks(self.room.model["slug"], here, self.kept, self.kinds)
+        site = site_of(self.room, twin["kind"], link, read_only=True, static=True)
+        name = here or "index"
+        _write(self.folder / f"{name}.html", render(twin, site, link).encode("utf-8", "replace"))
+        if "-by-author" not in here and here != _LEFT_OUT:
+            _write(self.folder / f"{here or 'overview'}.json", to_json(twin))
+        if twin["kind"] in _PICTURES and (picture := chart_of(twin, site)) is not None:
+            place = "map" if twin["kind"] == "overview" else here
+            _write(self.folder / f"{place}.svg", str(picture).encode("utf-8", "replace"))
+
+
+def _left_out(room: Room) -> shapes.ErrorPage:
+    detail = (
+        "This copy shows only a part: searching, parsing and sampling need the program, and some authors, documents "
+        f"and words have no page here. All of it is in the file: topoi browse {json.dumps(room.library.path.name)}"
+    )
+    return shapes.ErrorPage(kind="error", status=404, title="Not in this copy", detail=detail)
+
+
+def _write(path: Path, body: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(body)

@@ -1,0 +1,147 @@
+"""How numbers, names and long texts are written in pages, and what templates may call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+NARROW_SPACE = "\u202f"  # holds a figure and its sign together
+ELLIPSIS = "…"
+
+
+def percent(share: float | None) -> str:
+    """A share as people read it: one decimal below ten per cent.
+
+    Examples
+    --------
+    >>> percent(0.0234), percent(0.42), percent(0.0001), percent(None)
+    ('2.3\u202f%', '42\u202f%', '< 0.1\u202f%', '–')
+    """
+    if share is None:
+        return "–"
+    if 0 < share < 0.0005:
+        return f"< 0.1{NARROW_SPACE}%"
+    return f"{100 * share:.{0 if share >= 0.0995 else 1}f}{NARROW_SPACE}%"
+
+
+def thousands(number: float | None) -> str:
+    """A count with separators; a small number that is not whole keeps two decimals.
+
+    Examples
+    --------
+    >>> thousands(2353106), thousands(0.5), thousands(None)
+    ('2,353,106', '0.50', '–')
+    """
+    if number is None:
+        return "–"
+    if isinstance(number, float) and abs(number) < 10 and not number.is_integer():
+        return f"{number:.2f}"
+    return f"{number:,.0f}"
+
+
+def rounded(number: float | None) -> str:
+    """A large count in words, for sentences.
+
+    Examples
+    --------
+    >>> rounded(2353106), rounded(10432), rounded(7)
+    ('2.4 million', '10,432', '7')
+    """
+    if number is None or number < 1e6:
+        return thousands(number)
+    return f"{number / 1e6:.1f} million" if number < 1e9 else f"{number / 1e9:.1f} billion"
+
+
+def clip(text: Any, length: int = 160) -> str:
+    """A text cut at a word's end, with an ellipsis where something was left out.
+
+    Examples
+    --------
+    >>> clip("a dynamical model of priming", 20)
+    'a dynamical model…'
+    """
+    text = str(text)
+    if len(text) <= length:
+        return text
+    cut = text[: length - 1]
+    space = cut.rfind(" ", length // 2)
+    return (cut[:space] if space > 0 else cut).rstrip(" ,;:.") + ELLIPSIS
+
+
+def count(number: float | None, one: str, many: str | None = None) -> str:
+    """A count with its noun.
+
+    Examples
+    --------
+    >>> count(1, "document"), count(1234, "document"), count(2, "story", "stories")
+    ('1 document', '1,234 documents', '2 stories')
+    """
+    return f"{thousands(number)} {one if number == 1 else many or one + 's'}"
+
+
+def family_name(model: str) -> str:
+    """A model's class in plain words.
+
+    Examples
+    --------
+    >>> family_name("AuthorTopicModel"), family_name("LDA"), family_name("AuthorModel")
+    ('author-topic model', 'LDA', 'author model')
+    """
+    if model.isupper():
+        return model
+    parts = [part.lower() for part in re.findall(r"[A-Z][a-z]*|[a-z]+", model)]
+    if len(parts) < 2 or parts[-1] != "model":
+        return " ".join(parts) or model
+    return "-".join(parts[:-1]) + " model"
+
+
+def span(first: int | None, last: int | None) -> str:
+    """The years from first to last, or nothing.
+
+    Examples
+    --------
+    >>> span(1989, 1999), span(1994, 1994), span(None, None)
+    ('1989–1999', '1994', '')
+    """
+    if first is None or last is None:
+        return ""
+    return str(first) if first == last else f"{first}–{last}"
+
+
+def has_page(site: Mapping[str, Any], kind: str) -> bool:
+    """Whether this model and this copy have a page of a kind, so that no door leads nowhere.
+
+    Examples
+    --------
+    >>> site = {"static": True, "nav": [("topics", "Topics", "/", True)]}
+    >>> has_page(site, "topics"), has_page(site, "trends"), has_page(site, "search")
+    (True, False, False)
+    """
+    if kind == "search":
+        return not site["static"]
+    return any(entry[0] == kind for entry in site["nav"])
+
+
+FILTERS = {
+    "percent": percent,
+    "thousands": thousands,
+    "rounded": rounded,
+    "clip": clip,
+    "count": count,
+    "family": family_name,
+    "has": has_page,
+}
+
+
+def install(environment: Environment) -> None:
+    """Give templates what they use: these filters, and the modules that draw and colour."""
+    from topoi.web import charts, colours, reading
+
+    environment.filters.update(FILTERS)
+    environment.globals.update(charts=charts, colours=colours, reading=reading, span=span)
+    environment.trim_blocks = True
+    environment.lstrip_blocks = True

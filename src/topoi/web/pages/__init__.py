@@ -1,0 +1,142 @@
+"""The pages: each a function from a room (a model in a store) and parameters to a plain dict, its JSON twin.
+
+``PAGES`` is the registry from which the server, the menu and a static copy take them. A page that only some families
+have says so in ``needs``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from topoi.web.pages import shapes
+from topoi.web.pages.author import author_page
+from topoi.web.pages.authors import authors_page
+from topoi.web.pages.compare import compare_page
+from topoi.web.pages.document import document_page
+from topoi.web.pages.documents import documents_page
+from topoi.web.pages.models import models_page
+from topoi.web.pages.overview import overview_page
+from topoi.web.pages.parse import parse_page
+from topoi.web.pages.reviewers import reviewers_page
+from topoi.web.pages.room import Room
+from topoi.web.pages.search import search_page
+from topoi.web.pages.topic import topic_page
+from topoi.web.pages.trends import trends_page
+from topoi.web.pages.word import word_page
+
+
+def _always(room: Room) -> bool:
+    return True
+
+
+def _topics(room: Room) -> bool:
+    return room.has_topics
+
+
+def _some_authors(room: Room) -> bool:
+    return room.collection["n_authors"] > 0
+
+
+def _years(room: Room) -> bool:
+    return len(room.years) > 1
+
+
+def _two_models(room: Room) -> bool:
+    return room.has_topics and sum(bool(model["n_topics"]) for model in room.state.models) > 1
+
+
+def _reviewers(room: Room) -> bool:
+    return room.has_topics and room.has_authors
+
+
+class Page(NamedTuple):
+    """A kind of page.
+
+    Attributes
+    ----------
+    kind : str
+        Its name, that of its template too.
+    title : str
+        What the menu calls it.
+    path : str
+        Its address below the model's, with parameters in braces; empty for the first page.
+    build : callable
+        Given a room and parameters, returns the twin.
+    shape : type
+        The twin's shape.
+    needs : callable
+        Whether a model has such a page.
+    in_menu : bool
+        Whether the menu lists it.
+    costly : callable
+        Given the parameters, whether it samples or computes, so that only a few may be made at once.
+    takes_text : bool
+        Whether a text can be sent to it with POST.
+    """
+
+    kind: str
+    title: str
+    path: str
+    build: Callable[..., Any]
+    shape: Any
+    needs: Callable[[Room], bool] = _always
+    in_menu: bool = True
+    costly: Callable[[dict[str, Any]], bool] = lambda parameters: False
+    takes_text: bool = False
+
+
+def _sampled(parameters: dict[str, Any]) -> bool:
+    return any(parameters.get(name) is not None for name in ("burn_in", "samples", "lag"))
+
+
+def _with_text(parameters: dict[str, Any]) -> bool:
+    return bool(str(parameters.get("text") or "").strip())
+
+
+def _with_other(parameters: dict[str, Any]) -> bool:
+    return parameters.get("other") is not None
+
+
+PAGES = (
+    Page("overview", "Topics", "", overview_page, shapes.OverviewPage),
+    Page("topic", "Topic", "topic/{topic}", topic_page, shapes.TopicPage, _topics, in_menu=False),
+    Page("authors", "Authors", "authors", authors_page, shapes.AuthorsPage, _some_authors),
+    Page("author", "Author", "author/{author}", author_page, shapes.AuthorPage, _some_authors, in_menu=False),
+    Page("documents", "Documents", "documents", documents_page, shapes.DocumentsPage),
+    Page(
+        "document",
+        "Document",
+        "document/{document}",
+        document_page,
+        shapes.DocumentPage,
+        in_menu=False,
+        costly=_sampled,
+    ),
+    Page("word", "Word", "word/{word}", word_page, shapes.WordPage, in_menu=False),
+    Page("trends", "Trends", "trends", trends_page, shapes.TrendsPage, _years),
+    Page("compare", "Compare", "compare", compare_page, shapes.ComparePage, _two_models, costly=_with_other),
+    Page(
+        "compare",
+        "Compare",
+        "compare/{other}",
+        compare_page,
+        shapes.ComparePage,
+        _two_models,
+        in_menu=False,
+        costly=_with_other,
+    ),
+    Page("search", "Search", "search", search_page, shapes.SearchPage, in_menu=False),
+    Page("parse", "Parse", "parse", parse_page, shapes.ParsePage, _topics, costly=_with_text, takes_text=True),
+    Page(
+        "reviewers",
+        "Reviewers",
+        "reviewers",
+        reviewers_page,
+        shapes.ReviewersPage,
+        _reviewers,
+        costly=_with_text,
+        takes_text=True,
+    ),
+    Page("models", "Models", "models", models_page, shapes.ModelsPage),
+)

@@ -1,0 +1,201 @@
+"""An author: topics, documents over time, the most surprising and the most typical, others near."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topoi.analysis.authors import enough_words, shared_topics
+from topoi.errors import NotFoundError, StoreError
+from topoi.web.pages import parameters
+from topoi.web.pages.parts import documents_by_id, name_of_author, nearest
+from topoi.web.pages.room import Room
+from topoi.web.pages.shapes import (
+    AuthorHead,
+    AuthorNear,
+    AuthorPage,
+    AuthorSize,
+    AuthorWord,
+    AuthorYears,
+    Doc,
+    Series,
+    Surprise,
+    TopicShare,
+)
+from topoi.web.pages.text import listed, one_line, short
+
+N_TOPICS, N_WORDS, N_YEAR_TOPICS, N_EXTREMES = 10, 30, 5, 5
+N_DOCUMENTS, N_SIMILAR, N_COAUTHORS = 50, 10, 10
+_LONGEST_NAME = 5000
+_LONGEST_WORD = 100
+_ROWS_AT_ONCE = 2048
+
+
+class Work(NamedTuple):
+    """One of an author's documents: its number, its year, and how surprising it is."""
+
+    document_id: int
+    year: int | None
+    perplexity: float | None
+
+
+def author_page(room: Room, author: parameters.AuthorId) -> AuthorPage:
+    """What somebody writes about, when, with whom, and which documents are odd."""
+    rows = room.rows("author", author_id=author, n=N_COAUTHORS)
+    if not rows:
+        n_authors = room.collection["n_authors"]
+        there = f"authors are numbered 0 to {n_authors - 1}" if n_authors else "the collection has none"
+        raise NotFoundError(f"there is no author {author}; {there}")
+    name, n_documents, coauthors = rows[0]
+    works = [_work(row) for row in room.rows("author_works", author_id=author)]
+    topics, n_tokens = _topics(room, author)
+    words = _words(room, author)
+    years = [work.year for work in works if work.year is not None]
+    head = AuthorHead(
+        author_id=author,
+        name=short(one_line(str(name)), _LONGEST_NAME) or "(no name)",
+        n_documents=n_documents,
+        n_tokens=n_tokens if room.has_topics else sum(word["n_tokens"] for word in words),
+        first_year=min(years, default=None),
+        last_year=max(years, default=None),
+    )
+    latest = sorted(works, key=lambda work: (work.year is None, -(work.year or 0), -work.document_id))[:N_DOCUMENTS]
+    surprising, typical, median = _extremes(works)
+    documents = documents_by_id(room, [work.document_id for work in (*latest, *surprising, *typical)])
+    return AuthorPage(
+        kind="author",
+        author=head,
+        summary=_summary(head, topics, words),
+        topics=topics[:N_TOPICS],
+        words=words[:N_WORDS],
+        by_year=_by_year(room, works, topics),
+        median_perplexity=median,
+        surprising=_surprises(surprising, documents),
+        typical=_surprises(typical, documents),
+        documents=[documents[work.document_id] for work in latest],
+        similar=_similar(room, author),
+        coauthors=_coauthors(coauthors),
+    )
+
+
+def _work(row: Sequence[Any]) -> Work:
+    number, year, perplexity = row
+    return Work(int(number), year if isinstance(year, int) else None, perplexity)
+
+
+def _topics(room: Room, author: int) -> tuple[list[TopicShare], int]:
+    """All topics with words of the author, the largest first, and the author's words."""
+    if not room.has_topics or not room.has_authors:
+        return [], 0
+    counts = room.view.chains_[0].authors.counts(author)[0]
+    total = int(counts.sum())
+    order = np.argsort(-counts, kind="stable")
+    found = [
+        TopicShare(topic=room.face(int(k)), share=int(counts[k]) / total, n_tokens=int(counts[k]))
+        for k in order
+        if counts[k]
+    ]
+    return found, total
+
+
+def _words(room: Room, author: int) -> list[AuthorWord]:
+    """An author's words in a model without topics."""
+    if room.has_topics:
+        return []
+    rows = room.rows("author_vocabulary", author_id=author)
+    return [
+        AuthorWord(word_id=number, word=short(word, _LONGEST_WORD), n_tokens=n_tokens, probability=p)
+        for number, word, n_tokens, p in rows
+    ]
+
+
+def _extremes(works: list[Work]) -> tuple[list[Work], list[Work], float | None]:
+    """The most surprising documents, the most typical, none of them in both lists; and the median perplexity."""
+    scored = [work for work in works if work.perplexity is not None]
+    scored.sort(key=lambda work: (-(work.perplexity or 0.0), work.document_id))
+    if len(scored) < 2:
+        return [], [], scored[0].perplexity if scored else None
+    n_odd = min(N_EXTREMES, len(scored) // 2)
+    n_typical = min(N_EXTREMES, len(scored) - n_odd)
+    median = statistics.median(work.perplexity or 0.0 for work in scored)
+    return scored[:n_odd], scored[: -n_typical - 1 : -1], median
+
+
+def _surprises(works: list[Work], documents: dict[int, Doc]) -> list[Surprise]:
+    return [Surprise(document=documents[w.document_id], perplexity=w.perplexity or 0.0) for w in works]
+
+
+def _by_year(room: Room, works: list[Work], topics: list[TopicShare]) -> AuthorYears | None:
+    """Documents a year, and what they are about: shares of the words of the author's documents."""
+    dated = [work for work in works if work.year is not None]
+    years = sorted({work.year for work in dated if work.year is not None})
+    if not years:
+        return None
+    place = {year: at for at, year in enumerate(years)}
+    at = np.array([place[work.year or 0] for work in dated])
+    shown = [share for share in topics if not share["topic"]["glue"]][:N_YEAR_TOPICS]
+    series = []
+    if shown:
+        table = _tokens_by_year(room, np.array([work.document_id for work in dated]), at, len(years))
+        totals = np.maximum(table.sum(axis=1), 1)
+        series = [
+            Series(topic=room.face(k), share=(table[:, k] / totals).round(6).tolist())
+            for k in (share["topic"]["topic"] for share in shown)
+        ]
+    return AuthorYears(years=years, n_documents=np.bincount(at, minlength=len(years)).tolist(), topics=series)
+
+
+def _tokens_by_year(room: Room, documents: Any, at: Any, n_years: int) -> Any:
+    """Words per year and topic of some documents."""
+    mixtures = room.view.chains_[0].documents
+    if documents.max(initial=0) >= len(mixtures):
+        raise StoreError(f"{room.view.store.path}: an author has a document that is not there")
+    table = np.zeros((n_years, room.view.n_topics), np.int64)
+    for first in range(0, len(documents), _ROWS_AT_ONCE):
+        part = slice(first, first + _ROWS_AT_ONCE)
+        np.add.at(table, at[part], mixtures.counts(documents[part]))
+    return table
+
+
+def _similar(room: Room, author: int) -> list[AuthorNear]:
+    """As ``topoi.similar_authors``, without what a page does not show."""
+    if not room.has_topics or not room.has_authors:
+        return []
+    authors = room.view.chains_[0].authors
+    own = authors.shares(author)[0]
+    distance = authors.distances(own, "symmetrised-kl")
+    known = enough_words(room.view, None)
+    chosen = nearest(distance, known[known != author], N_SIMILAR)
+    names = {row[0]: name_of_author(row[1]) for row in room.rows("authors", ids=json.dumps(chosen))}
+    shares = authors.shares(np.array(chosen, np.int64)) if chosen else []
+    return [
+        AuthorNear(
+            author_id=a, author=names[a], distance=float(distance[a]), topics=room.chips(shared_topics(own, row))
+        )
+        for a, row in zip(chosen, shares, strict=True)
+    ]
+
+
+def _coauthors(packed: str) -> list[AuthorSize]:
+    return [AuthorSize(author_id=a, author=name_of_author(name), n_documents=n) for a, name, n in json.loads(packed)]
+
+
+def _summary(head: AuthorHead, topics: list[TopicShare], words: list[AuthorWord]) -> str:
+    """One sentence that says what somebody writes about, how much and when."""
+    content = [share for share in topics if not share["topic"]["glue"]] or topics
+    number = f"{head['n_documents']:,} document{'' if head['n_documents'] == 1 else 's'}"
+    first, last = head["first_year"], head["last_year"]
+    when = "" if first is None else f" of {first}" if first == last else f" from {first} to {last}"
+    if content:
+        main = [
+            f"{short(share['topic']['label'] or ', '.join(share['topic']['words'][:3]), 80)} ({share['share']:.0%})"
+            for share in content[:2]
+        ]
+        return f"Writes mostly about {' and about '.join(main)}, in {number}{when}."
+    if words:
+        return f"{number}{when}; the most frequent words are {listed([word['word'] for word in words[:5]])}."
+    return f"{number}{when}."

@@ -1,0 +1,32 @@
+"""All authors, or those of a name."""
+
+from __future__ import annotations
+
+import json
+
+from topoi.web.pages import parameters
+from topoi.web.pages.parts import leading_topics, name_of_author
+from topoi.web.pages.room import Room
+from topoi.web.pages.shapes import AuthorLine, AuthorsPage
+
+A_PAGE = 50
+
+
+def authors_page(room: Room, q: parameters.Query = "", page: parameters.PageNumber = 1) -> AuthorsPage:
+    """Authors with a word in their name that begins as asked; without a question all, the busiest first."""
+    authors = room.state.authors
+    found = authors.find(q) if q.strip() else authors.busiest
+    shown = [int(a) for a in found[(page - 1) * A_PAGE : page * A_PAGE]]
+    rows = room.rows("authors", ids=json.dumps(shown))
+    topics = leading_topics(room, "authors", shown)
+    return AuthorsPage(
+        kind="authors",
+        query=q,
+        page=page,
+        n_pages=max(-(-len(found) // A_PAGE), 1),
+        n_found=len(found),
+        authors=[
+            AuthorLine(author_id=a, author=name_of_author(name), n_documents=n, topics=topics.get(a, []))
+            for a, name, n in rows
+        ],
+    )

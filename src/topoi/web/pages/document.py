@@ -1,0 +1,181 @@
+"""A document: its text with every word coloured by topic or author, its topics and authors, others near."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from topoi.analysis.authors import shared_topics
+from topoi.errors import NotFoundError, StoreError
+from topoi.web.limits import check_sampling
+from topoi.web.pages import parameters
+from topoi.web.pages.parts import (
+    THIS_DOCUMENT,
+    author_shares,
+    doc_of,
+    faces_of,
+    nearest,
+    pieces_of,
+    pieces_of_words,
+    topic_shares,
+)
+from topoi.web.pages.room import Room
+from topoi.web.pages.shapes import AuthorShare, DocumentNear, DocumentPage, FullDoc, Piece, Sampling
+from topoi.web.pages.text import one_line, short
+
+N_SIMILAR = 6
+BURN_IN, SAMPLES, LAG = 20, 20, 2
+_LONGEST_TITLE = 5000
+_LONGEST_METADATA = 200_000
+_LONGEST_VALUE = 2000
+_MOST_VALUES = 100
+
+
+def document_page(
+    room: Room,
+    document: parameters.DocumentId,
+    colour: parameters.Colour = "topic",
+    burn_in: parameters.BurnInOrNone = None,
+    samples: parameters.SamplesOrNone = None,
+    lag: parameters.LagOrNone = None,
+) -> DocumentPage:
+    """A document as the stored sample labels it or, if a burn-in, samples or a lag are given, sampled on the spot."""
+    if document >= room.collection["n_documents"]:
+        there = f"documents are numbered 0 to {room.collection['n_documents'] - 1}"
+        raise NotFoundError(f"there is no document {document}; {there}")
+    near = _nearest(room, document)
+    rows = room.rows("work_and_others", ids=json.dumps([document, *(other for other, _, _ in near)]))
+    if not rows or rows[0][0] != document:
+        raise NotFoundError(f"there is no document {document}")
+    full, text = _full(rows[0])
+    sampling = Sampling(
+        burn_in=BURN_IN if burn_in is None else burn_in,
+        samples=SAMPLES if samples is None else samples,
+        lag=LAG if lag is None else lag,
+        live=not (burn_in is None and samples is None and lag is None),
+    )
+    pieces, n_hidden, labels = _labelled(room, full, text, sampling)
+    others = {row[0]: doc_of(row) for row in rows[1:]}
+    return DocumentPage(
+        kind="document",
+        document=full,
+        colour=colour,
+        pieces=pieces,
+        n_hidden=n_hidden,
+        topics=topic_shares(room, labels.get("topic", ())),
+        authors=_authors(full, labels),
+        faces=faces_of(room, pieces),
+        sampling=sampling,
+        similar=[
+            DocumentNear(document=others[other], distance=distance, topics=room.chips(topics))
+            for other, distance, topics in near
+            if other in others
+        ],
+    )
+
+
+def _full(row: Sequence[Any]) -> tuple[FullDoc, str | None]:
+    *head, title, date, n_tokens, metadata, text = row
+    doc = doc_of(head)
+    long_title = short(one_line(str(title)), _LONGEST_TITLE) if title is not None else ""
+    full = FullDoc(
+        document_id=doc["document_id"],
+        identifier=doc["identifier"],
+        title=long_title or doc["title"],
+        year=doc["year"],
+        authors=doc["authors"],
+        date=None if date is None else short(str(date).removesuffix("T00:00:00"), 40),
+        n_tokens=n_tokens,
+        metadata=metadata_of(metadata),
+    )
+    return full, None if text is None else str(text)
+
+
+def metadata_of(packed: Any) -> dict[str, Any]:
+    """What else is known of a document, with long values cut.
+
+    Examples
+    --------
+    >>> from topoi.web.pages.document import metadata_of
+    >>> metadata_of('{"venue": "ACL", "links": null}')
+    {'venue': 'ACL'}
+    """
+    if len(str(packed)) > _LONGEST_METADATA:
+        return {"metadata": "too much to show"}
+    try:
+        values = json.loads(packed)
+        items = list(values.items())[:_MOST_VALUES]
+    except (AttributeError, TypeError, ValueError, RecursionError) as error:
+        raise StoreError(f"a document's metadata cannot be read ({error})") from error
+    return {short(str(name), 200): _value(value) for name, value in items if value not in (None, "", [], {})}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, str):
+        return short(value, _LONGEST_VALUE)
+    if isinstance(value, list):
+        return [_value(item) for item in value[:_MOST_VALUES]]
+    if isinstance(value, dict):
+        return short(json.dumps(value, ensure_ascii=False), _LONGEST_VALUE)
+    return value
+
+
+def _labelled(
+    room: Room, full: FullDoc, text: str | None, sampling: Sampling
+) -> tuple[list[Piece], int, dict[str, Any]]:
+    """The text in pieces, how many known words are not shown, and the labels of all of them."""
+    if not room.has_topics:
+        plain = [Piece(text=text[:1_000_000])] if text else []
+        return plain, 0, {}
+    from topoi.analysis.label import label_document
+
+    plan = (sampling["burn_in"], sampling["samples"], sampling["lag"]) if sampling["live"] else (0, 1, 1)
+    check_sampling(full["n_tokens"], room.view.n_topics, 1 + len(full["authors"]) * room.has_authors, *plan)
+    frame = label_document(room.view, full["document_id"], *plan)
+    labels: dict[str, Any] = {
+        "word_id": frame["word_id"].tolist(),
+        "topic": frame["topic"].tolist(),
+        "p": frame["topic_probability"].tolist(),
+        "writers": frame.attrs["authors"],
+    }
+    if room.has_authors:
+        labels["author"] = frame["author_position"].tolist()
+        labels["q"] = frame["author_probability"].tolist()
+    if text is None or (len(frame) and frame["start"].isna().any()):
+        words = room.view.vocabulary_.words[frame["word_id"].to_numpy()] if len(frame) else []
+        return *pieces_of_words(list(words), labels), labels
+    labels["start"] = frame["start"].astype(int).tolist()
+    labels["end"] = frame["end"].astype(int).tolist()
+    return *pieces_of(text, labels), labels
+
+
+def _authors(full: FullDoc, labels: dict[str, Any]) -> list[AuthorShare]:
+    if "author" not in labels:
+        return []
+    known = {one["author_id"]: one["author"] for one in full["authors"]}
+    names: list[tuple[int | None, str]] = [(a, known.get(a, f"author {a}")) for a in labels["writers"]]
+    if max(labels["author"], default=0) >= len(names):
+        names.append((None, THIS_DOCUMENT))
+    return author_shares(names, labels["author"])
+
+
+def _nearest(room: Room, number: int) -> list[tuple[int, float, list[int]]]:
+    """As ``topoi.similar_documents``, without what a page does not show: number, distance, shared topics."""
+    if not room.has_topics:
+        return []
+    documents = room.view.chains_[0].documents
+    compared = room.shelf.keep("unsmoothed", documents.unsmoothed)
+    counts = documents.counts(number)[0]
+    if not counts.any():
+        return []
+    own = counts / counts.sum()
+    distance = compared.distances(own, "jensen-shannon")
+    rows = room.shelf.keep("documents with words", lambda: np.flatnonzero(documents.totals > 0))
+    chosen = nearest(distance, rows[rows != number], N_SIMILAR)
+    if not chosen:
+        return []
+    others = compared.shares(np.array(chosen))
+    return [(d, float(distance[d]), shared_topics(own, row)) for d, row in zip(chosen, others, strict=True)]

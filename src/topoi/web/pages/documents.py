@@ -1,0 +1,41 @@
+"""All documents, those of a year, or those with some words."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from topoi.web.pages import parameters
+from topoi.web.pages.parts import found, lines
+from topoi.web.pages.room import Room
+from topoi.web.pages.shapes import DocumentsPage
+from topoi.web.pages.text import match_for
+
+A_PAGE = 30
+
+
+def documents_page(
+    room: Room, q: parameters.Query = "", year: parameters.Year = None, page: parameters.PageNumber = 1
+) -> DocumentsPage:
+    """Documents that have all words asked for, best first; without a question, in the order of the collection."""
+    skip = (page - 1) * A_PAGE
+    match = match_for(q)
+    n_found = 0
+    rows: list[Any] = []
+    if match is not None:
+        n_found, rows = found(room, match, year, A_PAGE, skip)
+    elif not q.strip() and year is not None:
+        n_found = room.rows("n_of_year", year=year)[0][0]
+        rows = room.rows("works_of_year", year=year, n=A_PAGE, skip=skip) if skip < n_found else []
+    elif not q.strip():
+        n_found = room.collection["n_documents"]
+        rows = room.rows("works", ids=json.dumps(list(range(skip, min(skip + A_PAGE, n_found)))))
+    return DocumentsPage(
+        kind="documents",
+        query=q,
+        year=year,
+        page=page,
+        n_pages=max(-(-n_found // A_PAGE), 1),
+        n_found=n_found,
+        documents=lines(room, rows, q),
+    )

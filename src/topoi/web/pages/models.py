@@ -1,0 +1,63 @@
+"""The models in the file and how they were made."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from topoi.errors import StoreError
+from topoi.web.pages.room import Room
+from topoi.web.pages.shapes import FullModel, ModelsPage, Trace
+
+MOST_MODELS = 200
+MOST_POINTS = 200
+
+
+def models_page(room: Room) -> ModelsPage:
+    """All models of the file with their settings and how the fits went, the one saved last first."""
+    details = {row[0]: row[1:] for row in room.rows("model_details", n=MOST_MODELS)}
+    traces = _traces(room.rows("traces"))
+    return ModelsPage(
+        kind="models",
+        models=[
+            FullModel(
+                **model,
+                seed=details[model["name"]][0],
+                topoi_version=str(details[model["name"]][1]),
+                settings=_settings(details[model["name"]][2]),
+                trace=traces.get(model["name"], []),
+            )
+            for model in room.state.models
+            if model["name"] in details
+        ],
+    )
+
+
+def _settings(packed: Any) -> dict[str, Any]:
+    try:
+        settings = json.loads(packed).get("settings", {})
+        return {str(name): _shown(value) for name, value in settings.items() if name not in ("progress", "checkpoint")}
+    except (AttributeError, TypeError, ValueError, RecursionError) as error:
+        raise StoreError(f"a model's settings cannot be read ({error})") from error
+
+
+def _shown(value: Any) -> Any:
+    """A setting; a long list, such as a prior for every word, by its length."""
+    if isinstance(value, list) and len(value) > 10:
+        return f"{len(value):,} values"
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _traces(rows: list[Any]) -> dict[str, list[Trace]]:
+    found: dict[str, dict[int, list[tuple[int, Any]]]] = {}
+    for name, chain, sweep, value in rows:
+        found.setdefault(name, {}).setdefault(chain, []).append((sweep, value))
+    return {name: [_trace(chain, points) for chain, points in sorted(chains.items())] for name, chains in found.items()}
+
+
+def _trace(chain: int, points: list[tuple[int, Any]]) -> Trace:
+    """A chain's values, thinned to as many as a chart shows; the last always among them."""
+    step = -(-len(points) // MOST_POINTS)
+    kept = points[::-1][::step][::-1]
+    return Trace(chain=chain, sweep=[sweep for sweep, _ in kept], log_joint=[value for _, value in kept])

@@ -1,0 +1,88 @@
+"""Finding authors by any part of their names, as a search box needs it: at every key, with accents or without."""
+
+from __future__ import annotations
+
+import bisect
+import io
+import unicodedata
+from array import array
+from collections.abc import Iterable
+
+import numpy as np
+
+
+def fold(text: str) -> str:
+    """A text for comparing: lower case, without accents, words with single spaces between.
+
+    Examples
+    --------
+    >>> from topoi.web.pages.names import fold
+    >>> fold("Schütze, H.-J."), fold("Łukasz ØRSTED")
+    ('schutze h j', 'łukasz ørsted')
+    """
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    letters = (c if c.isalnum() else "" if unicodedata.combining(c) else " " for c in plain)
+    return " ".join("".join(letters).split())
+
+
+class AuthorIndex:
+    """All authors' names folded into one text, in which every name's words can be found.
+
+    Eighty thousand names take two megabytes, and a search about a millisecond.
+
+    Parameters
+    ----------
+    names : iterable of (str, int)
+        For author 0, 1, … the name and the number of documents.
+
+    Attributes
+    ----------
+    busiest : array
+        All authors, those with most documents first.
+
+    Examples
+    --------
+    >>> from topoi.web.pages.names import AuthorIndex
+    >>> authors = AuthorIndex([("Jordan, M", 28), ("Jordan, Ann", 2), ("Saul, L", 9)])
+    >>> authors.find("jor"), authors.find("ann jordan"), authors.find("")
+    ([0, 1], [1], [])
+    >>> authors.busiest.tolist()
+    [0, 2, 1]
+    """
+
+    def __init__(self, names: Iterable[tuple[str, int]]) -> None:
+        text, starts, sizes = io.StringIO(), array("q", [0]), array("q")
+        for name, n_documents in names:
+            text.write(f" {fold(str(name))}\n")
+            starts.append(text.tell())
+            sizes.append(int(n_documents))
+        self._text, self._starts = text.getvalue(), starts
+        self._sizes = np.array(sizes, np.int32)
+        self.busiest = np.argsort(-self._sizes, kind="stable").astype(np.int32)
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    def find(self, query: str) -> list[int]:
+        """Authors with a word that begins with each word of the query: whole beginnings first, then by documents."""
+        terms = fold(query).split()
+        if not terms:
+            return []
+        found = self._with([f" {term}" for term in terms]) or self._with(terms)
+        opening = f" {' '.join(terms)}"
+        return sorted(found, key=lambda a: (not self._name(a).startswith(opening), -self._sizes[a], a))
+
+    def _with(self, parts: list[str]) -> list[int]:
+        rarest = max(parts, key=len)
+        found = []
+        at = self._text.find(rarest)
+        while at >= 0:
+            author = bisect.bisect_right(self._starts, at) - 1
+            name = self._name(author)
+            if all(part in name for part in parts):
+                found.append(author)
+            at = self._text.find(rarest, self._starts[author + 1])
+        return found
+
+    def _name(self, author: int) -> str:
+        return self._text[self._starts[author] : self._starts[author + 1]]

@@ -1,0 +1,28 @@
+"""The collection and all its topics."""
+
+from __future__ import annotations
+
+from topoi.web.pages.parts import falling, rising
+from topoi.web.pages.room import Room
+from topoi.web.pages.shapes import MapFace, OverviewPage
+
+N_MOVES = 5
+
+
+def overview_page(room: Room) -> OverviewPage:
+    """The collection, its topics with the largest first, and those that rise and fall fastest."""
+    return OverviewPage(
+        kind="overview",
+        collection=room.collection,
+        topics=map_faces(room),
+        rising=rising(room, N_MOVES),
+        falling=falling(room, N_MOVES),
+    )
+
+
+def map_faces(room: Room) -> list[MapFace]:
+    """All topics with their places on the map, the largest first."""
+    if not room.has_topics:
+        return []
+    order = sorted(room.shelf.topics, key=lambda t: (-t["face"]["share"], t["face"]["topic"]))
+    return [MapFace(**room.face(t["face"]["topic"]), x=t["x"], y=t["y"]) for t in order]

@@ -1,0 +1,46 @@
+"""What may stand in an address, with limits: checked before a page is made, and written into ``/openapi.json``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+LARGEST_NUMBER = 2**31 - 1
+LONGEST_QUERY = 200
+LONGEST_TEXT = 200_000
+MOST_NAMES = 50
+
+Topic = Annotated[int, Field(ge=0, le=65_535, description="A topic's number, from 0.")]
+AuthorId = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="An author's number, from 0.")]
+DocumentId = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="A document's number, from 0.")]
+DocumentOrNone = Annotated[
+    int | None, Field(ge=0, le=LARGEST_NUMBER, description="A document to begin with, instead of a text.")
+]
+WordId = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="A word's number, from 0.")]
+Query = Annotated[str, Field(max_length=LONGEST_QUERY, description="Words to look for; the last may be a beginning.")]
+PageNumber = Annotated[int, Field(ge=1, le=1_000_000, description="Which page of a long list, from 1.")]
+Year = Annotated[int | None, Field(ge=-100_000, le=100_000, description="Only documents of this year.")]
+Relevance = Annotated[
+    float,
+    Field(ge=0, le=1, allow_inf_nan=False, description="1: the most probable words; 0: those of this topic alone."),
+]
+Colour = Annotated[Literal["topic", "author"], Field(description="What the words of the text are coloured by.")]
+Period = Annotated[Literal["year", "decade"], Field(description="The unit of time.")]
+Topics = Annotated[list[Topic], Field(max_length=50, description="Topics to show; without any, those that move most.")]
+Slug = Annotated[str, Field(max_length=2_400, description="A model's name; bytes outside [A-Za-z0-9._-] are ~XX.")]
+OtherSlug = Annotated[str | None, Field(max_length=2_400, description="The model to compare with.")]
+BurnIn = Annotated[int, Field(ge=0, le=500, description="Sweeps before the first sample.")]
+Samples = Annotated[int, Field(ge=1, le=200, description="Samples that are averaged.")]
+Lag = Annotated[int, Field(ge=1, le=20, description="Sweeps between samples.")]
+BurnInOrNone = Annotated[int | None, Field(ge=0, le=500, description="Sweeps before the first sample.")]
+SamplesOrNone = Annotated[int | None, Field(ge=1, le=200, description="Samples that are averaged.")]
+LagOrNone = Annotated[int | None, Field(ge=1, le=20, description="Sweeps between samples.")]
+Text = Annotated[str, Field(max_length=LONGEST_TEXT, description="A text; long ones are sent with POST.")]
+Who = Annotated[
+    Literal["nobody", "any", "named"],
+    Field(description="Who may have written the text: somebody new, any author, or those named."),
+]
+Names = Annotated[
+    list[str], Field(max_length=MOST_NAMES, description="Names of authors, one each or with ';' between.")
+]

@@ -1,0 +1,157 @@
+"""A pasted text, labelled on the spot: each word's topic, and its author among those who may have written it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Literal
+
+import numpy as np
+
+from topoi.errors import ModelError, NotFoundError
+from topoi.web.limits import check_sampling, most_authors
+from topoi.web.pages import parameters
+from topoi.web.pages.document import BURN_IN, LAG, SAMPLES
+from topoi.web.pages.parts import author_shares, faces_of, name_of_author, pieces_of, topic_shares
+from topoi.web.pages.room import Room
+from topoi.web.pages.shapes import LikelyAuthor, ParsePage, ParseResult, Sampling
+
+N_LIKELY = 5
+# How many of the likeliest authors a text's words are divided among, if anybody may have written it.
+MOST_CANDIDATES = 20
+_MOST_NAMES = parameters.MOST_NAMES
+
+
+def parse_page(
+    room: Room,
+    text: parameters.Text = "",
+    who: parameters.Who = "nobody",
+    authors: parameters.Names = (),  # type: ignore[assignment]
+    burn_in: parameters.BurnIn = BURN_IN,
+    samples: parameters.Samples = SAMPLES,
+    lag: parameters.Lag = LAG,
+    document: parameters.DocumentOrNone = None,
+) -> ParsePage:
+    """A text with its words' topics and, of possible authors, whose each word is; without a text, an empty form."""
+    names = split_names(authors)
+    page = ParsePage(
+        kind="parse",
+        text=text or document_text(room, document),
+        authors=names,
+        who=who,
+        sampling=Sampling(burn_in=burn_in, samples=samples, lag=lag, live=True),
+        result=None,
+        error=None,
+    )
+    if not text.strip():
+        return page
+    try:
+        page["result"] = _result(room, page)
+    except (ModelError, NotFoundError) as error:
+        page["error"] = str(error)
+    return page
+
+
+def split_names(given: Any) -> list[str]:
+    """Names, one each or several with semicolons or line ends between.
+
+    Examples
+    --------
+    >>> from topoi.web.pages.parse import split_names
+    >>> split_names(["Vapnik, V; Smola, A", " "])
+    ['Vapnik, V', 'Smola, A']
+    """
+    parts = [part.strip() for names in given for part in names.replace("\n", ";").split(";")]
+    found = list(dict.fromkeys(part for part in parts if part))
+    if len(found) > _MOST_NAMES:
+        raise ModelError(f"{len(found)} names were given; at most {_MOST_NAMES} can be")
+    return found
+
+
+def document_text(room: Room, document: int | None) -> str:
+    """The text of a document to begin with."""
+    if document is None:
+        return ""
+    rows = room.rows("document_text", document_id=document, n=parameters.LONGEST_TEXT)
+    if not rows:
+        raise NotFoundError(f"there is no document {document}")
+    return str(rows[0][0] or "")
+
+
+def _result(room: Room, page: ParsePage) -> ParseResult:
+    from topoi.analysis.label import label_words
+
+    began = time.perf_counter()
+    text, sampling = page["text"], page["sampling"]
+    if not room.has_topics:
+        raise ModelError("this model has no topics to label words with; choose another model")
+    # Every word has a letter and something after it, so there are no more words than half the characters.
+    n_words = min(len(text.split()) * 2, len(text) // 2 + 1)
+    plan = (sampling["burn_in"], sampling["samples"], sampling["lag"])
+    n_authors = most_authors(n_words, room.view.n_topics, plan[0] + plan[1] * plan[2], N_LIKELY, MOST_CANDIDATES)
+    named = _named(room, page["who"], page["authors"])
+    check_sampling(n_words, room.view.n_topics, n_authors if page["who"] == "any" else len(named or ()), *plan)
+    likely = _likely(room, text, n_authors if page["who"] == "any" else N_LIKELY)
+    candidates: Any = [author["author_id"] for author in likely] if page["who"] == "any" else named
+    frame = label_words(room.view, text, candidates, *plan)
+    index = room.view.vocabulary_.index
+    labels: dict[str, Any] = {
+        "start": frame["start"].tolist(),
+        "end": frame["end"].tolist(),
+        "word_id": [index(word) for word in frame["word"]],
+        "topic": frame["topic"].tolist(),
+        "p": frame["topic_probability"].tolist(),
+    }
+    names = _add_authors(room, frame, labels)
+    pieces, n_hidden = pieces_of(text, labels)
+    return ParseResult(
+        pieces=pieces,
+        n_hidden=n_hidden,
+        topics=topic_shares(room, labels["topic"]),
+        authors=author_shares(names, labels.get("author", ())),
+        faces=faces_of(room, pieces),
+        likely=likely[:N_LIKELY],
+        n_known=len(frame),
+        n_unknown=int(frame.attrs["n_unknown"]),
+        seconds=round(time.perf_counter() - began, 4),
+    )
+
+
+def _named(room: Room, who: Literal["nobody", "any", "named"], names: list[str]) -> list[str] | None:
+    """The possible authors that were named; None for somebody new."""
+    if who == "nobody":
+        return None
+    if not room.has_authors:
+        raise ModelError("this model tells no authors apart; choose “nobody in particular”, or another model")
+    if who == "named" and not names:
+        raise ModelError("name at least one possible author, one a line or with semicolons between")
+    return names
+
+
+def _add_authors(room: Room, frame: Any, labels: dict[str, Any]) -> list[tuple[int | None, str]]:
+    """The candidates who were given words, those with most first; their positions go into the labels."""
+    if "author" not in frame:
+        return []
+    rows = [int(a) for a in frame.attrs["rows"]]
+    spelled = [str(name) for name in room.view.authors_[np.array(rows, np.int64)]]
+    number = dict(zip(spelled, rows, strict=True))
+    counts = frame["author"].value_counts()
+    order = sorted(spelled, key=lambda name: -int(counts.get(name, 0)))
+    shown = [name for name in order if counts.get(name, 0)] or order[:1]
+    place = {name: at for at, name in enumerate(shown)}
+    labels["author"] = [place[name] for name in frame["author"]]
+    labels["q"] = frame["author_probability"].tolist()
+    return [(number[name], name_of_author(name)) for name in shown]
+
+
+def _likely(room: Room, text: str, n: int) -> list[LikelyAuthor]:
+    """The authors most likely to have written the text alone; nobody if the model knows none of its words."""
+    if not room.has_authors or not len(room.view.vocabulary_.encode([text]).tokens):
+        return []
+    from topoi.analysis.authorship import likely_authors
+
+    frame = likely_authors(room.view, text, n)
+    columns = (frame.attrs["rows"], *(frame[name].tolist() for name in ("author", "probability", "n_words")))
+    return [
+        LikelyAuthor(author_id=int(a), author=name_of_author(name), probability=p, n_words=n)
+        for a, name, p, n in zip(*columns, strict=True)
+    ]

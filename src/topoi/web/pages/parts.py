@@ -1,0 +1,242 @@
+"""Pieces that several pages are put together from: documents in lists, labelled texts, shares."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.errors import StoreError
+from topoi.web.pages.room import Room
+from topoi.web.pages.shapes import (
+    AuthorName,
+    AuthorShare,
+    Doc,
+    DocumentLine,
+    Face,
+    Move,
+    Piece,
+    TopicShare,
+)
+from topoi.web.pages.snippets import finder
+from topoi.web.pages.text import one_line, short
+
+LONGEST_TITLE = 500
+LONGEST_NAME = 200
+LONGEST_IDENTIFIER = 300
+# A page of more words than this takes a web browser seconds to lay out.
+MOST_WORDS_SHOWN = 30_000
+MOST_CHARACTERS_SHOWN = 1_000_000
+N_LEADING = 3
+MOST_RANKED = 20_000
+THIS_DOCUMENT = "this document alone"
+_GOLDEN_ANGLE = 137.50776405003785
+
+
+def doc_of(row: Sequence[Any], longest: int = LONGEST_TITLE) -> Doc:
+    """A document from the columns that every list of documents begins with."""
+    number, identifier, title, year, authors = row[:5]
+    name = one_line(str(identifier)) or str(number)
+    try:
+        people = [(int(a), name_of_author(n)) for a, n in json.loads(authors)]
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"the authors of document {number} cannot be read ({error})") from error
+    return Doc(
+        document_id=int(number),
+        identifier=short(name, LONGEST_IDENTIFIER),
+        title=short(one_line(str(title)) if title is not None else "", longest) or short(name, LONGEST_IDENTIFIER),
+        year=year if isinstance(year, int) else None,
+        authors=[AuthorName(author_id=a, author=n) for a, n in people],
+    )
+
+
+def name_of_author(name: Any) -> str:
+    """An author's name as lists show it, never empty."""
+    return short(one_line(str(name)), LONGEST_NAME) or "(no name)"
+
+
+def documents_by_id(room: Room, ids: Iterable[int]) -> dict[int, Doc]:
+    """Some documents, by number."""
+    wanted = json.dumps(sorted({int(d) for d in ids}))
+    return {row[0]: doc_of(row) for row in room.rows("works", ids=wanted)}
+
+
+def leading_topics(room: Room, of: Literal["authors", "documents"], ids: Sequence[int]) -> dict[int, list[Face]]:
+    """For authors or documents the topics with most of their words; topics of connecting words come last."""
+    if not room.has_topics or not ids or (of == "authors" and not room.has_authors):
+        return {}
+    chain = room.view.chains_[0]
+    counts = (chain.authors if of == "authors" else chain.documents).counts(np.array(ids, np.int64))
+    glue = np.array([topic["face"]["glue"] for topic in room.shelf.topics])
+    order = np.lexsort((-counts, np.broadcast_to(glue, counts.shape)), axis=1)[:, :N_LEADING]
+    return {
+        number: room.chips(k for k in best if row[k] > 0) for number, row, best in zip(ids, counts, order, strict=True)
+    }
+
+
+def lines(room: Room, rows: Sequence[Sequence[Any]], query: str = "") -> list[DocumentLine]:
+    """Documents of a list with their topics and, if there was a question, where its words stand in them."""
+    topics = leading_topics(room, "documents", [int(row[0]) for row in rows])
+    find = finder(query)
+    return [
+        DocumentLine(
+            document=doc_of(row),
+            snippet=find(str(row[5])) if find is not None and len(row) > 5 and row[5] else None,
+            topics=topics.get(int(row[0]), []),
+        )
+        for row in rows
+    ]
+
+
+def found(room: Room, match: str, year: int | None, n: int, skip: int = 0) -> tuple[int, list[Any]]:
+    """How many documents have the words asked for, and some of them, the best first."""
+    if year is not None:
+        n_found = room.rows("n_found_in_year", match=match, year=year)[0][0]
+        query = "found_in_year"
+    else:
+        n_found = room.rows("n_found", match=match)[0][0]
+        # To rank takes long for words that are everywhere, and says nothing.
+        query = "found" if n_found <= MOST_RANKED else "found_unranked"
+    rows = room.rows(query, match=match, year=year, n=n, skip=skip) if skip < n_found else []
+    return n_found, rows
+
+
+def moves(room: Room, by: Literal["year", "decade"] = "year") -> list[tuple[int, float, float, float]]:
+    """Topic, slope, first and last share, from the fastest rise to the fastest fall."""
+    return room.shelf.keep(("moves", by), lambda: _moves(room, by))
+
+
+def _moves(room: Room, by: Literal["year", "decade"]) -> list[tuple[int, float, float, float]]:
+    import pandas as pd
+
+    from topoi.analysis.trends import hottest_topics
+
+    periods, tokens, share = shares_by(room, by)
+    if len(periods) < 2:
+        return []
+    n_topics = len(tokens)
+    frame = pd.DataFrame(
+        {
+            by: np.repeat(periods, n_topics),
+            "topic": np.tile(np.arange(n_topics), len(periods)),
+            "share": share.T.ravel(),
+            "n_words": tokens.T.ravel(),
+        }
+    )
+    ordered = hottest_topics(frame)
+    columns = (ordered[name].tolist() for name in ("topic", "slope", "first", "last"))
+    return [(int(k), float(s), float(a), float(b)) for k, s, a, b in zip(*columns, strict=True)]
+
+
+def shares_by(room: Room, by: Literal["year", "decade"]) -> tuple[list[int], NDArray[np.int64], NDArray[np.float64]]:
+    """Years or decades, tokens per topic in each, and shares."""
+    years, tokens, share = room.shelf.trends
+    if by == "year" or not years:
+        return years, tokens, share
+    decades = sorted({year // 10 * 10 for year in years})
+    place = [decades.index(year // 10 * 10) for year in years]
+    summed = np.zeros((len(tokens), len(decades)), np.int64)
+    np.add.at(summed.T, place, tokens.T)
+    return decades, summed, summed / np.maximum(summed.sum(axis=0), 1)
+
+
+def move(room: Room, found: tuple[int, float, float, float]) -> Move:
+    """A topic that moves."""
+    topic, slope, first, last = found
+    return Move(topic=room.face(topic), slope=slope, first=first, last=last)
+
+
+def rising(room: Room, n: int, by: Literal["year", "decade"] = "year") -> list[Move]:
+    """The topics that rise fastest; topics of connecting words are no news."""
+    return [move(room, m) for m in moves(room, by) if m[1] > 0 and not room.face(m[0])["glue"]][:n]
+
+
+def falling(room: Room, n: int, by: Literal["year", "decade"] = "year") -> list[Move]:
+    """The topics that fall fastest."""
+    return [move(room, m) for m in reversed(moves(room, by)) if m[1] < 0 and not room.face(m[0])["glue"]][:n]
+
+
+def pieces_of(text: str, labels: dict[str, Any]) -> tuple[list[Piece], int]:
+    """A text in pieces, and how many known words lie beyond what is shown.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    labels : dict of lists
+        Columns start, end, word_id, topic, p and, if there are authors, author and q.
+    """
+    text = text[:MOST_CHARACTERS_SHOWN]
+    pieces: list[Piece] = []
+    at = shown = 0
+    for i, (start, end) in enumerate(zip(labels["start"], labels["end"], strict=True)):
+        if i >= MOST_WORDS_SHOWN or end > len(text):
+            text = text[:at]
+            break
+        if start < at:
+            continue  # words that overlap cannot both be coloured
+        if start > at:
+            pieces.append(Piece(text=text[at:start]))
+        pieces.append(_piece(text[start:end], labels, i))
+        at, shown = end, i + 1
+    if at < len(text):
+        pieces.append(Piece(text=text[at:]))
+    return pieces, len(labels["start"]) - shown
+
+
+def pieces_of_words(words: Sequence[str], labels: dict[str, Any]) -> tuple[list[Piece], int]:
+    """Words in reading order where there is no text that they stand in."""
+    pieces: list[Piece] = []
+    for i, word in enumerate(words[:MOST_WORDS_SHOWN]):
+        if pieces:
+            pieces.append(Piece(text=" "))
+        pieces.append(_piece(str(word), labels, i))
+    return pieces, max(len(words) - MOST_WORDS_SHOWN, 0)
+
+
+def _piece(text: str, labels: dict[str, Any], i: int) -> Piece:
+    piece = Piece(text=text, word_id=labels["word_id"][i], topic=labels["topic"][i], p=round(labels["p"][i], 4))
+    if "author" in labels:
+        piece["author"], piece["q"] = labels["author"][i], round(labels["q"][i], 4)
+    return piece
+
+
+def topic_shares(room: Room, topics: Iterable[int], n: int = 10) -> list[TopicShare]:
+    """How a text's words are divided among topics."""
+    counts = Counter(topics)
+    total = max(sum(counts.values()), 1)
+    order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:n]
+    return [TopicShare(topic=room.face(k), share=number / total, n_tokens=number) for k, number in order]
+
+
+def author_shares(names: Sequence[tuple[int | None, str]], positions: Iterable[int]) -> list[AuthorShare]:
+    """How a text's words are divided among its authors, in the order given."""
+    counts = Counter(positions)
+    total = max(sum(counts.values()), 1)
+    return [
+        AuthorShare(author_id=a, author=name, share=counts[i] / total, n_tokens=counts[i], hue=author_hue(i))
+        for i, (a, name) in enumerate(names)
+    ]
+
+
+def author_hue(position: int) -> int:
+    """The hue of an author within one text: steps that never crowd the wheel."""
+    return round(210 + position * _GOLDEN_ANGLE) % 360
+
+
+def faces_of(room: Room, pieces: Iterable[Piece]) -> dict[str, Face]:
+    """All topics that words of a text wear."""
+    return {str(k): room.chip(k) for k in sorted({piece["topic"] for piece in pieces if "topic" in piece})}
+
+
+def nearest(distance: NDArray[np.float64], allowed: NDArray[np.int64], n: int) -> list[int]:
+    """The rows with the smallest distances among those allowed, ties by number."""
+    values = distance[allowed]
+    if len(values) > 4 * n:
+        some = np.flatnonzero(values <= np.partition(values, n)[n])
+        allowed, values = allowed[some], values[some]
+    return [int(row) for row in allowed[np.argsort(values, kind="stable")[:n]]]

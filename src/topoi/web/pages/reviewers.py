@@ -1,0 +1,69 @@
+"""Who could review a pasted text."""
+
+from __future__ import annotations
+
+import warnings
+
+from topoi.errors import ModelError, NotFoundError
+from topoi.web.pages import parameters
+from topoi.web.pages.parse import document_text, split_names
+from topoi.web.pages.parts import name_of_author
+from topoi.web.pages.room import Room
+from topoi.web.pages.shapes import LeftOut, Reviewer, ReviewersPage
+
+N_REVIEWERS = 15
+
+
+def reviewers_page(
+    room: Room,
+    text: parameters.Text = "",
+    exclude: parameters.Names = (),  # type: ignore[assignment]
+    document: parameters.DocumentOrNone = None,
+) -> ReviewersPage:
+    """Authors whose topics explain a text best, without its own authors and their co-authors."""
+    names = split_names(exclude)
+    if not text and document is not None:
+        names = names or [author["author"] for author in _authors(room, document)]
+    page = ReviewersPage(
+        kind="reviewers",
+        text=text or document_text(room, document),
+        exclude=names,
+        reviewers=[],
+        left_out=None,
+        error=None,
+    )
+    if not text.strip():
+        return page
+    try:
+        _fill(room, page)
+    except (ModelError, NotFoundError) as error:
+        page["error"] = str(error)
+    return page
+
+
+def _fill(room: Room, page: ReviewersPage) -> None:
+    from topoi.analysis.reviewers import recommend_reviewers
+
+    if not (room.has_topics and room.has_authors):
+        raise ModelError("reviewers are found by authors' topics, and this model has none; choose another model")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # names that nobody has are listed in the answer
+        frame = recommend_reviewers(room.view, page["text"], N_REVIEWERS, exclude=page["exclude"])
+    columns = (frame.attrs["rows"], *(frame[name].tolist() for name in ("author", "score", "n_documents", "topics")))
+    page["reviewers"] = [
+        Reviewer(
+            author_id=int(a), author=name_of_author(name), score=score, n_documents=int(n), topics=room.chips(topics)
+        )
+        for a, name, score, n, topics in zip(*columns, strict=True)
+    ]
+    page["left_out"] = LeftOut(
+        n_excluded=frame.attrs["n_excluded"],
+        n_coauthors=frame.attrs["n_coauthors"],
+        n_too_few_words=frame.attrs["n_too_few_words"],
+        unknown=list(frame.attrs["unknown"]),
+    )
+
+
+def _authors(room: Room, document: int) -> list[dict[str, str]]:
+    rows = room.rows("names_of_work", document_id=document)
+    return [{"author": name_of_author(row[0])} for row in rows]

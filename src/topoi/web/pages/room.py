@@ -1,0 +1,291 @@
+"""The file behind the browser: what stands in it now, and what pages share of it so that none reads it twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.errors import NotFoundError, StoreError
+from topoi.models.stored.view import ModelView
+from topoi.store.queries import PAGE_QUERIES
+from topoi.store.store import Store
+from topoi.web.links import name_of, slug_of
+from topoi.web.pages.names import AuthorIndex
+from topoi.web.pages.shapes import Collection, Face, Model
+from topoi.web.pages.text import short
+
+Result = TypeVar("Result")
+_WORDS_OF_A_FACE = 10
+_LONGEST_WORD = 100
+_MOST_ATTEMPTS = 3
+
+
+class Shelf:
+    """What is read once of a model and kept while its contents stay: faces of topics, their trends, its view."""
+
+    def __init__(self, view: ModelView, digest: str) -> None:
+        self.view = view
+        self.digest = digest
+        self._kept: dict[Any, Any] = {}
+        self._making: dict[Any, threading.RLock] = {}
+        self._lock = threading.Lock()
+
+    def keep(self, key: Any, make: Callable[[], Result]) -> Result:
+        """What ``make`` returned the first time; two who ask at once wait for one answer."""
+        if key not in self._kept:
+            with self._lock:
+                making = self._making.setdefault(key, threading.RLock())
+            with making:  # others are not kept waiting by what takes long, such as an alignment
+                if key not in self._kept:
+                    self._kept[key] = make()
+        return self._kept[key]  # type: ignore[no-any-return]
+
+    @property
+    def topics(self) -> list[dict[str, Any]]:
+        """All topics: a face without label, and n_tokens, x, y, all_words besides."""
+        return self.keep("topics", self._read_topics)
+
+    @property
+    def trends(self) -> tuple[list[int], NDArray[np.int64], NDArray[np.float64]]:
+        """The years, tokens per topic and year, and shares."""
+        return self.keep("trends", self._read_trends)
+
+    def _read_trends(self) -> tuple[list[int], NDArray[np.int64], NDArray[np.float64]]:
+        rows = rows_of(self.view.store, "trends", model_id=self.view.model_id)
+        years = sorted({int(row[1]) for row in rows})
+        place = {year: at for at, year in enumerate(years)}
+        tokens = np.zeros((self.view.n_topics, len(years)), np.int64)
+        share = np.zeros(tokens.shape)
+        for topic, year, n_tokens, part in rows:
+            if not 0 <= topic < self.view.n_topics:
+                raise StoreError(f"{self.view.store.path}: a table names a topic that is not there")
+            tokens[topic, place[year]], share[topic, place[year]] = n_tokens, part
+        return years, tokens, share
+
+    def _read_topics(self) -> list[dict[str, Any]]:
+        rows = rows_of(self.view.store, "faces", model_id=self.view.model_id)
+        if [row[0] for row in rows] != list(range(self.view.n_topics)):
+            raise StoreError(f"{self.view.store.path}: the topics are not numbered from 0")
+        years, _, share = self.trends
+        return [self._topic(row, share[row[0]].round(6).tolist() if years else None) for row in rows]
+
+    def _topic(self, row: tuple[Any, ...], trend: list[float] | None) -> dict[str, Any]:
+        topic, n_tokens, share, hue, x, y, glue, listed = row
+        try:
+            words = [short(str(word), _LONGEST_WORD) for word in json.loads(listed)]
+            face = {"topic": topic, "label": None, "words": words[:_WORDS_OF_A_FACE], "share": float(share)}
+            face |= {"hue": int(hue) % 360, "glue": bool(glue), "trend": trend}
+            return {"face": face, "n_tokens": int(n_tokens), "x": x, "y": y, "all_words": words}
+        except (TypeError, ValueError) as error:
+            raise StoreError(f"{self.view.store.path}: topic {topic} is damaged ({error})") from error
+
+
+class State:
+    """What stands in the file at one moment."""
+
+    def __init__(self, store: Store, before: State | None = None) -> None:
+        self.store = store
+        self._lock, self._author_lock = threading.Lock(), threading.Lock()
+        rows = rows_of(store, "models")
+        self.digests = {row[1]: f"{row[0]} {row[7]}" for row in rows}
+        self.models: list[Model] = [
+            Model(
+                name=str(name),
+                slug=slug_of(str(name)),
+                family=str(family),
+                n_topics=n_topics,
+                n_iter=n_iter,
+                n_chains=n_chains,
+                created=str(created),
+            )
+            for _, name, family, n_topics, n_iter, n_chains, created, _ in rows
+        ]
+        self.corpus = rows_of(store, "collection")[0]
+        same = before is not None and before.store is store and before.corpus == self.corpus
+        self.shelves: dict[str, Shelf] = {}
+        self._authors: AuthorIndex | None = None
+        if same and before is not None:
+            kept = before.shelves.items()
+            self.shelves = {name: shelf for name, shelf in kept if self.digests.get(name) == shelf.digest}
+            self._authors = before._authors
+
+    @property
+    def authors(self) -> AuthorIndex:
+        """All authors' names."""
+        with self._author_lock:
+            if self._authors is None:
+                with self.store.connection() as connection:
+                    # Row by row: a list of all of them would take ten times the memory of what is kept.
+                    self._authors = AuthorIndex(self._numbered(connection.execute(PAGE_QUERIES["author_names"])))
+            return self._authors
+
+    def _numbered(self, rows: Iterable[Any]) -> Iterator[tuple[str, int]]:
+        for expected, (number, name, n_documents) in enumerate(rows):
+            if number != expected:
+                raise StoreError(f"{self.store.path}: the authors are not numbered from 0")
+            yield name, n_documents
+
+    def shelf(self, name: str) -> Shelf:
+        """What is kept of a model."""
+        with self._lock:
+            if name not in self.shelves:
+                self.shelves[name] = Shelf(ModelView(self.store, name), self.digests[name])
+            return self.shelves[name]
+
+
+class Library:
+    """A store that others may write to, replace or remove while it is read.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._seen: tuple[int, ...] | None = None
+        self._state: State | None = None
+
+    def seen(self) -> tuple[int, ...]:
+        """Which file it is and when it was last written to."""
+        try:
+            status = os.stat(self.path)
+        except FileNotFoundError as error:
+            raise StoreError(f"{self.path} is not there any more: it has been moved or deleted") from error
+        except OSError as error:
+            raise StoreError(f"cannot read {self.path}: {error.strerror}") from error
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+    def state(self) -> State:
+        """What stands in the file now."""
+        now = self.seen()
+        with self._lock:
+            if self._state is None or self._seen is None or self._seen[:2] != now[:2]:
+                self._state, self._seen = State(Store(self.path)), now
+            elif self._seen != now:
+                self._state, self._seen = State(self._state.store, self._state), now
+            return self._state
+
+    def ask(self, slug: str | None, question: Callable[[Room], Result]) -> Result:
+        """The answer to a question about a model; asked anew if the file was written to meanwhile."""
+        for _ in range(_MOST_ATTEMPTS - 1):
+            before = self.seen()
+            try:
+                answer = question(self.room(slug))
+            except (StoreError, KeyError, IndexError):
+                if self.seen() == before:
+                    raise
+                continue
+            if self.seen() == before:
+                return answer
+        return question(self.room(slug))
+
+    def room(self, slug: str | None = None) -> Room:
+        """A model's pages, for one request; None is the model saved last."""
+        state = self.state()
+        if not state.models:
+            raise StoreError(f"{self.path} holds no model; save one with `topoi fit` or model.save")
+        name = state.models[0]["name"] if slug is None else name_of(slug)
+        if name not in state.digests:
+            there = ", ".join(repr(short(model["name"], 60)) for model in state.models[:5])
+            raise NotFoundError(f"there is no model {short(name, 100)!r} in this file; there are: {there}")
+        return Room(self, state, state.shelf(name))
+
+
+class Room:
+    """Everything a page needs of a model, for one request: labels are those of this moment.
+
+    Attributes
+    ----------
+    view : ModelView
+        The model, for questions.
+    model : Model
+        What it is.
+    """
+
+    def __init__(self, library: Library, state: State, shelf: Shelf) -> None:
+        self.library = library
+        self.state = state
+        self.shelf = shelf
+        self.view = shelf.view
+        self.model = next(model for model in state.models if model["name"] == shelf.view.name)
+
+    def rows(self, query: str, **parameters: Any) -> list[Any]:
+        """The rows of one of ``topoi.store.queries.PAGE_QUERIES`` for this model."""
+        return rows_of(self.view.store, query, model_id=self.view.model_id, **parameters)
+
+    @cached_property
+    def collection(self) -> Collection:
+        """The size of the collection."""
+        n_documents, n_authors, n_tokens, n_words, _ = self.state.corpus
+        years = self.years
+        return Collection(
+            n_documents=n_documents,
+            n_authors=n_authors,
+            n_tokens=n_tokens,
+            n_words=n_words,
+            first_year=years[0] if years else None,
+            last_year=years[-1] if years else None,
+        )
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether the documents' texts are in the file."""
+        return bool(self.state.corpus[4])
+
+    @property
+    def has_topics(self) -> bool:
+        """Whether the model has topics."""
+        return self.view.n_topics > 0
+
+    @property
+    def has_authors(self) -> bool:
+        """Whether the model tells authors apart."""
+        return self.view.n_authors > 0
+
+    @property
+    def years(self) -> list[int]:
+        """The years for which there are shares of topics."""
+        return self.shelf.trends[0] if self.has_topics else []
+
+    @cached_property
+    def labels(self) -> dict[int, str]:
+        """Names that people gave to topics, as they are now."""
+        return {row[0]: str(row[1]) for row in self.rows("labels")} if self.has_topics else {}
+
+    def face(self, topic: int) -> Face:
+        """A topic as it is shown where it stands out, with its trend."""
+        topics = self.shelf.topics
+        if not 0 <= topic < len(topics):
+            raise StoreError(f"{self.view.store.path}: a table names a topic that is not there")
+        return cast(Face, {**topics[topic]["face"], "label": self.labels.get(topic)})
+
+    def chip(self, topic: int) -> Face:
+        """A topic as it is shown in passing."""
+        return cast(Face, {**self.face(topic), "trend": None})
+
+    def chips(self, topics: Iterable[int]) -> list[Face]:
+        """Topics as they are shown in passing."""
+        return [self.chip(int(topic)) for topic in topics]
+
+    def check_topic(self, topic: int) -> None:
+        """Refuse a topic that does not exist."""
+        if not 0 <= topic < self.view.n_topics:
+            there = f"topics are numbered 0 to {self.view.n_topics - 1}" if self.has_topics else "it has none"
+            raise NotFoundError(f"there is no topic {topic} in this model; {there}")
+
+
+def rows_of(store: Store, query: str, **parameters: Any) -> list[Any]:
+    """The rows of one of ``PAGE_QUERIES``."""
+    with store.connection() as connection:
+        return connection.execute(PAGE_QUERIES[query], parameters).fetchall()

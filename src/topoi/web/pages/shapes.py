@@ -1,0 +1,526 @@
+"""What pages are made of: the shapes of their JSON twins, from which ``/openapi.json`` is written too."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+# pydantic reads the shapes, and before Python 3.12 it can only read those of typing_extensions.
+from typing_extensions import TypedDict
+
+
+class Face(TypedDict):
+    """A topic as it is shown everywhere: number, label, words, share of all words, hue, trend."""
+
+    topic: int
+    label: str | None
+    words: list[str]
+    share: float
+    hue: int
+    glue: bool
+    trend: list[float] | None
+
+
+class MapFace(Face):
+    """A topic with its place on the map of topics."""
+
+    x: float | None
+    y: float | None
+
+
+class Model(TypedDict):
+    """A model in the file."""
+
+    name: str
+    slug: str
+    family: str
+    n_topics: int | None
+    n_iter: int
+    n_chains: int
+    created: str
+
+
+class Trace(TypedDict):
+    """How the log joint of a chain moved."""
+
+    chain: int
+    sweep: list[int]
+    log_joint: list[float | None]
+
+
+class FullModel(Model):
+    """A model with how it was made."""
+
+    seed: int | None
+    topoi_version: str
+    settings: dict[str, Any]
+    trace: list[Trace]
+
+
+class AuthorName(TypedDict):
+    """An author."""
+
+    author_id: int
+    author: str
+
+
+class AuthorSize(AuthorName):
+    """An author and the number of documents: of the author's own, or of those shared with another."""
+
+    n_documents: int
+
+
+class AuthorLine(AuthorSize):
+    """An author with the leading topics."""
+
+    topics: list[Face]
+
+
+class Doc(TypedDict):
+    """A document as lists show it; the title falls back to the identifier."""
+
+    document_id: int
+    identifier: str
+    title: str
+    year: int | None
+    authors: list[AuthorName]
+
+
+class FullDoc(Doc):
+    """A document with everything known of it."""
+
+    date: str | None
+    n_tokens: int
+    metadata: dict[str, Any]
+
+
+class TopicShare(TypedDict):
+    """A topic and how much of something is in it."""
+
+    topic: Face
+    share: float
+    n_tokens: int
+
+
+class Move(TypedDict):
+    """A topic that rises or falls: change of share a year, first and last share."""
+
+    topic: Face
+    slope: float
+    first: float
+    last: float
+
+
+class Collection(TypedDict):
+    """The size of the collection."""
+
+    n_documents: int
+    n_authors: int
+    n_tokens: int
+    n_words: int
+    first_year: int | None
+    last_year: int | None
+
+
+class OverviewPage(TypedDict):
+    """The collection and all topics, largest first."""
+
+    kind: Literal["overview"]
+    collection: Collection
+    topics: list[MapFace]
+    rising: list[Move]
+    falling: list[Move]
+
+
+class TopicWord(TypedDict):
+    """A word of a topic: P(word | topic), and P(topic | word) as share_of_word."""
+
+    word_id: int
+    word: str
+    n_tokens: int
+    probability: float
+    share_of_word: float
+
+
+class TopicAuthor(AuthorName):
+    """An author of a topic: P(author | topic)."""
+
+    n_tokens: int
+    probability: float
+
+
+class TopicDocument(TypedDict):
+    """A document of a topic."""
+
+    document: Doc
+    share: float
+    n_tokens: int
+
+
+class Neighbour(TypedDict):
+    """A topic near another; symmetrised KL."""
+
+    topic: Face
+    distance: float
+
+
+class YearShares(TypedDict):
+    """A topic along time."""
+
+    years: list[int]
+    share: list[float]
+    n_tokens: list[int]
+
+
+class TopicPage(TypedDict):
+    """A topic."""
+
+    kind: Literal["topic"]
+    topic: Face
+    n_tokens: int
+    relevance: float
+    words: list[TopicWord]
+    authors: list[TopicAuthor]
+    documents: list[TopicDocument]
+    neighbours: list[Neighbour]
+    trend: YearShares | None
+
+
+class AuthorHead(TypedDict):
+    """An author with the size of the work."""
+
+    author_id: int
+    name: str
+    n_documents: int
+    n_tokens: int
+    first_year: int | None
+    last_year: int | None
+
+
+class Series(TypedDict):
+    """A topic's shares, one for each year or decade."""
+
+    topic: Face
+    share: list[float]
+
+
+class AuthorYears(TypedDict):
+    """An author along time."""
+
+    years: list[int]
+    n_documents: list[int]
+    topics: list[Series]
+
+
+class Surprise(TypedDict):
+    """A document and how surprising it is under an author's name."""
+
+    document: Doc
+    perplexity: float
+
+
+class AuthorNear(AuthorName):
+    """An author near another, with topics of both."""
+
+    distance: float
+    topics: list[Face]
+
+
+class WordLine(TypedDict):
+    """A word and how often it occurs."""
+
+    word_id: int
+    word: str
+    n_tokens: int
+
+
+class AuthorWord(WordLine):
+    """A word of an author, in a model without topics."""
+
+    probability: float
+
+
+class AuthorPage(TypedDict):
+    """An author."""
+
+    kind: Literal["author"]
+    author: AuthorHead
+    summary: str
+    topics: list[TopicShare]
+    words: list[AuthorWord]
+    by_year: AuthorYears | None
+    median_perplexity: float | None
+    surprising: list[Surprise]
+    typical: list[Surprise]
+    documents: list[Doc]
+    similar: list[AuthorNear]
+    coauthors: list[AuthorSize]
+
+
+class AuthorsPage(TypedDict):
+    """Authors, those with most documents first."""
+
+    kind: Literal["authors"]
+    query: str
+    page: int
+    n_pages: int
+    n_found: int
+    authors: list[AuthorLine]
+
+
+class Piece(TypedDict):
+    """A stretch of text; a word that the model knows has a topic, its probability, and perhaps an author."""
+
+    text: str
+    word_id: NotRequired[int]
+    topic: NotRequired[int]
+    p: NotRequired[float]
+    author: NotRequired[int | None]
+    q: NotRequired[float | None]
+
+
+class AuthorShare(TypedDict):
+    """An author's part in a text."""
+
+    author_id: int | None
+    author: str
+    share: float
+    n_tokens: int
+    hue: int
+
+
+class Sampling(TypedDict):
+    """How a text was sampled; ``live`` is false if the sample that the fit ended with is shown."""
+
+    burn_in: int
+    samples: int
+    lag: int
+    live: bool
+
+
+class DocumentNear(TypedDict):
+    """A document near another, with topics of both."""
+
+    document: Doc
+    distance: float
+    topics: list[Face]
+
+
+class DocumentPage(TypedDict):
+    """A document; ``n_hidden`` counts known words beyond what is shown of a very long text."""
+
+    kind: Literal["document"]
+    document: FullDoc
+    colour: Literal["topic", "author"]
+    pieces: list[Piece]
+    n_hidden: int
+    topics: list[TopicShare]
+    authors: list[AuthorShare]
+    faces: dict[str, Face]
+    sampling: Sampling
+    similar: list[DocumentNear]
+
+
+class Snippet(TypedDict):
+    """A piece of a text found; ``hit`` marks the words asked for."""
+
+    text: str
+    hit: bool
+
+
+class DocumentLine(TypedDict):
+    """A document in a list."""
+
+    document: Doc
+    snippet: list[Snippet] | None
+    topics: list[Face]
+
+
+class DocumentsPage(TypedDict):
+    """Documents."""
+
+    kind: Literal["documents"]
+    query: str
+    year: int | None
+    page: int
+    n_pages: int
+    n_found: int
+    documents: list[DocumentLine]
+
+
+class Word(WordLine):
+    """A word."""
+
+    n_documents: int
+
+
+class WordTopic(TypedDict):
+    """A topic of a word: P(topic | word), and the word's rank within the topic."""
+
+    topic: Face
+    probability: float
+    n_tokens: int
+    word_rank: int
+
+
+class WordPage(TypedDict):
+    """A word."""
+
+    kind: Literal["word"]
+    word: Word
+    topics: list[WordTopic]
+    documents: list[Doc]
+
+
+class TrendsPage(TypedDict):
+    """Topics along time: chosen ones of all topics, and those that move most."""
+
+    kind: Literal["trends"]
+    by: Literal["year", "decade"]
+    years: list[int]
+    n_tokens: list[int]
+    chosen: list[int]
+    topics: list[Face]
+    series: list[Series]
+    hottest: list[Move]
+    coldest: list[Move]
+
+
+class Pair(TypedDict):
+    """Two corresponding topics."""
+
+    first: Face
+    second: Face
+    distance: float
+
+
+class Matrix(TypedDict):
+    """All distances; corresponding topics are on the diagonal."""
+
+    rows: list[int]
+    columns: list[int]
+    distance: list[list[float]]
+
+
+class ComparePage(TypedDict):
+    """Two models side by side."""
+
+    kind: Literal["compare"]
+    first: Model
+    second: Model | None
+    choices: list[Model]
+    pairs: list[Pair]
+    matrix: Matrix | None
+
+
+class SearchPage(TypedDict):
+    """Whatever has to do with some words."""
+
+    kind: Literal["search"]
+    query: str
+    topics: list[Face]
+    authors: list[AuthorSize]
+    words: list[WordLine]
+    documents: list[DocumentLine]
+
+
+class LikelyAuthor(AuthorName):
+    """Who could have written a text; n_words counts the author's own words."""
+
+    probability: float
+    n_words: int
+
+
+class ParseResult(TypedDict):
+    """A text, labelled."""
+
+    pieces: list[Piece]
+    n_hidden: int
+    topics: list[TopicShare]
+    authors: list[AuthorShare]
+    faces: dict[str, Face]
+    likely: list[LikelyAuthor]
+    n_known: int
+    n_unknown: int
+    seconds: float
+
+
+class ParsePage(TypedDict):
+    """A pasted text and what became of it."""
+
+    kind: Literal["parse"]
+    text: str
+    authors: list[str]
+    who: Literal["nobody", "any", "named"]
+    sampling: Sampling
+    result: ParseResult | None
+    error: str | None
+
+
+class Reviewer(AuthorSize):
+    """Who could review a text; the score is the mean log probability of its words."""
+
+    score: float
+    topics: list[Face]
+
+
+class LeftOut(TypedDict):
+    """Who was left out, and why."""
+
+    n_excluded: int
+    n_coauthors: int
+    n_too_few_words: int
+    unknown: list[str]
+
+
+class ReviewersPage(TypedDict):
+    """Reviewers of a pasted text."""
+
+    kind: Literal["reviewers"]
+    text: str
+    exclude: list[str]
+    reviewers: list[Reviewer]
+    left_out: LeftOut | None
+    error: str | None
+
+
+class ModelsPage(TypedDict):
+    """The models in the file, the one saved last first."""
+
+    kind: Literal["models"]
+    models: list[FullModel]
+
+
+class Completion(TypedDict):
+    """A suggestion for the search box."""
+
+    kind: Literal["author", "topic", "word", "document"]
+    label: str
+    detail: str
+    href: str
+
+
+class ErrorPage(TypedDict):
+    """What went wrong."""
+
+    kind: Literal["error"]
+    status: int
+    title: str
+    detail: str
+
+
+Page = (
+    OverviewPage
+    | TopicPage
+    | AuthorPage
+    | AuthorsPage
+    | DocumentPage
+    | DocumentsPage
+    | WordPage
+    | TrendsPage
+    | ComparePage
+    | SearchPage
+    | ParsePage
+    | ReviewersPage
+    | ModelsPage
+    | ErrorPage
+)

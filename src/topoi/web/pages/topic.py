@@ -1,0 +1,73 @@
+"""A topic: words, authors, documents, neighbours, trend."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topoi.models.ranking import largest, relevance_scores
+from topoi.web.pages import parameters
+from topoi.web.pages.parts import doc_of, name_of_author
+from topoi.web.pages.room import Room
+from topoi.web.pages.shapes import Neighbour, TopicAuthor, TopicDocument, TopicPage, TopicWord, YearShares
+from topoi.web.pages.text import short
+
+N_WORDS, N_AUTHORS, N_DOCUMENTS, N_NEIGHBOURS = 30, 20, 15, 6
+_LONGEST_WORD = 100
+_ALL = -1
+
+
+def topic_page(room: Room, topic: parameters.Topic, relevance: parameters.Relevance = 0.6) -> TopicPage:
+    """A topic's words in the order of their relevance, its authors, documents, neighbours and trend."""
+    room.check_topic(topic)
+    return TopicPage(
+        kind="topic",
+        topic=room.face(topic),
+        n_tokens=room.shelf.topics[topic]["n_tokens"],
+        relevance=relevance,
+        words=_words(room, topic, relevance),
+        authors=_authors(room, topic),
+        documents=[
+            TopicDocument(document=doc_of(row), share=row[6], n_tokens=row[5])
+            for row in room.rows("topic_works", topic=topic, n=N_DOCUMENTS)
+        ],
+        neighbours=[
+            Neighbour(topic=room.chip(other), distance=distance)
+            for other, distance in room.rows("topic_neighbours", topic=topic, n=N_NEIGHBOURS)
+        ],
+        trend=trend_of(room, topic),
+    )
+
+
+def _words(room: Room, topic: int, relevance: float) -> list[TopicWord]:
+    rows = room.rows("topic_word_counts", topic=topic, n=N_WORDS if relevance == 1 else _ALL)
+    if not rows:
+        return []
+    rows.sort(key=lambda row: row[0])  # ties go by the word's number, as everywhere
+    probability = np.array([row[3] for row in rows], np.float64)
+    scores = relevance_scores(probability[None], np.array([row[4] for row in rows], np.int64), relevance)
+    best = [rows[i] for i in largest(scores, N_WORDS)[0]]
+    return [
+        TopicWord(
+            word_id=number,
+            word=short(word, _LONGEST_WORD),
+            n_tokens=n_tokens,
+            probability=p,
+            share_of_word=n_tokens / max(total, 1),
+        )
+        for number, word, n_tokens, p, total in best
+    ]
+
+
+def _authors(room: Room, topic: int) -> list[TopicAuthor]:
+    if not room.has_authors:
+        return []
+    rows = room.rows("topic_leaders", topic=topic, n=N_AUTHORS)
+    return [TopicAuthor(author_id=a, author=name_of_author(name), n_tokens=n, probability=p) for a, name, n, p in rows]
+
+
+def trend_of(room: Room, topic: int) -> YearShares | None:
+    """A topic's share of each year's words."""
+    years, tokens, share = room.shelf.trends
+    if not years:
+        return None
+    return YearShares(years=years, share=share[topic].tolist(), n_tokens=tokens[topic].tolist())

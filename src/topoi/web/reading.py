@@ -1,0 +1,129 @@
+"""Faces of topics, and labelled texts: paragraphs in which each word that the model knows leads to its topic.
+
+A full paper has thousands of such words, so each carries only two short classes, its address, its topic's or author's
+number and its probability; what a tooltip says about it is put together from the side column.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from markupsafe import Markup
+
+from topoi.web.colours import face_class, hue_class, strength_class
+from topoi.web.filters import clip
+
+_BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
+_SHORT_LINE = 45  # characters: lines shorter than this, as in verse or the head of a letter, are meant to be lines
+_LONG_PARAGRAPH = 4000  # characters: web browsers lay out many short paragraphs faster than one long one
+
+
+def face(topic: Mapping[str, Any], n: int = 7) -> Markup:
+    """A topic's face: the name a person gave it or its first word, its number, and the next words fading.
+
+    Parameters
+    ----------
+    topic : mapping
+        A face as pages have it.
+    n : int
+        How many words are shown in all.
+
+    Examples
+    --------
+    >>> face({"topic": 3, "label": None, "words": ["gold", "silver", "coin", "mint", "bank"]}, 2)
+    Markup('<b dir="auto">gold</b><sub><span class="vh">topic </span>3</sub> <span class="near">silver</span>')
+    """
+    words = topic["words"]
+    name = topic["label"] or (words[0] if words else "no words")
+    others = (words if topic["label"] else words[1:])[: n - 1]
+    near, far = (others[: n // 2], others[n // 2 :]) if n > 3 else (others, [])
+    parts = [f'<b dir="auto">{escape(clip(name, 60))}</b><sub><span class="vh">topic </span>{topic["topic"]}</sub>']
+    if near:
+        parts.append(f' <span class="near">{_listed(near)}{"," if far else ""}</span>')
+    if far:
+        parts.append(f' <span class="far">{_listed(far)}</span>')
+    return Markup("".join(parts))
+
+
+def _listed(words: Sequence[str]) -> str:
+    return escape(", ".join(clip(word, 30) for word in words))
+
+
+def coloured(
+    pieces: Sequence[Mapping[str, Any]],
+    faces: Mapping[str, Mapping[str, Any]],
+    authors: Sequence[Mapping[str, Any]],
+    link: Any,
+    colour: str = "topic",
+) -> Markup:
+    """The pieces of a text as paragraphs, coloured by topic or by author.
+
+    Parameters
+    ----------
+    pieces : sequence of mappings
+        Plain text, or a word with its topic and author.
+    faces : mapping
+        The topics that occur, by number as text.
+    authors : sequence of mappings
+        Whom ``author`` of a piece counts.
+    link : object
+        Gives addresses: ``link.topic(7)``.
+    colour : {"topic", "author"}
+        What the words wear.
+    """
+    by_author = colour == "author"
+    openings: dict[int, str] = {}
+    strengths = [strength_class(percent / 100) for percent in range(101)]
+    out: list[str] = []
+    for piece in pieces:
+        key = piece.get("author" if by_author else "topic")
+        if key is None:
+            out.append(escape(piece["text"]))
+            continue
+        if key not in openings:
+            openings[key] = _author_opening(authors, key, link) if by_author else _topic_opening(faces, key, link)
+        percent = round(100 * (piece["q" if by_author else "p"] or 0))
+        out.append(f'{openings[key]} {strengths[percent]}" data-p={percent}>{escape(piece["text"])}</a>')
+    return Markup("").join(_paragraphs("".join(out), _has_short_lines(pieces)))
+
+
+def _topic_opening(faces: Mapping[str, Mapping[str, Any]], topic: int, link: Any) -> str:
+    found = faces.get(str(topic)) or {"hue": 0}
+    return f'<a href="{escape(link.topic(topic))}" data-k={topic} class="{face_class(found)}'
+
+
+def _author_opening(authors: Sequence[Mapping[str, Any]], position: int, link: Any) -> str:
+    author: Mapping[str, Any] = authors[position] if position < len(authors) else {"hue": 0, "author_id": None}
+    address = f' href="{escape(link.author(author["author_id"]))}"' if author["author_id"] is not None else ""
+    return f'<a{address} data-k={position + 1} class="{hue_class(author["hue"])}'
+
+
+def _has_short_lines(pieces: Sequence[Mapping[str, Any]]) -> bool:
+    lines = "".join(piece["text"] for piece in pieces).splitlines()
+    lengths = sorted(len(line) for line in lines if line.strip())
+    return len(lengths) > 1 and lengths[len(lengths) // 2] < _SHORT_LINE
+
+
+def _paragraphs(html: str, short_lines: bool) -> Iterator[Markup]:
+    """Paragraphs end at blank lines; without any, at line ends where the text has grown long."""
+    parts = _BLANK_LINES.split(html)
+    kind = ' class="lines"' if short_lines else ""
+    for part in parts:
+        for paragraph in _cut(part):
+            if paragraph.strip():
+                yield Markup(f'<p dir="auto"{kind}>{paragraph.strip()}</p>\n')
+
+
+def _cut(part: str) -> Iterator[str]:
+    """A part in pieces of bounded length, cut at line ends only; tags hold no line ends."""
+    start = 0
+    while len(part) - start > 12 * _LONG_PARAGRAPH:
+        end = part.find("\n", start + 10 * _LONG_PARAGRAPH)
+        if end < 0:
+            break
+        yield part[start:end]
+        start = end + 1
+    yield part[start:]

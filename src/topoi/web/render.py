@@ -1,0 +1,155 @@
+"""Pages as HTML: templates, what they are given, and the files that come with them."""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topoi import __version__
+from topoi.web import filters
+from topoi.web.links import PageLinks
+from topoi.web.pages import PAGES
+from topoi.web.pages.room import Room
+from topoi.web.pages.text import one_line
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+# The menu's names for pages whose kinds are called otherwise.
+_MENU_KEYS = {"overview": "topics"}
+# Pages that a menu entry stands for.
+_BELONGS = {"topic": "overview", "author": "authors", "document": "documents", "word": "overview"}
+_NEEDS_SERVER = ("search", "parse", "reviewers")
+
+
+class StaticFile(NamedTuple):
+    """A file that comes with the browser."""
+
+    body: bytes
+    media_type: str
+    version: str
+
+
+@cache
+def static_files() -> Mapping[str, StaticFile]:
+    """The files under ``/static/``, by name; read once, and nothing else is ever served from there."""
+    found = {}
+    for entry in files("topoi.web").joinpath("static").iterdir():
+        if entry.is_file() and not entry.name.startswith("."):
+            body = entry.read_bytes()
+            kind = mimetypes.guess_type(entry.name)[0] or "application/octet-stream"
+            found[entry.name] = StaticFile(body, _with_charset(kind), hashlib.blake2b(body, digest_size=6).hexdigest())
+    return found
+
+
+def _with_charset(kind: str) -> str:
+    textual = kind.startswith("text/") or kind.endswith(("javascript", "json", "xml"))
+    return f"{kind}; charset=utf-8" if textual else kind
+
+
+@cache
+def environment() -> Environment:
+    """The templates; every value in them is escaped."""
+    from jinja2 import Environment, PackageLoader
+
+    made = Environment(loader=PackageLoader("topoi.web", "templates"), autoescape=True, auto_reload=False)
+    filters.install(made)
+    return made
+
+
+def render(page: Mapping[str, Any], site: Mapping[str, Any], link: PageLinks) -> str:
+    """A page as HTML.
+
+    Parameters
+    ----------
+    page : mapping
+        The twin; its kind names the template.
+    site : mapping
+        What ``site_of`` or ``bare_site`` returned.
+    link : PageLinks
+        Gives addresses.
+    """
+    template = environment().get_template(f"{page['kind']}.html")
+    return template.render(page=page, site=site, link=link)
+
+
+def collection_title(name: str) -> str:
+    """A file's name as a title.
+
+    Examples
+    --------
+    >>> from topoi.web.render import collection_title
+    >>> collection_title("state-of-the-union.topoi"), collection_title("ACL_abstracts.topoi")
+    ('State of the union', 'ACL abstracts')
+    """
+    stem = one_line(re.sub(r"[-_]+", " ", name.removesuffix(".topoi"))) or name
+    return stem[:1].upper() + stem[1:]
+
+
+def site_of(
+    room: Room, here: str, link: PageLinks, *, read_only: bool, token: str = "", static: bool = False
+) -> dict[str, Any]:
+    """What every page shows besides itself.
+
+    Parameters
+    ----------
+    room : Room
+        The model.
+    here : str
+        The kind of page this is.
+    link : PageLinks
+        Gives addresses.
+    read_only : bool
+        Whether labels can be given.
+    token : str
+        The secret that forms carry.
+    static : bool
+        Whether the page is for a static copy.
+    """
+    site = bare_site(room.library.path.name, read_only=read_only)
+    return site | {
+        "static": static,
+        "token": token,
+        "models": room.state.models,
+        "model": room.model,
+        "has_authors": room.has_authors,
+        "has_topics": room.has_topics,
+        "has_texts": room.has_texts,
+        "years": room.years,
+        "nav": [
+            (_MENU_KEYS.get(page.kind, page.kind), page.title, link.page(page.path, {}), is_at(page.kind, here))
+            for page in PAGES
+            if page.in_menu and page.needs(room) and not (static and page.kind in _NEEDS_SERVER)
+        ],
+        "here": here,
+    }
+
+
+def is_at(kind: str, here: str) -> bool:
+    """Whether a menu entry stands for the page."""
+    return kind == here or _BELONGS.get(here) == kind
+
+
+def bare_site(file_name: str, *, read_only: bool) -> dict[str, Any]:
+    """The same where the file cannot be read, or no model was named."""
+    return {
+        "title": collection_title(file_name),
+        "path": file_name,
+        "static": False,
+        "read_only": read_only,
+        "token": "",
+        "models": [],
+        "model": None,
+        "has_authors": False,
+        "has_topics": False,
+        "has_texts": False,
+        "years": [],
+        "nav": [],
+        "here": "error",
+        "version": __version__,
+    }

@@ -1,0 +1,205 @@
+"""Serving the browser on this machine: a port, a message, a web browser opened, a clean end."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from topoi.errors import StoreError, TopoiError
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from topoi.web.server import Server
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8765
+_PORTS_TRIED = 50
+_LOCAL = ("127.0.0.1", "localhost", "::1")
+_HINT = 'the browser needs more packages: pip install "topoi[web]"'
+
+
+def serve(
+    path: str | Path,
+    *,
+    name: str | None = None,
+    host: str = DEFAULT_HOST,
+    port: int | None = None,
+    open_browser: bool = True,
+    read_only: bool = False,
+    say: Callable[[str], None] = lambda line: None,
+) -> None:
+    """Serve a store until Ctrl-C.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    name : str, optional
+        The model to begin with; the one saved last if not given.
+    host : str
+        The address to listen on. Any other than this machine's own lets everybody on the network in.
+    port : int, optional
+        The port; if not given, 8765 or the next that is free.
+    open_browser : bool
+        Whether to open a web browser, if there is a screen.
+    read_only : bool
+        Whether labels are refused.
+    say : callable
+        Is given lines to print.
+    """
+    _spare_memory()
+    try:
+        import uvicorn
+
+        from topoi.web.app import make_app
+    except ImportError as error:
+        raise ImportError(f"{_HINT} ({error})") from error
+    file = Path(path)
+    door = listen(host, port)
+    try:
+        chosen = door.getsockname()[1]
+        app = make_app(file, read_only=read_only, host=host, port=chosen)
+        address = address_of(host, chosen) + _first_path(app, name)
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=2,
+        )
+        server = _announcing(uvicorn.Server(config), lambda: _open(app, address, open_browser, say))
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[door])
+    finally:
+        door.close()
+
+
+def _spare_memory() -> None:
+    """Keep pandas from loading pyarrow, which it does wherever that is installed: 35 MB that no page uses."""
+    if "pandas" in sys.modules or "pyarrow" in sys.modules:
+        return
+    sys.modules["pyarrow"] = None  # type: ignore[assignment]
+    try:
+        import pandas  # noqa: F401
+    finally:
+        del sys.modules["pyarrow"]
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """A socket at the port; at the next free one if none was asked for."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    ports = range(DEFAULT_PORT, DEFAULT_PORT + _PORTS_TRIED) if port is None else [port]
+    for candidate in ports:
+        door = socket.socket(family, socket.SOCK_STREAM)
+        if sys.platform != "win32":  # where it would let two programs have one port
+            door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            door.bind((host.strip("[]"), candidate))
+            door.listen(128)
+            return door
+        except OSError as error:
+            door.close()
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise StoreError(f"cannot listen on {host}: {error.strerror or error}") from error
+            if port is not None:
+                why = "is in use" if error.errno == errno.EADDRINUSE else "is not allowed"
+                raise StoreError(f"port {port} {why}; choose another with --port") from error
+    raise StoreError(
+        f"no port from {DEFAULT_PORT} to {DEFAULT_PORT + _PORTS_TRIED - 1} is free; choose one with --port"
+    )
+
+
+def address_of(host: str, port: int) -> str:
+    """Where a web browser finds the server.
+
+    Examples
+    --------
+    >>> from topoi.web.run import address_of
+    >>> address_of("127.0.0.1", 8765), address_of("::1", 80), address_of("0.0.0.0", 8765)
+    ('http://127.0.0.1:8765', 'http://[::1]:80', 'http://127.0.0.1:8765')
+    """
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+
+
+def is_local(host: str) -> bool:
+    """Whether only this machine reaches a server there."""
+    return host.strip("[]").lower() in _LOCAL or host.startswith("127.")
+
+
+def _first_path(app: FastAPI, name: str | None) -> str:
+    """The first page; a file that cannot be read, or a model that is not there, is an error now."""
+    from topoi.web.links import slug_of
+
+    library = app.state.server.library
+    room = library.room(None if name is None else slug_of(name))
+    return "/" if name is None else f"/m/{room.model['slug']}/"
+
+
+def _announcing(server: Any, announce: Callable[[], None]) -> Any:
+    """The server, made to say when it is there."""
+    start = server.startup
+
+    async def startup(sockets: list[socket.socket] | None = None) -> None:
+        await start(sockets=sockets)
+        if server.started:
+            announce()
+
+    server.startup = startup
+    return server
+
+
+def _open(app: FastAPI, address: str, open_browser: bool, say: Callable[[str], None]) -> None:
+    say(address)
+    if open_browser and has_screen():
+        threading.Thread(target=_show, args=(address,), daemon=True).start()
+    threading.Thread(target=warm, args=(app,), daemon=True).start()
+
+
+def _show(address: str) -> None:
+    with suppress(Exception):  # no web browser is no reason to stop serving
+        webbrowser.open(address)
+
+
+def has_screen() -> bool:
+    """Whether a web browser opened here would be seen by the person who asked for it."""
+    if os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"):
+        return False
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def warm(app: FastAPI) -> None:
+    """Read, draw and compile what the first pages need, while nobody waits for it."""
+    with suppress(TopoiError, OSError):
+        _warm(app.state.server)
+
+
+def _warm(server: Server) -> None:
+    from topoi.web.links import Links
+    from topoi.web.pages.author import author_page
+    from topoi.web.pages.document import document_page
+    from topoi.web.pages.overview import overview_page
+    from topoi.web.pages.parse import parse_page
+
+    room = server.library.room()
+    server.first_page(overview_page(room), room, Links(room.model["slug"]))
+    document_page(room, 0, burn_in=1, samples=1, lag=1)
+    if room.collection["n_authors"]:
+        _ = room.state.authors
+        author_page(room, 0)
+    if room.has_topics:
+        parse_page(room, text=" ".join(map(str, room.view.vocabulary_.words[:5])), burn_in=1, samples=1, lag=1)

@@ -1,0 +1,226 @@
+"""Requests answered: a page is built, and sent as HTML, JSON, CSV or SVG; labels are kept."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from pathlib import Path as FilePath
+from typing import Annotated, Any
+
+from fastapi import Depends, Path, Query, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from topoi.errors import NotFoundError, TopoiError
+from topoi.web.answers import TwinResponse, download, error_answer, error_page
+from topoi.web.forms import form_model, form_of, read_form
+from topoi.web.limits import Gate
+from topoi.web.links import Links
+from topoi.web.pages import Page
+from topoi.web.pages.parameters import Slug, Topic
+from topoi.web.pages.room import Library, Room
+from topoi.web.render import bare_site, render, site_of, static_files
+from topoi.web.security import Tokens
+from topoi.web.tables import to_csv
+
+_LONGEST_LABEL = 1000
+# A text this short fits into an address, so that what was asked can be kept and sent on.
+_SHORT_TEXT = 2000
+
+Form = Annotated[dict[str, list[str]], Depends(form_of)]
+SlugInPath = Annotated[Slug, Path()]
+TopicInPath = Annotated[Topic, Path()]
+
+
+class Server:
+    """What all endpoints share: the file, the secret of this process, the gate before what takes long.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    read_only : bool
+        Whether labels are refused.
+    """
+
+    def __init__(self, path: FilePath, read_only: bool) -> None:
+        self.library = Library(path)
+        self.read_only = read_only
+        self.tokens = Tokens()
+        self.gate = Gate()
+        self._first_pages: dict[str, tuple[Any, str]] = {}
+        self._versions = {name: file.version for name, file in static_files().items()}
+
+    def endpoint(self, page: Page, path: str, answer: Callable[..., Response]) -> Callable[..., Response]:
+        """A page as FastAPI wants it: a function whose signature has the page's parameters, with their limits."""
+
+        def handler(request: Request, slug: str, **parameters: Any) -> Response:
+            given = _given(request, page, path)
+            link = Links(slug, _filled(path, parameters), given, self._versions)
+            return self._answer(request, link, page, parameters, answer)
+
+        handler.__signature__ = _signature(page.build, path)  # type: ignore[attr-defined]
+        handler.__name__ = f"{page.kind}_page"
+        return handler
+
+    def form_endpoint(self, page: Page, answer: Callable[..., Response]) -> Callable[..., Response]:
+        """The same for a form that is sent."""
+        model = form_model(page.kind, page.build)
+
+        def handler(request: Request, slug: SlugInPath, form: Form) -> Response:
+            parameters = read_form(model, form)
+            is_short = len(str(parameters.get("text", ""))) <= _SHORT_TEXT
+            given = {name: form[name] for name in parameters if name in form} if is_short else {}
+            link = Links(slug, page.path, given, self._versions)
+            return self._answer(request, link, page, parameters, answer)
+
+        return handler
+
+    def _answer(
+        self, request: Request, link: Links, page: Page, parameters: dict[str, Any], answer: Callable[..., Response]
+    ) -> Response:
+        def question(room: Room) -> tuple[Any, Room]:
+            if page.costly(parameters):
+                with self.gate.pass_through():
+                    return page.build(room, **parameters), room
+            return page.build(room, **parameters), room
+
+        twin, room = self.library.ask(link.slug, question)
+        return answer(twin, room, link, request)
+
+    def as_json(self, twin: Any, room: Room, link: Links, request: Request) -> Response:
+        """The twin."""
+        return TwinResponse(twin)
+
+    def as_csv(self, twin: Any, room: Room, link: Links, request: Request) -> Response:
+        """One of the twin's lists."""
+        table = request.query_params.get("table")
+        body = to_csv(twin, table)
+        return download(body, "text/csv", f"{link.here or 'overview'}-{table or 'table'}.csv".replace("/", "-"))
+
+    def as_svg(self, twin: Any, room: Room, link: Links, request: Request) -> Response:
+        """The twin's picture."""
+        from topoi.web.charts import chart_of
+
+        picture = chart_of(twin, self._site(room, twin["kind"], link))
+        if picture is None:
+            raise NotFoundError("this page has no picture: there are no years, or too few topics")
+        return download(picture, "image/svg+xml", f"{link.here}.svg".replace("/", "-").replace(".svg.svg", ".svg"))
+
+    def as_html(self, twin: Any, room: Room, link: Links, request: Request) -> Response:
+        """The twin as a page."""
+        if twin["kind"] != "overview":
+            return HTMLResponse(render(twin, self._site(room, twin["kind"], link), link))
+        return HTMLResponse(self.first_page(twin, room, link))
+
+    def first_page(self, twin: Any, room: Room, link: Links) -> str:
+        """The overview: its map and its small lines take long to draw, and change only with the file and its labels."""
+        key = (room.shelf.digest, tuple(room.state.digests.items()), tuple(sorted(room.labels.items())))
+        kept = self._first_pages.get(link.slug)
+        if kept is None or kept[0] != key:
+            whole = Links(link.slug, versions=self._versions)
+            kept = (key, render(twin, self._site(room, "overview", whole), whole))
+            self._first_pages[link.slug] = kept
+        return kept[1]
+
+    def _site(self, room: Room, here: str, link: Links) -> dict[str, Any]:
+        return site_of(room, here, link, read_only=self.read_only, token=self.tokens.token)
+
+    def home(self) -> Response:
+        """The way to the model saved last."""
+        slug = self.library.ask(None, lambda room: room.model["slug"])
+        return RedirectResponse(f"/m/{slug}/", 303)
+
+    def static(self, request: Request, name: str) -> Response:
+        """A file that comes with the browser."""
+        file = static_files().get(name)
+        if file is None:
+            raise HTTPException(404, f"there is no file {name[:100]!r}")
+        response = Response(file.body, media_type=file.media_type)
+        is_this = request.query_params.get("v") == file.version
+        response.headers["cache-control"] = "public, max-age=31536000, immutable" if is_this else "no-cache"
+        return response
+
+    def label(self, request: Request, slug: SlugInPath, topic: TopicInPath, form: Form) -> Response:
+        """Keep the name that somebody gave to a topic."""
+        if self.read_only:
+            raise HTTPException(403, "labels are switched off: topoi was started with --read-only")
+        given = request.headers.get("x-topoi-token") or form.get("token", [""])[-1]
+        if not self.tokens.right(given):
+            raise HTTPException(403, "the form is out of date: go back, load the page again, and send it once more")
+        text = " ".join(form.get("label", [""])[-1].replace("\0", "").split())
+        if len(text) > _LONGEST_LABEL:
+            raise HTTPException(400, f"a label has at most {_LONGEST_LABEL:,} characters, not {len(text):,}")
+        room = self.library.room(slug)
+        room.check_topic(topic)
+        room.view.store.set_label(room.view.name, topic, text or None)
+        return RedirectResponse(Links(slug).topic(topic), 303)
+
+    def error(
+        self,
+        request: Request,
+        status: int,
+        detail: str,
+        title: str | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> Response:
+        """An error, with the menu of the model it happened in if that can be read."""
+        # Who asks over the network need not know where the file lies.
+        named = detail.replace(str(self.library.path), self.library.path.name)
+        page = error_page(status, named, title)
+        site, link = self._surroundings(request) if status != 503 else (None, None)
+        if site is None or link is None:
+            site = bare_site(self.library.path.name, read_only=self.read_only)
+            link = Links(_slug_in(request) or "-", versions=self._versions)
+        return error_answer(page, request.url.path, site, link, headers)
+
+    def _surroundings(self, request: Request) -> tuple[dict[str, Any] | None, Links | None]:
+        for slug in (_slug_in(request), None):
+            try:
+                room = self.library.room(slug)
+                link = Links(room.model["slug"], versions=self._versions)
+                return self._site(room, "error", link), link
+            except TopoiError:
+                continue
+        return None, None
+
+
+def _slug_in(request: Request) -> str | None:
+    parts = request.url.path.split("/")
+    return parts[2] if len(parts) > 2 and parts[1] == "m" else None
+
+
+def _filled(path: str, parameters: dict[str, Any]) -> str:
+    """A page's path with its numbers."""
+    return path.format(**{name: value for name, value in parameters.items() if f"{{{name}}}" in path})
+
+
+def _given(request: Request, page: Page, path: str) -> dict[str, Any]:
+    """Those of a page's parameters that its address has."""
+    names = [name for name in inspect.signature(page.build).parameters if f"{{{name}}}" not in path]
+    return {name: request.query_params.getlist(name) for name in names if name in request.query_params}
+
+
+def _signature(build: Callable[..., Any], path: str) -> inspect.Signature:
+    """A page's parameters, told from the path or the query, after the request and the model."""
+    hints = typing.get_type_hints(build, include_extras=True)
+    first = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [
+        inspect.Parameter("request", first, annotation=Request),
+        inspect.Parameter("slug", first, annotation=SlugInPath),
+    ]
+    for given in list(inspect.signature(build).parameters.values())[1:]:
+        kind, field = typing.get_args(hints[given.name])
+        in_path = f"{{{given.name}}}" in path
+        where: Any = Path(description=field.description) if in_path else Query(description=field.description)
+        default = list(given.default) if isinstance(given.default, tuple) else given.default
+        parameters.append(
+            inspect.Parameter(
+                given.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                annotation=Annotated[(kind, *field.metadata, where)],
+                default=inspect.Parameter.empty if in_path else default,
+            )
+        )
+    return inspect.Signature(parameters)

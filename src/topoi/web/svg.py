@@ -1,0 +1,247 @@
+"""Small parts that charts are drawn from: elements with every text escaped, scales, ticks, widths of words."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from topoi.web.filters import ELLIPSIS, clip
+
+# What XML 1.0 cannot hold, whatever the escape: a chart must stay a picture when a name has a null byte in it.
+_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+WIDE, NARROW = 720.0, 360.0  # the two widths in which charts are drawn; pages show the one that fits
+
+
+def clean(text: object) -> str:
+    """A text without the characters that XML forbids.
+
+    Examples
+    --------
+    >>> clean("a" + chr(0) + "b")
+    'ab'
+    """
+    return _ILLEGAL.sub("", str(text))
+
+
+def number(value: float) -> str:
+    """A coordinate in as few characters as a tenth of a pixel needs.
+
+    Examples
+    --------
+    >>> number(12.04), number(3.0), number(-0.01)
+    ('12', '3', '0')
+    """
+    text = f"{value:.1f}"
+    return "0" if text == "-0.0" else text.removesuffix(".0")
+
+
+def element(name: str, *children: object, **attributes: object) -> Markup:
+    """An element; ``class_`` and ``text_anchor`` become ``class`` and ``text-anchor``, None leaves an attribute out.
+
+    Examples
+    --------
+    >>> element("text", "a < b", x=1.25, class_="axis")
+    Markup('<text x="1.2" class="axis">a &lt; b</text>')
+    """
+    parts = [f"<{name}"]
+    for key, value in attributes.items():
+        if value is None:
+            continue
+        text = number(value) if isinstance(value, float) else clean(value)
+        parts.append(f' {key.rstrip("_").replace("_", "-")}="{escape(text)}"')
+    inside = "".join(child if isinstance(child, Markup) else escape(clean(child)) for child in children)
+    return Markup("".join(parts) + (f">{inside}</{name}>" if inside else "/>"))
+
+
+def path(points: Iterable[tuple[float, float] | None]) -> str:
+    """A line through points as path data; None lifts the pen.
+
+    Examples
+    --------
+    >>> path([(0, 1), (2, 3), None, (4, 5), (6, 7)])
+    'M0 1 2 3M4 5 6 7'
+    """
+    parts: list[str] = []
+    down = False
+    for point in points:
+        if point is None:
+            down = False
+            continue
+        parts.append(f"{' ' if down else 'M'}{number(point[0])} {number(point[1])}")
+        down = True
+    return "".join(parts)
+
+
+def picture(draw: Callable[[float], tuple[float, Markup]], label: str, *, role: str = "img", kind: str = "") -> Markup:
+    """A chart for wide and for narrow screens, of which a page shows one.
+
+    Parameters
+    ----------
+    draw : callable
+        Given a width, returns the height and the contents.
+    label : str
+        One sentence that says what the picture shows.
+    role : str
+        ``img``, or ``group`` for pictures that hold links.
+    kind : str
+        A class for the whole.
+    """
+    pictures = []
+    for name, width in (("wide", WIDE), ("narrow", NARROW)):
+        height, contents = draw(width)
+        box = f"0 0 {number(width)} {number(height)}"
+        pictures.append(element("svg", contents, class_=name, viewBox=box, role=role, aria_label=label))
+    return Markup('<div class="{}">{}</div>').format(f"chart {kind}".strip(), Markup("").join(pictures))
+
+
+def ticks(high: float, n: int = 4) -> list[float]:
+    """Round numbers from zero up to at most ``high``, about ``n`` steps apart.
+
+    Examples
+    --------
+    >>> [round(tick, 3) for tick in ticks(0.047)]
+    [0.0, 0.01, 0.02, 0.03, 0.04]
+    """
+    if not high > 0 or not math.isfinite(high):
+        return [0.0]
+    unit = 10.0 ** math.floor(math.log10(high / n))
+    step = min((unit * factor for factor in (1, 2, 2.5, 5, 10)), key=lambda size: abs(high / size - n))
+    return [i * step for i in range(int(high / step + 1e-9) + 1)]
+
+
+def year_ticks(first: int, last: int, room: int) -> list[int]:
+    """Round years between first and last, at most ``room`` of them, the two ends always among them.
+
+    Examples
+    --------
+    >>> year_ticks(1987, 1999, 6), year_ticks(1790, 2026, 6)
+    ([1987, 1990, 1995, 1999], [1790, 1850, 1900, 1950, 2026])
+    """
+    span = last - first
+    if span <= max(1, room - 1):
+        return list(range(first, last + 1))
+    step = next(step for step in _YEAR_STEPS if span / step <= max(1, room - 1))
+    inner = [
+        year for year in range(-(-first // step) * step, last, step) if min(year - first, last - year) >= 0.6 * step
+    ]
+    return [first, *inner, last]
+
+
+_YEAR_STEPS = [factor * 10**power for power in range(7) for factor in (1, 2, 5)]
+
+
+def topic_name(face: Mapping[str, Any], length: int = 22) -> str:
+    """What a topic is called in a chart: its label, or its first word.
+
+    Examples
+    --------
+    >>> topic_name({"topic": 3, "label": None, "words": ["gold", "silver"]})
+    'gold'
+    """
+    words = face.get("words") or ["no words"]
+    return clip(face.get("label") or words[0], length)
+
+
+def smoothed(values: Sequence[float | None], window: int, weights: Sequence[float] | None = None) -> list[float | None]:
+    """Means over ``window`` neighbours, fewer at the ends; a missing value stays missing.
+
+    Parameters
+    ----------
+    values : sequence of float or None
+        One for each year.
+    window : int
+        How many neighbours; 1 leaves the values as they are.
+    weights : sequence of float, optional
+        How much each year counts, such as its number of words: a year of a few pages moves a line little.
+
+    Examples
+    --------
+    >>> smoothed([0.0, 3.0, None, 6.0], 3)
+    [1.5, 1.5, None, 6.0]
+    >>> smoothed([0.0, 3.0], 3, [2, 1])
+    [1.0, 1.0]
+    """
+    half = window // 2
+    means: list[float | None] = []
+    for i, value in enumerate(values):
+        near = [j for j in range(max(0, i - half), min(len(values), i + half + 1)) if values[j] is not None]
+        weight = [weights[j] if weights else 1.0 for j in near]
+        if value is None or not sum(weight) > 0:
+            means.append(value)
+        else:
+            means.append(sum(w * (values[j] or 0.0) for w, j in zip(weight, near, strict=True)) / sum(weight))
+    return means
+
+
+def window_for(n: int) -> int:
+    """Over how many years a line of ``n`` is smoothed: an odd number, one for short lines.
+
+    Examples
+    --------
+    >>> window_for(13), window_for(64), window_for(237)
+    (1, 3, 11)
+    """
+    return n // 20 // 2 * 2 + 1
+
+
+def text_width(text: str, size: float) -> float:
+    """About how wide a text is, without knowing the font."""
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    capitals = sum(character.isupper() for character in text)
+    return size * (0.57 * (len(text) - wide) + 0.13 * capitals + 1.0 * wide)
+
+
+def fit(text: str, size: float, width: float) -> str:
+    """A text cut where it would pass a width.
+
+    Examples
+    --------
+    >>> fit("reinforcement", 12, 60)
+    'reinfor…'
+    """
+    if text_width(text, size) <= width:
+        return text
+    while len(text) > 1 and text_width(text + ELLIPSIS, size) > width:
+        text = text[:-1]
+    return text + ELLIPSIS
+
+
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Places near the wanted ones, in the same order, at least ``gap`` apart and, if there is room, within bounds.
+
+    Examples
+    --------
+    >>> spread([10, 11, 40], 12, 0, 100)
+    [4.5, 16.5, 40.0]
+    """
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    # Blocks of labels that touch move together around the middle of what they want.
+    blocks: list[tuple[float, list[int]]] = []
+    for i in order:
+        blocks.append((wanted[i], [i]))
+        while len(blocks) > 1 and _top(blocks[-1], gap) < _bottom(blocks[-2], gap) + gap:
+            _, members = blocks.pop()
+            _, earlier = blocks.pop()
+            joined = earlier + members
+            middle = sum(wanted[j] for j in joined) / len(joined)
+            half = gap * (len(joined) - 1) / 2
+            blocks.append((min(max(middle, low + half), max(high - half, low + half)), joined))
+    places = [0.0] * len(wanted)
+    for middle, members in blocks:
+        for position, i in enumerate(members):
+            places[i] = middle + gap * (position - (len(members) - 1) / 2)
+    return places
+
+
+def _top(block: tuple[float, list[int]], gap: float) -> float:
+    return block[0] - gap * (len(block[1]) - 1) / 2
+
+
+def _bottom(block: tuple[float, list[int]], gap: float) -> float:
+    return block[0] + gap * (len(block[1]) - 1) / 2

@@ -1,0 +1,279 @@
+"""Topics along time: columns of one, lines of several, an author's documents divided by what they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from topoi.web.colours import alike, face_class
+from topoi.web.filters import clip, count, percent, span, thousands
+from topoi.web.svg import element, fit, path, picture, smoothed, spread, ticks, topic_name, window_for, year_ticks
+
+Face = Mapping[str, Any]
+N_DASHES = 4  # ways to draw a line: unbroken, and three kinds of broken
+
+
+class _Plane:
+    """A chart's field: where years and values lie, with its axes."""
+
+    def __init__(
+        self,
+        width: float,
+        height: float,
+        years: Sequence[int],
+        high: float,
+        *,
+        left: float,
+        right: float,
+        top: float = 16,
+    ) -> None:
+        self.width, self.height, self.left, self.right, self.top = width, height, left, width - right, top
+        self.base = height - 22
+        self.first, self.last = min(years), max(years)
+        self.high = high if high > 0 else 1.0
+        # Half a year at both ends, so that a year's column or band has room around its middle.
+        self.step = (self.right - self.left) / (self.last - self.first + 1)
+
+    def x(self, year: float) -> float:
+        return self.left + (year - self.first + 0.5) * self.step
+
+    def y(self, value: float) -> float:
+        return self.base - (self.base - self.top) * value / self.high
+
+    def points(self, years: Sequence[int], values: Sequence[float | None]) -> list[tuple[float, float] | None]:
+        """Where a line goes; values above the field stay at its edge."""
+        pairs = zip(years, values, strict=True)
+        return [None if value is None else (self.x(year), self.y(min(value, self.high))) for year, value in pairs]
+
+    def axes(
+        self, words: Callable[[float], str], n: int = 3, year_words: Callable[[int], str] = str, *, whole: bool = False
+    ) -> list[Markup]:
+        """Grid lines with their values at the left, and years below."""
+        marks: list[Markup] = []
+        for value in ticks(self.high, min(n, int(self.high)) if whole else n):
+            if whole and value != int(value):
+                continue
+            y = round(self.y(value)) + 0.5
+            marks.append(
+                element("path", d=f"M{self.left:.0f} {y}H{self.right:.0f}", class_="base" if value == 0 else "grid")
+            )
+            if value > 0:
+                marks.append(
+                    element("text", words(value), x=self.left - 6, y=y + 3.5, text_anchor="end", class_="axis")
+                )
+        shown = year_ticks(self.first, self.last, int((self.right - self.left) / 40))
+        for year in shown:
+            marks.append(
+                element(
+                    "text", year_words(year), x=self.x(year), y=self.height - 6, text_anchor="middle", class_="axis"
+                )
+            )
+        return marks
+
+    def band(self, year: int, words: str) -> Markup:
+        """A strip over one year that shows the exact numbers on hover."""
+        return element(
+            "rect",
+            element("title", words),
+            x=self.x(year) - self.step / 2,
+            y=self.top,
+            width=self.step,
+            height=self.base - self.top,
+            class_="band",
+        )
+
+
+def columns(trend: Mapping[str, Any], face: Face) -> Markup:
+    """One topic's share of each year's words as columns, the highest written out."""
+    years, shares, tokens = trend["years"], trend["share"], trend["n_tokens"]
+    peak = max(range(len(years)), key=lambda i: shares[i])
+    low = min(range(len(years)), key=lambda i: shares[i])
+
+    def draw(width: float) -> tuple[float, Markup]:
+        height = 150.0 if width > 500 else 140.0
+        plane = _Plane(width, height, years, max(shares), left=44, right=4, top=20)
+        gap = min(6.0, 0.28 * plane.step)
+        marks = plane.axes(percent)
+        for i, (year, share) in enumerate(zip(years, shares, strict=True)):
+            y = plane.y(share)
+            marks.append(
+                element(
+                    "rect",
+                    x=plane.x(year) - plane.step / 2 + gap / 2,
+                    y=y,
+                    width=max(0.6, plane.step - gap),
+                    height=max(0.0, plane.base - y),
+                    class_="fill" if i == peak else "fill soft",
+                )
+            )
+        marks.append(_peak_label(plane, years[peak], shares[peak]))
+        for year, share, n in zip(years, shares, tokens, strict=True):
+            marks.append(plane.band(year, f"{year}: {percent(share)} of the year’s words, {thousands(n)}"))
+        return height, element("g", *marks, class_=face_class(face))
+
+    label = (
+        f"Share of each year’s words in topic {face['topic']}, {topic_name(face)}, from {years[0]} to {years[-1]}: "
+        f"highest in {years[peak]} with {percent(shares[peak])}, lowest in {years[low]} with {percent(shares[low])}"
+    )
+    return picture(draw, label)
+
+
+def _peak_label(plane: _Plane, year: int, share: float) -> Markup:
+    x = min(max(plane.x(year), plane.left + 34), plane.right - 34)
+    return element("text", f"{year}: {percent(share)}", x=x, y=plane.y(share) - 6, text_anchor="middle", class_="peak")
+
+
+def lines(
+    series: Sequence[Mapping[str, Any]],
+    years: Sequence[int],
+    by: str = "year",
+    n_tokens: Sequence[float] | None = None,
+) -> Markup:
+    """Several topics through the years, each line named at its end.
+
+    Long lines are smoothed, with the years themselves drawn faintly behind.
+
+    Parameters
+    ----------
+    series : sequence of mappings
+        Topics with their shares.
+    years : sequence of int
+        What the shares belong to; for decades, their first years.
+    by : {"year", "decade"}
+        The unit of time.
+    n_tokens : sequence of float, optional
+        How many words each year has, to smooth by.
+    """
+    step = 10 if by == "decade" else 1
+    places = [year // step for year in years]
+    dashes = _dashes([one["topic"]["hue"] for one in series])
+    window = window_for(len(years))
+    drawn = [smoothed(one["share"], window, n_tokens) for one in series]
+    high = max((value for values in drawn for value in values if value is not None), default=0.0)
+    high = max(high, 0.6 * max((value for one in series for value in one["share"] if value is not None), default=0.0))
+
+    def draw(width: float) -> tuple[float, Markup]:
+        height = 340.0 if width > 500 else 300.0
+        plane = _Plane(width, height, places, high * 1.04, left=44, right=132 if width > 500 else 96, top=10)
+        marks = plane.axes(percent, 5, lambda place: _period(step * place, by))
+        marks += [plane.band(place, _at(series, i, _period(years[i], by))) for i, place in enumerate(places)]
+        ends = [plane.y(_last_known(values)) for values in drawn]
+        labels = spread(ends, 15, plane.top + 4, plane.base - 2)
+        for i, one in enumerate(series):
+            behind = one["share"] if window > 1 else ()
+            parts = [
+                element("path", d=path(plane.points(places, behind)), class_="faint") if behind else "",
+                element("path", d=path(plane.points(places, drawn[i])), class_=f"line dash{dashes[i]}"),
+                *_end_label(plane, plane.x(places[-1]), ends[i], labels[i], one["topic"]),
+            ]
+            marks.append(element("g", *parts, class_="serie " + face_class(one["topic"])))
+        return height, Markup("").join(marks)
+
+    names = "; ".join(_rise(one) for one in series)
+    how = f" (means of {window})" if window > 1 else ""
+    return picture(draw, f"Shares of words by {by}{how}, {years[0]} to {years[-1]}. {names}")
+
+
+def _at(series: Sequence[Mapping[str, Any]], i: int, when: str) -> str:
+    values = [(one["share"][i], topic_name(one["topic"])) for one in series if one["share"][i] is not None]
+    return f"{when}: " + ", ".join(f"{name} {percent(share)}" for share, name in sorted(values, reverse=True))
+
+
+def _end_label(plane: _Plane, x: float, y: float, label: float, face: Face) -> list[Markup]:
+    name = fit(topic_name(face), 12, plane.width - plane.right - 32) + " "
+    figure = element("tspan", str(face["topic"]), class_="sub")
+    return [
+        element("circle", cx=x, cy=y, r=2.6, class_="fill"),
+        element("path", d=path([(x + 5, y), (plane.right + 8, label)]), class_="lead"),
+        element("text", name, figure, x=plane.right + 12, y=label + 4, class_="name"),
+    ]
+
+
+def _dashes(hues: Sequence[float]) -> list[int]:
+    """For each line a pattern that no earlier line of a hue like its own has."""
+    chosen: list[int] = []
+    for i, hue in enumerate(hues):
+        taken = {chosen[j] for j in range(i) if alike(hue, hues[j])}
+        chosen.append(next((pattern for pattern in range(N_DASHES) if pattern not in taken), i % N_DASHES))
+    return chosen
+
+
+def _period(year: int, by: str) -> str:
+    return f"{year // 10 * 10}s" if by == "decade" else str(year)
+
+
+def _last_known(values: Sequence[float | None]) -> float:
+    return next((value for value in reversed(values) if value is not None), 0.0)
+
+
+def _rise(one: Mapping[str, Any]) -> str:
+    first = next((value for value in one["share"] if value is not None), 0.0)
+    last = _last_known(one["share"])
+    return f"topic {one['topic']['topic']}, {topic_name(one['topic'])}: from {percent(first)} to {percent(last)}"
+
+
+def stacked(by_year: Mapping[str, Any], author: str) -> Markup:
+    """An author's documents by year as columns, each divided by what they are about."""
+    years, documents, topics = by_year["years"], by_year["n_documents"], by_year["topics"]
+    high = max(documents, default=0)
+
+    def draw(width: float) -> tuple[float, Markup]:
+        height = 190.0 if width > 500 else 180.0
+        plane = _Plane(width, height, years, high, left=30, right=(132 if width > 500 else 100) if topics else 4, top=8)
+        gap = min(8.0, 0.28 * plane.step)
+        marks = plane.axes(lambda value: f"{value:g}", whole=True)
+        for i, year in enumerate(years):
+            start = 0.0
+            x, wide = plane.x(year) - plane.step / 2 + gap / 2, max(0.6, min(plane.step - gap, 40))
+            x += max(0.0, (plane.step - gap - wide) / 2)
+            for one in topics:
+                end = start + documents[i] * one["share"][i]
+                marks.append(_block(x, wide, plane.y(start), plane.y(end), "fill " + face_class(one["topic"])))
+                start = end
+            marks.append(
+                _block(x, wide, plane.y(start), plane.y(documents[i]), "other" if topics else "fill soft glue")
+            )
+        wanted = [plane.top + 8 + 16 * (len(topics) - i) for i in range(len(topics))] + [plane.top + 8]
+        for one, y in zip(topics, wanted, strict=False):
+            marks.append(
+                _key(
+                    plane.right + 14,
+                    y,
+                    face_class(one["topic"]),
+                    fit(topic_name(one["topic"]), 12, plane.width - plane.right - 50),
+                    str(one["topic"]["topic"]),
+                )
+            )
+        if topics:
+            marks.append(_key(plane.right + 14, wanted[-1], "other", "other topics", ""))
+        for year, n in zip(years, documents, strict=True):
+            marks.append(plane.band(year, f"{year}: {count(n, 'document')}{_leading(topics, years.index(year), n)}"))
+        return height, Markup("").join(marks)
+
+    names = ", ".join(topic_name(one["topic"]) for one in topics)
+    when = span(years[0], years[-1])
+    label = f"{count(sum(documents), 'document')} by {clip(author, 80)}, {when}, most about {names or 'no topic'}"
+    return picture(draw, label)
+
+
+def _block(x: float, width: float, bottom: float, top: float, kind: str) -> Markup:
+    if bottom - top < 0.05:
+        return Markup("")
+    return element("rect", x=x, y=top, width=width, height=max(0.2, bottom - top - 0.6), class_=kind)
+
+
+def _key(x: float, y: float, kind: str, words: str, figure: str) -> Markup:
+    name = element(
+        "text", words + " ", element("tspan", figure, class_="sub") if figure else "", x=x + 15, y=y + 4, class_="name"
+    )
+    swatch = element("rect", x=x, y=y - 5, width=9, height=9, rx=2, class_="fill" if kind != "other" else "other")
+    return element("g", swatch, name, class_=kind if kind != "other" else "plain")
+
+
+def _leading(topics: Sequence[Mapping[str, Any]], i: int, n: int) -> str:
+    if not n:
+        return ""
+    top = sorted(((one["share"][i], topic_name(one["topic"])) for one in topics), reverse=True)
+    return "; " + ", ".join(f"{name} {percent(share)}" for share, name in top if share > 0)

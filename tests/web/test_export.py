@@ -1,0 +1,138 @@
+"""A static copy: whole, linked within itself, harmless, and never in the way of anything else."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from topoi.errors import StoreError
+from topoi.web.export import MARK, Limits, export_site
+from web.addresses import MAIN
+from web.samples import hostile_corpus, save_all
+
+
+class Addresses(HTMLParser):
+    """Every address that a page refers to, and every script or style that stands in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.inline: list[str] = []
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.found += [given[name] for name in ("href", "src", "action") if given.get(name)]
+        if (tag == "script" and "src" not in given) or tag == "style" or "style" in given:
+            self.inline.append(tag)
+        self.inline += [name for name in given if name.startswith("on")]
+
+
+def read(path: Path) -> Addresses:
+    parser = Addresses()
+    parser.feed(path.read_text(encoding="utf-8"))
+    return parser
+
+
+@pytest.fixture(scope="module")
+def site(stored, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("export") / "site"
+    seen = []
+    n_pages = export_site(stored, folder, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (n_pages, n_pages) and [done for done, _ in seen] == list(range(1, n_pages + 1))
+    return folder
+
+
+def test_every_link_leads_to_a_file(site):
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) > 200
+    for page in pages:
+        for address in read(page).found:
+            if address.startswith(("#", "data:")):
+                continue
+            assert "://" not in address and not address.startswith("/"), f"{page}: {address}"
+            assert (page.parent / address.partition("#")[0]).resolve().is_file(), f"{page}: {address}"
+
+
+def test_pages_show_what_the_server_shows(site, client):
+    for kind in ("topic/3", "author/2", "word/5", "trends", "models"):
+        served = client.get(f"/m/{MAIN}/{kind}.json").json()
+        assert json.loads((site / MAIN / f"{kind}.json").read_text(encoding="utf-8")) == served
+        heading = re.search(r"<h1[^>]*>(.*?)</h1>", client.get(f"/m/{MAIN}/{kind}").text, re.S)[1]
+        text = re.sub(r"<[^>]+>|\s+", "", heading)
+        assert text in re.sub(r"<[^>]+>|\s+", "", (site / MAIN / f"{kind}.html").read_text(encoding="utf-8"))
+    assert (site / MAIN / "map.svg").exists() and (site / MAIN / "topic/3.svg").exists()
+
+
+def test_lists_go_on_and_texts_change_colour(site):
+    first = read(site / MAIN / "documents.html").found
+    assert f"../{MAIN}/documents-2.html" in first
+    second = read(site / MAIN / "documents-2.html").found
+    assert f"../{MAIN}/documents.html" in second
+    by_author = (site / MAIN / "document/0-by-author.html").read_text(encoding="utf-8")
+    assert 'data-colour="author"' in by_author
+    assert "../../static/style.css" in read(site / MAIN / "document/0.html").found
+
+
+def test_what_needs_the_program_is_not_offered(site):
+    for page in ("index", "document/0", "topic/1", "authors"):
+        text = (site / MAIN / f"{page}.html").read_text(encoding="utf-8")
+        assert "<form" not in text or "data-still" in text, page
+        assert "complete.json" not in text
+
+
+def test_limits_leave_out_pages_but_not_links(stored, tmp_path):
+    export_site(stored, tmp_path / "site", Limits(authors=2, documents=5))
+    folder = tmp_path / "site" / MAIN
+    assert len(list(folder.glob("author/*.html"))) == 2
+    assert len(list(folder.glob("document/*.json"))) == 5
+    for page in sorted((tmp_path / "site").rglob("*.html")):
+        for address in read(page).found:
+            if not address.startswith(("#", "data:")):
+                assert (page.parent / address.partition("#")[0]).resolve().is_file(), f"{page}: {address}"
+    assert "Not in this copy" in (folder / "left-out.html").read_text(encoding="utf-8")
+
+
+def test_a_hostile_collection_is_harmless_in_files(tmp_path):
+    path = save_all(hostile_corpus(), tmp_path / "hostile.topoi")
+    export_site(path, tmp_path / "site", Limits(authors=12, documents=12))
+    for page in (tmp_path / "site").rglob("*.html"):
+        parsed = read(page)
+        assert not parsed.inline, page
+        assert not any("evil.example" in address or "javascript:" in address for address in parsed.found), page
+
+
+def test_nothing_else_is_replaced(stored, tmp_path):
+    target = tmp_path / "site"
+    target.mkdir()
+    export_site(stored, target, Limits(0, 0))
+    assert (target / MARK).exists()
+    with pytest.raises(StoreError, match="holds an earlier copy; .* --force"):
+        export_site(stored, target, Limits(0, 0))
+    (target / "index.html").write_text("changed")
+    export_site(stored, target, Limits(0, 0), replace=True)
+    assert "changed" not in (target / "index.html").read_text()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    with pytest.raises(StoreError, match="other things in it"):
+        export_site(stored, tmp_path / "mine", replace=True)
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StoreError, match="is a file"):
+        export_site(stored, tmp_path / "file")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "mine", "site"]
+
+
+def test_a_failure_leaves_nothing_behind(stored, tmp_path, monkeypatch):
+    def stop(done: int, total: int) -> None:
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        export_site(stored, tmp_path / "site", progress=stop)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(StoreError):
+        export_site(tmp_path / "none.topoi", tmp_path / "site")
+    assert list(tmp_path.iterdir()) == []

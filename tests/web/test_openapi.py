@@ -1,0 +1,84 @@
+"""The description of the API, and that the server keeps to it whatever is asked."""
+
+from __future__ import annotations
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import response_schema_conformance
+
+from topoi.web.app import make_app
+from web.addresses import MAIN
+
+HOST = {"host": "127.0.0.1:8765"}
+N_EXAMPLES = 30
+TWINS = [
+    "overview",
+    "topic/{topic}",
+    "authors",
+    "author/{author}",
+    "documents",
+    "document/{document}",
+    "word/{word}",
+    "trends",
+    "compare",
+    "compare/{other}",
+    "search",
+    "parse",
+    "reviewers",
+    "models",
+    "complete",
+]
+OPERATIONS = [*((twin, "get") for twin in TWINS), ("parse", "post"), ("reviewers", "post")]
+_PLAN = settings(
+    max_examples=N_EXAMPLES,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.fixture(scope="module")
+def api(stored):
+    return schemathesis.openapi.from_asgi("/openapi.json", make_app(stored), headers=HOST)
+
+
+def test_describes_every_twin(client):
+    paths = client.get("/openapi.json").json()["paths"]
+    assert {(path, method) for path in paths for method in paths[path]} == {
+        (f"/m/{{slug}}/{twin}.json", method) for twin, method in OPERATIONS
+    }
+    for operations in paths.values():
+        for operation in operations.values():
+            assert "422" not in operation["responses"]
+            assert {"200", "400", "404", "503"} <= set(operation["responses"])
+            assert operation["summary"]
+            for parameter in operation["parameters"]:
+                assert parameter["description"]
+                limits = {"maximum", "maxLength", "maxItems", "enum", "anyOf"}
+                assert limits & set(parameter["schema"]), parameter
+
+
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["as described", "otherwise"])
+@pytest.mark.parametrize(("twin", "method"), OPERATIONS)
+def test_keeps_to_its_description(api, twin, method, mode):
+    operation = api[f"/m/{{slug}}/{twin}.json"][method]
+    n_answered = 0
+
+    @_PLAN
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def ask(case):
+        nonlocal n_answered
+        case.path_parameters["slug"] = MAIN
+        answer = case.call(headers=HOST)
+        assert answer.status_code != 421
+        case.validate_response(answer, checks=[not_a_server_error, response_schema_conformance])
+        n_answered += answer.status_code == 200
+
+    ask()
+    if mode is GenerationMode.POSITIVE and "{" not in twin:
+        assert n_answered
