@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 
 import topoi as library
+from topoi.cli import demo
+from topoi.errors import StoreError
 
 
 @pytest.fixture
@@ -49,6 +52,82 @@ def test_demo_as_json_runs_in_the_order_of_time(topoi, tmp_path: Path) -> None:
     assert peaks[0] <= peaks[-1]
 
 
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The files that the demo would have served, in place of serving them."""
+    from topoi.web import run
+
+    files: list[Path] = []
+
+    def serve(path: Path, say) -> None:
+        say("http://127.0.0.1:8765/")
+        files.append(path)
+
+    monkeypatch.setattr(run, "serve", serve)
+    return files
+
+
+def sit_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr(demo, "somebody_is_there", lambda: True)
+
+
+@pytest.mark.usefixtures("small_demo")
+def test_demo_ends_in_the_browser(topoi, tmp_path: Path, served, monkeypatch: pytest.MonkeyPatch) -> None:
+    sit_at_a_terminal(monkeypatch)
+    path = tmp_path / "demo.topoi"
+    run = topoi("demo", "-o", path, *OPTIONS)
+    assert (run.code, served) == (0, [path])
+    assert "http://127.0.0.1:8765/" in run.err and "Ctrl-C" in run.err
+    assert "http" not in run.out
+
+
+@pytest.mark.usefixtures("small_demo")
+@pytest.mark.parametrize("option", ["--no-browse", "--quiet", "--json", "--csv"])
+def test_demo_does_not_serve_when_asked_not_to(topoi, tmp_path: Path, served, monkeypatch, option: str) -> None:
+    sit_at_a_terminal(monkeypatch)
+    assert topoi("demo", "-o", tmp_path / "demo.topoi", *OPTIONS, option).code == 0
+    assert served == []
+
+
+@pytest.mark.usefixtures("small_demo")
+def test_demo_does_not_serve_without_a_terminal(topoi, tmp_path: Path, served) -> None:
+    run = topoi("demo", "-o", tmp_path / "demo.topoi", *OPTIONS)
+    assert (run.code, served) == (0, [])
+    assert "topoi browse" in run.err
+
+
+@pytest.mark.parametrize(
+    ("stdin", "stdout", "environment", "there"),
+    [(True, True, "", True), (False, True, "", False), (True, False, "", False), (True, True, "true", False)],
+)
+def test_a_person_has_a_terminal(monkeypatch, stdin: bool, stdout: bool, environment: str, there: bool) -> None:
+    class Stream(io.StringIO):
+        def __init__(self, terminal: bool) -> None:
+            super().__init__()
+            self.isatty = lambda: terminal
+
+    monkeypatch.setenv("CI", environment)
+    monkeypatch.setattr("sys.stdin", Stream(stdin))
+    monkeypatch.setattr("sys.stdout", Stream(stdout))
+    assert demo.somebody_is_there() is there
+
+
+@pytest.mark.usefixtures("small_demo")
+@pytest.mark.parametrize("error", [ImportError('pip install "topoi[web]"'), StoreError("no port is free")])
+def test_demo_without_a_browser_has_ended_well(topoi, tmp_path: Path, monkeypatch, error: Exception) -> None:
+    from topoi.web import run as web
+
+    def refuse(path: Path, say) -> None:
+        raise error
+
+    sit_at_a_terminal(monkeypatch)
+    monkeypatch.setattr(web, "serve", refuse)
+    run = topoi("demo", "-o", tmp_path / "demo.topoi", *OPTIONS)
+    assert run.code == 0
+    assert run.err.splitlines()[-1] == str(error)
+
+
 @pytest.mark.usefixtures("small_demo")
 def test_demo_does_not_overwrite(topoi, tmp_path: Path) -> None:
     path = tmp_path / "demo.topoi"
@@ -58,7 +137,8 @@ def test_demo_does_not_overwrite(topoi, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_demo")
-def test_interrupted_demo_still_shows_and_saves(topoi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_demo_still_shows_and_saves(topoi, tmp_path: Path, served, monkeypatch) -> None:
+    sit_at_a_terminal(monkeypatch)
     complete = library.AuthorTopicModel.fit
 
     def interrupted(self, corpus):
@@ -67,6 +147,6 @@ def test_interrupted_demo_still_shows_and_saves(topoi, tmp_path: Path, monkeypat
 
     monkeypatch.setattr(library.AuthorTopicModel, "fit", interrupted)
     run = topoi("demo", "-o", tmp_path / "demo.topoi", *OPTIONS)
-    assert run.code == 130
+    assert (run.code, served) == (130, [])
     assert "interrupted before the end; saved" in run.err and "█" in run.out
     assert library.load(tmp_path / "demo.topoi").fit_info_["interrupted"]

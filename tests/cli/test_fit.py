@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import topoi as library
-from topoi.cli import fit_options
+from topoi.cli import fit_options, saving
 from topoi.cli.fit import default_output, stop_word_list
-from topoi.errors import CorpusError
+from topoi.errors import CorpusError, StoreError
 
 from .conftest import COURT, FIELD, FIT, SEA
 
@@ -61,7 +61,7 @@ def test_refuses_to_overwrite_before_any_work(topoi, papers: Path, model_file: P
     monkeypatch.setattr(library, "read_corpus", must_not_read)
     run = topoi("fit", papers, "-o", model_file)
     assert run.code == 1
-    assert "--force" in run.err
+    assert "--force" in run.err and "--name" in run.err
 
 
 def test_force_replaces(topoi, papers: Path, tmp_path: Path) -> None:
@@ -70,6 +70,64 @@ def test_force_replaces(topoi, papers: Path, tmp_path: Path) -> None:
     assert topoi("fit", papers, "-o", path, *FIT, "--force").code == 0
     assert library.load(path).n_topics == 3
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_second_model_goes_beside_the_first(topoi, papers: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.topoi"
+    assert topoi("fit", papers, "-o", path, *FIT, "--name", "three").code == 0
+    run = topoi("fit", papers, "-o", path, *FIT[2:-1], "-k", 2, "-m", "lda", "--name", "two", "--json")
+    assert run.code == 0
+    assert f"saved 'two' in {path}" in run.err and [row["topic"] for row in json.loads(run.out)] == [0, 1]
+    assert library.open_store(path).models()["name"].tolist() == ["three", "two"]
+    assert library.load(path, "three").n_topics == 3
+
+
+def test_a_model_is_replaced_only_by_force(topoi, papers: Path, tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "m.topoi"
+    for name in ("first", "second"):
+        assert topoi("fit", papers, "-o", path, *FIT, "--name", name).code == 0
+    assert topoi("fit", papers, "-o", path, *FIT, "-k", 2, "--name", "first", "--force").code == 0
+    assert library.open_store(path).models()[["name", "n_topics"]].values.tolist() == [["second", 3], ["first", 2]]
+    monkeypatch.setattr(library, "read_corpus", must_not_read)
+    run = topoi("fit", papers, "-o", path, *FIT, "--name", "first")
+    assert (run.code, run.err.count("\n")) == (1, 1)
+    assert "has a model 'first' already" in run.err and "--force" in run.err
+
+
+def test_another_collection_is_refused_before_sampling(topoi, papers: Path, tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "m.topoi"
+    assert topoi("fit", papers, "-o", path, *FIT, "--name", "first").code == 0
+    before = path.read_bytes()
+    monkeypatch.setattr(library.AuthorTopicModel, "fit", lambda *_: pytest.fail("sampled in vain"))
+    for options in (["--max-words", 5], ["--max-words", 5, "--force"]):
+        run = topoi("fit", papers, "-o", path, *FIT, *options, "--name", "second")
+        assert (run.code, run.err.count("\n")) == (1, 1)
+        assert "holds another corpus (48 documents, 1,440 words of text" in run.err
+    assert path.read_bytes() == before
+
+
+def test_a_model_is_not_added_to_what_is_no_store(topoi, papers: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(library, "read_corpus", must_not_read)
+    path = tmp_path / "letter.topoi"
+    path.write_text("Dear reader,\n" * 100)
+    for options in ([], ["--force"]):
+        run = topoi("fit", papers, "-o", path, "--name", "first", *options)
+        assert run.code == 1 and "not a topoi store" in run.err
+    assert topoi("fit", papers, "-o", tmp_path, "--name", "first").code == 1
+    assert topoi("fit", papers, "-o", tmp_path / "absent" / "m.topoi", "--name", "first").code == 1
+
+
+@pytest.mark.parametrize("name", ["", " ", "two\nlines", "n" * 201])
+def test_a_name_that_cannot_be_saved_is_wrong_usage(topoi, papers: Path, tmp_path: Path, monkeypatch, name) -> None:
+    monkeypatch.setattr(library, "read_corpus", must_not_read)
+    assert topoi("fit", papers, "-o", tmp_path / "m.topoi", "--name", name).code == 2
+
+
+def test_the_longest_name_is_that_of_the_store(tmp_path: Path) -> None:
+    model = library.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]])
+    model.save(tmp_path / "m.topoi", name="n" * saving.LONGEST_NAME)
+    with pytest.raises(StoreError, match="printable characters"):
+        model.save(tmp_path / "m.topoi", name="n" * (saving.LONGEST_NAME + 1))
 
 
 def test_refuses_a_folder_that_does_not_exist(topoi, papers: Path, tmp_path: Path, monkeypatch) -> None:

@@ -26,6 +26,20 @@ def test_help_imports_nothing_heavy() -> None:
     assert HEAVY.isdisjoint(done.stderr.split())
 
 
+QUICK = [["topics"], ["authors"], ["trends"], ["similar", "Drake, F"], ["words", "ship"], ["unusual", "Drake, F"]]
+
+
+@pytest.mark.parametrize("verb", QUICK, ids=lambda verb: verb[0])
+def test_questions_do_without_loading_the_model(model_file: Path, verb: list[str]) -> None:
+    script = (
+        "import sys; from topoi.cli.main import main; code = main(sys.argv[1:]);"
+        "sys.stderr.write(' '.join(sys.modules)); sys.exit(code)"
+    )
+    command = [sys.executable, "-c", script, verb[0], str(model_file), *verb[1:]]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert {"sklearn", "topoi.models.files", "topoi.models.gibbs"}.isdisjoint(done.stderr.split())
+
+
 def test_version(topoi) -> None:
     assert topoi("version").out == f"{library.__version__}\n"
 
@@ -66,10 +80,10 @@ def test_folder_is_one_line(topoi, tmp_path: Path) -> None:
 
 
 def test_long_messages_stay_on_one_line(topoi, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def refuse(path):
+    def refuse(path, name):
         raise ModelError("first line\n   second line")
 
-    monkeypatch.setattr(library, "load", refuse, raising=False)
+    monkeypatch.setattr(library, "view", refuse, raising=False)
     path = tmp_path / "m.topoi"
     path.touch()
     assert topoi("topics", path).err == "topoi: first line second line\n"
@@ -88,10 +102,10 @@ def test_traceback_after_two_dashes_is_text(topoi, model_file: Path) -> None:
 
 
 def test_interrupt_exits_130(topoi, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def interrupt(path):
+    def interrupt(path, name):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(library, "load", interrupt, raising=False)
+    monkeypatch.setattr(library, "view", interrupt, raising=False)
     path = tmp_path / "m.topoi"
     path.touch()
     assert topoi("topics", path).code == 130
@@ -100,7 +114,7 @@ def test_interrupt_exits_130(topoi, monkeypatch: pytest.MonkeyPatch, tmp_path: P
 def test_runs_as_a_process(model_file: Path) -> None:
     command = [sys.executable, "-m", "topoi.cli.main", "topics", str(model_file), "--csv"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("topic,n_words,share,words,authors\n")
+    assert done.stdout.startswith("topic,label,n_words,share,words,authors\n")
     assert done.stderr == ""
 
 

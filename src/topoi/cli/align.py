@@ -3,61 +3,86 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from topoi.cli import look
-from topoi.cli.options import AsCsv, AsJson, open_topic_model
+from topoi.cli.options import AsCsv, AsJson, loaded, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
+from topoi.cli.topics import labels_of, with_labels
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from topoi.models.stored.view import ModelView
+
 
 def align(
     file_a: Annotated[Path, typer.Argument(metavar="FILE_A", help="A fitted model, as `topoi fit` saves it.")],
     file_b: Annotated[
-        Path | None, typer.Argument(metavar="[FILE_B]", help="Another one; without it, two chains of the first.")
+        Path | None, typer.Argument(metavar="[FILE_B]", help="Another one; without it, both are in the first.")
+    ] = None,
+    name_a: Annotated[
+        str | None,
+        typer.Option("--name-a", "--name", metavar="NAME", help="The model in FILE_A.  [default: the one saved last]"),
+    ] = None,
+    name_b: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The model in FILE_B, or another in FILE_A.  [default: the one saved last]"),
     ] = None,
     chain_a: Annotated[int, typer.Option(metavar="N", min=0, help="The chain of the first.")] = 0,
     chain_b: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="The chain of the second.  [default: 0, or 1 of the same file]"),
+        typer.Option(metavar="N", min=0, help="The chain of the second.  [default: 0, or 1 of the same model]"),
     ] = None,
     n: Annotated[int | None, typer.Option("-n", "--n", metavar="N", min=1, help="Show the N nearest pairs.")] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Put the topics of two models, or of two chains, side by side, the most similar pair first."""
+    """Put the topics of two models, or of two chains of one, side by side, the most similar pair first."""
     check_one_format(as_json, as_csv)
-    first = open_topic_model(file_a)
-    second = None if file_b is None else open_topic_model(file_b)
+    first = open_topic_view(file_a, name_a)
+    alone = file_b is None and name_b is None
+    second = first if alone else open_topic_view(file_b or file_a, name_b)
     import topoi
 
-    everything = topoi.align_topics(first, second, chain_a=chain_a, chain_b=chain_b).pairs
+    if alone:
+        alignment = topoi.align_topics(loaded(first), chain_a=chain_a, chain_b=chain_b)
+    else:
+        models = with_chain(first, chain_a), with_chain(second, chain_b or 0)
+        alignment = topoi.align_topics(*models, chain_a=chain_a, chain_b=chain_b)
+    everything = alignment.pairs
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
-        draw_pairs(rows, screen)
+        draw_pairs(rows, labels_of(first), labels_of(second), screen)
         mutual = int(everything["mutual"].sum())
         screen.print(f"{mutual} of {len(everything)} pairs are each other's nearest (=)", style="dim")
 
     print_frame(everything if n is None else everything.head(n), as_json=as_json, as_csv=as_csv, render=render)
 
 
-def draw_pairs(frame: pd.DataFrame, screen: Console) -> None:
-    """A line per pair: the distance, then both topics' numbers and words."""
+def with_chain(view: ModelView, chain: int) -> Any:
+    """A model that has this chain: the file has the first ready, the others are loaded."""
+    return loaded(view) if chain else view
+
+
+def draw_pairs(frame: pd.DataFrame, labels_a: dict[int, str], labels_b: dict[int, str], screen: Console) -> None:
+    """A line per pair: the distance, then both topics' numbers, labels and words."""
     from rich.text import Text
 
     room = (screen.width - (6 + 1 + 2 * 3 + 5 * len(look.GAP))) // 2
     for row in frame.to_dict("records"):
+        a, b = row["topic_a"], row["topic_b"]
+        face_a = with_labels({a: row["words_a"]}, labels_a)[a]
+        face_b = with_labels({b: row["words_b"]}, labels_b)[b]
         line = look.row(
             (Text(f"{row['distance']:6.2f}", style="dim"), 6),
-            look.topic_number(row["topic_a"]),
-            (look.topic_words(row["topic_a"], row["words_a"], room), room),
+            look.topic_number(a),
+            (look.topic_words(a, face_a, room), room),
             ("=" if row["mutual"] else "", 1),
-            look.topic_number(row["topic_b"]),
-            look.topic_words(row["topic_b"], row["words_b"], room),
+            look.topic_number(b),
+            look.topic_words(b, face_b, room),
         )
         screen.print(line)

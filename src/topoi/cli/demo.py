@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from topoi.cli import look
-from topoi.cli.options import AsCsv, AsJson, available_cores, refuse_overwriting
+from topoi.cli.options import AsCsv, AsJson, available_cores
 from topoi.cli.output import check_one_format, print_frame
+from topoi.cli.saving import refuse_overwriting
 from topoi.cli.story import story
+from topoi.errors import TopoiError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,11 +44,12 @@ def demo(
         int, typer.Option("-i", "--iterations", metavar="N", min=1, help="Sweeps over the corpus.")
     ] = N_ITERATIONS,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the random draws.")] = 0,
+    no_browse: Annotated[bool, typer.Option("--no-browse", help="Do not end in the web browser.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress; only the result.")] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Fit the State of the Union addresses and show how their topics rise and fall."""
+    """Fit the State of the Union addresses, show how their topics rise and fall, and open them in the browser."""
     check_one_format(as_json, as_csv)
     refuse_overwriting(output, force)
     import topoi
@@ -74,6 +79,28 @@ def demo(
     status.print(closing(output, frame, interrupted), soft_wrap=True)
     if interrupted:
         raise typer.Exit(130)
+    if not (no_browse or quiet or as_json or as_csv) and somebody_is_there():
+        browse(output, status)
+
+
+def somebody_is_there() -> bool:
+    """Whether a person sits at a terminal, who can end what runs until it is ended."""
+    streams = (sys.stdin, sys.stdout)
+    return not os.environ.get("CI") and all(stream is not None and stream.isatty() for stream in streams)
+
+
+def browse(path: Path, status: Console) -> None:
+    """Show the saved model in the web browser until Ctrl-C; where that cannot be, the demo has ended well anyway."""
+
+    def say(address: str) -> None:
+        status.print(f"\nand in the web browser: {address}  (Ctrl-C ends the demo)", style="bold", soft_wrap=True)
+
+    try:
+        from topoi.web.run import serve
+
+        serve(path, say=say)
+    except (ImportError, TopoiError) as error:
+        status.print(f"\n{error}", style="dim", soft_wrap=True)
 
 
 def opening(corpus: Corpus, n_topics: int) -> Text:
@@ -154,13 +181,15 @@ def _peak_below(row: dict[Any, Any], spark: int) -> Text:
 
 
 def closing(output: Path, frame: pd.DataFrame, interrupted: bool) -> Text:
-    """Where the model is, and two things to try with it."""
+    """Where the model is, and a few things to try with it."""
     from rich.text import Text
 
     president, file = frame["presidents"].iloc[0][0], shlex.quote(str(output))
     return Text.assemble(
         "\ninterrupted before the end; " if interrupted else "\n",
         f"saved {output}; ask it more:\n",
+        ("  topoi browse ", "bold"),
+        f"{file}\n",
         ("  topoi topics ", "bold"),
         f"{file}\n",
         ("  topoi authors ", "bold"),

@@ -17,7 +17,7 @@ def document_line(start: Text, row: dict[Any, Any], width: int) -> Text:
     line = start.copy()
     if "year" in row:
         line.append(f"{look.GAP}{year:>4}", style="dim")
-    line.append(look.GAP + " ".join(name.split()))
+    line.append(look.GAP + look.printable(name))
     line.truncate(width, overflow="ellipsis")
     line.rstrip()
     return line

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from topoi.cli import look
 from topoi.cli.document_lines import document_line
-from topoi.cli.options import AsCsv, AsJson, ModelFile, open_topic_model
+from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, every_chain, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import words_by_topic
+from topoi.cli.topics import faces_by_topic
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
+
+    from topoi.models.stored.view import ModelView
 
 
 def documents(
@@ -25,6 +27,7 @@ def documents(
     topic: Annotated[int | None, typer.Option(metavar="K", help="Show the documents with most of this topic.")] = None,
     similar: Annotated[bool, typer.Option("--similar", help="Show the documents most like ID.")] = False,
     n: Annotated[int, typer.Option("-n", "--n", metavar="N", min=1, help="Rows to show.")] = 10,
+    name: ModelName = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -34,23 +37,28 @@ def documents(
         raise typer.BadParameter("give --topic K or the ID of a document")
     if similar and document is None:
         raise typer.BadParameter("--similar needs the ID of a document")
-    model = open_topic_model(file)
+    view = open_topic_view(file, name)
     import topoi
 
     if topic is not None:
-        print_frame(topoi.topic_documents(model, topic, n=n), as_json=as_json, as_csv=as_csv, render=draw_shares)
+        print_frame(topoi.topic_documents(view, topic, n=n), as_json=as_json, as_csv=as_csv, render=draw_shares)
     elif similar:
-        frame = topoi.similar_documents(model, str(document), n=n)
+        frame = topoi.similar_documents(who_knows(view, str(document)), str(document), n=n)
         print_frame(frame, as_json=as_json, as_csv=as_csv, render=draw_similar)
     else:
-        frame = topoi.document_topics(model, str(document), n=n)
-        words = words_by_topic(model, 8)
+        frame = topoi.document_topics(who_knows(view, str(document)), str(document), n=n)
+        words = faces_by_topic(view, 8)
 
         def render(rows: pd.DataFrame, screen: Console) -> None:
             for row in rows.to_dict("records"):
                 screen.print(look.share_line(row["topic"], row["share"], words[row["topic"]], screen.width))
 
         print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
+
+
+def who_knows(view: ModelView, document: str) -> Any:
+    """Whom to ask about a document: what the file has ready of its own, every chain about a new text."""
+    return every_chain(view) if view.catalogue_.find_document(document) is None else view
 
 
 def draw_shares(frame: pd.DataFrame, screen: Console) -> None:

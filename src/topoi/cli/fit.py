@@ -11,8 +11,9 @@ import typer
 from topoi.cli import fit_options as given
 from topoi.cli import look
 from topoi.cli.authors import author_words_frame, draw_author_words
-from topoi.cli.options import AsCsv, AsJson, available_cores, has_topics, refuse_overwriting, split_names
+from topoi.cli.options import AsCsv, AsJson, available_cores, split_names
 from topoi.cli.output import check_one_format, print_frame
+from topoi.cli.saving import refuse_corpus, refuse_name, refuse_overwriting
 from topoi.cli.topics import draw_topics, topics_frame
 from topoi.errors import CorpusError
 
@@ -54,6 +55,7 @@ def fit(
     stop_words: given.StopWords = None,
     phrases: given.Phrases = False,
     output: given.Output = None,
+    name: given.Name = None,
     force: given.Force = False,
     quiet: given.Quiet = False,
     as_json: AsJson = False,
@@ -62,7 +64,10 @@ def fit(
     """Fit a model to a collection of documents, and save both in one file."""
     check_one_format(as_json, as_csv)
     path = output or default_output(source)
-    refuse_overwriting(path, force)
+    if name is None:
+        refuse_overwriting(path, force, "add a model to it with --name NAME, ")
+    else:
+        refuse_name(path, name, force)
     settings = {
         "n_topics": topics,
         "alpha": alpha,
@@ -91,15 +96,17 @@ def fit(
         "phrases": phrases or None,
     }
     corpus = read(source, on_error, stop_words, reading)
+    if name is not None:
+        refuse_corpus(path, corpus, source)
     screen = look.console(stderr=True)
     screen.quiet = quiet
     report(corpus, screen)
     fitted = unfitted.fit(corpus)
-    fitted.save(path, replace_file=force)
-    summarise(fitted, path, screen)
+    fitted.save(path, name=name, replace_file=force and name is None)
+    summarise(fitted, path, name, screen)
     if as_json or as_csv or not quiet:
-        print_result(fitted, as_json, as_csv)
-    verb = "topics" if has_topics(fitted) else "authors"
+        print_result(fitted, path, as_json, as_csv)
+    verb = "authors" if model is given.Family.author else "topics"
     screen.print(f"\nnext: topoi {verb} {shlex.quote(str(path))}", soft_wrap=True)
     if fitted.fit_info_["interrupted"]:
         raise typer.Exit(130)
@@ -173,7 +180,7 @@ def report(corpus: Corpus, screen: Console) -> None:
     screen.print(f"{left}, {corpus.n_authors:,} authors" if corpus.n_authors else left)
 
 
-def summarise(model: AuthorTopicModel, path: Path, screen: Console) -> None:
+def summarise(model: AuthorTopicModel, path: Path, name: str | None, screen: Console) -> None:
     """Say how the fit went and where the model is."""
     info = model.fit_info_
     chains = "" if info["n_chains"] == 1 else f" of {info['n_chains']} chains"
@@ -182,13 +189,17 @@ def summarise(model: AuthorTopicModel, path: Path, screen: Console) -> None:
     if info["interrupted"]:
         screen.print(f"interrupted; what was sampled so far is saved in {path}", style="bold", soft_wrap=True)
     else:
-        screen.print(f"saved {path} ({path.stat().st_size / 1e6:.1f} MB)", style="bold", soft_wrap=True)
+        what = str(path) if name is None else f"{name!r} in {path}"
+        screen.print(f"saved {what} ({path.stat().st_size / 1e6:.1f} MB)", style="bold", soft_wrap=True)
 
 
-def print_result(model: AuthorTopicModel, as_json: bool, as_csv: bool) -> None:
-    """The topics that were found; of a model without topics, the busiest authors' words."""
-    if has_topics(model):
-        print_frame(topics_frame(model, 10, 5), as_json=as_json, as_csv=as_csv, render=draw_largest)
+def print_result(model: Any, path: Path, as_json: bool, as_csv: bool) -> None:
+    """The topics that were found, as ``topoi topics`` shows them; without topics, the busiest authors' words."""
+    import topoi
+
+    view = topoi.view(path)  # the model saved last
+    if view.n_topics:
+        print_frame(topics_frame(view, 10, 5), as_json=as_json, as_csv=as_csv, render=draw_largest)
     else:
         frame = author_words_frame(model, TOPICS_IN_SUMMARY)
         print_frame(frame, as_json=as_json, as_csv=as_csv, render=draw_author_words)

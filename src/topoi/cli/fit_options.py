@@ -122,5 +122,9 @@ Phrases = Annotated[bool, _word("--phrases", help="Join words that belong togeth
 Output = Annotated[
     Path | None, _output("-o", "--output", metavar="FILE", help="Where to save.  [default: SOURCE's name with .topoi]")
 ]
-Force = Annotated[bool, _output("--force", help="Replace an existing file.")]
+Name = Annotated[
+    str | None,
+    _output("--name", metavar="NAME", help="What to call the model; an existing file keeps its other models."),
+]
+Force = Annotated[bool, _output("--force", help="Replace an existing file; with --name, only that model.")]
 Quiet = Annotated[bool, _output("-q", "--quiet", help="No report, no progress, no summary.")]

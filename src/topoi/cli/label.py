@@ -8,9 +8,9 @@ import typer
 
 from topoi.cli import look
 from topoi.cli.given_text import TextFile, given_text
-from topoi.cli.options import AsCsv, AsJson, ModelFile, has_authors, open_topic_model
+from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import words_by_topic
+from topoi.cli.topics import faces_by_topic
 from topoi.errors import ModelError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from topoi.models.author_topic.estimator import AuthorTopicModel
+    from topoi.models.stored.view import ModelView
 
 UNSURE = 0.5
 MARGIN = "  "
@@ -33,19 +33,20 @@ def label(
         typer.Option(metavar="A,B", help="Possible authors; may be repeated.  [default: somebody new]"),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random draws.")] = 0,
+    name: ModelName = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Label every word of a text with its topic, and with its author where there are several."""
     check_one_format(as_json, as_csv)
     passage = given_text(text, from_file)
-    model = open_topic_model(file)
-    if authors and not has_authors(model):
+    view = open_topic_view(file, name)
+    if authors and not view.n_authors:
         raise ModelError(f"the model in {file} knows no authors; leave out --authors")
     import topoi
 
-    frame = topoi.label_words(model, passage, authors=possible_authors(model, authors), random_state=seed)
-    words = words_by_topic(model, 8)
+    frame = topoi.label_words(view, passage, authors=possible_authors(view, authors), random_state=seed)
+    words = faces_by_topic(view, 8)
 
     def render(labelled: pd.DataFrame, screen: Console) -> None:
         draw_labels(passage, labelled, words, screen)
@@ -53,25 +54,24 @@ def label(
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
 
 
-def possible_authors(model: AuthorTopicModel, given: list[str] | None) -> list[str] | str | None:
+def possible_authors(view: ModelView, given: list[str] | None) -> list[str] | str | None:
     """Who may have written the text: named authors, ``"any"`` for the likeliest of all, None for somebody new."""
     if not given:
         return None
     if given == ["any"]:
         return "any"
-    return [name for names in given for name in split_authors(model, names)]
+    return [name for names in given for name in split_authors(view, names)]
 
 
-def split_authors(model: AuthorTopicModel, given: str) -> list[str]:
+def split_authors(view: ModelView, given: str) -> list[str]:
     """The authors that one ``--authors`` names: one name, or several with a semicolon or comma between them.
 
     A comma may stand inside a name ("Jordan, M"), so the whole is tried first. What remains unknown is left for the
     library to refuse, with the nearest names.
     """
-    known = {str(name).casefold() for name in model.authors_}
     for separator in (None, ";", ","):
         names = [given.strip()] if separator is None else [part.strip() for part in given.split(separator)]
-        if all(name.casefold() in known for name in names):
+        if all(len(view.catalogue_.authors_named([name])) for name in names):
             return names
     return [given.strip()]
 
@@ -143,5 +143,5 @@ def _draw_author_shares(frame: pd.DataFrame, screen: Console) -> None:
     if "author" not in frame or frame["author"].isna().all():
         return
     shares = frame["author"].value_counts(normalize=True)
-    line = look.NAME_GAP.join(f"{name} {look.percent(share)}" for name, share in shares.head(5).items())
+    line = look.NAME_GAP.join(f"{look.printable(name)} {look.percent(share)}" for name, share in shares.head(5).items())
     screen.print(Text(f"\n  by {line}", style="dim"))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
+
+from topoi.analysis.colours import hex_from_oklch, topic_hue
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-GOLDEN_ANGLE = 137.50776405003785  # degrees; successive multiples never crowd the wheel
 # Readable on both grounds: a contrast of at least 3:1 against white and 5:1 against black for every hue.
 LIGHTNESS = 0.64
 CHROMA = 0.125
@@ -38,27 +38,7 @@ def topic_colour(topic: int) -> str:
     >>> len({topic_colour(k) for k in range(100)})
     100
     """
-    return _hex_from_oklch(LIGHTNESS, CHROMA, (30 + topic * GOLDEN_ANGLE) % 360)
-
-
-def _hex_from_oklch(lightness: float, chroma: float, hue: float) -> str:
-    """The nearest sRGB colour as ``#rrggbb``, by Ottosson's OKLab matrices."""
-    a = chroma * math.cos(math.radians(hue))
-    b = chroma * math.sin(math.radians(hue))
-    long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
-    medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
-    short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
-    linear = (
-        4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
-        -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
-        -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
-    )
-    return "#" + "".join(f"{round(255 * _gamma(value)):02x}" for value in linear)
-
-
-def _gamma(linear: float) -> float:
-    clipped = min(1.0, max(0.0, linear))
-    return 12.92 * clipped if clipped <= 0.0031308 else 1.055 * clipped ** (1 / 2.4) - 0.055
+    return hex_from_oklch(LIGHTNESS, CHROMA, topic_hue(topic))
 
 
 def sparkline(values: Iterable[float | None]) -> str:
@@ -96,7 +76,18 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}%" if share >= 0.0995 else f"{100 * share:.1f}%"
 
 
-def fitting(items: Sequence[str], width: int, gap: str = GAP) -> list[str]:
+def printable(text: object) -> str:
+    r"""A text on one line without control characters: what stands in a file must not steer the terminal.
+
+    Examples
+    --------
+    >>> printable("a title\non two lines\x1b[2J")
+    'a title on two lines [2J'
+    """
+    return " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())
+
+
+def fitting(items: Iterable[str], width: int, gap: str = GAP) -> list[str]:
     """The first items that fit in a width, at least one; none is cut in two.
 
     Examples
@@ -106,7 +97,7 @@ def fitting(items: Sequence[str], width: int, gap: str = GAP) -> list[str]:
     """
     kept: list[str] = []
     used = 0
-    for item in items:
+    for item in map(printable, items):
         used += len(item) + (len(gap) if kept else 0)
         if kept and used > width:
             break
@@ -149,6 +140,7 @@ def topic_words(topic: int, words: Sequence[str], width: int) -> Text:
         if rank:
             line.append(GAP)
         line.append(word, style=f"bold {topic_colour(topic)}" if rank == 0 else "" if rank < 5 else "dim")
+    line.truncate(max(width, 1), overflow="ellipsis")
     return line
 
 

@@ -13,10 +13,14 @@ from topoi import __version__
 from topoi.cli import (
     align,
     authors,
+    browse,
     demo,
     documents,
+    export,
     fit,
     label,
+    models,
+    name,
     reviewers,
     similar,
     topics,
@@ -50,6 +54,10 @@ app.command("similar", short_help="Authors who write about the same.")(similar.s
 app.command("likely", short_help="Who could have written a text.")(reviewers.likely)
 app.command("reviewers", short_help="Who could review a text.")(reviewers.reviewers)
 app.command("align", short_help="Topics of two fits side by side.")(align.align)
+app.command("models", short_help="The models of a file.")(models.models)
+app.command("name", short_help="Give a topic a label.")(name.name_topic)
+app.command("browse", short_help="Read a model in the web browser.")(browse.browse)
+app.command("export", short_help="Write a static copy of the web pages.")(export.export)
 app.command("demo", short_help="Fit two centuries of State of the Union addresses.")(demo.demo)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,53 +12,52 @@ import typer
 from topoi.errors import ModelError, StoreError
 
 if TYPE_CHECKING:
-    from topoi.models.author_topic.estimator import AuthorTopicModel
+    from topoi.models.stored.view import ModelView
 
 ModelFile = Annotated[Path, typer.Argument(metavar="FILE", help="A fitted model, as `topoi fit` saves it.")]
+ModelName = Annotated[
+    str | None,
+    typer.Option("--name", metavar="NAME", help="Which of the file's models.  [default: the one saved last]"),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object per row.", rich_help_panel="Output")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.", rich_help_panel="Output")]
 
 
-def open_model(path: Path) -> AuthorTopicModel:
-    """The model in a file, with a plain message where there is none."""
+def check_file(path: Path) -> None:
+    """Say plainly that a file is not there, or is a folder."""
     if path.is_dir():
         raise StoreError(f"{path} is a folder; name the .topoi file that `topoi fit` wrote")
     if not path.exists():
         raise FileNotFoundError(2, "No such file", str(path))
+
+
+def open_view(path: Path, name: str | None) -> ModelView:
+    """The model in a file, read by SQL as questions need it: there at once, however large the file."""
+    check_file(path)
     import topoi
 
-    model: Any = topoi.load(path)
-    return model
+    return topoi.view(path, name)
 
 
-def open_topic_model(path: Path) -> AuthorTopicModel:
-    """The model in a file, if it is one with topics."""
-    model = open_model(path)
-    if not has_topics(model):
-        raise ModelError(f"the {type(model).__name__} in {path} has no topics; see `topoi authors {path}`")
-    return model
+def open_topic_view(path: Path, name: str | None) -> ModelView:
+    """The same, if it is a model with topics."""
+    view = open_view(path, name)
+    if not view.n_topics:
+        which = "" if name is None else f" --name {shlex.quote(name)}"
+        raise ModelError(f"the {view.family} in {path} has no topics; see `topoi authors {path}{which}`")
+    return view
 
 
-def has_topics(model: object) -> bool:
-    """Whether a model has topics; the author model has none."""
-    return hasattr(model, "topic_sizes")
+def loaded(view: ModelView) -> Any:
+    """The model itself, for what its rows in the store do not answer."""
+    import topoi
+
+    return topoi.load(view.store, view.name)
 
 
-def has_authors(model: AuthorTopicModel) -> bool:
-    """Whether a model tells authors apart; LDA does not."""
-    return len(model.authors_) > 0
-
-
-def refuse_overwriting(path: Path, force: bool) -> None:
-    """Stop before any work is done if the result could not be written, or would replace an earlier one unasked."""
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder; name a file to write")
-    if path.exists() and not force:
-        raise StoreError(f"{path} exists; choose another file with -o, or replace it with --force")
-    if not path.absolute().parent.is_dir():
-        raise StoreError(f"cannot write {path}: there is no folder {path.absolute().parent}")
-    if not os.access(path.absolute().parent, os.W_OK):
-        raise StoreError(f"cannot write {path}: no permission to write in {path.absolute().parent}")
+def every_chain(view: ModelView) -> Any:
+    """The model with all its chains, for questions that average over them; a view knows the first chain."""
+    return view if view.n_topics and view.n_chains == 1 else loaded(view)
 
 
 def available_cores() -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from topoi.cli.look import console, percent
+from topoi.cli.look import console, percent, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +88,7 @@ def _cell(name: str, value: object) -> str:
     import pandas as pd
 
     if isinstance(value, list):
-        return LIST_SEPARATOR.join(map(str, value))
+        return LIST_SEPARATOR.join(map(printable, value))
     if pd.isna(value):  # type: ignore[call-overload]
         return ""
     if name.endswith(SHARES):
@@ -97,4 +97,4 @@ def _cell(name: str, value: object) -> str:
         return f"{value:,.4g}"
     if name.startswith("n_"):
         return f"{value:,}"
-    return str(value)
+    return printable(value)

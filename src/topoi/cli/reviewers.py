@@ -8,16 +8,16 @@ import typer
 
 from topoi.cli.given_text import TextFile, TextWords, given_text, joined
 from topoi.cli.label import split_authors
-from topoi.cli.options import AsCsv, AsJson, ModelFile, open_model, open_topic_model
+from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, every_chain, open_topic_view, open_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.similar import draw_authors_with_topics
-from topoi.cli.topics import words_by_topic
+from topoi.cli.topics import faces_by_topic
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from topoi.models.author_topic.estimator import AuthorTopicModel
+    from topoi.models.stored.view import ModelView
 
 
 def reviewers(
@@ -33,17 +33,19 @@ def reviewers(
         int | None,
         typer.Option(metavar="N", min=0, help="Leave out authors with fewer words.  [default: the prior's weight]"),
     ] = None,
+    name: ModelName = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Show the authors who know the subject of a text best, without its own authors and their co-authors."""
     check_one_format(as_json, as_csv)
     passage = given_text(joined(text), from_file)
-    model = open_topic_model(file)
+    view = open_topic_view(file, name)
     import topoi
 
-    frame = topoi.recommend_reviewers(model, passage, n=n, exclude=excluded(model, exclude), min_words=min_words)
-    words = words_by_topic(model, 8)
+    own = excluded(view, exclude)
+    frame = topoi.recommend_reviewers(every_chain(view), passage, n=n, exclude=own, min_words=min_words)
+    words = faces_by_topic(view, 8)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         figures = [f"{count:,} doc{' ' if count == 1 else 's'}" for count in rows["n_documents"]]
@@ -53,10 +55,10 @@ def reviewers(
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
 
 
-def excluded(model: AuthorTopicModel, given: list[str] | None) -> list[str]:
+def excluded(view: ModelView, given: list[str] | None) -> list[str]:
     """The names that ``--exclude`` gives; a semicolon always separates, a comma only between names that are known."""
     parts = [part for names in given or [] for part in names.split(";") if part.strip()]
-    return [name for part in parts for name in split_authors(model, part)]
+    return [name for part in parts for name in split_authors(view, part)]
 
 
 def left_out(attrs: dict[Any, Any]) -> str:
@@ -78,13 +80,14 @@ def likely(
     text: TextWords = None,
     from_file: TextFile = None,
     n: Annotated[int, typer.Option("-n", "--n", metavar="N", min=1, help="Authors to show.")] = 10,
+    name: ModelName = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Show the authors most likely to have written a text, if one of them wrote it alone."""
     check_one_format(as_json, as_csv)
     passage = given_text(joined(text), from_file)
-    model = open_model(file)
+    view = open_view(file, name)
     import topoi
 
-    print_frame(topoi.likely_authors(model, passage, n=n), as_json=as_json, as_csv=as_csv)
+    print_frame(topoi.likely_authors(every_chain(view), passage, n=n), as_json=as_json, as_csv=as_csv)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoi.cli import look
-from topoi.cli.options import AsCsv, AsJson, ModelFile, open_topic_model
+from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import words_by_topic
+from topoi.cli.topics import faces_by_topic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,16 +38,17 @@ def similar(
         int | None,
         typer.Option(metavar="N", min=0, help="Leave out authors with fewer words.  [default: the prior's weight]"),
     ] = None,
+    name: ModelName = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Show the authors whose mixtures of topics are nearest to one author's, and the topics they share."""
     check_one_format(as_json, as_csv)
-    model = open_topic_model(file)
+    view = open_topic_view(file, name)
     import topoi
 
-    frame = topoi.similar_authors(model, author, n=n, measure=measure.value, min_words=min_words)
-    words = words_by_topic(model, 8)
+    frame = topoi.similar_authors(view, author, n=n, measure=measure.value, min_words=min_words)
+    words = faces_by_topic(view, 8)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         draw_authors_with_topics(rows, "name", [f"{d:.2f}" for d in rows["distance"]], words, screen)
@@ -64,7 +65,7 @@ def draw_authors_with_topics(
     if frame.empty:
         screen.print("Nobody is left.")
         return
-    names = [str(author)[:WIDEST_NAME] for author in frame[name]]
+    names = [look.printable(author)[:WIDEST_NAME] for author in frame[name]]
     width, figure_width = max(map(len, names)), max(map(len, figures))
     numbers = [_numbers(topics) for topics in frame["topics"]]
     number_width = max(map(len, numbers))

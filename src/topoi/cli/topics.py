@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoi.cli import look
-from topoi.cli.options import AsCsv, AsJson, ModelFile, has_authors, open_topic_model
-from topoi.cli.output import check_one_format, print_frame
+from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_topic_view
+from topoi.cli.output import check_one_format, plain_table, print_frame
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from topoi.models.author_topic.estimator import AuthorTopicModel
+    from topoi.models.stored.view import ModelView
 
 BAR_WIDTH = 6
 
@@ -24,57 +24,87 @@ def topics(
     topic: Annotated[int | None, typer.Option(metavar="K", help="Only this topic, with probabilities.")] = None,
     n_words: Annotated[int, typer.Option(metavar="N", min=1, help="Words per topic.")] = 10,
     n_authors: Annotated[int, typer.Option(metavar="N", min=0, help="Authors per topic.")] = 5,
+    name: ModelName = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Show every topic with its words and its authors, or one topic in detail."""
     check_one_format(as_json, as_csv)
-    model = open_topic_model(file)
+    view = open_topic_view(file, name)
     if topic is None:
-        print_frame(topics_frame(model, n_words, n_authors), as_json=as_json, as_csv=as_csv, render=draw_topics)
-    else:
-        print_frame(topic_frame(model, topic, n_words, n_authors), as_json=as_json, as_csv=as_csv)
+        print_frame(topics_frame(view, n_words, n_authors), as_json=as_json, as_csv=as_csv, render=draw_topics)
+        return
+    frame, label = topic_frame(view, topic, n_words, n_authors), labels_of(view).get(topic)
+
+    def render(rows: pd.DataFrame, screen: Console) -> None:
+        draw_topic(rows, topic, label, screen)
+
+    print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
 
 
-def words_by_topic(model: AuthorTopicModel, n: int) -> dict[int, list[str]]:
-    """The most probable words of each topic."""
-    return _lists(model.top_words(n), "word")
+def labels_of(view: ModelView) -> dict[int, str]:
+    """What people called the topics."""
+    return view.store.labels(view.name)
 
 
-def authors_by_topic(model: AuthorTopicModel, n: int) -> dict[int, list[str]]:
+def words_by_topic(view: ModelView, n: int) -> dict[int, list[str]]:
+    """The most probable words of each topic; a topic without a word of the corpus has none."""
+    return _lists(view.top_words(n), "word", view.n_topics)
+
+
+def authors_by_topic(view: ModelView, n: int) -> dict[int, list[str]]:
     """The leading authors of each topic."""
-    return _lists(model.top_authors(n), "author")
+    return _lists(view.top_authors(n), "author", view.n_topics)
 
 
-def _lists(frame: pd.DataFrame, column: str) -> dict[int, list[str]]:
-    lists: dict[int, list[str]] = {}
+def faces_by_topic(view: ModelView, n: int) -> dict[int, list[str]]:
+    """What people know each topic by: its label if it has one, then its most probable words."""
+    return with_labels(words_by_topic(view, n), labels_of(view))
+
+
+def with_labels(words: dict[int, list[str]], labels: dict[int, str]) -> dict[int, list[str]]:
+    """Words by topic, with the topic's label before them where there is one.
+
+    Examples
+    --------
+    >>> with_labels({0: ["ship", "sail"], 1: ["wheat"]}, {1: "farming"})
+    {0: ['ship', 'sail'], 1: ['farming', 'wheat']}
+    """
+    return {topic: [labels[topic], *found] if topic in labels else found for topic, found in words.items()}
+
+
+def _lists(frame: pd.DataFrame, column: str, n_topics: int) -> dict[int, list[str]]:
+    lists: dict[int, list[str]] = {topic: [] for topic in range(n_topics)}
     for topic, value in zip(frame["topic"].tolist(), frame[column].tolist(), strict=True):
-        lists.setdefault(int(topic), []).append(str(value))
+        lists[int(topic)].append(str(value))
     return lists
 
 
-def topics_frame(model: AuthorTopicModel, n_words: int, n_authors: int) -> pd.DataFrame:
-    """One row per topic: its size, its words and its authors as lists."""
-    frame = model.topic_sizes()[["topic", "n_words", "share"]].copy()
-    words = words_by_topic(model, n_words)
-    frame["words"] = [words.get(int(k), []) for k in frame["topic"]]
-    if has_authors(model) and n_authors:
-        names = authors_by_topic(model, n_authors)
-        frame["authors"] = [names.get(int(k), []) for k in frame["topic"]]
+def topics_frame(view: ModelView, n_words: int, n_authors: int) -> pd.DataFrame:
+    """One row per topic: its label if people gave it one, its size, its words and its authors as lists."""
+    import pandas as pd
+
+    frame = view.topic_sizes()[["topic", "n_words", "share"]].copy()
+    labels, words = labels_of(view), words_by_topic(view, n_words)
+    frame.insert(1, "label", pd.Series([labels.get(int(k)) for k in frame["topic"]], dtype=object))
+    frame["words"] = [words[int(k)] for k in frame["topic"]]
+    if view.n_authors and n_authors:
+        names = authors_by_topic(view, n_authors)
+        frame["authors"] = [names[int(k)] for k in frame["topic"]]
     return frame
 
 
-def topic_frame(model: AuthorTopicModel, topic: int, n_words: int, n_authors: int) -> pd.DataFrame:
+def topic_frame(view: ModelView, topic: int, n_words: int, n_authors: int) -> pd.DataFrame:
     """One topic's words and authors side by side by rank, with probabilities."""
     import pandas as pd
 
-    words = model.top_words(n_words, topic=topic)
+    words = view.top_words(n_words, topic=topic)
     columns = {
         "word": words["word"].reset_index(drop=True),
         "word_probability": words["probability"].reset_index(drop=True),
     }
-    if has_authors(model) and n_authors:
-        names = model.top_authors(n_authors, topic=topic)
+    if view.n_authors and n_authors:
+        names = view.top_authors(n_authors, topic=topic)
         columns["author"] = names["author"].reset_index(drop=True)
         columns["author_probability"] = names["probability"].reset_index(drop=True)
     frame = pd.DataFrame(columns)
@@ -84,18 +114,32 @@ def topic_frame(model: AuthorTopicModel, topic: int, n_words: int, n_authors: in
 
 
 def draw_topics(frame: pd.DataFrame, screen: Console) -> None:
-    """One entry per topic: number, share with a small bar, words; authors below in a quieter voice."""
+    """One entry per topic: number, share with a small bar, words; authors below in a quieter voice.
+
+    A label takes the place of the words, which then stand below it.
+    """
     from rich.text import Text
 
     margin = 3 + 5 + BAR_WIDTH + 3 * len(look.GAP)
-    largest = frame["share"].max()
+    room = screen.width - margin
+    largest = frame["share"].max() or 1.0
     for row in frame.to_dict("records"):
+        topic, label = row["topic"], row["label"]
         line = look.row(
-            look.topic_number(row["topic"]),
+            look.topic_number(topic),
             (Text(look.percent(row["share"]).rjust(5), style="dim"), 5),
-            (Text(look.bar(row["share"] / largest, BAR_WIDTH), style=look.topic_colour(row["topic"])), BAR_WIDTH),
-            look.topic_words(row["topic"], row["words"], screen.width - margin),
+            (Text(look.bar(row["share"] / largest, BAR_WIDTH), style=look.topic_colour(topic)), BAR_WIDTH),
+            look.topic_words(topic, [label] if label else row["words"], room),
         )
         screen.print(line)
+        if label:
+            screen.print(Text(" " * margin) + look.plain_words(row["words"], room))
         if row.get("authors"):
-            screen.print(Text(" " * margin) + look.quiet_list(row["authors"], screen.width - margin))
+            screen.print(Text(" " * margin) + look.quiet_list(row["authors"], room))
+
+
+def draw_topic(frame: pd.DataFrame, topic: int, label: str | None, screen: Console) -> None:
+    """One topic's table, under its label if it has one."""
+    if label:
+        screen.print(look.topic_words(topic, [label], screen.width))
+    screen.print(plain_table(frame))

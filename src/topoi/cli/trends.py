@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli import look
-from topoi.cli.options import AsCsv, AsJson, ModelFile, open_topic_model
+from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, loaded, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import words_by_topic
+from topoi.cli.topics import faces_by_topic
+from topoi.errors import ModelError
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
+
+    from topoi.models.stored.view import ModelView
 
 MAX_SPARK = 40
 TOPICS_PER_GROUP = 5
@@ -24,28 +27,46 @@ def trends(
     by: Annotated[str, typer.Option(metavar="COLUMN", help="year, decade, or any column of the documents.")] = "year",
     topic: Annotated[int | None, typer.Option(metavar="K", help="Only this topic, period by period.")] = None,
     n: Annotated[int | None, typer.Option("-n", "--n", metavar="N", min=1, help="Show the N that move most.")] = None,
+    name: ModelName = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Show how the share of each topic moves with time, from the steepest rise to the steepest fall."""
     check_one_format(as_json, as_csv)
-    model = open_topic_model(file)
-    import topoi
-
+    view = open_topic_view(file, name)
     if topic is not None:
-        model.top_words(1, topic=topic)  # says which topics there are, if this is none of them
-    frame = topoi.topic_trends(model, by=by)
+        view.top_words(1, topic=topic)  # says which topics there are, if this is none of them
+    frame = trends_frame(view, by)
     if topic is not None:
         frame = frame[frame["topic"] == topic].reset_index(drop=True)
         print_frame(frame, as_json=as_json, as_csv=as_csv)
         return
-    words = words_by_topic(model, 10)
+    words = faces_by_topic(view, 10)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         draw = draw_trends if is_ordered(rows) else draw_groups
         draw(rows, words, screen, n)
 
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
+
+
+def trends_frame(view: ModelView, by: str) -> pd.DataFrame:
+    """The share of each topic in each period: by year and decade a store has it ready, else the model is loaded."""
+    import topoi
+
+    if by == "year" or (by == "decade" and not has_column(view, by)):
+        try:
+            return topoi.topic_trends(view, by=by)
+        except ModelError:
+            pass  # without years; the corpus knows which columns there are, and says so
+    return topoi.topic_trends(loaded(view), by=by)
+
+
+def has_column(view: ModelView, column: str) -> bool:
+    """Whether a document has its own value in a column that is none of those that every store has."""
+    query = "SELECT 1 FROM document, json_each(metadata) AS field WHERE field.key = ? LIMIT 1"
+    with view.store.connection() as connection:
+        return connection.execute(query, (column,)).fetchone() is not None
 
 
 def is_ordered(frame: pd.DataFrame) -> bool:
@@ -107,6 +128,6 @@ def draw_groups(frame: pd.DataFrame, words: dict[int, list[str]], screen: Consol
     from rich.text import Text
 
     for group, rows in frame.groupby(frame.columns[0], sort=True):
-        screen.print(Text(str(group), style="bold"))
+        screen.print(Text(look.printable(group), style="bold"))
         for row in rows.nlargest(n or TOPICS_PER_GROUP, "share").to_dict("records"):
             screen.print(look.share_line(row["topic"], row["share"], words[row["topic"]], screen.width))

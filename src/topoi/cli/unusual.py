@@ -8,7 +8,7 @@ import typer
 
 from topoi.cli import look
 from topoi.cli.document_lines import document_line
-from topoi.cli.options import AsCsv, AsJson, ModelFile, open_model
+from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, loaded, open_view
 from topoi.cli.output import check_one_format, print_frame
 
 if TYPE_CHECKING:
@@ -20,15 +20,18 @@ def unusual(
     file: ModelFile,
     author: Annotated[str, typer.Argument(metavar="AUTHOR", help="An author's name.")],
     n: Annotated[int, typer.Option("-n", "--n", metavar="N", min=1, help="Documents to show.")] = 10,
+    name: ModelName = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Show an author's documents from the most to the least surprising, as if nobody else had a part in them."""
     check_one_format(as_json, as_csv)
-    model = open_model(file)
+    view = open_view(file, name)
     import topoi
 
-    frame = topoi.unusual_documents(model, author=author)
+    frame = topoi.unusual_documents(view, author=author)
+    if frame.empty:  # a file that an earlier topoi wrote does not have them ready
+        frame = topoi.unusual_documents(loaded(view), author=author)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         draw_unusual(rows, frame, screen)
@@ -43,7 +46,7 @@ def draw_unusual(rows: pd.DataFrame, everything: pd.DataFrame, screen: Console) 
     median = everything["perplexity"].median()
     number = f"{len(everything):,} document{'' if len(everything) == 1 else 's'}"
     middle = "" if median != median else f", median perplexity {median:,.0f}"
-    heading = Text(str(everything.attrs["author"]), style="bold")
+    heading = Text(look.printable(everything.attrs["author"]), style="bold")
     screen.print(heading.append(f"  {number}{middle}", style="not bold dim"))
     for row in rows.to_dict("records"):
         score = "–" if row["perplexity"] != row["perplexity"] else f"{row['perplexity']:,.0f}"

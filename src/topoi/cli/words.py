@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoi.cli import look
-from topoi.cli.options import AsCsv, AsJson, ModelFile, open_topic_model
+from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import words_by_topic
+from topoi.cli.topics import faces_by_topic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,16 +20,17 @@ def words(
     file: ModelFile,
     word: Annotated[str, typer.Argument(metavar="WORD", help="A word of the vocabulary.")],
     n: Annotated[int, typer.Option("-n", "--n", metavar="N", min=1, help="Topics to show.")] = 5,
+    name: ModelName = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Show which topics a word comes from, and where it ranks in each."""
     check_one_format(as_json, as_csv)
-    model = open_topic_model(file)
+    view = open_topic_view(file, name)
     import topoi
 
-    frame = topoi.word_topics(model, word, n=n)
-    leading = words_by_topic(model, 8)
+    frame = topoi.word_topics(view, word, n=n)
+    leading = faces_by_topic(view, 8)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         draw_word(rows, leading, screen)
@@ -41,7 +42,7 @@ def draw_word(frame: pd.DataFrame, leading: dict[int, list[str]], screen: Consol
     """The word, then a line per topic: share of the word's occurrences, its rank there, the topic's words."""
     from rich.text import Text
 
-    screen.print(Text(str(frame["word"].iloc[0]), style="bold"))
+    screen.print(Text(look.printable(frame["word"].iloc[0]), style="bold"))
     ranks = [f"{rank:,}." for rank in frame["word_rank"]]
     width = max(map(len, ranks))
     for row, rank in zip(frame.to_dict("records"), ranks, strict=True):

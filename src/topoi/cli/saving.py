@@ -1,0 +1,78 @@
+"""Where a fitted model goes: what would keep it from being saved is said before any work is done."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from topoi.errors import StoreError
+
+if TYPE_CHECKING:
+    from topoi.corpus.corpus import Corpus
+
+LONGEST_NAME = 200
+
+
+def refuse_overwriting(path: Path, force: bool, instead: str = "") -> None:
+    """Stop if the result could not be written, or would replace an earlier file unasked.
+
+    Parameters
+    ----------
+    path
+        The file to be written.
+    force
+        Whether an existing one may be replaced.
+    instead
+        What else could be done with an existing file.
+    """
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; name a file to write")
+    if path.exists() and not force:
+        raise StoreError(f"{path} exists; choose another file with -o, {instead}or replace it with --force")
+    _check_folder(path)
+
+
+def refuse_name(path: Path, name: str, force: bool) -> None:
+    """Stop if a model of that name could not be saved, or would replace an earlier one unasked.
+
+    Unlike a whole file, which ``--force`` replaces, the file's other models stay.
+    """
+    if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+        raise typer.BadParameter(f"--name must be a text of 1 to {LONGEST_NAME} printable characters")
+    if not path.exists() or path.is_dir():
+        refuse_overwriting(path, force)
+        return
+    _check_folder(path)
+    import topoi
+
+    with topoi.open_store(path) as store:
+        taken = name in set(store.models()["name"])
+    if taken and not force:
+        raise StoreError(f"{path} has a model {name!r} already; choose another --name, or replace it with --force")
+
+
+def refuse_corpus(path: Path, corpus: Corpus, source: Path) -> None:
+    """Stop if a file that a model is to be added to holds another corpus than the one that was read."""
+    if not path.exists():
+        return
+    import topoi
+
+    with topoi.open_store(path) as store:
+        there = store.sql("SELECT fingerprint, n_documents, n_tokens FROM corpus").iloc[0]
+    if there["fingerprint"] != corpus.fingerprint():
+        raise StoreError(
+            f"{path} holds another corpus ({there['n_documents']:,} documents, {there['n_tokens']:,} words of text; "
+            f"{source}, as it was read now, has {corpus.n_docs:,} and {corpus.n_tokens:,}): one file, one corpus; "
+            "read it with the same options as before, or save to another file with -o"
+        )
+
+
+def _check_folder(path: Path) -> None:
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise StoreError(f"cannot write {path}: there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
+        raise StoreError(f"cannot write {path}: no permission to write in {folder}")
