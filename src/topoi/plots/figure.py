@@ -1,0 +1,52 @@
+"""What all figures share: plotly, imported when it is needed, and a quiet look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from topoi.analysis.colours import hex_from_oklch, topic_hue
+from topoi.errors import ModelError
+
+_LIGHTNESS, _CHROMA = 0.6, 0.13
+_RULE = "#e4dfd5"
+
+
+def graph_objects() -> Any:
+    """The module ``plotly.graph_objects``, or a ``ModelError`` that says how to get it."""
+    try:
+        return import_module("plotly.graph_objects")
+    except ImportError:
+        raise ModelError('figures need plotly; install it with: pip install "topoi[plots]"') from None
+
+
+def topic_colour(topic: int) -> str:
+    """The colour of a topic, from its number.
+
+    Examples
+    --------
+    >>> from topoi.plots.figure import topic_colour
+    >>> topic_colour(3) == topic_colour(3) != topic_colour(4)
+    True
+    """
+    return hex_from_oklch(_LIGHTNESS, _CHROMA, topic_hue(topic))
+
+
+def leading_words(model: Any, topics: Sequence[int], n: int) -> dict[int, list[str]]:
+    """The first words of some topics."""
+    return {k: [str(word) for word in model.top_words(n, topic=k)["word"]] for k in topics}
+
+
+def quiet(figure: Any, title: str, x: str, y: str) -> Any:
+    """The figure on white, with rules instead of boxes."""
+    figure.update_layout(
+        title={"text": title, "x": 0.02},
+        template="plotly_white",
+        font={"family": "system-ui, sans-serif", "size": 13},
+        margin={"l": 60, "r": 30, "t": 60, "b": 50},
+        hoverlabel={"namelength": -1},
+        xaxis={"title": x, "gridcolor": _RULE, "zeroline": False},
+        yaxis={"title": y, "gridcolor": _RULE, "zeroline": False},
+    )
+    return figure

@@ -1,0 +1,69 @@
+"""Topics as circles on a plane: near ones share words, large ones have many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from topoi.analysis.given import need_topics
+from topoi.errors import ModelError
+from topoi.models.topic_distances import jensen_shannon
+from topoi.models.topic_layout import topic_map as places_of
+from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colour
+
+_LARGEST = 70.0  # pixels across
+_WORDS = 10
+
+
+def topic_map(model: Any) -> Any:
+    """Topics as circles on a plane: near ones share words, the area is the share of all words.
+
+    Distances are roots of Jensen–Shannon divergences between the topics' words, scaled to two dimensions.
+
+    Parameters
+    ----------
+    model : AuthorTopicModel, LDA or ModelView
+        A fitted model with three or more topics.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The words of a topic show where the pointer is.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"], ["e", "f"]] * 5)
+    >>> figure = topoi.plots.topic_map(topoi.LDA(3, n_iter=5, random_state=0).fit(corpus))
+    >>> len(figure.data[0].x)
+    3
+    """
+    need_topics(model, "they are what the map shows")
+    go = graph_objects()
+    chain = model.chains_[0]
+    share = chain.topic_sizes / max(int(chain.topic_sizes.sum()), 1)
+    words_of = chain.topics.shares(np.arange(chain.n_topics))
+    places = places_of(jensen_shannon(lambda words: words_of[:, words], words_of.shape[1]), share)
+    if places is None:
+        raise ModelError(f"a map needs at least three topics; this model has {chain.n_topics}")
+    words = leading_words(model, range(chain.n_topics), _WORDS)
+    figure = go.Figure(
+        go.Scatter(
+            x=places[:, 0].tolist(),
+            y=places[:, 1].tolist(),
+            mode="markers+text",
+            text=[words[k][0] for k in range(chain.n_topics)],
+            textfont={"size": 11},
+            marker={
+                "size": (_LARGEST * np.sqrt(share / share.max())).tolist(),
+                "color": [topic_colour(k) for k in range(chain.n_topics)],
+                "opacity": 0.55,
+                "line": {"width": 0},
+            },
+            customdata=[[k, s, ", ".join(words[k])] for k, s in enumerate(share.tolist())],
+            hovertemplate="topic %{customdata[0]}: %{customdata[1]:.1%}<br>%{customdata[2]}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(visible=False).update_yaxes(visible=False, scaleanchor="x")
+    return quiet(figure, "Topics by their words", "", "")

@@ -1,0 +1,70 @@
+"""Topics along time, as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from topoi.analysis.given import need_topic
+from topoi.analysis.trends import hottest_topics, topic_trends
+from topoi.corpus.corpus import Corpus
+from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colour
+
+_RISING, _FALLING = 4, 3
+_WORDS = 3
+
+
+def trends(model: Any, corpus: Corpus | None = None, topics: Sequence[int] | None = None, by: str = "year") -> Any:
+    """A line per topic: its share of the words of each year, decade or value of any column.
+
+    Parameters
+    ----------
+    model : AuthorTopicModel, LDA or ModelView
+        A fitted model.
+    corpus : Corpus, optional
+        The documents; the training corpus if not given.
+    topics : list of int, optional
+        Which topics; those that rise and fall most if not given.
+    by : str
+        A column of the documents, or "decade".
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        In a notebook it shows itself; ``figure.write_html("trends.html")`` keeps it.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]] * 4, dates=[1990 + d for d in range(8)])
+    >>> model = topoi.LDA(2, n_iter=5, random_state=0).fit(corpus)
+    >>> len(topoi.plots.trends(model, topics=[1]).data)
+    1
+    """
+    go = graph_objects()
+    frame = topic_trends(model, corpus, by)
+    chosen = _moving(frame) if topics is None else [need_topic(model, k) for k in topics]
+    words = leading_words(model, chosen, _WORDS)
+    figure = go.Figure()
+    for k in chosen:
+        mine = frame[frame["topic"] == k]
+        figure.add_trace(
+            go.Scatter(
+                x=mine[by].tolist(),
+                y=mine["share"].tolist(),
+                customdata=mine["n_words"].tolist(),
+                name=f"{k}: {', '.join(words[k])}",
+                mode="lines+markers",
+                line={"color": topic_colour(k), "width": 2},
+                marker={"size": 5},
+                hovertemplate="%{x}: %{y:.2%} of the words (%{customdata:,})",
+            )
+        )
+    figure.update_yaxes(tickformat=".1%", rangemode="tozero")
+    return quiet(figure, f"Share of words by {by}", by, "share of words")
+
+
+def _moving(frame: Any) -> list[int]:
+    """The topics that rise most, and those that fall most."""
+    order = [int(k) for k in hottest_topics(frame)["topic"]]
+    return list(dict.fromkeys([*order[:_RISING], *order[::-1][:_FALLING]]))

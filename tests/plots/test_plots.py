@@ -1,0 +1,58 @@
+"""Figures hold the numbers that the questions answer."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import topoi
+from topoi.errors import ModelError, NotFoundError
+from topoi.plots.figure import topic_colour
+
+
+@pytest.fixture(scope="module")
+def model() -> topoi.LDA:
+    rng = np.random.default_rng(0)
+    rows = [rng.choice(list("abcdefgh"), 20).tolist() for _ in range(40)]
+    corpus = topoi.Corpus.from_tokens(rows, dates=[1990 + d // 4 for d in range(40)])
+    return topoi.LDA(9, n_iter=20, random_state=0).fit(corpus)
+
+
+def test_lines_are_the_trends(model):
+    figure = topoi.plots.trends(model, topics=[2, 5])
+    frame = topoi.topic_trends(model)
+    for k, line in zip((2, 5), figure.data, strict=True):
+        mine = frame[frame["topic"] == k]
+        assert list(line.x) == mine["year"].tolist() and list(line.y) == mine["share"].tolist()
+        assert line.line.color == topic_colour(k)
+        assert line.name.startswith(f"{k}: {model.top_words(1, topic=k)['word'].item()}")
+
+
+def test_without_a_choice_those_that_move_most(model):
+    order = topoi.analysis.trends.hottest_topics(topoi.topic_trends(model))["topic"].tolist()
+    shown = [int(line.name.partition(":")[0]) for line in topoi.plots.trends(model).data]
+    assert shown == order[:4] + order[::-1][:3]
+
+
+def test_other_columns_and_wrong_topics(model):
+    assert topoi.plots.trends(model, topics=[0], by="decade").layout.xaxis.title.text == "decade"
+    with pytest.raises(NotFoundError, match="no topic 99"):
+        topoi.plots.trends(model, topics=[99])
+
+
+def test_map_has_a_circle_for_each_topic(model):
+    circles = topoi.plots.topic_map(model).data[0]
+    size = np.array(circles.marker.size)
+    n_words = model.topic_sizes()["n_words"].to_numpy()
+    np.testing.assert_allclose((size / size.max()) ** 2, n_words / n_words.max())
+    assert len(set(zip(circles.x, circles.y, strict=True))) == 9
+    with pytest.raises(ModelError, match="at least three topics; this model has 2"):
+        topoi.plots.topic_map(topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]))
+
+
+def test_without_plotly_a_hint(model, monkeypatch):
+    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
+    with pytest.raises(ModelError, match=r'pip install "topoi\[plots\]"'):
+        topoi.plots.trends(model)
