@@ -58,7 +58,7 @@ def test_matrices_and_likelihoods_agree_with_the_dense_definition(counts, n_word
     found = made.kl_matrix(Mixtures.from_counts(other, 2 * alpha))
     np.testing.assert_allclose(found, kl_matrix(dense, dense_shares(other, 2 * alpha)), atol=1e-9)
     rng = np.random.default_rng(n_words)
-    columns, times = rng.dirichlet(np.ones(n_words), len(alpha)), rng.integers(1, 4, n_words)
+    columns, times = rng.dirichlet(np.ones(n_words), len(alpha)), rng.integers(1, 9, n_words)
     np.testing.assert_allclose(made.log_likelihoods(columns, times), np.log(dense @ columns) @ times, atol=1e-12)
 
 
@@ -98,3 +98,11 @@ def test_counting_documents_topics(seed):
     dense = np.array([np.bincount(topic[a:b], minlength=4) for a, b in zip(start, start[1:], strict=False)])
     for found, expected in zip(count_topics(start, topic, 4), sparse_rows(dense), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+def test_long_texts_neither_vanish_nor_lose_precision():
+    rng = np.random.default_rng(0)
+    made = Mixtures.from_counts(rng.integers(0, 9, (5, 4)), np.full(4, 0.1))
+    columns, times = rng.uniform(1e-12, 1e-9, (4, 3000)), rng.integers(1, 7, 3000)
+    expected = np.log(made.shares(np.arange(5)) @ columns) @ times
+    np.testing.assert_allclose(made.log_likelihoods(columns, times), expected, rtol=1e-12)
