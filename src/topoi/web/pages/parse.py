@@ -84,13 +84,12 @@ def _result(room: Room, page: ParsePage) -> ParseResult:
     text, sampling = page["text"], page["sampling"]
     if not room.has_topics:
         raise ModelError("this model has no topics to label words with; choose another model")
-    # Every word has a letter and something after it, so there are no more words than half the characters.
-    n_words = min(len(text.split()) * 2, len(text) // 2 + 1)
+    n_words = len(room.view.vocabulary_.encode([text]).tokens)
     plan = (sampling["burn_in"], sampling["samples"], sampling["lag"])
     n_authors = most_authors(n_words, room.view.n_topics, plan[0] + plan[1] * plan[2], N_LIKELY, MOST_CANDIDATES)
     named = _named(room, page["who"], page["authors"])
     check_sampling(n_words, room.view.n_topics, n_authors if page["who"] == "any" else len(named or ()), *plan)
-    likely = _likely(room, text, n_authors if page["who"] == "any" else N_LIKELY)
+    likely = _likely(room, text, n_authors if page["who"] == "any" else N_LIKELY) if n_words else []
     candidates: Any = [author["author_id"] for author in likely] if page["who"] == "any" else named
     frame = label_words(room.view, text, candidates, *plan)
     index = room.view.vocabulary_.index
@@ -144,8 +143,8 @@ def _add_authors(room: Room, frame: Any, labels: dict[str, Any]) -> list[tuple[i
 
 
 def _likely(room: Room, text: str, n: int) -> list[LikelyAuthor]:
-    """The authors most likely to have written the text alone; nobody if the model knows none of its words."""
-    if not room.has_authors or not len(room.view.vocabulary_.encode([text]).tokens):
+    """The authors most likely to have written the text alone."""
+    if not room.has_authors:
         return []
     from topoi.analysis.authorship import likely_authors
 

@@ -1,0 +1,216 @@
+"""How fast the browser answers: a server of its own, pages asked for at a steady rate, latencies by kind of page.
+
+    python -m benchmarks.browser papers.topoi --rate 20 --seconds 60
+
+Requests leave on schedule whether or not earlier ones have been answered, so that a slow page is not hidden by
+waiting for it (no coordinated omission). Loopback only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import random
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+# How often each kind of page is asked for.
+MIX = {
+    "overview": 1,
+    "topic": 5,
+    "author": 5,
+    "document": 5,
+    "word": 2,
+    "trends": 1,
+    "authors": 1,
+    "documents": 1,
+    "search": 2,
+    "complete.json": 3,
+}
+ABSTRACT_WORDS = 150
+PAPER_WORDS = 6000
+
+
+def free_port() -> int:
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        return int(door.getsockname()[1])
+
+
+def get(port: int, path: str, body: str | None = None, timeout: float = 60) -> bytes:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    try:
+        headers = {"Content-Type": "application/x-www-form-urlencoded"} if body is not None else {}
+        connection.request("GET" if body is None else "POST", path, body, headers)
+        answer = connection.getresponse()
+        content = answer.read()
+        if answer.status >= 400:
+            raise RuntimeError(f"{path[:80]}: {answer.status} {content[:300]!r}")
+        return content
+    finally:
+        connection.close()
+
+
+def start(file: Path, port: int) -> tuple[subprocess.Popen[bytes], float]:
+    """A server, and how long it took until it answered its first page."""
+    command = [sys.executable, "-m", "topoi.cli.main", "browse", str(file), "--no-open", "--port", str(port)]
+    begin = time.perf_counter()
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    while True:
+        try:
+            get(port, "/openapi.json", timeout=5)
+            return server, time.perf_counter() - begin
+        except OSError:
+            if server.poll() is not None or time.perf_counter() - begin > 60:
+                raise SystemExit("the server did not start") from None
+            time.sleep(0.02)
+
+
+def memory(server: subprocess.Popen[bytes]) -> float:
+    """The server's resident memory, in MB."""
+    status = Path(f"/proc/{server.pid}/status").read_text(encoding="ascii")
+    return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024  # type: ignore[index]
+
+
+class Collection:
+    """What there is to ask for."""
+
+    def __init__(self, port: int) -> None:
+        models = json.loads(get(port, self._first(port) + "models.json"))["models"]
+        self.root = f"/m/{models[0]['slug']}/"
+        page = json.loads(get(port, self.root + "overview.json"))
+        self.topics = len(page["topics"])
+        self.sizes = {
+            "topic": self.topics,
+            "author": page["collection"]["n_authors"],
+            "document": page["collection"]["n_documents"],
+            "word": page["collection"]["n_words"],
+        }
+        self.words = [word for topic in page["topics"] for word in topic["words"]]
+
+    @staticmethod
+    def _first(port: int) -> str:
+        connection = http.client.HTTPConnection("127.0.0.1", port)
+        connection.request("GET", "/")
+        return str(connection.getresponse().headers["location"])
+
+    def address(self, kind: str, chance: random.Random) -> str:
+        if kind in self.sizes:
+            return f"{self.root}{kind}/{chance.randrange(self.sizes[kind])}"
+        if kind in ("search", "complete.json"):
+            word = chance.choice(self.words)
+            return f"{self.root}{kind}?" + urllib.parse.urlencode({"q": word[: chance.randint(2, 6)]})
+        return self.root + ("" if kind == "overview" else kind)
+
+    def text(self, n_words: int, chance: random.Random) -> str:
+        return " ".join(chance.choice(self.words) for _ in range(n_words))
+
+
+def schedule(collection: Collection, rate: float, seconds: float, seed: int) -> Iterator[tuple[float, str, str]]:
+    chance = random.Random(seed)
+    kinds, weights = list(MIX), list(MIX.values())
+    for i in range(int(rate * seconds)):
+        kind = chance.choices(kinds, weights)[0]
+        yield i / rate, kind, collection.address(kind, chance)
+
+
+def load(port: int, collection: Collection, rate: float, seconds: float, seed: int) -> dict[str, list[float]]:
+    """Milliseconds from when each request was due until it was answered."""
+    found: dict[str, list[float]] = defaultdict(list)
+    lock = threading.Lock()
+    begin = time.perf_counter() + 0.2
+
+    def ask(due: float, kind: str, path: str) -> None:
+        get(port, path)
+        elapsed = 1000 * (time.perf_counter() - begin - due)
+        with lock:
+            found[kind].append(elapsed)
+
+    with ThreadPoolExecutor(64) as pool:
+        jobs = []
+        for due, kind, path in schedule(collection, rate, seconds, seed):
+            time.sleep(max(0.0, begin + due - time.perf_counter()))
+            jobs.append(pool.submit(ask, due, kind, path))
+        for job in jobs:
+            job.result()
+    return found
+
+
+def times(ask: Callable[[], object], n: int) -> list[float]:
+    measured = []
+    for _ in range(n):
+        begin = time.perf_counter()
+        ask()
+        measured.append(1000 * (time.perf_counter() - begin))
+    return measured
+
+
+def labelling(port: int, collection: Collection, seed: int) -> dict[str, list[float]]:
+    """Milliseconds for pasted texts, and for documents that are sampled again."""
+    chance = random.Random(seed)
+
+    def post(n_words: int) -> None:
+        body = urllib.parse.urlencode({"text": collection.text(n_words, chance)})
+        get(port, collection.root + "parse.json", body)
+
+    def again() -> None:
+        get(port, collection.address("document", chance) + ".json?burn_in=10&samples=10&lag=2")
+
+    return {
+        f"a pasted abstract ({ABSTRACT_WORDS} words)": times(lambda: post(ABSTRACT_WORDS), 20),
+        f"a pasted paper ({PAPER_WORDS:,} words)": times(lambda: post(PAPER_WORDS), 5),
+        "a document sampled again": times(again, 20),
+    }
+
+
+def row(name: str, values: list[float]) -> str:
+    ordered = sorted(values)
+    cells = [
+        statistics.median(ordered),
+        ordered[int(0.95 * (len(ordered) - 1))],
+        ordered[int(0.99 * (len(ordered) - 1))],
+    ]
+    return f"| {name} | {len(values)} | " + " | ".join(f"{cell:.0f}" for cell in [*cells, ordered[-1]]) + " |"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    options.add_argument("file", type=Path)
+    options.add_argument("--rate", type=float, default=20.0, help="requests a second")
+    options.add_argument("--seconds", type=float, default=60.0)
+    options.add_argument("--seed", type=int, default=0)
+    given = options.parse_args()
+    port = free_port()
+    server, seconds = start(given.file, port)
+    try:
+        collection = Collection(port)
+        for kind in MIX:  # what is compiled or read once is not what is measured
+            for _ in range(3):
+                get(port, collection.address(kind, random.Random(given.seed)))
+        labelling_times = labelling(port, collection, given.seed)
+        found = load(port, collection, given.rate, given.seconds, given.seed + 1)
+        print(f"start {seconds:.2f} s, memory after the run {memory(server):.0f} MB\n")
+        print("| page | requests | median ms | 95 % | 99 % | slowest |\n|---|---|---|---|---|---|")
+        for kind, values in sorted(found.items()):
+            print(row(kind, values))
+        print(row("**all**", [value for values in found.values() for value in values]))
+        for name, values in labelling_times.items():
+            print(row(name, values))
+    finally:
+        server.terminate()
+        server.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,270 @@
+"""Journeys in a real web browser: what a person clicks, types and sees, and no error in its console.
+
+Screenshots of every stop are kept in ``build/screenshots``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from topoi.web.run import listen
+from web.addresses import LDA, MAIN
+
+uvicorn = pytest.importorskip("uvicorn")
+playwright_api = pytest.importorskip("playwright.sync_api")
+
+PICTURES = Path(os.environ.get("TOPOI_SCREENSHOTS", Path(__file__).parents[2] / "build" / "screenshots"))
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--no-first-run"]
+TEXT = "The court heard the appeal under the light of a comet; the judge and the jury saw a star and a planet."
+
+
+@pytest.fixture(scope="module")
+def program():
+    """The web browser's program; tests are skipped where there is none (on Debian: apt install chromium)."""
+    found = os.environ.get("TOPOI_CHROMIUM") or next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        pytest.skip("no chromium is installed")
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser(program):
+    with playwright_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def address(stored, tmp_path_factory):
+    """A running server of a copy that may be written to."""
+    from topoi.web.app import make_app
+
+    path = shutil.copy(stored, tmp_path_factory.mktemp("journeys") / "small-collection.topoi")
+    with listen("127.0.0.1", 0) as door:
+        port = door.getsockname()[1]
+        config = uvicorn.Config(make_app(path, port=port), log_level="error", ws="none", access_log=False)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [door]}, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{port}"
+        server.should_exit = True
+        thread.join(10)
+
+
+@pytest.fixture
+def visit(browser, address):
+    """Opens pages, and fails the test if a console or the network complains or another host is asked for anything."""
+    complaints: list[str] = []
+    contexts = []
+
+    def open_page(path: str, width: int = 1280, scheme: str = "light", script: bool = True):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=script
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on(
+            "console", lambda m: complaints.append(f"console: {m.text}") if m.type in ("error", "warning") else None
+        )
+        page.on("pageerror", lambda error: complaints.append(f"script: {error}"))
+        page.on("request", lambda r: complaints.append(f"host: {r.url}") if not is_ours(r.url, address) else None)
+        page.goto(address + path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def is_ours(url: str, address: str) -> bool:
+    return url.startswith((address + "/", "data:", "blob:"))
+
+
+def keep(page, name: str) -> None:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=PICTURES / f"{name}.png", full_page=True)
+
+
+def heading(page) -> str:
+    return page.locator("h1").first.inner_text()
+
+
+def test_author_to_topic_to_document_to_word(visit):
+    page = visit("/")
+    assert page.url.endswith(f"/m/{LDA}/") or "/m/" in page.url
+    page.goto(re.sub(r"/m/.*", f"/m/{MAIN}/", page.url))
+    keep(page, "overview")
+    page.keyboard.press("/")
+    page.keyboard.type("keple")
+    option = page.get_by_role("option").first
+    option.wait_for()
+    assert "Kepler, J" in option.inner_text()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/author/*")
+    assert heading(page) == "Kepler, J"
+    keep(page, "author")
+    page.locator("#topics a.face").first.click()
+    page.wait_for_url("**/topic/*")
+    keep(page, "topic")
+    page.locator("ol.docs a.title").first.click()
+    page.wait_for_url("**/document/*")
+    keep(page, "document-by-topic")
+    assert page.locator(".text a").count() > 10
+    page.go_back()
+    word = page.locator("ol.words a").first
+    name = word.inner_text()
+    word.click()
+    page.wait_for_url("**/word/*")
+    assert name in heading(page)
+    keep(page, "word")
+
+
+def test_words_change_colour_and_numbers_show(visit):
+    page = visit(f"/m/{MAIN}/document/0")
+    page.get_by_role("link", name="by author").click()
+    page.locator('.text[data-colour="author"]').wait_for()
+    assert "colour=author" in page.url
+    keep(page, "document-by-author")
+    before = page.locator(".text").inner_text()
+    page.get_by_label("show numbers").check()
+    content = page.locator(".text a").first.evaluate("word => getComputedStyle(word, '::after').content")
+    assert re.search(r"\d", content) or page.locator(".text").inner_text() != before
+
+
+def test_sampling_again_and_the_stored_sample(visit):
+    page = visit(f"/m/{MAIN}/document/3")
+    page.get_by_label("burn-in sweeps").fill("5")
+    page.get_by_label("samples", exact=True).fill("4")
+    page.get_by_role("button", name="Sample this document").click()
+    page.get_by_text("Sampled just now").wait_for()
+    assert "burn_in=5" in page.url
+    keep(page, "document-sampled")
+    page.get_by_role("link", name="Back to the stored one").click()
+    page.get_by_text("Now shown: the stored sample").wait_for()
+
+
+def test_the_slider_ranks_words_anew(visit, client):
+    page = visit(f"/m/{MAIN}/topic/0")
+    page.get_by_role("slider").focus()
+    page.evaluate("document.querySelector('#words-list').dataset.old = 'yes'")
+    for _ in range(12):
+        page.keyboard.press("ArrowLeft")
+    page.wait_for_function("() => location.search === '?relevance=0' && !document.querySelector('[data-old]')")
+    expected = [word["word"] for word in client.get(f"/m/{MAIN}/topic/0.json?relevance=0").json()["words"]]
+    assert page.locator("ol.words a").all_inner_texts() == expected
+    page.reload()
+    assert page.locator("ol.words a").all_inner_texts() == expected
+    assert page.locator("output").inner_text() == "λ 0.00"
+
+
+def test_a_topic_gets_a_name_and_keeps_it(visit):
+    page = visit(f"/m/{MAIN}/topic/2")
+    page.get_by_label("A name for this topic").fill("Law & <order>")
+    page.get_by_role("button", name="Keep").click()
+    page.get_by_role("button", name="Change").wait_for()
+    assert heading(page).startswith("Law & <order>")
+    page.goto(page.url.replace("topic/2", ""))
+    assert page.get_by_text("Law & <order>").count() > 0
+    page.goto(page.url + "topic/2")
+    page.get_by_label("A name for this topic").fill("")
+    page.get_by_role("button", name="Change").click()
+    page.get_by_role("button", name="Keep").wait_for()
+
+
+@pytest.mark.parametrize("who", ["nobody", "any", "named"])
+def test_a_pasted_text_is_labelled(visit, who):
+    page = visit(f"/m/{MAIN}/parse")
+    page.locator("#text").fill(TEXT)
+    page.locator(f"input[name=who][value={who}]").check()
+    if who == "named":
+        page.locator("#names").fill("Holmes, O; Kepler, J")
+    page.get_by_role("button", name="Label this text").click()
+    page.get_by_text("Your text, read").wait_for()
+    assert page.locator(".text a").count() > 5
+    assert "court" in page.locator(".text").first.inner_text()
+    keep(page, f"parse-{who}")
+
+
+def test_reviewers_leave_out_the_authors(visit):
+    page = visit(f"/m/{MAIN}/reviewers")
+    page.locator("#text").fill(TEXT)
+    page.locator("#names").fill("Kepler, J")
+    page.get_by_role("button", name="Find reviewers").click()
+    page.locator("table.list").wait_for()
+    names = page.locator("table.list tbody th").all_inner_texts()
+    assert names and "Kepler, J" not in names
+    keep(page, "reviewers")
+
+
+def test_trends_of_chosen_topics(visit):
+    page = visit(f"/m/{MAIN}/trends")
+    keep(page, "trends")
+    while page.locator("#choices input:checked").count():
+        page.locator("#choices input:checked").first.uncheck()
+    page.locator("#choices input").nth(3).check()
+    page.get_by_label("decade").check()
+    page.wait_for_function("() => location.search.includes('by=decade')")
+    assert page.url.count("topic=") == 1
+
+
+def test_two_models_side_by_side(visit):
+    page = visit(f"/m/{MAIN}/compare/{LDA}")
+    assert page.get_by_role("img").count() + page.locator("table").count() > 0
+    keep(page, "compare")
+
+
+def test_downloads(visit):
+    page = visit(f"/m/{MAIN}/trends")
+    for name, ending in (("Picture as SVG", ".svg"), ("Picture as PNG", ".png"), ("Series as CSV", ".csv")):
+        with page.expect_download() as waiting:
+            page.get_by_role("link", name=name).or_(page.get_by_role("button", name=name)).click()
+        file = Path(waiting.value.path())
+        assert waiting.value.suggested_filename.endswith(ending)
+        head = file.read_bytes()[:8]
+        assert {".svg": b"<svg", ".png": b"\x89PNG", ".csv": b""}[ending] in head or ending == ".svg"
+
+
+STOPS = ("", "topic/1", "author/4", "document/5", "word/2", "trends", "authors", "documents?q=star", "search?q=jordan")
+
+
+@pytest.mark.parametrize("path", STOPS, ids=lambda path: path.replace("/", "-") or "overview")
+def test_everything_is_readable_without_script(visit, path):
+    page = visit(f"/m/{MAIN}/{path}", script=False)
+    assert heading(page)
+    assert page.locator("main a").count() > 3
+    assert not page.locator(".busy").count()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(
+    "path", [*STOPS, "parse", "reviewers", "models", f"compare/{LDA}"], ids=lambda p: p or "overview"
+)
+def test_nothing_sticks_out(visit, path, width, scheme):
+    page = visit(f"/m/{MAIN}/{path}", width=width, scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    keep(page, f"{width}-{scheme}-{re.sub(r'[^a-z0-9]+', '-', path) or 'overview'}")
+
+
+def test_a_page_can_be_walked_with_the_keyboard(visit):
+    page = visit(f"/m/{MAIN}/author/1")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.classList.contains('skip')")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    reached = set()
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.outerHTML"))
+    assert len(reached) > 10
