@@ -13,6 +13,8 @@ N_RANKED = 200
 # How many words of each topic are listed, and how many neighbours.
 N_WORDS = 20
 N_NEIGHBOURS = 10
+# How those words are ranked: 1 is by probability alone, 0 by how much more probable than in the whole collection.
+FACE_RELEVANCE = 0.6
 # The tables that belong to a model; a family fills those that mean something to it.
 MODEL_TABLES = (
     "topic",

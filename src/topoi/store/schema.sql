@@ -115,7 +115,7 @@ CREATE TABLE topic (
     x REAL,                              -- place on a map of topics, 0 to 1: near each other if they share words, and
     y REAL,                              -- apart far enough for circles; null if there are fewer than three topics
     glue INTEGER NOT NULL,               -- 1 if it is made of words that hold all kinds of texts together, not of content
-    words TEXT NOT NULL,                 -- JSON list: the 20 most probable words
+    words TEXT NOT NULL,                 -- JSON list: the 20 most telling words (relevance 0.6)
     PRIMARY KEY (model_id, topic)
 ) WITHOUT ROWID;
 

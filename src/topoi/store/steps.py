@@ -6,6 +6,7 @@ What only a model can work out stays empty, or at its simplest, until the model 
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from contextlib import closing
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 
 from topoi.errors import StoreError
 from topoi.store.connect import schema
-from topoi.store.entry import N_WORDS
+from topoi.store.entry import FACE_RELEVANCE, N_WORDS
 from topoi.store.hues import golden_places, place_hues
 from topoi.store.mixture_rows import pack_mixture
 
@@ -49,12 +50,14 @@ def _statement(name: str) -> str:
 
 
 def _leading_words(connection: sqlite3.Connection, model_id: Any, topic: Any) -> str:
-    words = connection.execute(
-        "SELECT w.word FROM topic_word AS t INDEXED BY topic_word_by_topic JOIN word AS w ON w.word_id = t.word_id "
-        "WHERE t.model_id = ? AND t.topic = ? ORDER BY t.n_tokens DESC, t.word_id LIMIT ?",
-        (model_id, topic, N_WORDS),
+    rows = connection.execute(
+        "SELECT w.word, t.probability, w.n_tokens FROM topic_word AS t INDEXED BY topic_word_by_topic "
+        "JOIN word AS w ON w.word_id = t.word_id WHERE t.model_id = ? AND t.topic = ? ORDER BY t.word_id",
+        (model_id, topic),
     )
-    return json.dumps([str(word) for (word,) in words], ensure_ascii=False)
+    telling = [(math.log(p) - (1.0 - FACE_RELEVANCE) * math.log(n), str(word)) for word, p, n in rows if n > 0]
+    telling.sort(key=lambda pair: -pair[0])
+    return json.dumps([word for _, word in telling[:N_WORDS]], ensure_ascii=False)
 
 
 def _put_mixture(connection: sqlite3.Connection, model_id: int, kind: str) -> None:

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.models.author_topic.posterior import Posterior
-from topoi.models.ranking import largest
+from topoi.models.ranking import largest, relevance_scores
 from topoi.models.topic_distances import jensen_shannon_of_counts, symmetrised_kl
 from topoi.models.topic_glue import glue_topics
 from topoi.models.topic_layout import topic_hues, topic_map
-from topoi.store.entry import N_NEIGHBOURS, N_WORDS
+from topoi.store.entry import FACE_RELEVANCE, N_NEIGHBOURS, N_WORDS
 
 Cells = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
@@ -50,11 +50,12 @@ def face_tables(corpus: Corpus, first: Posterior, by_document: Cells, by_word: C
 
 
 def _leading_words(corpus: Corpus, first: Posterior, room: NDArray[np.float64]) -> list[str]:
-    """The most probable words of each topic, as JSON lists."""
+    """The most telling words of each topic, as JSON lists: by plain probability many topics would begin alike."""
     lists = []
+    times = np.bincount(corpus.tokens, minlength=corpus.n_words)
     for k, total in enumerate(room.tolist()):
         probability = (first.counts.word_topic[:, k] + first.beta) / total
-        best = largest(probability[None, :], N_WORDS)[0]
+        best = largest(relevance_scores(probability[None, :], times, FACE_RELEVANCE), N_WORDS)[0]
         lists.append(json.dumps([str(word) for word in corpus.words[best]], ensure_ascii=False))
     return lists
 
