@@ -38,8 +38,8 @@ MIX = {
     "search": 2,
     "complete.json": 3,
 }
-ABSTRACT_WORDS = 150
-PAPER_WORDS = 6000
+# A paper of eight pages: some five thousand words.
+PAPER_CHARACTERS = 32_000
 
 
 def free_port() -> int:
@@ -113,8 +113,13 @@ class Collection:
             return f"{self.root}{kind}?" + urllib.parse.urlencode({"q": word[: chance.randint(2, 6)]})
         return self.root + ("" if kind == "overview" else kind)
 
-    def text(self, n_words: int, chance: random.Random) -> str:
-        return " ".join(chance.choice(self.words) for _ in range(n_words))
+    def text(self, port: int, n_characters: int, chance: random.Random) -> str:
+        """Texts of the collection, one after the other, until they are that long."""
+        text = ""
+        while len(text) < n_characters:
+            page = json.loads(get(port, self.address("document", chance) + ".json"))
+            text += "".join(piece["text"] for piece in page["pieces"]) + "\n\n"
+        return text[:200_000]
 
 
 def schedule(collection: Collection, rate: float, seconds: float, seed: int) -> Iterator[tuple[float, str, str]]:
@@ -160,18 +165,27 @@ def labelling(port: int, collection: Collection, seed: int) -> dict[str, list[fl
     """Milliseconds for pasted texts, and for documents that are sampled again."""
     chance = random.Random(seed)
 
-    def post(n_words: int) -> None:
-        body = urllib.parse.urlencode({"text": collection.text(n_words, chance)})
-        get(port, collection.root + "parse.json", body)
+    def post(texts: Iterator[str]) -> None:
+        get(port, collection.root + "parse.json", urllib.parse.urlencode({"text": next(texts)}))
+
+    abstracts = [collection.text(port, 1, chance) for _ in range(20)]
+    papers = [collection.text(port, PAPER_CHARACTERS, chance) for _ in range(10)]
+    short, long = iter(abstracts), iter(papers)
 
     def again() -> None:
         get(port, collection.address("document", chance) + ".json?burn_in=10&samples=10&lag=2")
 
     return {
-        f"a pasted abstract ({ABSTRACT_WORDS} words)": times(lambda: post(ABSTRACT_WORDS), 20),
-        f"a pasted paper ({PAPER_WORDS:,} words)": times(lambda: post(PAPER_WORDS), 5),
+        f"a document's text, pasted (mean {_mean_words(abstracts)} words)": times(lambda: post(short), len(abstracts)),
+        f"texts of {PAPER_CHARACTERS:,} characters, pasted (mean {_mean_words(papers)} words)": times(
+            lambda: post(long), len(papers)
+        ),
         "a document sampled again": times(again, 20),
     }
+
+
+def _mean_words(texts: list[str]) -> str:
+    return f"{statistics.mean(len(text.split()) for text in texts):,.0f}"
 
 
 def row(name: str, values: list[float]) -> str:

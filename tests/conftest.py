@@ -9,6 +9,11 @@ from __future__ import annotations
 import os
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says how busy the machine is, not whether the code is right.
+settings.register_profile("topoi", deadline=None)
+settings.load_profile("topoi")
 
 # Terminal width and colour must not depend on who runs the tests.
 os.environ.setdefault("COLUMNS", "80")

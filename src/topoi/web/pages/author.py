@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topoi.analysis.authors import enough_words, shared_topics
+from topoi.analysis.authors import enough_words
 from topoi.errors import NotFoundError, StoreError
 from topoi.web.pages import parameters
 from topoi.web.pages.parts import documents_by_id, name_of_author, nearest
@@ -174,7 +174,7 @@ def _similar(room: Room, author: int) -> list[AuthorNear]:
     shares = authors.shares(np.array(chosen, np.int64)) if chosen else []
     return [
         AuthorNear(
-            author_id=a, author=names[a], distance=float(distance[a]), topics=room.chips(shared_topics(own, row))
+            author_id=a, author=names[a], distance=float(distance[a]), topics=room.shared_chips(own, row)
         )
         for a, row in zip(chosen, shares, strict=True)
     ]

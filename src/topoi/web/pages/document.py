@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from topoi.analysis.authors import shared_topics
 from topoi.errors import NotFoundError, StoreError
 from topoi.web.limits import check_sampling
 from topoi.web.pages import parameters
@@ -23,7 +22,7 @@ from topoi.web.pages.parts import (
     topic_shares,
 )
 from topoi.web.pages.room import Room
-from topoi.web.pages.shapes import AuthorShare, DocumentNear, DocumentPage, FullDoc, Piece, Sampling
+from topoi.web.pages.shapes import AuthorShare, DocumentNear, DocumentPage, Face, FullDoc, Piece, Sampling
 from topoi.web.pages.text import one_line, short
 
 N_SIMILAR = 6
@@ -70,7 +69,7 @@ def document_page(
         faces=faces_of(room, pieces),
         sampling=sampling,
         similar=[
-            DocumentNear(document=others[other], distance=distance, topics=room.chips(topics))
+            DocumentNear(document=others[other], distance=distance, topics=topics)
             for other, distance, topics in near
             if other in others
         ],
@@ -162,7 +161,7 @@ def _authors(full: FullDoc, labels: dict[str, Any]) -> list[AuthorShare]:
     return author_shares(names, labels["author"])
 
 
-def _nearest(room: Room, number: int) -> list[tuple[int, float, list[int]]]:
+def _nearest(room: Room, number: int) -> list[tuple[int, float, list[Face]]]:
     """As ``topoi.similar_documents``, without what a page does not show: number, distance, shared topics."""
     if not room.has_topics:
         return []
@@ -178,4 +177,4 @@ def _nearest(room: Room, number: int) -> list[tuple[int, float, list[int]]]:
     if not chosen:
         return []
     others = compared.shares(np.array(chosen))
-    return [(d, float(distance[d]), shared_topics(own, row)) for d, row in zip(chosen, others, strict=True)]
+    return [(d, float(distance[d]), room.shared_chips(own, row)) for d, row in zip(chosen, others, strict=True)]

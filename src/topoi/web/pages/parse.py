@@ -18,6 +18,8 @@ from topoi.web.pages.shapes import LikelyAuthor, ParsePage, ParseResult, Samplin
 N_LIKELY = 5
 # How many of the likeliest authors a text's words are divided among, if anybody may have written it.
 MOST_CANDIDATES = 20
+# Who is likeliest is judged by this many words from the beginning; a whole paper tells no more, and takes long.
+LIKELY_WORDS = 1000
 _MOST_NAMES = parameters.MOST_NAMES
 
 
@@ -84,12 +86,14 @@ def _result(room: Room, page: ParsePage) -> ParseResult:
     text, sampling = page["text"], page["sampling"]
     if not room.has_topics:
         raise ModelError("this model has no topics to label words with; choose another model")
-    n_words = len(room.view.vocabulary_.encode([text]).tokens)
+    encoded = room.view.vocabulary_.encode([text])
+    n_words = len(encoded.tokens)
     plan = (sampling["burn_in"], sampling["samples"], sampling["lag"])
     n_authors = most_authors(n_words, room.view.n_topics, plan[0] + plan[1] * plan[2], N_LIKELY, MOST_CANDIDATES)
     named = _named(room, page["who"], page["authors"])
     check_sampling(n_words, room.view.n_topics, n_authors if page["who"] == "any" else len(named or ()), *plan)
-    likely = _likely(room, text, n_authors if page["who"] == "any" else N_LIKELY) if n_words else []
+    read = text[: encoded.token_end[LIKELY_WORDS - 1]] if n_words > LIKELY_WORDS else text
+    likely = _likely(room, read, n_authors if page["who"] == "any" else N_LIKELY) if n_words else []
     candidates: Any = [author["author_id"] for author in likely] if page["who"] == "any" else named
     frame = label_words(room.view, text, candidates, *plan)
     index = room.view.vocabulary_.index

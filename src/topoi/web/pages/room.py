@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.analysis.authors import shared_topics
 from topoi.errors import NotFoundError, StoreError
 from topoi.models.stored.view import ModelView
 from topoi.store.queries import PAGE_QUERIES
@@ -26,6 +27,7 @@ Result = TypeVar("Result")
 _WORDS_OF_A_FACE = 10
 _LONGEST_WORD = 100
 _MOST_ATTEMPTS = 3
+_SHARED_LOOKED_AT, _SHARED_SHOWN = 10, 3
 
 
 class Shelf:
@@ -277,6 +279,12 @@ class Room:
     def chips(self, topics: Iterable[int]) -> list[Face]:
         """Topics as they are shown in passing."""
         return [self.chip(int(topic)) for topic in topics]
+
+    def shared_chips(self, own: NDArray[np.float64], other: NDArray[np.float64]) -> list[Face]:
+        """The topics that two mixtures have in common; connecting words, which everybody shares, come last."""
+        shared = shared_topics(own, other, _SHARED_LOOKED_AT)
+        shared.sort(key=lambda topic: self.shelf.topics[topic]["face"]["glue"])
+        return self.chips(shared[:_SHARED_SHOWN])
 
     def check_topic(self, topic: int) -> None:
         """Refuse a topic that does not exist."""

@@ -1,0 +1,86 @@
+"""The README's pictures of the browser: State of the Union addresses, as `topoi demo` fits them.
+
+    topoi demo --no-browse && python -m studies.browser_pictures state-of-the-union.topoi
+
+Needs chromium and playwright. Writes docs/browser-topics.png, docs/browser-author.png and docs/browser-document.png.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import threading
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+DOCS = Path(__file__).parents[1] / "docs"
+WIDTH, HEIGHT = 1280, 860
+PRESIDENT = "Theodore Roosevelt"
+PASSAGE = "gold silver currency treasury notes"
+
+
+@contextmanager
+def served(file: Path) -> Iterator[str]:
+    """The address of a server that lives as long as the block."""
+    import uvicorn
+
+    from topoi.web.app import make_app
+    from topoi.web.run import listen
+
+    with listen("127.0.0.1", 0) as door:
+        port = door.getsockname()[1]
+        server = uvicorn.Server(uvicorn.Config(make_app(file, port=port), log_level="error"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [door]}, daemon=True)
+        thread.start()
+        while not server.started:
+            thread.join(0.05)
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def ask(address: str) -> dict[str, object]:
+    with urllib.request.urlopen(address) as answer:
+        return json.load(answer)
+
+
+def pictures(address: str) -> dict[str, tuple[str, str]]:
+    """For each picture the page, and whether in light or dark."""
+    with urllib.request.urlopen(address) as answer:
+        root = answer.url
+    found = ask(f"{root}search.json?q={PRESIDENT.replace(' ', '+')}")
+    president = next(row["author_id"] for row in found["authors"])  # type: ignore[index]
+    passages = ask(f"{root}documents.json?q={PASSAGE.replace(' ', '+')}")["documents"]
+    passage = next(row["document"]["document_id"] for row in passages)  # type: ignore[index, attr-defined]
+    return {
+        "browser-topics": (root, "light"),
+        "browser-author": (f"{root}author/{president}", "light"),
+        "browser-document": (f"{root}document/{passage}", "dark"),
+    }
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    options.add_argument("file", type=Path)
+    given = options.parse_args()
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    with served(given.file) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for name, (page_address, scheme) in pictures(address).items():
+            page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)
+            page.goto(page_address)
+            page.wait_for_load_state("networkidle")
+            page.screenshot(path=DOCS / f"{name}.png")
+            print(DOCS / f"{name}.png", page_address)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
