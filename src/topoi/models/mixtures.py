@@ -24,7 +24,7 @@ _ROWS_AT_ONCE = 4096
 class Mixtures:
     """Tokens per row (an author) and column (a topic), smoothed: P(column | row) = (n + alpha) / (N + Σ alpha).
 
-    Takes six bytes per count that is not zero, if there are fewer than 65,536 columns.
+    Takes four bytes per count that is not zero, if neither counts nor columns reach 65,536.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ class Mixtures:
     def __init__(self, start: NDArray[Any], column: NDArray[Any], number: NDArray[Any], alpha: NDArray[Any]) -> None:
         self._start = np.array(start, np.int64)
         self._column = np.array(column, np.uint16 if len(alpha) <= 2**16 else np.int32)
-        self._number = np.array(number, np.uint32)
+        largest = int(np.max(number, initial=0))
+        self._number = np.array(number, np.uint16 if largest < 2**16 else np.uint32)
         self.alpha = np.array(alpha, np.float64)
         self.alpha_sum = float(self.alpha.sum())
         before = np.concatenate(([0], np.cumsum(self._number, dtype=np.int64)))

@@ -13,6 +13,8 @@ from urllib.parse import quote
 
 from topoi.errors import StoreError
 
+# Readers have a connection for each thread, and the system keeps the file's pages for all of them.
+_READER_CACHE_KIB = 500
 APPLICATION_ID = 0x746F706F
 VERSION = 2
 # How long to wait for the moment in which another program writes, or for another save to end.
@@ -136,6 +138,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     with store_errors(path):
         connection = _checked(path, "ro")
         connection.execute("PRAGMA query_only = ON")
+        connection.execute(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")
     return connection
 
 

@@ -22,6 +22,10 @@ from topoi.store.read import StoredModel, list_labels, list_models, read_model, 
 from topoi.store.replace import identity
 
 
+# Connections that wait to be used again.
+_MOST_KEPT = 4
+
+
 class Store:
     """A corpus and its fitted models in one SQLite file, opened for reading.
 
@@ -99,7 +103,7 @@ class Store:
             connection.close()
             raise
         with self._lock:
-            if self._open:
+            if self._open and len(self._free) < _MOST_KEPT:
                 self._free.append((now, connection))
                 return
         connection.close()
