@@ -8,8 +8,8 @@ import pytest
 import topoi
 from author_topic.small_states import PRIVATE, dirichlet_multinomial, make_documents, random_state
 from topoi.models.author_topic.inference import Scored, fold_in, label_room
-from topoi.models.sampling import SamplingPlan
 from topoi.models.author_topic.likelihood import log_likelihood
+from topoi.models.sampling import SamplingPlan
 
 
 def fitted_counts(seed, n_topics=3):

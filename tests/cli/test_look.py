@@ -79,3 +79,15 @@ def test_frame_in_three_forms() -> None:
     screen = Console(file=io.StringIO(), width=80)
     screen.print(plain_table(frame))
     assert "12,345" in screen.file.getvalue() and "50%" in screen.file.getvalue()
+
+
+def test_topics_wear_the_hues_of_their_file() -> None:
+    look.wear({})
+    plain = look.topic_colour(2)
+    look.wear({2: 200})
+    try:
+        assert look.topic_colour(2) == look.hex_from_oklch(look.LIGHTNESS, look.CHROMA, 200) != plain
+        assert look.topic_colour(3) == look.hex_from_oklch(look.LIGHTNESS, look.CHROMA, look.topic_hue(3))
+    finally:
+        look.wear({})
+    assert look.topic_colour(2) == plain

@@ -69,6 +69,7 @@ def demo(
         progress=False if quiet else None,
     ).fit(corpus)
     model.save(output, replace_file=force)
+    look.wear(topoi.view(output).topic_hues())
     frame = story(model, N_SHOWN)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from topoi.analysis.colours import hex_from_oklch, topic_hue
@@ -28,8 +28,18 @@ def console(*, stderr: bool = False) -> Console:
     return Console(highlight=False, stderr=stderr, emoji=False, markup=False)
 
 
+# The hues that the file being read has given to its topics.
+_hues: dict[int, float] = {}
+
+
+def wear(hues: Mapping[int, float]) -> None:
+    """From now on topics have these hues, those that they have in the browser."""
+    _hues.clear()
+    _hues.update(hues)
+
+
 def topic_colour(topic: int) -> str:
-    """The colour of a topic, the same in every view: golden-angle steps of hue at equal lightness (OKLCH).
+    """The colour of a topic, the same in every view: its hue in the file, or a golden-angle step, at equal lightness.
 
     Examples
     --------
@@ -38,7 +48,7 @@ def topic_colour(topic: int) -> str:
     >>> len({topic_colour(k) for k in range(100)})
     100
     """
-    return hex_from_oklch(LIGHTNESS, CHROMA, topic_hue(topic))
+    return hex_from_oklch(LIGHTNESS, CHROMA, _hues.get(topic, topic_hue(topic)))
 
 
 def sparkline(values: Iterable[float | None]) -> str:

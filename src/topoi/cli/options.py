@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from topoi.cli import look
 from topoi.errors import ModelError, StoreError
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ def open_view(path: Path, name: str | None) -> ModelView:
     check_file(path)
     import topoi
 
-    return topoi.view(path, name)
+    view = topoi.view(path, name)
+    look.wear(view.topic_hues())
+    return view
 
 
 def open_topic_view(path: Path, name: str | None) -> ModelView:

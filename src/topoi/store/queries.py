@@ -12,6 +12,8 @@ QUERIES = {
         SELECT t.topic, t.n_tokens, t.share, l.label FROM topic AS t
         LEFT JOIN label AS l ON l.model_id = t.model_id AND l.topic = t.topic
         WHERE t.model_id = :model_id ORDER BY t.topic""",
+    "topic_hues": """
+        SELECT topic, hue FROM topic WHERE model_id = :model_id""",
     "topic_words": """
         SELECT w.word_id, w.word, t.n_tokens, t.probability FROM topic_word AS t INDEXED BY topic_word_by_topic
         JOIN word AS w ON w.word_id = t.word_id

@@ -21,7 +21,6 @@ from topoi.store.migrate import migrated
 from topoi.store.read import StoredModel, list_labels, list_models, read_model, run_query
 from topoi.store.replace import identity
 
-
 # Connections that wait to be used again.
 _MOST_KEPT = 4
 

@@ -238,6 +238,10 @@ class ModelView:
 
     # What a store has ready.
 
+    def topic_hues(self) -> dict[int, int]:
+        """The hue of each topic, 0 to 359, by which it is known wherever it is shown."""
+        return {int(topic): int(hue) for topic, hue in self.rows("topic_hues")}
+
     def author_perplexities(self, author: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
         """An author's documents, how many words they have, and their perplexities under the author alone."""
         rows = self.rows("author_perplexities", author_id=author)

@@ -173,9 +173,7 @@ def _similar(room: Room, author: int) -> list[AuthorNear]:
     names = {row[0]: name_of_author(row[1]) for row in room.rows("authors", ids=json.dumps(chosen))}
     shares = authors.shares(np.array(chosen, np.int64)) if chosen else []
     return [
-        AuthorNear(
-            author_id=a, author=names[a], distance=float(distance[a]), topics=room.shared_chips(own, row)
-        )
+        AuthorNear(author_id=a, author=names[a], distance=float(distance[a]), topics=room.shared_chips(own, row))
         for a, row in zip(chosen, shares, strict=True)
     ]
 
