@@ -69,7 +69,7 @@ def start(file: Path, port: int) -> tuple[subprocess.Popen[bytes], float]:
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     while True:
         try:
-            get(port, "/openapi.json", timeout=5)
+            get(port, "/", timeout=5)
             return server, time.perf_counter() - begin
         except OSError:
             if server.poll() is not None or time.perf_counter() - begin > 60:
@@ -78,9 +78,9 @@ def start(file: Path, port: int) -> tuple[subprocess.Popen[bytes], float]:
 
 
 def memory(server: subprocess.Popen[bytes]) -> float:
-    """The server's resident memory, in MB."""
+    """The server's resident memory, in MB (a million bytes)."""
     status = Path(f"/proc/{server.pid}/status").read_text(encoding="ascii")
-    return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024  # type: ignore[index]
+    return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) * 1024 / 1e6  # type: ignore[index]
 
 
 class Collection:

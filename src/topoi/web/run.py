@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import importlib
 import os
 import socket
 import sys
@@ -90,21 +91,27 @@ def serve(
 
 
 def _spare_memory() -> None:
-    """Do without what a server need not hold: together some 65 MB."""
+    """Do without what a server need not hold: together some 85 MB."""
     if sys.platform == "linux":
         # glibc keeps what has been freed, up to 32 MB a time, for later; these blocks go back at once.
         with suppress(OSError, AttributeError):
             library = ctypes.CDLL("libc.so.6")
             library.mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
             library.mallopt(_M_TRIM_THRESHOLD, _LARGE_BLOCK)
-    # pandas loads pyarrow wherever that is installed, and no page uses it.
-    if "pandas" in sys.modules or "pyarrow" in sys.modules:
+    # pandas loads pyarrow wherever that is installed, and numba scipy's linear algebra; no page uses either.
+    _import_without("pandas", "pyarrow")
+    _import_without("numba.np.arraymath", "scipy.linalg")
+
+
+def _import_without(wanted: str, unneeded: str) -> None:
+    """Import a module as it is where another, which it can do without, is not installed."""
+    if wanted in sys.modules or unneeded in sys.modules:
         return
-    sys.modules["pyarrow"] = None  # type: ignore[assignment]
+    sys.modules[unneeded] = None  # type: ignore[assignment]
     try:
-        import pandas  # noqa: F401
+        importlib.import_module(wanted)
     finally:
-        del sys.modules["pyarrow"]
+        del sys.modules[unneeded]
 
 
 def listen(host: str, port: int | None) -> socket.socket:
