@@ -211,3 +211,66 @@ def test_a_model_without_topics_has_what_its_tables_hold(texts, tmp_path):
     for ask in (lambda: topoi.likely_authors(view, TEXT), lambda: topoi.label_words(view, TEXT), view.top_words):
         with pytest.raises(ModelError, match="AuthorModel"):
             ask()
+
+
+def test_stored_labels_are_the_stored_sample(pair):
+    from topoi.analysis.label import stored_labels
+
+    model, view = pair
+    frame, start = stored_labels(view, 5), model.corpus_.doc_start
+    expected = model.chains_[0].assignments
+    np.testing.assert_array_equal(frame["topic"], expected.topic[start[5] : start[6]])
+    np.testing.assert_array_equal(frame["author_position"], expected.slot[start[5] : start[6]])
+    assert (frame["topic_probability"] == 1).all()
+
+
+def damaged(path, change: str):
+    import shutil
+    import sqlite3
+
+    copy = shutil.copy(path, path.with_name("damaged.topoi"))
+    with sqlite3.connect(copy) as connection:
+        assert connection.execute(change).rowcount
+    connection.close()
+    return topoi.view(copy)
+
+
+def label_first(view):
+    return topoi.label_document(view, 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "ask"),
+    [
+        # Each token by an author one past the last: a kernel would write outside its arrays.
+        (
+            "UPDATE document_assignment SET author_positions = "
+            "CAST(replace(printf('%.*c', length(author_positions), 'x'), 'x', char(1)) AS BLOB) WHERE document_id = 1",
+            lambda view: topoi.label_document(view, 1),
+        ),
+        (
+            "UPDATE document_assignment SET author_positions = x'" + "07" * 40 + "' WHERE document_id = 0",
+            label_first,
+        ),
+        ("UPDATE document SET n_tokens = 1 WHERE document_id = 0", lambda view: topoi.label_document(view, 0)),
+        (
+            "UPDATE document_author SET author_id = 999 WHERE document_id = 0",
+            lambda view: topoi.label_document(view, 0),
+        ),
+        (
+            "UPDATE document_token SET starts = x'0100' WHERE document_id = 0",
+            lambda view: topoi.label_document(view, 0),
+        ),
+        ("UPDATE mixture SET n_rows = 300000000", lambda view: topoi.similar_authors(view, "Ann")),
+        ("UPDATE corpus SET n_authors = 300000000", lambda view: topoi.similar_authors(view, 0)),
+        ("UPDATE array SET shape = '[100000000]'", lambda view: topoi.word_topics(view, "comet")),
+        ("UPDATE topic_word SET word_id = 100000 + word_id WHERE word_id = 0", lambda view: view.chains_[0].topics),
+        ("UPDATE model SET n_topics = 150000000", lambda view: view),
+    ],
+)
+def test_hostile_numbers_reach_no_kernel(author_pair, change, ask):
+    from topoi.errors import StoreError
+
+    _, view = author_pair
+    with pytest.raises(StoreError):
+        ask(damaged(view.store.path, change))

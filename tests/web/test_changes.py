@@ -140,3 +140,44 @@ def test_caches_outlive_labels(path):
     before = library.room().shelf
     topoi.open_store(path).set_label(None, 0, "x")
     assert library.room().shelf is before
+
+
+def test_another_collection_copied_over_the_file(path, tmp_path):
+    """The same inode, and perhaps the same number of changes: SQLite alone would not notice."""
+    client = client_of(path)
+    assert client.get(f"/m/{MAIN}/documents.json").json()["n_found"] == 60
+    other = tmp_path / "other.topoi"
+    fit(topoi.LDA, ordinary_corpus(30), 2, alpha=0.1).save(other, name="who & what/é")
+    with open(other, "rb") as source, open(path, "r+b") as target:
+        target.write(source.read())
+        target.truncate()
+    assert client.get(f"/m/{MAIN}/documents.json").json()["n_found"] == 30
+
+
+@pytest.mark.parametrize(
+    ("change", "page"),
+    [
+        ("DELETE FROM corpus", "overview"),
+        ("UPDATE topic SET share = 'much'", "overview"),
+        ("UPDATE topic SET hue = 9e999", "overview"),
+        ("UPDATE author_document SET perplexity = 'high'", "author/0"),
+        ("UPDATE topic_trend SET n_tokens = x'00'", "trends"),
+        ("UPDATE document SET year = 'long ago'", "document/0"),
+    ],
+)
+def test_values_of_a_wrong_kind_are_damage(path, change, page):
+    import sqlite3
+
+    with sqlite3.connect(path) as connection:
+        connection.execute(change)
+    connection.close()
+    client = client_of(path)
+    for address in (f"/m/{MAIN}/{html(page)}", f"/m/{MAIN}/{page}.json"):
+        assert client.get(address).status_code in (200, 503), address
+    if "DELETE" in change:
+        assert client.get(f"/m/{MAIN}/").status_code == 503
+
+
+def test_a_pipe_in_the_place_of_the_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe.topoi")
+    assert client_of(tmp_path / "pipe.topoi").get("/").status_code == 503

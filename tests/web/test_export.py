@@ -115,6 +115,9 @@ def test_nothing_else_is_replaced(stored, tmp_path):
     (target / "index.html").write_text("changed")
     export_site(stored, target, Limits(0, 0), replace=True)
     assert "changed" not in (target / "index.html").read_text()
+    (target / "CNAME").write_text("mine")
+    with pytest.raises(StoreError, match="holds more than an earlier copy .CNAME."):
+        export_site(stored, target, Limits(0, 0), replace=True)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
     with pytest.raises(StoreError, match="other things in it"):

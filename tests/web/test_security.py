@@ -227,3 +227,18 @@ def test_long_questions(client):
     assert client.get(f"/m/{'a' * 3000}/").status_code == 404
     many = "&".join(f"topic={k % 6}" for k in range(51))
     assert client.get(f"/m/{MAIN}/trends.json?{many}").status_code == 400
+
+
+def test_other_sites_can_link_but_not_load(client):
+    page = f"/m/{MAIN}/document/0?burn_in=1&samples=1&lag=1"
+    image = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image"}
+    assert client.get(page, headers=image).status_code == 403
+    link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+    assert client.get(page, headers=link).status_code == 200
+    assert client.get(page, headers={"sec-fetch-site": "same-origin", "sec-fetch-mode": "cors"}).status_code == 200
+
+
+def test_a_formula_in_a_column_name_is_no_formula():
+    from topoi.web.tables import rows_to_csv
+
+    assert rows_to_csv([{"=HYPERLINK(1)": "\n=cmd()"}]).startswith("'=HYPERLINK")

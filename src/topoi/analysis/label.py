@@ -123,20 +123,35 @@ def label_document(
         raise ModelError("label_document reads a model in a store; open it with topoi.view, or label the text instead")
     if isinstance(document, bool) or not isinstance(document, int | np.integer) or document < 0:
         raise NotFoundError(f"there is no document {document!r}")
-    chain = view.chains_[0]
-    stored = chain.document(int(document))
+    stored = view.chains_[0].document(int(document))
     labels = view.label_stored(stored, burn_in, n_samples, lag, random_state)
     at = np.arange(len(stored.tokens))
     topic, slot = labels.topic.argmax(axis=1), labels.slot.argmax(axis=1)
+    return _document_frame(stored, topic, labels.topic[at, topic], slot, labels.slot[at, slot])
+
+
+def stored_labels(view: Any, document: int) -> pd.DataFrame:
+    """As ``label_document``, with the topics and authors of the stored sample itself, each taken as certain.
+
+    For documents so long that the probabilities of all their words would not fit into memory.
+    """
+    need_topics(view, "words are labelled with them")
+    stored = view.chains_[0].document(int(document))
+    sure = np.ones(len(stored.tokens))
+    return _document_frame(stored, stored.assignments.topic, sure, stored.assignments.slot, sure)
+
+
+def _document_frame(stored: Any, topic: Any, p: Any, slot: Any, q: Any) -> pd.DataFrame:
+    nowhere = np.full(len(stored.tokens), np.nan)
     frame = pd.DataFrame(
         {
             "word_id": stored.tokens,
-            "start": stored.start if stored.start is not None else np.full(len(at), np.nan),
-            "end": stored.end if stored.end is not None else np.full(len(at), np.nan),
-            "topic": topic,
-            "topic_probability": labels.topic[at, topic],
-            "author_position": slot,
-            "author_probability": labels.slot[at, slot],
+            "start": nowhere if stored.start is None else stored.start,
+            "end": nowhere if stored.end is None else stored.end,
+            "topic": np.asarray(topic, np.int64),
+            "topic_probability": p,
+            "author_position": np.asarray(slot, np.int64),
+            "author_probability": q,
         }
     )
     frame.attrs["authors"] = stored.authors.tolist()

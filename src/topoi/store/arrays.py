@@ -43,13 +43,15 @@ def get_arrays(connection: sqlite3.Connection, model_id: int | None) -> dict[str
     return {str(name): _get_array(connection, key, name, dtype, shape) for key, name, dtype, shape in rows}
 
 
-def get_array(connection: sqlite3.Connection, model_id: int | None, name: str) -> NDArray[Any]:
-    """Read one array; one that is not there is a ``StoreError``."""
+def get_array(connection: sqlite3.Connection, model_id: int | None, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Read one array of a known shape; one that is not there, or of another, is a ``StoreError``."""
     row = connection.execute(
         "SELECT array_id, name, dtype, shape FROM array WHERE model_id IS ? AND name = ?", (model_id, name)
     ).fetchone()
     if row is None:
         raise StoreError(f"there is no array {name!r}")
+    if row[3] != json.dumps(shape):
+        raise StoreError(f"array {name!r} has not the shape {shape}")
     return _get_array(connection, *row)
 
 

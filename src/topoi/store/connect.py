@@ -68,6 +68,8 @@ def open_plain(path: Path, mode: str) -> sqlite3.Connection:
         raise StoreError(f"{path} does not exist")
     if path.is_dir():
         raise StoreError(f"{path} is a folder; name a .topoi file")
+    if not path.is_file():
+        raise StoreError(f"{path} is not a file")  # a pipe would wait for ever
     try:
         return _open(path, mode)
     except sqlite3.OperationalError as error:

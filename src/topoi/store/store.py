@@ -19,7 +19,6 @@ from topoi.store.connect import connect_reader, store_errors
 from topoi.store.corpus_rows import get_corpus
 from topoi.store.migrate import migrated
 from topoi.store.read import StoredModel, list_labels, list_models, read_model, run_query
-from topoi.store.replace import identity
 
 # Connections that wait to be used again.
 _MOST_KEPT = 4
@@ -40,7 +39,7 @@ class Store:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._lock = threading.Lock()
-        self._free: list[tuple[tuple[int, int], sqlite3.Connection]] = []
+        self._free: list[tuple[tuple[int, ...], sqlite3.Connection]] = []
         self._open = True
         migrated(self.path)
         with self.connection():
@@ -93,7 +92,7 @@ class Store:
         if not self._open:
             raise StoreError(f"the store {self.path} has been closed")
         with store_errors(self.path):
-            now = identity(self.path) if self.path.exists() else (0, 0)
+            now = _contents(self.path)
         connection = self._take(now) or connect_reader(self.path)
         try:
             with store_errors(self.path):
@@ -107,7 +106,7 @@ class Store:
                 return
         connection.close()
 
-    def _take(self, now: tuple[int, int]) -> sqlite3.Connection | None:
+    def _take(self, now: tuple[int, ...]) -> sqlite3.Connection | None:
         """A free connection to the file of that identity; those to files that have been replaced are closed."""
         with self._lock:
             while self._free:
@@ -231,6 +230,14 @@ class Store:
         >>> topoi.open_store(path).set_label(None, 0, "harvest")
         """
         write.set_label(self.path, model, topic, text)
+
+
+def _contents(path: Path) -> tuple[int, ...]:
+    """Which file it is and when it was last written to: SQLite may not notice that another was copied over it."""
+    if not path.exists():
+        return (0,)
+    status = path.stat()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def open_store(path: str | Path) -> Store:

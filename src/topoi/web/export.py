@@ -124,7 +124,7 @@ def export_site(
     >>> (place / "site" / "index.html").exists()
     True
     """
-    target = Path(folder)
+    target = Path(folder).resolve()
     _check_target(target, replace)
     library = Library(Path(path))
     rooms = [library.room(model["slug"]) for model in library.state().models]
@@ -135,7 +135,8 @@ def export_site(
     made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
         n_pages = _write_all(rooms, made, limits or Limits(), progress)
-        _write(made / MARK, to_json({"topoi": __version__, "file": library.path.name, "n_pages": n_pages}))
+        about = {"topoi": __version__, "file": library.path.name, "n_pages": n_pages}
+        _write(made / MARK, to_json(about | {"names": sorted(entry.name for entry in made.iterdir())}))
         os.chmod(made, 0o755)
         _put_in_place(made, target)
     except BaseException:
@@ -156,6 +157,18 @@ def _check_target(target: Path, replace: bool) -> None:
         raise StoreError(f"{target} is a folder with other things in it; name a new one")
     if not replace:
         raise StoreError(f"{target} holds an earlier copy; choose another folder, or replace it with --force")
+    others = sorted({entry.name for entry in target.iterdir()} - _names_in_copy(target))
+    if others:
+        more = ", ".join(others[:5])
+        raise StoreError(f"{target} holds more than an earlier copy ({more}): move that, or name a new folder")
+
+
+def _names_in_copy(target: Path) -> set[str]:
+    """The names at the top of an earlier copy."""
+    try:
+        return {MARK, *map(str, json.loads((target / MARK).read_text(encoding="utf-8"))["names"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {MARK}
 
 
 def _check_names(slugs: list[str]) -> None:
@@ -169,7 +182,12 @@ def _put_in_place(made: Path, target: Path) -> None:
     before = made.with_name(f"{made.name}-before")
     if target.exists():
         os.rename(target, before)
-    os.rename(made, target)
+    try:
+        os.rename(made, target)
+    except BaseException:
+        if before.exists():
+            os.rename(before, target)
+        raise
     shutil.rmtree(before, ignore_errors=True)
 
 

@@ -26,6 +26,10 @@ class TooLargeError(Exception):
     """A request carries more than is taken."""
 
 
+# A word costs as much as this many topics even if there are fewer.
+_LEAST_TOPICS = 64
+
+
 class Gate:
     """Lets a few in at once, a few more wait, and turns the others away.
 
@@ -91,7 +95,7 @@ def check_sampling(n_words: int, n_topics: int, n_authors: int, burn_in: int, sa
     >>> check_sampling(10_000, 300, 2, burn_in=100, samples=20, lag=5)
     """
     sweeps = burn_in + samples * lag
-    each = n_words * max(n_topics, 1) * max(n_authors, 1)
+    each = n_words * max(n_topics, _LEAST_TOPICS) * max(n_authors, 1)
     if each * sweeps > MOST_WEIGHTS:
         most = MOST_WEIGHTS // each
         among = f", {n_authors:,} possible authors" if n_authors > 1 else ""
@@ -111,4 +115,5 @@ def most_authors(n_words: int, n_topics: int, sweeps: int, least: int, most: int
     >>> most_authors(100, 300, 60, least=5, most=20), most_authors(10_000, 300, 60, least=5, most=20)
     (20, 5)
     """
-    return max(least, min(most, MOST_WEIGHTS // 10 // max(n_words * n_topics * sweeps, 1)))
+    each = n_words * max(n_topics, _LEAST_TOPICS)
+    return max(least, min(most, MOST_WEIGHTS // 10 // max(each * sweeps, 1)))

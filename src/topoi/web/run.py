@@ -218,5 +218,6 @@ def _warm(server: Server) -> None:
     if room.collection["n_authors"]:
         _ = room.state.authors
         author_page(room, 0)
-    if room.has_topics:
+    # A pattern of the file's own may take for ever; it is run only when somebody asks for it.
+    if room.has_topics and room.view.vocabulary_.analyzer.pattern is None:
         parse_page(room, text=" ".join(map(str, room.view.vocabulary_.words[:5])), burn_in=1, samples=1, lag=1)

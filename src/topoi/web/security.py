@@ -132,6 +132,19 @@ def same_origin(headers: dict[str, str]) -> bool:
     return parts.scheme in ("http", "https") and parts.netloc.lower() == headers.get("host", "").strip().lower()
 
 
+def navigates(headers: dict[str, str]) -> bool:
+    """Whether a request is our own, or that of a person who follows another site's link; not an image of that site.
+
+    Examples
+    --------
+    >>> from topoi.web.security import navigates
+    >>> navigates({"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"})
+    False
+    """
+    ours = headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
+    return ours or headers.get("sec-fetch-mode") == "navigate"
+
+
 def header_map(scope: Scope) -> dict[str, str]:
     """A request's headers; of one that is given twice, all values, so that the second cannot hide the first."""
     found: dict[str, str] = {}
@@ -188,6 +201,8 @@ class Guard:
             return 405, "Only reading is possible here.", {"allow": "GET, HEAD"}
         if method == "POST" and not same_origin(headers):
             return 403, "Forms are taken from this server's own pages only.", {}
+        if not navigates(headers):
+            return 403, "Other sites may lead here, but not load from here.", {}
         length = headers.get("content-length", "0")
         if not length.isascii() or not length.isdigit() or len(length) > len(str(MOST_BYTES)):
             return 413, "The request is too large.", {}

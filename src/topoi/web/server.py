@@ -12,7 +12,7 @@ from fastapi import Depends, Path, Query, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from topoi.errors import NotFoundError, TopoiError
+from topoi.errors import NotFoundError, StoreError, TopoiError
 from topoi.web.answers import TwinResponse, download, error_answer, error_page
 from topoi.web.forms import form_model, form_of, read_form
 from topoi.web.limits import Gate
@@ -32,6 +32,9 @@ Form = Annotated[dict[str, list[str]], Depends(form_of)]
 SlugInPath = Annotated[Slug, Path()]
 TopicInPath = Annotated[Topic, Path()]
 
+# What values of a wrong kind lead to.
+_SUSPECT = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, StopIteration)
+
 
 class Server:
     """What all endpoints share: the file, the secret of this process, the gate before what takes long.
@@ -49,6 +52,8 @@ class Server:
         self.read_only = read_only
         self.tokens = Tokens()
         self.gate = Gate()
+        # Whoever waits for another program to end its writing holds a thread that readers need.
+        self.writing = Gate(at_once=1, most_waiting=1, longest_wait=3.0)
         self._first_pages: dict[str, tuple[Any, str]] = {}
         self._versions = {name: file.version for name, file in static_files().items()}
 
@@ -86,8 +91,17 @@ class Server:
                     return page.build(room, **parameters), room
             return page.build(room, **parameters), room
 
-        twin, room = self.library.ask(link.slug, question)
-        return answer(twin, room, link, request)
+        try:
+            twin, room = self.library.ask(link.slug, question)
+            return answer(twin, room, link, request)
+        except TopoiError:
+            raise
+        except _SUSPECT as error:
+            # Either the file holds what it must not, and then that is said, or this is a mistake of ours.
+            damage = self.library.damage()
+            if damage is None:
+                raise
+            raise StoreError(f"{self.library.path} is damaged: {damage}") from error
 
     def as_json(self, twin: Any, room: Room, link: Links, request: Request) -> Response:
         """The twin."""
@@ -154,7 +168,8 @@ class Server:
             raise HTTPException(400, f"a label has at most {_LONGEST_LABEL:,} characters, not {len(text):,}")
         room = self.library.room(slug)
         room.check_topic(topic)
-        room.view.store.set_label(room.view.name, topic, text or None)
+        with self.writing.pass_through():
+            room.view.store.set_label(room.view.name, topic, text or None)
         return RedirectResponse(Links(slug).topic(topic), 303)
 
     def error(

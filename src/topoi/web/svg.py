@@ -133,7 +133,7 @@ def year_ticks(first: int, last: int, room: int) -> list[int]:
     return [first, *inner, last]
 
 
-_YEAR_STEPS = [factor * 10**power for power in range(7) for factor in (1, 2, 5)]
+_YEAR_STEPS = [factor * 10**power for power in range(19) for factor in (1, 2, 5)]
 
 
 def topic_name(face: Mapping[str, Any], length: int = 22) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from topoi.errors import NotFoundError
 
 # What a spreadsheet would take for a formula and run.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _FACE_COLUMNS = ("topic", "label", "words")
 
 
@@ -73,7 +73,7 @@ def rows_to_csv(rows: list[dict[str, Any]]) -> str:
     names = list(dict.fromkeys(name for row in flat for name in row))
     stream = io.StringIO()
     writer = csv.writer(stream)
-    writer.writerow(names)
+    writer.writerow([_cell(name) for name in names])
     for row in flat:
         writer.writerow([_cell(row.get(name)) for name in names])
     return stream.getvalue()

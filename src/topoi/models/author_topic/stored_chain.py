@@ -92,7 +92,8 @@ class StoredChain:
     def beta(self) -> NDArray[np.float64]:
         """The Dirichlet parameter of each word."""
         with self._store.connection() as connection:
-            return np.asarray(get_array(connection, self._model_id, "chain0_beta"), np.float64)
+            n_words = connection.execute("SELECT count(*) FROM word").fetchone()[0]
+            return np.asarray(get_array(connection, self._model_id, "chain0_beta", (n_words,)), np.float64)
 
     @cached_property
     def authors(self) -> Mixtures:
@@ -110,7 +111,9 @@ class StoredChain:
         if not rows:
             raise StoreError(f"{self._store.path}: the mixtures of each {kind} are missing; save the model again")
         n, starts, topics, numbers = rows[0]
-        if n != n_rows:
+        # Counted, not believed: nothing of that size is made before there is as much of it.
+        there = self._query(f"SELECT count(*) FROM {kind}")[0][0]
+        if n != n_rows or n != there:
             raise StoreError(f"{self._store.path}: mixtures of {n} rows, where there are {n_rows}")
         start = _numbers(starts, "<i8", n_rows + 1)
         n_cells = int(start[-1])
@@ -132,6 +135,9 @@ class StoredChain:
             while rows := cursor.fetchmany(_ROWS_AT_A_TIME):
                 parts.append(np.array(rows, np.int64))
         table = np.concatenate(parts) if parts else np.zeros((0, 3), np.int64)
+        self._checked(table[:, 0])
+        if len(table) and not (0 <= table[:, 1].min() and table[:, 1].max() < len(self.beta)):
+            raise StoreError(f"{self._store.path}: a table names a word that is not there")
         table = table[np.lexsort((table[:, 1], table[:, 0]))]
         start = np.searchsorted(table[:, 0], np.arange(self.n_topics + 1))
         return Mixtures(start, table[:, 1], table[:, 2], self.beta)
@@ -288,10 +294,10 @@ class StoredChain:
     def document(self, number: int) -> StoredDocument:
         """A training document with its stored sample."""
         query = """
-            SELECT t.word_ids, t.starts, t.lengths, c.word_id_bytes, c.start_bytes, c.length_bytes, a.topics,
-                   a.author_positions, (SELECT json_group_array(author_id) FROM
+            SELECT t.word_ids, t.starts, t.lengths, d.n_tokens, c.word_id_bytes, c.start_bytes, c.length_bytes,
+                   a.topics, a.author_positions, (SELECT json_group_array(author_id) FROM
                        (SELECT author_id FROM document_author WHERE document_id = :document ORDER BY position))
-            FROM document_token AS t JOIN corpus AS c
+            FROM document_token AS t JOIN document AS d USING (document_id) JOIN corpus AS c
             LEFT JOIN document_assignment AS a ON a.model_id = :model AND a.document_id = t.document_id
             WHERE t.document_id = :document"""
         rows = self._query(query, document=int(number))
@@ -303,7 +309,9 @@ class StoredChain:
             raise StoreError(f"{self._store.path}: document {number} is damaged ({error})") from error
 
     def _document(self, words: Any, starts: Any, lengths: Any, *rest: Any) -> StoredDocument:
-        word_bytes, start_bytes, length_bytes, topics, positions, listed = rest
+        n_tokens, word_bytes, start_bytes, length_bytes, topics, positions, listed = rest
+        if not isinstance(n_tokens, int) or len(words) != n_tokens * word_bytes:
+            raise ValueError("it has more words, or fewer, than it says")
         tokens = np.frombuffer(words, f"<u{word_bytes}").astype(np.int32)
         topic = np.frombuffer(topics, "<u2").astype(np.uint16)
         authors = np.array(json.loads(listed) if self._n_authors else [], np.int64)
@@ -311,8 +319,12 @@ class StoredChain:
         if positions is not None:
             width = 2 if len(positions) == 2 * len(tokens) and len(tokens) else 1
             slot = np.frombuffer(positions, f"<u{width}").astype(np.uint16)
-        if not (len(topic) == len(slot) == len(tokens)) or int(slot.max(initial=0)) > len(authors):
+        # One past the last author is the document's own, if it has one. A kernel takes these numbers on trust.
+        n_slots = len(authors) + (self._fictitious or not len(authors))
+        if not (len(topic) == len(slot) == len(tokens) == n_tokens) or int(slot.max(initial=0)) >= n_slots:
             raise ValueError("its tokens and their assignments do not fit together")
+        if len(authors) and not (0 <= authors.min() and authors.max() < self._n_authors):
+            raise ValueError("an author that is not there")
         if int(tokens.max(initial=0)) >= len(self.beta):
             raise ValueError("a word that is not in the vocabulary")
         self._checked(topic.astype(np.int64))
@@ -320,6 +332,8 @@ class StoredChain:
         if starts is not None:
             start = np.frombuffer(starts, f"<u{start_bytes}").astype(np.int64)
             end = start + np.frombuffer(lengths, f"<u{length_bytes}").astype(np.int64)
+            if len(start) != n_tokens:
+                raise ValueError("its words and their places do not fit together")
         return StoredDocument(tokens, start, end, Assignments(topic, slot), authors)
 
 

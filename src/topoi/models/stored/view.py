@@ -31,6 +31,9 @@ _CHAINS = {
     "AuthorModel": None,
 }
 
+# What two bytes can tell apart: a token's topic takes no more.
+_MOST_TOPICS = 2**16
+
 
 class ModelView:
     """A fitted model as it stands in a store; made by ``topoi.view``.
@@ -72,6 +75,8 @@ class ModelView:
         numbers = [0 if value is None else value for value in (row[0], *row[3:7], *n_authors)]
         if not all(isinstance(number, int) and number >= 0 for number in numbers):
             raise StoreError(f"{store.path} is damaged: the model's row does not hold numbers")
+        if numbers[1] > _MOST_TOPICS:
+            raise StoreError(f"{store.path} is damaged: a model has at most {_MOST_TOPICS:,} topics")
         self.name, self.family = str(row[1]), str(row[2])
         self.model_id, self.n_topics, self.n_iter_, self.n_chains, self._seed, self.n_authors = numbers
         self.settings = from_json(row[7], "the model").get("settings", {})

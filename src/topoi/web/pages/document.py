@@ -27,6 +27,8 @@ from topoi.web.pages.text import one_line, short
 
 N_SIMILAR = 6
 BURN_IN, SAMPLES, LAG = 20, 20, 2
+# A word's probabilities of all topics take eight bytes each.
+_MOST_PROBABILITIES = 6_000_000
 _LONGEST_TITLE = 5000
 _LONGEST_METADATA = 200_000
 _LONGEST_VALUE = 2000
@@ -129,11 +131,7 @@ def _labelled(
     if not room.has_topics:
         plain = [Piece(text=text[:1_000_000])] if text else []
         return plain, 0, {}
-    from topoi.analysis.label import label_document
-
-    plan = (sampling["burn_in"], sampling["samples"], sampling["lag"]) if sampling["live"] else (0, 1, 1)
-    check_sampling(full["n_tokens"], room.view.n_topics, 1 + len(full["authors"]) * room.has_authors, *plan)
-    frame = label_document(room.view, full["document_id"], *plan)
+    frame = _labels(room, full, sampling)
     labels: dict[str, Any] = {
         "word_id": frame["word_id"].tolist(),
         "topic": frame["topic"].tolist(),
@@ -149,6 +147,19 @@ def _labelled(
     labels["start"] = frame["start"].astype(int).tolist()
     labels["end"] = frame["end"].astype(int).tolist()
     return *pieces_of(text, labels), labels
+
+
+def _labels(room: Room, full: FullDoc, sampling: Sampling) -> Any:
+    """Every word's topic and author: sampled now, as stored or, of a very long document, as stored and certain."""
+    from topoi.analysis.label import label_document, stored_labels
+
+    if sampling["live"]:
+        plan = (sampling["burn_in"], sampling["samples"], sampling["lag"])
+        check_sampling(full["n_tokens"], room.view.n_topics, 1 + len(full["authors"]) * room.has_authors, *plan)
+        return label_document(room.view, full["document_id"], *plan)
+    if full["n_tokens"] * room.view.n_topics > _MOST_PROBABILITIES:
+        return stored_labels(room.view, full["document_id"])
+    return label_document(room.view, full["document_id"])
 
 
 def _authors(full: FullDoc, labels: dict[str, Any]) -> list[AuthorShare]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from topoi.analysis.authors import shared_topics
 from topoi.errors import NotFoundError, StoreError
 from topoi.models.stored.view import ModelView
+from topoi.store.check import find_damage
 from topoi.store.queries import PAGE_QUERIES
 from topoi.store.store import Store
 from topoi.web.links import name_of, slug_of
@@ -191,6 +192,11 @@ class Library:
             if self.seen() == before:
                 return answer
         return question(self.room(slug))
+
+    def damage(self) -> str | None:
+        """What in the file is not as it must be; None if nothing is found."""
+        with Store(self.path) as store, store.connection() as connection:
+            return find_damage(connection)
 
     def room(self, slug: str | None = None) -> Room:
         """A model's pages, for one request; None is the model saved last."""

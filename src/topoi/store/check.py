@@ -1,0 +1,49 @@
+"""What is wrong with a file whose rows led to an error: values of other kinds than the schema promises."""
+
+from __future__ import annotations
+
+import sqlite3
+
+_KINDS = {"INTEGER": ("integer",), "REAL": ("real", "integer"), "TEXT": ("text",), "BLOB": ("blob",)}
+# Rows that there must be.
+_NEEDED = ("corpus", "model")
+
+
+def find_damage(connection: sqlite3.Connection) -> str | None:
+    """The first table and column with a value of a wrong kind, in words; None if all are right.
+
+    Reads every row: it is for finding out after something went wrong, not before.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, topoi
+    >>> from topoi.store.check import find_damage
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+    >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+    >>> with topoi.open_store(path).connection() as connection:
+    ...     find_damage(connection) is None
+    True
+    """
+    tables = connection.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'document_search%' "
+        "AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    ).fetchall()
+    for (table,) in tables:
+        if table in _NEEDED and connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == 0:
+            return f"table {table} is empty"
+        for _, column, kind, required, _, key in connection.execute(f"PRAGMA table_info({table})").fetchall():
+            if _has_other_kinds(connection, table, column, kind, bool(required or key)):
+                return f"column {column} of table {table} holds something that is no {kind.lower()}"
+    return None
+
+
+def _has_other_kinds(connection: sqlite3.Connection, table: str, column: str, kind: str, required: bool) -> bool:
+    kinds = _KINDS[kind] if required else (*_KINDS[kind], "null")
+    marks = ", ".join("?" * len(kinds))
+    wrong = f"typeof({column}) NOT IN ({marks})"
+    if kind == "REAL":
+        wrong += f" OR abs({column}) > 1e300"
+    if kind == "INTEGER" and column not in ("seed", "year"):
+        wrong += f" OR {column} < 0"
+    query = f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {wrong})"
+    return bool(connection.execute(query, kinds).fetchone()[0])
