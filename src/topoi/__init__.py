@@ -19,6 +19,8 @@ _HOME = {
     "AuthorTopicModel": "topoi.models.author_topic.estimator",
     "LDA": "topoi.models.author_topic.estimator",
     "AuthorModel": "topoi.models.author_topic.estimator",
+    "Dag": "topoi.models.pachinko.dag",
+    "WORDS": "topoi.models.pachinko.dag",
     "load": "topoi.models.files",
     "open_store": "topoi.store.store",
     "label_words": "topoi.analysis.label",
@@ -37,10 +39,12 @@ _HOME = {
 
 __all__ = [
     "LDA",
+    "WORDS",
     "AuthorModel",
     "AuthorTopicModel",
     "Corpus",
     "CorpusError",
+    "Dag",
     "ModelError",
     "NotFoundError",
     "StoreError",
@@ -79,6 +83,7 @@ if TYPE_CHECKING:
     from topoi.corpus.read import read_corpus
     from topoi.models.author_topic.estimator import LDA, AuthorModel, AuthorTopicModel
     from topoi.models.files import load
+    from topoi.models.pachinko.dag import WORDS, Dag
     from topoi.store.store import open_store
 
 
