@@ -17,8 +17,8 @@ _SHOWN = 5
 class Dag:
     """A directed acyclic graph with one root, whose leaves draw words (and inner nodes, if they say so).
 
-    Make one with ``from_edges``, ``from_levels``, ``from_dict`` or ``from_networkx``. Edges may skip levels and the graph
-    may be sparse. It never changes once made; two graphs with the same edges in the same order are equal.
+    Make one with ``from_edges``, ``from_levels``, ``from_dict`` or ``from_networkx``. Edges may skip levels and the
+    graph may be sparse. It never changes once made; two graphs with the same edges in the same order are equal.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ class Dag:
         Parameters
         ----------
         edges : iterable of (parent, child)
-            Names are strings. A cycle, an edge that is listed twice and a second root are a ``ModelError`` that names the
-            nodes.
+            Names are strings. A cycle, an edge that is listed twice and a second root are a ``ModelError`` that names
+            the nodes.
 
         Examples
         --------
@@ -296,7 +296,8 @@ def _only_root(listed: list[str], parents: Mapping[str, list[str]], children: Ma
         raise ModelError(f"the graph has a cycle: {_cycle(listed, children)}")
     if len(roots) > 1:
         raise ModelError(
-            f"the graph has {len(roots)} nodes without parents, {_listed(roots)}: all but the root must be reached from it"
+            f"the graph has {len(roots)} nodes without parents, {_listed(roots)}: "
+            "all but the root must be reached from it"
         )
     return roots[0]
 
