@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numba
 
 from topoi.kernels.jit import compiled
+from topoi.models.pachinko.four_level import sweep_four_level
 from topoi.models.pachinko.graph import four_level_widths
 from topoi.models.pachinko.plain import sweep_four_level_plain, sweep_plain
 
@@ -13,6 +14,11 @@ from topoi.models.pachinko.plain import sweep_four_level_plain, sweep_plain
 def four_level_plain(documents, paths, counts, priors, graph, stream):
     n_super = graph.slot_start[1]
     sweep_four_level_plain(documents, paths, counts, priors, n_super, stream)
+
+
+@compiled
+def four_level_lanes(documents, paths, counts, priors, graph, stream):
+    sweep_four_level(documents, paths, counts, priors, graph.slot_start[1], stream)
 
 
 class Sweep(NamedTuple):
@@ -49,6 +55,7 @@ def with_loops(sweep, four_level_only):
 SWEEPS = {
     "any graph, plain": with_loops(sweep_plain, False),
     "four levels, plain": with_loops(four_level_plain, True),
+    "four levels, lanes": with_loops(four_level_lanes, True),
 }
 
 

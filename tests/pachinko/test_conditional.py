@@ -5,21 +5,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pachinko.small_states import DAGS, choices, log_joint, random_dag, random_state
+from pachinko.small_states import DAGS, choices, log_joint, make_documents, random_dag, random_state
 from topoi.kernels.jit import compiled
+from topoi.kernels.random import new_stream
+from topoi.models.pachinko.dag import Dag
+from topoi.models.pachinko.four_level import four_level_weights, make_scratch, sweep_with
 from topoi.models.pachinko.graph import make_graph
 from topoi.models.pachinko.plain import (
+    Paths,
+    count,
     most_ways,
     move_path,
     move_word,
     new_tally,
     open_document,
     path_probability,
+    random_paths,
     reach_nodes,
     share,
     topic_weights,
     way_in,
 )
+from topoi.models.pachinko.state import make_priors
 
 
 def brute_force(dag, docs, states, alpha, beta, i):
@@ -115,6 +122,52 @@ def sums_over_paths(documents, paths, priors, graph):
         for path in range(graph.n_paths[v]):
             added[k] += path_probability(graph, tally, priors, k, path)
     return summed, added
+
+
+SIZES = [(1, 1), (2, 3), (3, 2), (16, 16), (17, 40), (5, 150), (130, 20)]
+
+
+@given(st.integers(0, 10**6), st.sampled_from(SIZES), st.sampled_from([1.0, 1e-3]))
+@settings(max_examples=80, deadline=None)
+def test_four_level_lanes_equal_plain(seed, widths, size):
+    """Also with priors so small that leaving the token out by subtraction would lose its weight to rounding."""
+    rng = np.random.default_rng(seed)
+    state = random_state(Dag.from_levels(*widths), rng, length=30, low=0.1 * size, high=2.0 * size)
+    documents, paths, counts, priors, graph, _ = state
+    i, d = some_token(rng, documents)
+    plain = plain_conditional(documents, paths, counts, priors, graph, d, i)
+    subs, supers = four_level_weights(documents, paths, counts, priors, widths[0], d, i)
+    fast = (subs / subs.sum())[:, None] * supers / supers.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(fast.ravel(), plain, atol=1e-5)
+
+
+@pytest.mark.parametrize("widths", [(7, 40), (50, 100)])
+def test_sides_do_not_drift(widths):
+    """After thousands of moves within one document its sides are those of its whole counts, sparse priors included."""
+    rng = np.random.default_rng(5)
+    dag = Dag.from_levels(*widths)
+    documents, paths, counts, priors, graph, _ = random_state(dag, rng, n_docs=1, n_words=30, length=2)
+    documents = make_documents([rng.integers(0, 30, 3000).tolist()])
+    n = len(documents.tokens)
+    alpha = rng.gamma(0.2, 1.0, len(priors.alpha)) + 1e-4
+    alpha[: widths[0]] = 0.01
+    priors = make_priors(graph, alpha, priors.beta.astype(float))
+    paths = Paths(np.zeros(n, np.uint16), np.zeros(n, np.uint32))
+    stream = new_stream(1)
+    random_paths(documents, graph, paths, stream)
+    count(documents, paths, counts)
+    for _ in range(3):
+        scratch = make_scratch(counts, priors, widths[0])
+        sweep_with(documents, paths, counts, priors, scratch, stream)
+        number = np.zeros(widths)
+        np.add.at(number, (paths.path, paths.topic), 1)
+        total, alpha = number.sum(axis=1), priors.alpha.astype(float)
+        scale = (total + alpha[: widths[0]]) / (total + priors.alpha_sum[1 : 1 + widths[0]])
+        exact = scale @ (number + alpha[widths[0] :].reshape(widths))
+        np.testing.assert_allclose(scratch.side[: widths[1]] / exact.sum(), exact / exact.sum(), atol=1e-6)
+        np.testing.assert_allclose(scratch.side[: widths[1]], exact, rtol=1e-3)
+        assert not scratch.number.any() and not scratch.total.any()  # what a document left behind is cleared
+        assert np.array_equal(scratch.pair_of[:, : widths[0]].T, scratch.pair[:, : widths[1]])
 
 
 def test_paths_are_numbered_as_the_graph_lists_them():

@@ -17,9 +17,9 @@ _MOST_PATHS = 2**32 - 1
 class Graph(NamedTuple):
     """Nodes are numbered as in ``Dag.nodes``: the root is 0 and every node comes after its parents.
 
-    The *slots* of node u, ``slot_start[u]`` to ``slot_start[u+1]``, are the components of its Dirichlet: its children in
-    order, and last "draw a word here" if it does both (``emit_slot``, else -1). The ways into node v are numbered from
-    ``in_start[v]``: each has a parent and the parent's slot. The paths from the root to v are numbered from 0;
+    The *slots* of node u, ``slot_start[u]`` to ``slot_start[u+1]``, are the components of its Dirichlet: its children
+    in order, and last "draw a word here" if it does both (``emit_slot``, else -1). The ways into node v are numbered
+    from ``in_start[v]``: each has a parent and the parent's slot. The paths from the root to v are numbered from 0;
     ``path_start`` is how many of them come in by earlier ways.
     """
 

@@ -205,8 +205,8 @@ def sweep_plain(documents, paths, counts, priors, graph, stream):
 def sweep_four_level_plain(documents, paths, counts, priors, n_super, stream):
     """One sweep of the four-level model, where a path's number is its super-topic's; O(tokens × super × sub).
 
-    P(super s, sub k) ∝ (n[s] + alpha_r[s]) / (n + Σ alpha_r) · (n[s,k] + alpha[s,k]) / (n[s] + Σ_k alpha[s,k]) · phi[k,w]:
-    first k from the sum over s, then s given k.
+    P(super s, sub k) ∝ (n[s] + alpha_r[s]) / (n + Σ alpha_r) · (n[s,k] + alpha[s,k]) / (n[s] + Σ_k alpha[s,k]) · phi,
+    phi = (word_topic[w,k] + beta[w]) / (topic[k] + Σ beta): first k from the sum over s, then s given k.
     """
     n_sub = counts.topic.shape[0]
     root_alpha = priors.alpha[:n_super]
