@@ -49,7 +49,7 @@ MISTAKES = [
     Mistake("lanes: own topic still counted", KERNELS, "scratch.inverses.less[k0]", "scratch.inverses.now[k0]"),
     Mistake("lanes: own author's total still counted (two)", KERNELS, "scale0 = scratch.reduced[0] if q0 == 0", "scale0 = scratch.scales[0] if q0 == 0"),
     Mistake("lanes: own author's total still counted (many)", KERNELS, "scratch.scales[q0] = scratch.reduced[q0]\n    side", "scratch.scales[q0] = scratch.scales[q0]\n    side"),
-    Mistake("lanes: own topic scanned twice", KERNELS, "lanes.zero_where_equal(weight, k, lanes.splat(np.float32(own)))", "weight"),
+    Mistake("lanes: own topic scanned twice", DRAW, "lanes.zero_where_equal(weight, k, lanes.splat(np.float32(own)))", "weight"),
     Mistake("lanes: third author forgotten", KERNELS, "lanes.mul(lanes.splat(scales[2]), lanes.load(sides, 2 * width + j))", "lanes.mul(lanes.splat(scales[2]), lanes.load(sides, width + j))"),
     Mistake("lanes: further authors forgotten", KERNELS, "for q in range(3, n_slots):", "for q in range(4, n_slots):"),
     Mistake("lanes: one of two authors drawn uniformly", KERNELS, "np.int64(share0 <= high_float(bits) * (share0 + share1))", "np.int64(_ONE <= high_float(bits) * (_ONE + _ONE))"),

@@ -6,6 +6,7 @@ import numba
 
 from topoi.kernels.jit import compiled
 from topoi.models.pachinko.four_level import sweep_four_level
+from topoi.models.pachinko.general import sweep_general
 from topoi.models.pachinko.graph import four_level_widths
 from topoi.models.pachinko.plain import sweep_four_level_plain, sweep_plain
 
@@ -54,6 +55,7 @@ def with_loops(sweep, four_level_only):
 
 SWEEPS = {
     "any graph, plain": with_loops(sweep_plain, False),
+    "any graph, lanes": with_loops(sweep_general, False),
     "four levels, plain": with_loops(four_level_plain, True),
     "four levels, lanes": with_loops(four_level_lanes, True),
 }

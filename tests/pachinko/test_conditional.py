@@ -10,6 +10,7 @@ from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream
 from topoi.models.pachinko.dag import Dag
 from topoi.models.pachinko.four_level import four_level_weights, make_scratch, sweep_with
+from topoi.models.pachinko.general import general_weights
 from topoi.models.pachinko.graph import make_graph
 from topoi.models.pachinko.plain import (
     Paths,
@@ -122,6 +123,27 @@ def sums_over_paths(documents, paths, priors, graph):
         for path in range(graph.n_paths[v]):
             added[k] += path_probability(graph, tally, priors, k, path)
     return summed, added
+
+
+@given(st.integers(0, 10**6), st.sampled_from([*DAGS, "random", "large"]), st.sampled_from([1.0, 1e-3]))
+@settings(max_examples=80, deadline=None)
+def test_general_lanes_equal_plain(seed, name, size):
+    rng = np.random.default_rng(seed)
+    dag = DAGS.get(name) or (random_dag(rng) if name == "random" else random_dag(rng, 8, 60))
+    state = random_state(dag, rng, length=30, low=0.1 * size, high=2.0 * size)
+    documents, paths, counts, priors, graph, _ = state
+    i, d = some_token(rng, documents)
+    plain = plain_conditional(documents, paths, counts, priors, graph, d, i)
+    topics, ways = general_weights(documents, paths, counts, priors, graph, d, i)
+    # Going up, a way is taken in proportion to what reaches the node through it: the same products from the top down.
+    given = []
+    for v in range(len(graph.n_paths)):
+        here = range(graph.in_start[v], graph.in_start[v + 1])
+        total = sum(ways[j] for j in here)
+        given.append(np.concatenate([ways[j] / total * given[graph.in_parent[j]] for j in here]) if v else np.ones(1))
+    topics /= topics.sum()
+    fast = np.concatenate([topics[k] * given[v] for k, v in enumerate(graph.topic_node)])
+    np.testing.assert_allclose(fast, plain, atol=1e-5)
 
 
 SIZES = [(1, 1), (2, 3), (3, 2), (16, 16), (17, 40), (5, 150), (130, 20)]

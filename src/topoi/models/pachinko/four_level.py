@@ -223,9 +223,7 @@ def _patch_sides(scratch, s0, s, step0, step):
     change0 = lanes.splat(step0)
     change = lanes.splat(step)
     for j in range(0, width, 16):
-        side = lanes.add(
-            lanes.load(scratch.side, j), lanes.mul(change0, lanes.load(scratch.pair, s0 * width + j))
-        )
+        side = lanes.add(lanes.load(scratch.side, j), lanes.mul(change0, lanes.load(scratch.pair, s0 * width + j)))
         side = lanes.add(side, lanes.mul(change, lanes.load(scratch.pair, s * width + j)))
         lanes.store(scratch.side, j, side)
 
