@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from topoi.analysis.distances import kl_matrix
 from topoi.analysis.given import need_topics
 from topoi.errors import ModelError
-from topoi.models.author_topic.tables import largest
+from topoi.models.tables import largest
 from topoi.models.validation import whole_number
 
 _WORDS_SHOWN = 10

@@ -18,10 +18,10 @@ from topoi.engine.loop import Chain
 from topoi.engine.progress import SweepInfo
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
+from topoi.kernels.folding import SamplingPlan
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic import author_words
 from topoi.models.author_topic.author_words import Choices, PairCounts
-from topoi.models.author_topic.inference import SamplingPlan
 from topoi.models.author_topic.simulate import simulate_author_words
 from topoi.models.gibbs import GibbsModel, log_mean_exp, ranked
 from topoi.models.inputs import align, checked_observed

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from topoi.kernels.dirichlet import log_rising
 from topoi.kernels.draw import draw_plain
+from topoi.kernels.folding import content_key
 from topoi.kernels.jit import compiled, lean
 from topoi.kernels.random import seed_stream, uniform
-from topoi.models.author_topic.inference import content_key
 
 
 class Choices(NamedTuple):

@@ -5,9 +5,9 @@ With c[s] = (n[s] + alpha_r[s]) / (n[s] + Σ alpha[s]) the document's side of su
     side[k] = Σ over super-topics s of c[s] · (n[s,k] + alpha[s,k])
 
 so one pass over the sub-topics draws k, and one over the super-topics draws s given k: O(super + sub) instead of
-O(super × sub). A token that changes its super-topic changes two factors c, and with them the whole ``side``: it is patched in
-one pass, its entries at the two sub-topics are summed anew from whole counts, and all of it is summed anew every few
-changes, so that rounding cannot build up.
+O(super × sub). A token that changes its super-topic changes two factors c, and with them the whole ``side``: it is
+patched in one pass, its entries at the two sub-topics are summed anew from whole counts, and all of it is summed anew
+every few changes, so that rounding cannot build up.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _PATCHES = 4
 class Scratch(NamedTuple):
     """One document's counts and what follows from them.
 
-    ``number[s,k]`` are its tokens; ``pair[s,k]`` and ``pair_of[k,s]`` hold number + alpha, both layouts, always set from
-    whole counts; ``total[s]`` the tokens of a super-topic; ``scale`` its factor c, ``less`` and ``more`` the same
+    ``number[s,k]`` are its tokens; ``pair[s,k]`` and ``pair_of[k,s]`` hold number + alpha, both layouts, always set
+    from whole counts; ``total[s]`` the tokens of a super-topic; ``scale`` its factor c, ``less`` and ``more`` the same
     with one token less and more; ``side`` as above; ``running`` and ``upper`` running sums over sub- and super-topics.
     """
 

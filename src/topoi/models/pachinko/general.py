@@ -28,8 +28,8 @@ class Scratch(NamedTuple):
 
     ``way[j]`` is number + alpha of way j (see ``Graph``), ``emit[v]`` the same for "draw a word here", ``total[v]`` the
     tokens that drew from node v; ``reach[v]`` the sum over paths, ``flow[v]`` what of it one unit of a way carries on;
-    ``side[k]`` a topic's share in the document and ``sides[k]`` that over the topic's total; ``stale`` marks nodes to be
-    summed anew. ``below[below_start[v]:below_start[v+1]]`` are a root's child v and all nodes below it.
+    ``side[k]`` a topic's share in the document and ``sides[k]`` that over the topic's total; ``stale`` marks nodes to
+    be summed anew. ``below[below_start[v]:below_start[v+1]]`` are a root's child v and all nodes below it.
     """
 
     way: NDArray[np.float64]
