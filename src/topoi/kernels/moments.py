@@ -1,8 +1,8 @@
 """Dirichlet parameters by matching moments of observed proportions (Li and McCallum, section 2.4, put right).
 
-Proportions x[j] = n[j] / n of documents have mean m[j] and variance m[j] (1 − m[j]) / (s + 1), s the sum of the parameters,
-*if they are the Dirichlet's own*. Proportions counted from n tokens vary more: by m (1 − m) [h + (1 − h) / (s + 1)]
-with h the mean of 1 / n. Leaving that out makes s tend to s (n − 1) / (s + n).
+Proportions x[j] = n[j] / n of documents have mean m[j] and variance m[j] (1 − m[j]) / (s + 1), s the sum of the
+parameters, *if they are the Dirichlet's own*. Proportions counted from n tokens vary more: by m (1 − m) [h + (1 − h)
+/ (s + 1)] with h the mean of 1 / n. Leaving that out makes s tend to s (n − 1) / (s + n).
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Scratch(NamedTuple):
     ``way[j]`` is number + alpha of way j (see ``Graph``), ``emit[v]`` the same for "draw a word here", ``total[v]`` the
     tokens that drew from node v; ``reach[v]`` the sum over paths, ``flow[v]`` what of it one unit of a way carries on;
     ``side[k]`` a topic's share in the document and ``sides[k]`` that over the topic's total; ``stale`` marks nodes to
-    be summed anew. ``below[below_start[v]:below_start[v+1]]`` are a root's child v and all nodes below it.
+    be summed anew.
     """
 
     way: NDArray[np.float64]
@@ -41,8 +41,6 @@ class Scratch(NamedTuple):
     sides: NDArray[np.float32]
     stale: NDArray[np.bool_]
     topic_of: NDArray[np.int64]
-    below_start: NDArray[np.int64]
-    below: NDArray[np.int64]
     running: NDArray[np.float32]
     inverses: Inverses
 
@@ -54,7 +52,6 @@ def make_scratch(counts, priors, graph):
     width = counts.word_topic.shape[1]
     topic_of = np.full(n_nodes, -1)
     topic_of[graph.topic_node] = np.arange(graph.topic_node.shape[0])
-    below_start, below = _nodes_below(graph)
     scratch = Scratch(
         np.empty(graph.in_slot.shape[0]),
         np.empty(n_nodes),
@@ -65,46 +62,11 @@ def make_scratch(counts, priors, graph):
         lanes.aligned_floats(width),
         np.zeros(n_nodes, np.bool_),
         topic_of,
-        below_start,
-        below,
         lanes.aligned_floats(scratch_length(counts.topic.shape[0])),
         make_inverses(counts.topic, priors.beta_sum, width),
     )
     scratch.running[:] = np.inf
     return scratch
-
-
-@compiled
-def _nodes_below(graph):
-    """For each child of the root, itself and every node below it, in order."""
-    n_nodes = graph.n_paths.shape[0]
-    start = np.zeros(n_nodes + 1, np.int64)
-    found = [np.int64(0)]
-    found.clear()
-    inside = np.zeros(n_nodes, np.bool_)
-    for first in range(n_nodes):
-        if _comes_from_root(graph, first):
-            inside[:] = False
-            inside[first] = True
-            found.append(np.int64(first))
-            for v in range(first + 1, n_nodes):
-                for j in range(graph.in_start[v], graph.in_start[v + 1]):
-                    if inside[graph.in_parent[j]] and not inside[v]:
-                        inside[v] = True
-                        found.append(np.int64(v))
-        start[first + 1] = len(found)
-    below = np.empty(len(found), np.int64)
-    for i in range(len(found)):
-        below[i] = found[i]
-    return start, below
-
-
-@inlined
-def _comes_from_root(graph, v):
-    for j in range(graph.in_start[v], graph.in_start[v + 1]):
-        if graph.in_parent[j] == 0:
-            return True
-    return False
 
 
 @inlined
@@ -123,8 +85,8 @@ def _move_path(graph, scratch, k, path, step):
         scratch.way[j] += step
         scratch.total[u] += step
         if u == 0:
-            for at in range(scratch.below_start[v], scratch.below_start[v + 1]):
-                scratch.stale[scratch.below[at]] = True
+            for at in range(graph.below_start[v], graph.below_start[v + 1]):
+                scratch.stale[graph.below[at]] = True
         v = u
 
 

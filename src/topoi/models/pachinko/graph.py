@@ -20,7 +20,8 @@ class Graph(NamedTuple):
     The *slots* of node u, ``slot_start[u]`` to ``slot_start[u+1]``, are the components of its Dirichlet: its children
     in order, and last "draw a word here" if it does both (``emit_slot``, else -1). The ways into node v are numbered
     from ``in_start[v]``: each has a parent and the parent's slot. The paths from the root to v are numbered from 0;
-    ``path_start`` is how many of them come in by earlier ways.
+    ``path_start`` is how many of them come in by earlier ways. ``below[below_start[v]:below_start[v+1]]`` are, for a
+    child v of the root, v and all nodes below it, in order.
     """
 
     slot_start: NDArray[np.int64]
@@ -31,6 +32,8 @@ class Graph(NamedTuple):
     n_paths: NDArray[np.int64]
     emit_slot: NDArray[np.int64]
     topic_node: NDArray[np.int64]
+    below_start: NDArray[np.int64]
+    below: NDArray[np.int64]
 
 
 def make_graph(dag: Dag) -> Graph:
@@ -70,7 +73,20 @@ def make_graph(dag: Dag) -> Graph:
         np.array(n_paths, np.int64),
         np.array([slot_of.get((name, WORDS), -1) for name in dag.nodes], np.int64),
         np.array(topics, np.int64),
+        *_nodes_below([[number[parent] for parent in above] for above in parents]),
     )
+
+
+def _nodes_below(parents: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each child of the root itself and all nodes below it; nothing for the other nodes."""
+    first = [v for v, above in enumerate(parents) if 0 in above]
+    inside = np.zeros((len(parents), len(first)), bool)
+    inside[first, range(len(first))] = True
+    for v, above in enumerate(parents):
+        inside[v] |= inside[above].any(axis=0)
+    size = np.zeros(len(parents) + 1, np.int64)
+    size[np.array(first, np.int64) + 1] = inside.sum(axis=0)
+    return np.cumsum(size), np.nonzero(inside.T)[1].astype(np.int64)
 
 
 def slot_children(dag: Dag) -> dict[str, tuple[str, ...]]:
