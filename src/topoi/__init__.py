@@ -19,6 +19,7 @@ _HOME = {
     "AuthorTopicModel": "topoi.models.author_topic.estimator",
     "LDA": "topoi.models.author_topic.estimator",
     "AuthorModel": "topoi.models.author_topic.estimator",
+    "PachinkoAllocation": "topoi.models.pachinko.estimator",
     "Dag": "topoi.models.pachinko.dag",
     "WORDS": "topoi.models.pachinko.dag",
     "load": "topoi.models.files",
@@ -47,6 +48,7 @@ __all__ = [
     "Dag",
     "ModelError",
     "NotFoundError",
+    "PachinkoAllocation",
     "StoreError",
     "TopoiError",
     "align_topics",
@@ -84,6 +86,7 @@ if TYPE_CHECKING:
     from topoi.models.author_topic.estimator import LDA, AuthorModel, AuthorTopicModel
     from topoi.models.files import load
     from topoi.models.pachinko.dag import WORDS, Dag
+    from topoi.models.pachinko.estimator import PachinkoAllocation
     from topoi.store.store import open_store
 
 

@@ -228,6 +228,17 @@ class Dag:
             widths[level] += 1
         return tuple(widths)
 
+    def to_plain(self) -> list[list[str]]:
+        """The edges as JSON can hold them; ``from_edges`` makes the same graph of them.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> topoi.Dag.from_levels(2).to_plain()
+        [['root', 'topic 0'], ['root', 'topic 1']]
+        """
+        return [list(edge) for edge in self.edges]
+
     def _known(self, node: str) -> str:
         if node not in self._children:
             raise ModelError(f"the graph has no node {node!r}; it has {_listed(self.nodes)}")

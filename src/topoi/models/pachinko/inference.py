@@ -100,3 +100,12 @@ def document_shares(documents, paths, priors, graph, first, last, shares):
         reach_nodes(graph, tally, priors, reach)
         for k in range(shares.shape[1]):
             shares[d - first, k] = reach_topic(graph, tally, priors, reach, k)
+
+
+@compiled
+def document_nodes(documents, paths, priors, graph, shares):
+    """Set ``shares`` to the probability of passing through each node, for all documents: documents × nodes."""
+    tally = new_tally(graph)
+    for d in range(documents.doc_start.shape[0] - 1):
+        open_document(documents, paths, graph, tally, d)
+        reach_nodes(graph, tally, priors, shares[d])

@@ -75,7 +75,7 @@ def log_likelihood(documents, counts, priors, graph, n_super, n_particles, n_mov
         phi = _word_probabilities(documents, d, counts, priors)
         result[d] = _filter(phi, priors, graph, n_super, particles, room, n_moves, stream)
         for p in range(n_particles):
-            _clear(graph, particles, p, n_tokens)
+            _count(graph, particles, p, n_tokens, -1)
 
 
 @compiled
@@ -103,6 +103,7 @@ def _empty_sides(priors, n_super, n_topics):
 
 @inlined
 def _tally(particles, p):
+    """One particle's counts. Only for callers that count no references either: views are returned without one."""
     return Tally(particles.number[p], particles.total[p])
 
 
@@ -174,10 +175,10 @@ def _move(priors, graph, n_super, particles, p, k, path, step):
 
 
 @inlined
-def _clear(graph, particles, p, n_done):
-    """Take a particle's tokens out of its counts."""
+def _count(graph, particles, p, n_done, step):
+    """Add a particle's tokens to its counts, or take them out."""
     for i in range(n_done):
-        move_path(graph, _tally(particles, p), particles.topic[p, i], particles.path[p, i], -1)
+        move_path(graph, _tally(particles, p), particles.topic[p, i], particles.path[p, i], step)
 
 
 @compiled
@@ -224,9 +225,8 @@ def _resample(graph, particles, weight, n_done, stream):
             upto += weight[source]
         if source == p:
             continue
-        _clear(graph, particles, p, n_done)
+        _count(graph, particles, p, n_done, -1)
         particles.topic[p, :n_done] = topic[source]
         particles.path[p, :n_done] = path[source]
         particles.side[p] = side[source]
-        for i in range(n_done):
-            move_path(graph, _tally(particles, p), topic[source, i], path[source, i], 1)
+        _count(graph, particles, p, n_done, 1)

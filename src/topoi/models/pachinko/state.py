@@ -69,6 +69,7 @@ class PachinkoSampler:
         self.n_tokens = corpus.n_tokens
         self.n_words = corpus.n_words
         self.n_topics = len(dag.topics)
+        self.dag = dag
         self.graph = make_graph(dag)
         widths = four_level_widths(dag)
         self.n_super = widths[0] if widths else 0
