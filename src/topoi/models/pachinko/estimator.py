@@ -50,8 +50,9 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
     beta : float or array
         Dirichlet parameter of topics' words, per word.
     learn_alpha : {"moments", "moments-paper", "ml", False}
-        Every ten sweeps from the twentieth on: matching moments, corrected for the noise of short documents; the
-        paper's uncorrected rule; maximum likelihood; or not at all.
+        By matching moments, corrected for the noise of short documents; by the paper's uncorrected rule; by maximum
+        likelihood; or not at all. Sweeps 20 to 80 are a warm-up in which the nodes' means are learned and their sums
+        held large, so that nodes come to differ; run well beyond it.
     sparse : bool
         The paper's approximate scheme; not available yet.
     n_iter, n_chains, n_jobs, n_shards, random_state, evaluate_every, checkpoint, checkpoint_every, progress

@@ -20,11 +20,12 @@ from topoi.models.limits import check_exact
 from topoi.models.pachinko import four_level, general, plain
 from topoi.models.pachinko.dag import Dag
 from topoi.models.pachinko.graph import Graph, four_level_widths, make_graph
-from topoi.models.pachinko.learning import learn_alpha
+from topoi.models.pachinko.learning import learn_alpha, with_sums
 from topoi.models.pachinko.plain import Paths
 from topoi.models.ranges import document_range
 
-_LEARN_AFTER, _LEARN_EVERY = 20, 10
+_LEARN_AFTER, _WARM_UNTIL, _LEARN_EVERY = 20, 80, 10
+_WARM_SUM = 1000.0
 
 
 def make_priors(graph: Graph, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Priors:
@@ -141,11 +142,20 @@ class PachinkoSampler:
             general.sweep_general(part, paths, counts, chain.priors, self.graph, stream)
 
     def learn(self, chain: Chain, sweep: int) -> None:
-        """Update alpha of all nodes but the root every ten sweeps, from the twentieth on."""
-        if self._rule is None or sweep < _LEARN_AFTER or sweep % _LEARN_EVERY:
+        """Update alpha of all nodes but the root: after every sweep of the warm-up, then every ten.
+
+        All nodes of a level begin alike, and documents settle on some of them before these have come to differ; later
+        a document hardly ever moves. So for a while, once topics have formed, nodes are held at distributions
+        that no document changes much: each word then goes to the node whose children it suits, and nodes part company.
+        The warm-up ends with corrected moments, whatever the rule.
+        """
+        if self._rule is None or sweep < _LEARN_AFTER or (sweep > _WARM_UNTIL and sweep % _LEARN_EVERY):
             return
         parts = zip(self._parts, chain.shards, strict=True)
-        alpha = learn_alpha(self.graph, parts, chain_alpha(chain), self._rule)
+        rule = self._rule if sweep > _WARM_UNTIL else "moments"
+        alpha = learn_alpha(self.graph, parts, chain_alpha(chain), rule)
+        if sweep < _WARM_UNTIL:
+            alpha = with_sums(self.graph, alpha, _WARM_SUM)
         chain.priors = make_priors(self.graph, alpha, chain_beta(chain))
 
     def log_joint(self, chain: Chain) -> float:

@@ -191,7 +191,8 @@ class Structure:
         """The graph with only the edges that matter: a structure that can be fitted again.
 
         An edge stays if its alpha is at least ``min_share`` of its parent's sum. The root's edges stay, every node
-        keeps its strongest child, and every node that loses all parents keeps the strongest.
+        keeps its strongest child, and every node that loses all parents keeps the strongest. Nodes keep their order,
+        and so topics their ids, as long as their levels stay.
 
         Parameters
         ----------
@@ -217,4 +218,5 @@ class Structure:
         for child, ways in edges.groupby("child", sort=False):
             if child not in reached and child != WORDS:
                 pairs.add((ways["parent"].iloc[int(ways["share"].to_numpy().argmax())], child))
-        return Dag.from_edges(edge for edge in self.dag_.edges if edge in pairs)
+        place = {name: v for v, name in enumerate((*self.dag_.nodes, WORDS))}
+        return Dag.from_edges(sorted(pairs, key=lambda edge: (place[edge[1]], place[edge[0]])))
