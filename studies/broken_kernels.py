@@ -114,7 +114,7 @@ PACHINKO_MISTAKES = [
     Mistake("any graph: words drawn at a node not counted", GENERAL, "scratch.emit[v] += step", "scratch.emit[v] += 0.0"),
     Mistake("any graph: a node's total not counted", GENERAL, "        scratch.total[u] += step\n", ""),
     Mistake("any graph: own word still counted", GENERAL, "counts.word_topic[w, k0] - _ONE + priors.beta[w]", "counts.word_topic[w, k0] + priors.beta[w]"),
-    Mistake("any graph: side of the new topic stale", GENERAL, "_set_sides(scratch, k0)\n                _set_sides(scratch, k)\n", "_set_sides(scratch, k0)\n"),
+    Mistake("any graph: side of the old topic stale", GENERAL, "                _set_sides(scratch, k0)  #", "                pass  #"),
     Mistake("pachinko filter: particles' weights not updated", FILTER, "weight[p] *= mass[p] / estimate", "weight[p] *= 1.0"),
     Mistake("pachinko filter: sides of a copied particle kept", FILTER, "particles.side[p] = side[source]", "particles.side[p] = side[p]"),
     Mistake("pachinko filter: new pair not in its side", FILTER, "particles.side[p, k] += before * (", "particles.side[p, k] += 0.0 * ("),

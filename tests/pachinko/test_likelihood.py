@@ -11,6 +11,7 @@ from topoi.kernels.folding import SamplingPlan, Scored, label_room
 from topoi.models.pachinko.graph import four_level_widths, slot_children
 from topoi.models.pachinko.inference import document_shares, fold_in
 from topoi.models.pachinko.likelihood import log_likelihood
+from topoi.models.pachinko.state import make_priors
 
 KINDS = [(name, 0) for name in DAGS] + [("four levels", 2)]
 
@@ -62,13 +63,16 @@ def test_likelihood_is_unbiased(name, n_super, n_particles, n_moves):
     assert abs(estimates.mean() - exact) < 4 * estimates.std() / np.sqrt(len(estimates)) + 1e-6 * exact
 
 
-def test_four_level_filter_is_the_general_one():
+@pytest.mark.parametrize("n_moves", [3, 0])
+def test_four_level_filter_is_the_general_one(n_moves):
     """The same random numbers, the same estimates but for rounding: the sides are what sums over paths give."""
-    _, counts, priors, graph, *_ = fitted("four levels")
+    _, counts, priors, graph, alpha, beta = fitted("four levels")
+    if n_moves == 0:  # documents that keep to what they begin with: particles must be copied, with their sides
+        priors = make_priors(graph, alpha * 0.03, beta)
     documents = make_documents([[0, 3, 1, 3, 2, 2, 0] * 8, [1]])
     both = np.zeros((2, 2))
     for n_super, result in zip((0, 2), both, strict=True):
-        log_likelihood(documents, counts, priors, graph, n_super, 5, 3, 1, 0, result)
+        log_likelihood(documents, counts, priors, graph, n_super, 5, n_moves, 1, 0, result)
     np.testing.assert_allclose(*both, rtol=1e-9)
 
 

@@ -184,8 +184,7 @@ def sweep_with(documents, paths, counts, priors, graph, scratch, stream):
                 word_topic[w, k0] -= _ONE
                 word_topic[w, k] += _ONE
                 move_between_topics(topic, scratch.inverses, priors.beta_sum, k0, k)
-                _set_sides(scratch, k0)
-                _set_sides(scratch, k)
+                _set_sides(scratch, k0)  # that of k is marked and comes with the next refresh
 
 
 @compiled
