@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from topoi.errors import NotFoundError, StoreError
 from topoi.web.limits import check_sampling
@@ -67,7 +68,7 @@ def document_page(
         topics=topic_shares(room, labels.get("topic", ())),
         authors=_authors(full, labels),
         faces=faces_of(room, pieces),
-        sampling=sampling,
+        sampling=sampling if _can_sample(room) else None,
         similar=[
             DocumentNear(document=others[other], distance=distance, topics=topics)
             for other, distance, topics in near
@@ -129,11 +130,9 @@ def _labelled(
     if not room.has_topics:
         plain = [Piece(text=text[:1_000_000])] if text else []
         return plain, 0, {}
-    from topoi.analysis.label import label_document
-
     plan = (sampling["burn_in"], sampling["samples"], sampling["lag"]) if sampling["live"] else (0, 1, 1)
     check_sampling(full["n_tokens"], room.view.n_topics, 1 + len(full["authors"]) * room.has_authors, *plan)
-    frame = label_document(room.view, full["document_id"], *plan)
+    frame = _label_frame(room, full["document_id"], plan, sampling["live"])
     labels: dict[str, Any] = {
         "word_id": frame["word_id"].tolist(),
         "topic": frame["topic"].tolist(),
@@ -149,6 +148,32 @@ def _labelled(
     labels["start"] = frame["start"].astype(int).tolist()
     labels["end"] = frame["end"].astype(int).tolist()
     return *pieces_of(text, labels), labels
+
+
+def _can_sample(room: Room) -> bool:
+    """Whether the model's documents can be sampled from its rows."""
+    return room.has_topics and room.view.chains_[0].can_sample
+
+
+def _label_frame(room: Room, document: int, plan: tuple[int, int, int], live: bool) -> pd.DataFrame:
+    """As ``topoi.label_document``; of a model that cannot be sampled from its rows, the stored sample as it stands."""
+    from topoi.analysis.label import label_document
+
+    if live or _can_sample(room):
+        return label_document(room.view, document, *plan)
+    stored = room.view.chains_[0].document(document)
+    n = len(stored.tokens)
+    none = np.full(n, np.nan)
+    columns = {
+        "word_id": stored.tokens,
+        "start": none if stored.start is None else stored.start,
+        "end": none if stored.end is None else stored.end,
+        "topic": stored.assignments.topic.astype(np.int64),
+        "topic_probability": np.ones(n),
+    }
+    frame = pd.DataFrame(columns)
+    frame.attrs["authors"] = []
+    return frame
 
 
 def _authors(full: FullDoc, labels: dict[str, Any]) -> list[AuthorShare]:
