@@ -10,10 +10,12 @@ _RATIOS = (
     ("LDA", 100, "tomotopy", 1.4),
     ("LDA", 1000, "tomotopy", 3.0),
     ("author-topic", 100, "topica", 50.0),
+    ("pachinko 50 ×", 100, "tomotopy", 25.0),
 )
 _THREADS = 1.7
 _QUIET = 1.9  # two threads that share nothing gain at least this on a machine that is free
 _SWEEP = 0.5
+_SWEPT = ("LDA", "author-topic")
 
 
 def rows(sections: dict[str, Any]) -> list[dict[str, Any]]:
@@ -35,7 +37,7 @@ def _ratios(speed: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def _sweep(speed: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for row in speed:
-        if (row["n_topics"], row["system"], row["corpus"]) == (100, "topoi", "nips12"):
+        if row["model"] in _SWEPT and (row["n_topics"], row["system"], row["corpus"]) == (100, "topoi", "nips12"):
             goal = f"{row['model']}, K = 100: seconds a sweep"
             yield _goal(goal, row["corpus"], f"< {_SWEEP:g}", row["wall"], row["wall"] < _SWEEP)
 

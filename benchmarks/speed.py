@@ -85,18 +85,27 @@ class _Runner:
 def compare(corpus: topoi.Corpus, name: str, family: str, n_topics: int, settings: Settings) -> list[dict[str, Any]]:
     """Rows of one contest: every contender of the family at one number of topics."""
     problem = Problem(corpus, n_topics, alpha=50.0 / n_topics)
+    where = {"corpus": name, "model": FAMILIES[family], "n_topics": n_topics}
+    return contest(where, problem, available(family), settings)
+
+
+def contest(
+    where: dict[str, Any], problem: Problem, contenders: list[type[Contender]], settings: Settings
+) -> list[dict[str, Any]]:
+    """Rows of some contenders that take turns at one problem."""
+    title = f"speed: {where['corpus']}, {where['model']}, K = {where['n_topics']}"
     runners = []
-    for contender_class in available(family):
-        progress(f"speed: {name}, {FAMILIES[family]}, K = {n_topics}: warming up {contender_class.name}")
+    for contender_class in contenders:
+        progress(f"{title}: warming up {contender_class.name}")
         runners.append(_Runner(contender_class, problem))
         runners[-1].warm_up(settings.enough)
     for turn in range(settings.rounds):
-        progress(f"speed: {name}, {FAMILIES[family]}, K = {n_topics}: round {turn + 1} of {settings.rounds}")
+        progress(f"{title}: round {turn + 1} of {settings.rounds}")
         # A different one begins each round, so that nobody always runs after the same neighbour.
         at = turn % len(runners)
         for runner in runners[at:] + runners[:at]:
             runner.turn(settings)
-    rows = [{"corpus": name, "model": FAMILIES[family], "n_topics": n_topics} | runner.row() for runner in runners]
+    rows = [where | runner.row() for runner in runners]
     for runner in runners:
         runner.contender.close()
     return with_ratios(rows)

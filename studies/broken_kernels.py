@@ -2,7 +2,7 @@
 
     python -m studies.broken_kernels [--only WORD]
 
-Each mistake is made in a copy of the project; the tests of the author-topic family run against the copy. The last column is
+Each mistake is made in a copy of the project; the tests of the mistake's family run against the copy. The last column is
 the first test that failed; a mistake that no test notices is printed as NOT NOTICED and the exit code is 1.
 """
 
@@ -19,7 +19,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-TESTS = ["test_enumeration.py", "test_conditional.py", "test_geweke.py", "test_likelihood.py", "test_chains.py"]
+TESTS = {
+    "author_topic": [
+        "test_enumeration.py",
+        "test_conditional.py",
+        "test_geweke.py",
+        "test_likelihood.py",
+        "test_chains.py",
+    ],
+    "pachinko": [
+        "test_conditional.py",
+        "test_chains.py",
+        "test_learning.py",
+        "test_likelihood.py",
+        "test_enumeration.py",
+        "test_geweke.py",
+    ],
+}
 PLAIN = "src/topoi/models/author_topic/plain.py"
 KERNELS = "src/topoi/models/author_topic/kernels.py"
 COUNTS = "src/topoi/kernels/counts.py"
@@ -29,6 +45,11 @@ INFERENCE = "src/topoi/models/author_topic/inference.py"
 DRAW = "src/topoi/kernels/draw.py"
 LANES = "src/topoi/kernels/lanes.py"
 SHARDS = "src/topoi/engine/shards.py"
+PACHINKO = "src/topoi/models/pachinko/"
+PATHS, GRAPH = PACHINKO + "plain.py", PACHINKO + "graph.py"
+FOUR, GENERAL = PACHINKO + "four_level.py", PACHINKO + "general.py"
+FILTER, FOLDING, LEARNING = PACHINKO + "likelihood.py", PACHINKO + "inference.py", PACHINKO + "learning.py"
+MOMENTS = "src/topoi/kernels/moments.py"
 
 
 class Mistake(NamedTuple):
@@ -38,6 +59,7 @@ class Mistake(NamedTuple):
     file: str
     right: str
     wrong: str
+    family: str = "author_topic"
 
 
 MISTAKES = [
@@ -49,7 +71,7 @@ MISTAKES = [
     Mistake("lanes: own topic still counted", KERNELS, "scratch.inverses.less[k0]", "scratch.inverses.now[k0]"),
     Mistake("lanes: own author's total still counted (two)", KERNELS, "scale0 = scratch.reduced[0] if q0 == 0", "scale0 = scratch.scales[0] if q0 == 0"),
     Mistake("lanes: own author's total still counted (many)", KERNELS, "scratch.scales[q0] = scratch.reduced[q0]\n    side", "scratch.scales[q0] = scratch.scales[q0]\n    side"),
-    Mistake("lanes: own topic scanned twice", KERNELS, "lanes.zero_where_equal(weight, k, lanes.splat(np.float32(own)))", "weight"),
+    Mistake("lanes: own topic scanned twice", DRAW, "lanes.zero_where_equal(weight, k, lanes.splat(np.float32(own)))", "weight"),
     Mistake("lanes: third author forgotten", KERNELS, "lanes.mul(lanes.splat(scales[2]), lanes.load(sides, 2 * width + j))", "lanes.mul(lanes.splat(scales[2]), lanes.load(sides, width + j))"),
     Mistake("lanes: further authors forgotten", KERNELS, "for q in range(3, n_slots):", "for q in range(4, n_slots):"),
     Mistake("lanes: one of two authors drawn uniformly", KERNELS, "np.int64(share0 <= high_float(bits) * (share0 + share1))", "np.int64(_ONE <= high_float(bits) * (_ONE + _ONE))"),
@@ -70,13 +92,41 @@ MISTAKES = [
     Mistake("filter: particles' weights not updated", LIKELIHOOD, "weight[p] *= mass[p] / estimate", "weight[p] *= 1.0"),
     Mistake("filter: prior of the private author forgotten", LIKELIHOOD, "scale * (number[k] + alpha[k])", "scale * (number[k] + 1.0)"),
     Mistake("filter: moved tokens counted twice", LIKELIHOOD, "number[p, old] -= 1.0", "number[p, old] -= 0.0"),
-    Mistake("fold-in: own tokens not added", INFERENCE, "small.author[assignments.slot[i]], 1)\n        share", "small.author[assignments.slot[i]], 0)\n        share"),
+    Mistake("fold-in: own tokens not added", INFERENCE, "assignments.topic[i], small.author[assignments.slot[i]], 1)", "assignments.topic[i], small.author[assignments.slot[i]], 0)"),
     Mistake("shards: differences against the wrong base", SHARDS, "total[i] += changed[i] - base[i]", "total[i] = changed[i]"),
 ]  # fmt: skip
 
+PACHINKO_MISTAKES = [
+    Mistake("paths: a node's choice to draw words forgotten", PATHS, "return reach[v] * share(tally, priors, v, graph.emit_slot[v])", "return reach[v]"),
+    Mistake("paths: wrong normaliser of a node", PATHS, "/ (tally.total[u] + priors.alpha_sum[u])", "/ (tally.total[u] + 1.0)"),
+    Mistake("paths: parent drawn without what reaches it", PATHS, "shares[j - first] = reach[u] * share(", "shares[j - first] = share("),
+    Mistake("paths: numbers of paths overlap", GRAPH, "upto += n_paths[number[parent]]", "upto += 1"),
+    Mistake("four levels: own pair still counted", FOUR, "np.float32(scratch.number[s0, k] - left_out)", "np.float32(scratch.number[s0, k])"),
+    Mistake("four levels: own super-topic's total still counted", FOUR, "return scratch.less[s0] * (np.float32", "return scratch.scale[s0] * (np.float32"),
+    Mistake("four levels: other sub-topics see the token", FOUR, "step = scratch.less[s0] - scratch.scale[s0]\n", "step = _ZERO\n"),
+    Mistake("four levels: own topic's total still counted", FOUR, "scratch.inverses.less[k0] * own_side", "scratch.inverses.now[k0] * own_side"),
+    Mistake("four levels: sides not patched", FOUR, "        _patch_sides(scratch, s0, s, scratch.less[s0] - scratch.scale[s0], step)\n", ""),
+    Mistake("four levels: new pair not in its side", FOUR, "side + step * pair + scale", "side + step * pair"),
+    Mistake("four levels: old side without its new factor", FOUR, "side0 + step * pair0", "side0"),
+    Mistake("four levels: raised factor stale", FOUR, "scratch.scale[s] = scratch.more[s]\n    scratch.more[s] = _factor(priors, s, scratch.total[s] + 1)", "scratch.scale[s] = scratch.more[s]"),
+    Mistake("four levels: a document's counts stay behind", FOUR, "        scratch.number[s, k] = 0\n", ""),
+    Mistake("any graph: nodes below not summed anew", GENERAL, "scratch.stale[graph.below[at]] = True", "scratch.stale[graph.below[at]] = scratch.stale[graph.below[at]]"),
+    Mistake("any graph: words drawn at a node not counted", GENERAL, "scratch.emit[v] += step", "scratch.emit[v] += 0.0"),
+    Mistake("any graph: a node's total not counted", GENERAL, "        scratch.total[u] += step\n", ""),
+    Mistake("any graph: own word still counted", GENERAL, "counts.word_topic[w, k0] - _ONE + priors.beta[w]", "counts.word_topic[w, k0] + priors.beta[w]"),
+    Mistake("any graph: side of the old topic stale", GENERAL, "                _set_sides(scratch, k0)  #", "                pass  #"),
+    Mistake("pachinko filter: particles' weights not updated", FILTER, "weight[p] *= mass[p] / estimate", "weight[p] *= 1.0"),
+    Mistake("pachinko filter: sides of a copied particle kept", FILTER, "particles.side[p] = side[source]", "particles.side[p] = side[p]"),
+    Mistake("pachinko filter: new pair not in its side", FILTER, "particles.side[p, k] += before * (", "particles.side[p, k] += 0.0 * ("),
+    Mistake("pachinko fold-in: own tokens not added", FOLDING, "move_word(rows, small.tokens[i], paths.topic[i], 1)", "move_word(rows, small.tokens[i], paths.topic[i], 0)"),
+    Mistake("moments: multinomial noise left in", MOMENTS, "return (1.0 - noise) / (ratio - noise) - 1.0", "return 1.0 / ratio - 1.0"),
+    Mistake("learning: the root is learned too", LEARNING, "for u in range(1, len(graph.n_paths)):", "for u in range(len(graph.n_paths)):"),
+]  # fmt: skip
+MISTAKES += [mistake._replace(family="pachinko") for mistake in PACHINKO_MISTAKES]
 
-def first_failure(mistake: Mistake | None, folder: Path) -> str:
-    """The first test that fails with the mistake in place, or an empty string."""
+
+def first_failure(mistake: Mistake | None, folder: Path, family: str) -> str:
+    """The first test of a family that fails with the mistake in place, or an empty string."""
     copy = folder / "project"
     shutil.rmtree(copy, ignore_errors=True)
     for part in ("src", "tests", "pyproject.toml"):
@@ -90,7 +140,7 @@ def first_failure(mistake: Mistake | None, folder: Path) -> str:
             raise SystemExit(f"{mistake.file} no longer has the line of {mistake.what!r}: bring this list up to date")
         path.write_text(text.replace(mistake.right, mistake.wrong), encoding="utf-8")
     result = subprocess.run(
-        [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", *(f"tests/author_topic/{t}" for t in TESTS)],
+        [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", *(f"tests/{family}/{t}" for t in TESTS[family])],
         cwd=copy,
         env=os.environ | {"PYTHONPATH": str(copy / "src"), "NUMBA_CACHE_DIR": str(copy / "cache")},
         capture_output=True,
@@ -107,16 +157,18 @@ def main() -> None:
     """Run every mistake, and the unbroken project first."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="only mistakes whose description has this in it")
+    parser.add_argument("--family", default="", choices=["", *TESTS], help="only mistakes in this family")
     arguments = parser.parse_args()
     unnoticed = 0
+    chosen = [mistake for mistake in MISTAKES if arguments.only in mistake.what and arguments.family in mistake.family]
     with tempfile.TemporaryDirectory() as name:
-        if failure := first_failure(None, Path(name)):
-            raise SystemExit(f"the unbroken project fails: {failure}")
-        for mistake in MISTAKES:
-            if arguments.only in mistake.what:
-                failure = first_failure(mistake, Path(name))
-                unnoticed += not failure
-                print(f"{mistake.what:55s} {failure or 'NOT NOTICED'}", flush=True)
+        for family in dict.fromkeys(mistake.family for mistake in chosen):
+            if failure := first_failure(None, Path(name), family):
+                raise SystemExit(f"the unbroken project fails: {failure}")
+        for mistake in chosen:
+            failure = first_failure(mistake, Path(name), mistake.family)
+            unnoticed += not failure
+            print(f"{mistake.what:55s} {failure or 'NOT NOTICED'}", flush=True)
     sys.exit(unnoticed > 0)
 
 

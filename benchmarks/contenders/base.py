@@ -11,13 +11,18 @@ import topoi
 
 
 class Problem(NamedTuple):
-    """What a contender is to fit: the same corpus and fixed priors for all; ``alpha`` is per topic."""
+    """What a contender is to fit: the same corpus and fixed priors for all; ``alpha`` is per topic.
+
+    Pachinko models have ``n_super`` super-topics over ``n_topics`` sub-topics, and the root's parameter ``root_alpha``.
+    """
 
     corpus: topoi.Corpus
     n_topics: int
     alpha: float
     beta: float = 0.01
     seed: int = 1
+    n_super: int = 0
+    root_alpha: float = 0.01
 
 
 class Estimates(NamedTuple):

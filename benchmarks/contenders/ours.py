@@ -22,7 +22,7 @@ class TopoiLDA(Contender):
     def __init__(self, problem: Problem, n_shards: int = 1, n_jobs: int = 1):
         super().__init__(problem)
         self.model = self.model_class(
-            problem.n_topics,
+            *self.widths(),
             alpha=problem.alpha,
             beta=problem.beta,
             random_state=problem.seed,
@@ -32,6 +32,10 @@ class TopoiLDA(Contender):
             progress=False,
         )
         self._stepped = SteppedFit(self._endless_fit)
+
+    def widths(self) -> tuple[int, ...]:
+        """How many topics of each kind."""
+        return (self.problem.n_topics,)
 
     def _endless_fit(self, after_sweep: Callable[..., bool]) -> None:
         self.model.set_params(n_iter=_ENDLESS).fit(self.problem.corpus, callback=after_sweep)
@@ -62,3 +66,17 @@ class TopoiAuthorTopic(TopoiLDA):
         """Topics, and the mean of each document's authors."""
         doc_topic = mean_of_authors(self.problem.corpus, self.model.author_topic_)
         return Estimates(doc_topic, self.model.topic_word_)
+
+
+class TopoiPachinko(TopoiLDA):
+    """``topoi.PachinkoAllocation`` with four levels and fixed alpha."""
+
+    model_class = topoi.PachinkoAllocation
+
+    def __init__(self, problem: Problem, n_shards: int = 1, n_jobs: int = 1):
+        super().__init__(problem, n_shards, n_jobs)
+        self.model.set_params(root_alpha=problem.root_alpha, learn_alpha=False)
+
+    def widths(self) -> tuple[int, ...]:
+        """Super-topics, then sub-topics."""
+        return (self.problem.n_super, self.problem.n_topics)

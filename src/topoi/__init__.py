@@ -19,6 +19,9 @@ _HOME = {
     "AuthorTopicModel": "topoi.models.author_topic.estimator",
     "LDA": "topoi.models.author_topic.estimator",
     "AuthorModel": "topoi.models.author_topic.estimator",
+    "PachinkoAllocation": "topoi.models.pachinko.estimator",
+    "Dag": "topoi.models.pachinko.dag",
+    "WORDS": "topoi.models.pachinko.dag",
     "load": "topoi.models.files",
     "view": "topoi.models.stored.view",
     "ModelView": "topoi.models.stored.view",
@@ -41,13 +44,16 @@ _HOME = {
 
 __all__ = [
     "LDA",
+    "WORDS",
     "AuthorModel",
     "AuthorTopicModel",
     "Corpus",
     "CorpusError",
+    "Dag",
     "ModelError",
     "ModelView",
     "NotFoundError",
+    "PachinkoAllocation",
     "StoreError",
     "TopoiError",
     "align_topics",
@@ -87,6 +93,8 @@ if TYPE_CHECKING:
     from topoi.corpus.read import read_corpus
     from topoi.models.author_topic.estimator import LDA, AuthorModel, AuthorTopicModel
     from topoi.models.files import load
+    from topoi.models.pachinko.dag import WORDS, Dag
+    from topoi.models.pachinko.estimator import PachinkoAllocation
     from topoi.models.stored.view import ModelView, view
     from topoi.store.store import open_store
 

@@ -7,9 +7,9 @@ import pytest
 
 import topoi
 from author_topic.small_states import PRIVATE, dirichlet_multinomial, make_documents, random_state
-from topoi.models.author_topic.inference import Scored, fold_in, label_room
+from topoi.kernels.folding import SamplingPlan, Scored, label_room
+from topoi.models.author_topic.inference import fold_in
 from topoi.models.author_topic.likelihood import log_likelihood
-from topoi.models.sampling import SamplingPlan
 
 
 def fitted_counts(seed, n_topics=3):

@@ -82,6 +82,23 @@ def test_a_second_model_goes_beside_the_first(topoi, papers: Path, tmp_path: Pat
     assert library.load(path, "three").n_topics == 3
 
 
+def test_pachinko_is_fitted_and_asked(topoi, papers: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.topoi"
+    given = "--super", 2, "--sub", 3, "--iterations", 20, "--min-df", 1, "--max-df", "1.0"
+    run = topoi("fit", papers, "-o", path, "--model", "pachinko", *given, "--json")
+    assert run.code == 0, run.err
+    assert [row["topic"] for row in json.loads(run.out)] == [0, 1, 2]
+    model = library.load(path)
+    assert (model.n_super, model.n_sub, model.learn_alpha) == (2, 3, "moments")
+    word = str(model.vocabulary_.words[0])
+    for verb in (["topics"], ["trends"], ["documents", "--topic", 1], ["words", word], ["models"], ["align", path]):
+        run = topoi(verb[0], path, *verb[1:], "--json")
+        assert run.code == 0, (verb, run.err)
+        assert json.loads(run.out)
+    run = topoi("label", path, word)
+    assert run.code == 1 and "topoi.load" in run.err
+
+
 def test_a_model_is_replaced_only_by_force(topoi, papers: Path, tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "m.topoi"
     for name in ("first", "second"):
@@ -175,6 +192,13 @@ def test_bad_line_is_named_or_skipped(topoi, papers: Path, tmp_path: Path) -> No
         ["--model", "author", "--alpha", "0.1"],
         ["--model", "author", "--learn-alpha"],
         ["--model", "author", "--learn-beta"],
+        ["--model", "pachinko", "--topics", "5"],
+        ["--model", "pachinko", "--learn-alpha"],
+        ["--model", "pachinko", "--learn-beta"],
+        ["--model", "pachinko", "--fictitious-authors"],
+        ["--model", "lda", "--super", "5"],
+        ["--model", "author", "--sub", "5"],
+        ["--sub", "5"],
         ["--model", "nonsense"],
         ["--shards", "many"],
         ["--min-df", "some"],

@@ -191,7 +191,7 @@ def test_document_longer_than_sixteen_bits(family):
 
 
 def test_counts_beyond_float32_are_refused_before_they_go_wrong(monkeypatch):
-    monkeypatch.setattr("topoi.models.author_topic.state._EXACT_IN_FLOAT32", 50)
+    monkeypatch.setattr("topoi.models.limits.EXACT_IN_FLOAT32", 50)
     often = topoi.Corpus.from_tokens([["a"] * 30] * 2)
     with pytest.raises(ModelError, match="one word occurs 60 times"):
         small(topoi.LDA).fit(often)

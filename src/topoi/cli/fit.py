@@ -25,6 +25,23 @@ if TYPE_CHECKING:
     from topoi.models.author_topic.estimator import AuthorTopicModel
 
 TOPICS_IN_SUMMARY = 8
+# Settings that not every family has, as the command line calls them.
+_OPTION = {
+    "n_topics": "--topics",
+    "n_super": "--super",
+    "n_sub": "--sub",
+    "alpha": "--alpha",
+    "learn_alpha": "--learn-alpha",
+    "learn_beta": "--learn-beta",
+    "fictitious_authors": "--fictitious-authors",
+}
+# Those that a family does not have; pachinko learns alpha anyway.
+_FOREIGN = {
+    given.Family.author_topic: ("n_super", "n_sub"),
+    given.Family.lda: ("n_super", "n_sub", "fictitious_authors"),
+    given.Family.author: tuple(_OPTION),
+    given.Family.pachinko: ("n_topics", "learn_alpha", "learn_beta", "fictitious_authors"),
+}
 KNOWN_ENDINGS = (".gz", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".mbox", ".txt")
 
 
@@ -32,6 +49,8 @@ def fit(
     source: given.Source,
     model: given.ModelFamily = given.Family.author_topic,
     topics: given.Topics = None,
+    super_topics: given.SuperTopics = None,
+    sub_topics: given.SubTopics = None,
     alpha: given.Alpha = None,
     beta: given.Beta = 0.01,
     learn_alpha: given.LearnAlpha = False,
@@ -70,6 +89,8 @@ def fit(
         refuse_name(path, name, force)
     settings = {
         "n_topics": topics,
+        "n_super": super_topics,
+        "n_sub": sub_topics,
         "alpha": alpha,
         "beta": beta,
         "learn_alpha": learn_alpha,
@@ -126,25 +147,23 @@ def default_output(source: Path) -> Path:
     return Path(f"{name}.topoi")
 
 
-def new_model(family: given.Family, settings: dict[str, Any]) -> AuthorTopicModel:
+def new_model(family: given.Family, settings: dict[str, Any]) -> Any:
     """An unfitted model; an option that the family does not have is an error, not ignored."""
     settings = dict(settings)
-    if family is given.Family.author:
-        if settings["n_topics"] is not None:
-            raise typer.BadParameter("--topics does not apply to --model author, which has none")
-        for name in ("n_topics", "alpha", "learn_alpha", "learn_beta"):
-            if settings.pop(name):
-                raise typer.BadParameter(f"--{name.replace('_', '-')} does not apply to --model author")
-    else:
-        settings["n_topics"] = settings["n_topics"] or given.DEFAULT_TOPICS
-    if family is not given.Family.author_topic and settings.pop("fictitious_authors"):
-        raise typer.BadParameter(f"--fictitious-authors does not apply to --model {family}")
+    for name in _FOREIGN[family]:
+        if settings.pop(name):
+            raise typer.BadParameter(f"{_OPTION[name]} does not apply to --model {family}")
+    defaults = {"n_topics": given.DEFAULT_TOPICS, "n_super": given.DEFAULT_SUPER, "n_sub": given.DEFAULT_SUB}
+    settings |= {name: settings[name] or value for name, value in defaults.items() if name in settings}
+    if family is given.Family.pachinko and settings["alpha"] is None:
+        del settings["alpha"]
     import topoi
 
     families: dict[given.Family, Any] = {
         given.Family.author_topic: topoi.AuthorTopicModel,
         given.Family.lda: topoi.LDA,
         given.Family.author: topoi.AuthorModel,
+        given.Family.pachinko: topoi.PachinkoAllocation,
     }
     return families[family](**settings)
 

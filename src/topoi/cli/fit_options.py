@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 DEFAULT_TOPICS = 100
+DEFAULT_SUPER, DEFAULT_SUB = 50, 100
 
 
 class Family(StrEnum):
@@ -18,6 +19,7 @@ class Family(StrEnum):
     author_topic = "author-topic"
     lda = "lda"
     author = "author"
+    pachinko = "pachinko"
 
 
 class OnError(StrEnum):
@@ -74,6 +76,14 @@ ModelFamily = Annotated[Family, _model("-m", "--model", help="The family of mode
 Topics = Annotated[
     int | None,
     _model("-k", "--topics", metavar="K", min=1, help=f"Number of topics.  [default: {DEFAULT_TOPICS}]"),
+]
+SuperTopics = Annotated[
+    int | None,
+    _model("--super", metavar="S", min=1, help=f"Super-topics (pachinko).  [default: {DEFAULT_SUPER}]"),
+]
+SubTopics = Annotated[
+    int | None,
+    _model("--sub", metavar="K", min=1, help=f"Sub-topics (pachinko).  [default: {DEFAULT_SUB}]"),
 ]
 Alpha = Annotated[
     float | None, _model("--alpha", metavar="X", help="Prior weight of each topic.  [default: 50 / topics]")

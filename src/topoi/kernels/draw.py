@@ -9,6 +9,7 @@ from topoi.kernels.jit import compiled, inlined
 from topoi.kernels.random import high_float, low_float, uniform
 
 _ZERO = np.float32(0.0)
+_SIXTEEN = np.float32(16.0)
 
 
 @inlined
@@ -57,6 +58,25 @@ def draw_lanes(running, sums, n, own, own_weight, bits):
     at = 128 * group + lane
     block = 8 * group + lanes.count_eight_blocks(running, at, own_block - 8 * group, extra, target)
     return 16 * min(block, (n - 1 - lane) >> 4) + lane
+
+
+@inlined
+def scan_products(word_topic, row, beta, sides, own, running, width):
+    """Running lane sums of (word_topic + beta) · side, topic ``own`` left out.
+
+    The topic left out is masked in registers: writing a zero to memory would make the vector load that follows wait
+    for the store.
+    """
+    sums = lanes.splat(_ZERO)
+    prior = lanes.splat(beta)
+    k = lanes.numbers()
+    for j in range(0, width, 16):
+        word = lanes.add(lanes.load(word_topic, row + j), prior)
+        weight = lanes.mul(word, lanes.load(sides, j))
+        sums = lanes.add(sums, lanes.zero_where_equal(weight, k, lanes.splat(np.float32(own))))
+        lanes.store(running, j, sums)
+        k = lanes.add(k, lanes.splat(_SIXTEEN))
+    return sums
 
 
 @inlined

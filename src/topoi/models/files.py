@@ -15,6 +15,7 @@ _HOME = {
     "AuthorTopicModel": "topoi.models.author_topic.estimator",
     "LDA": "topoi.models.author_topic.estimator",
     "AuthorModel": "topoi.models.author_topic.author_model",
+    "PachinkoAllocation": "topoi.models.pachinko.estimator",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -300,6 +300,10 @@ def _plain_value(value: Any) -> Any:
         return None
     if isinstance(value, list | tuple):
         return [_plain_value(each) for each in value]
+    if isinstance(value, Mapping):
+        return {str(name): _plain_value(each) for name, each in value.items()}
+    if hasattr(value, "to_plain"):
+        return value.to_plain()
     try:
         return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError):

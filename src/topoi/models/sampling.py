@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from topoi.kernels.folding import SamplingPlan
 from topoi.models.validation import resolve_seed, whole_number
-
-
-class SamplingPlan(NamedTuple):
-    """How new documents are sampled: burn-in sweeps, then samples, ``lag`` sweeps apart; seed and chain."""
-
-    burn_in: int
-    n_samples: int
-    lag: int
-    seed: int
-    chain: int
 
 
 def checked_plan(

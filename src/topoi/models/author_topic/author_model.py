@@ -18,6 +18,7 @@ from topoi.engine.loop import Chain
 from topoi.engine.progress import SweepInfo
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
+from topoi.kernels.folding import SamplingPlan
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic import author_words
 from topoi.models.author_topic.author_words import Choices, PairCounts
@@ -28,7 +29,6 @@ from topoi.models.inputs import align, checked_observed
 from topoi.models.names import find_name
 from topoi.models.notices import warn_user
 from topoi.models.ranking import ranked
-from topoi.models.sampling import SamplingPlan
 from topoi.models.scores import log_mean_exp, perplexities
 from topoi.models.validation import positive_vector, resolve_seed, whole_number
 from topoi.store.corpus_rows import position_blobs

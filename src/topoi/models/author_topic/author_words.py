@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from topoi.kernels.dirichlet import log_rising
 from topoi.kernels.draw import draw_plain
+from topoi.kernels.folding import content_key
 from topoi.kernels.jit import compiled, lean
 from topoi.kernels.random import seed_stream, uniform
-from topoi.models.author_topic.inference import content_key
 
 
 class Choices(NamedTuple):
@@ -92,7 +92,7 @@ def sweep_authors(choices, slot, counts, beta, beta_sum, stream):
 def complete(choices, observed, counts, beta, beta_sum, plan, result):
     """Set ``result[d]`` to the log probability of a document's unobserved tokens given the observed ones.
 
-    The observed tokens are sampled by ``plan`` (see ``inference.SamplingPlan``) and the predictions averaged over the
+    The observed tokens are sampled by ``plan`` (see ``SamplingPlan``) and the predictions averaged over the
     samples. A document whose only author is private (-1) has that author's words integrated out exactly.
     """
     stream = np.empty(2, np.uint64)

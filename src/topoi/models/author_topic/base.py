@@ -10,13 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
 from topoi.models.author_topic.posterior import Posterior
-from topoi.models.author_topic.prediction import Predictions
-from topoi.models.author_topic.rows import topic_tables
 from topoi.models.author_topic.simulate import simulate_corpus
 from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler
 from topoi.models.author_topic.surprise import by_topics, surprise_rows
-from topoi.models.author_topic.tables import Tables
 from topoi.models.gibbs import GibbsModel
+from topoi.models.prediction import Predictions
+from topoi.models.tables import Tables
+from topoi.models.topic_rows import topic_tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
 _LEARN = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric": "asymmetric"}

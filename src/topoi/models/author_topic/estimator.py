@@ -9,8 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import validate_data
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.progress import SweepInfo
@@ -18,7 +16,7 @@ from topoi.errors import ModelError
 from topoi.models.author_topic.author_model import AuthorModel, check_authors
 from topoi.models.author_topic.base import TopicModel
 from topoi.models.author_topic.state import AuthorLists
-from topoi.models.inputs import counts_corpus
+from topoi.models.matrices import MatrixInput
 from topoi.models.validation import choice
 
 __all__ = ["LDA", "AuthorModel", "AuthorTopicModel"]
@@ -181,7 +179,7 @@ class AuthorTopicModel(TopicModel):
         return self._first.author_topic
 
 
-class LDA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TopicModel):
+class LDA(MatrixInput, TopicModel):
     """Latent Dirichlet allocation by exact collapsed Gibbs sampling; a scikit-learn transformer.
 
     It is the author-topic model in which each document has one private author. Takes a ``Corpus`` or a matrix of
@@ -242,13 +240,6 @@ checkpoint, checkpoint_every, progress
         self.checkpoint_every = checkpoint_every
         self.progress = progress
 
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn: non-negative, sparse or dense."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        tags.input_tags.sparse = True
-        return tags
-
     def fit(self, X: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         """Fit the model to a corpus or a matrix of counts.
 
@@ -267,21 +258,11 @@ checkpoint, checkpoint_every, progress
         >>> topoi.LDA(2, n_iter=5, random_state=0).fit([[1, 0, 2], [0, 3, 0]]).n_features_in_
         3
         """
-        if isinstance(X, Corpus):
-            self.__dict__.pop("feature_names_in_", None)  # those of an earlier fit to a frame
-        corpus = X if isinstance(X, Corpus) else self._corpus_from_matrix(X, reset=True)
-        return self._fit_corpus(corpus, callback)
+        return self._fit_corpus(self._training_corpus(X), callback)
 
     def _freeze(self) -> None:
         super()._freeze()
         self.n_features_in_ = self.corpus_.n_words
-
-    def _corpus_from_matrix(self, X: Any, reset: bool) -> Corpus:
-        matrix = validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=[np.int64, np.float64], ensure_non_negative=True
-        )
-        words = getattr(self, "feature_names_in_", None) if reset else self.vocabulary_.words
-        return counts_corpus(matrix, words)
 
     def _author_lists(self, corpus: Corpus) -> AuthorLists:
         return self._lists_for(corpus)
@@ -299,21 +280,3 @@ checkpoint, checkpoint_every, progress
         (1, 2)
         """
         return super().transform(X, burn_in, n_samples, lag)  # scikit-learn wraps only what the class itself defines
-
-    def _as_corpus(self, X: Any) -> Corpus:
-        if isinstance(X, Corpus) or _is_texts(X):
-            return super()._as_corpus(X)
-        return self._corpus_from_matrix(X, reset=False)
-
-    @property
-    def components_(self) -> NDArray[np.float64]:
-        """P(word | topic) under the name scikit-learn gives it."""
-        return self.topic_word_
-
-    @property
-    def _n_features_out(self) -> int:
-        return self._first.n_topics
-
-
-def _is_texts(X: Any) -> bool:
-    return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(x, str) for x in X)

@@ -6,13 +6,11 @@ touches, so documents do not influence each other, and their order is immaterial
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from topoi.kernels.counts import Assignments, Counts, Documents, Priors, most_authors
-from topoi.kernels.jit import compiled, lean
+from topoi.kernels.counts import Assignments
+from topoi.kernels.folding import Labels, content_key, local_problem
+from topoi.kernels.jit import compiled
 from topoi.kernels.random import seed_stream
 from topoi.models.author_topic.kernels import sweep
 from topoi.models.author_topic.plain import (
@@ -22,65 +20,6 @@ from topoi.models.author_topic.plain import (
     recount_private_author,
     topic_weights,
 )
-
-
-class Scored(NamedTuple):
-    """Tokens to be predicted from the sampled ones of the same document."""
-
-    tokens: NDArray[np.int32]
-    start: NDArray[np.int64]
-
-
-class Labels(NamedTuple):
-    """Where to add up each token's probabilities of topics and of authors (positions); no rows: not wanted."""
-
-    topic: NDArray[np.float64]
-    slot: NDArray[np.float64]
-
-
-@lean
-def content_key(documents, d):
-    """A number that depends on a document's words and authors alone: its random stream's name."""
-    key = np.uint64(0xCBF29CE484222325)
-    for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
-        key = (key ^ np.uint64(documents.tokens[i] + 1)) * np.uint64(0x100000001B3)
-    for p in range(documents.author_start[d], documents.author_start[d + 1]):
-        key = (key ^ np.uint64(documents.author[p] + 1)) * np.uint64(0x100000001B3)
-        key ^= key >> np.uint64(29)
-    return np.int64(key >> np.uint64(1))
-
-
-@compiled
-def _local_problem(documents, scored, d, counts, priors):
-    """Document ``d`` with its own small vocabulary and author rows, and copies of the counts it touches."""
-    tokens = documents.tokens[documents.doc_start[d] : documents.doc_start[d + 1]]
-    wanted = scored.tokens[scored.start[d] : scored.start[d + 1]]
-    words = np.unique(np.concatenate((tokens, wanted)))
-    authors = documents.author[documents.author_start[d] : documents.author_start[d + 1]]
-    weights = documents.author_weight[documents.author_start[d] : documents.author_start[d + 1]]
-    private = counts.author.shape[0] - 1
-    word_topic = np.empty((len(words), counts.word_topic.shape[1]), np.float32)
-    beta = np.empty(len(words), np.float32)
-    for j in range(len(words)):
-        word_topic[j] = counts.word_topic[words[j]]
-        beta[j] = priors.beta[words[j]]
-    author_topic = np.zeros((len(authors) + 1, counts.word_topic.shape[1]), np.float32)
-    author = np.zeros(len(authors) + 1, np.int64)
-    local = np.empty(len(authors), np.int32)
-    for q in range(len(authors)):
-        local[q] = len(authors) if authors[q] == private else q
-        if authors[q] != private:
-            author_topic[q] = counts.author_topic[authors[q]]
-            author[q] = counts.author[authors[q]]
-    small = Documents(
-        np.searchsorted(words, tokens).astype(np.int32),
-        np.array([0, len(tokens)]),
-        local,
-        np.array([0, len(authors)]),
-        weights.copy(),
-    )
-    rows = Counts(word_topic, counts.topic.copy(), author_topic, author)
-    return small, np.searchsorted(words, wanted), rows, Priors(priors.alpha, priors.alpha_sum, beta, priors.beta_sum)
 
 
 @compiled
@@ -160,7 +99,7 @@ def fold_in(documents, scored, counts, priors, plan, doc_topic, scores, labels):
     """
     stream = np.empty(2, np.uint64)
     for d in range(documents.doc_start.shape[0] - 1):
-        small, wanted, rows, prior = _local_problem(documents, scored, d, counts, priors)
+        small, wanted, rows, prior = local_problem(documents, scored, d, counts, priors)
         n, first = len(small.tokens), documents.doc_start[d] if labels.topic.shape[0] else 0
         last = first + n if labels.topic.shape[0] else 0
         here = Labels(labels.topic[first:last], labels.slot[first:last])
@@ -169,9 +108,3 @@ def fold_in(documents, scored, counts, priors, plan, doc_topic, scores, labels):
         assignments = Assignments(np.zeros(n, np.uint16), np.zeros(n, np.uint16))
         start_document(small, assignments, rows, stream)
         sample_document(small, assignments, wanted, rows, prior, plan, stream, doc_topic[d], there, here)
-
-
-def label_room(documents: Documents, n_topics: int, wanted: bool) -> Labels:
-    """Zeroed ``Labels`` for all tokens of ``documents``, or empty ones."""
-    n = len(documents.tokens) if wanted else 0
-    return Labels(np.zeros((n, n_topics)), np.zeros((n, int(most_authors(documents)))))

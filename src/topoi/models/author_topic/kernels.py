@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from topoi.kernels import lanes
 from topoi.kernels.counts import Inverses, make_inverses, most_authors, move_between_topics
-from topoi.kernels.draw import differences, draw_lanes, scratch_length
+from topoi.kernels.draw import differences, draw_lanes, scan_products, scratch_length
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.random import high_float, next_bits
 from topoi.models.author_topic.plain import recount_private_author
@@ -25,27 +25,8 @@ _SIXTEEN = np.float32(16.0)
 
 
 @inlined
-def _scan_one(word_topic, row, beta, sides, own, running, width):
-    """Running lane sums of (word_topic + beta) · side, topic ``own`` left out.
-
-    The topic left out is masked in registers: writing a zero to memory would make the vector load that follows wait
-    for the store.
-    """
-    sums = lanes.splat(_ZERO)
-    prior = lanes.splat(beta)
-    k = lanes.numbers()
-    for j in range(0, width, 16):
-        word = lanes.add(lanes.load(word_topic, row + j), prior)
-        weight = lanes.mul(word, lanes.load(sides, j))
-        sums = lanes.add(sums, lanes.zero_where_equal(weight, k, lanes.splat(np.float32(own))))
-        lanes.store(running, j, sums)
-        k = lanes.add(k, lanes.splat(_SIXTEEN))
-    return sums
-
-
-@inlined
 def _scan_two(word_topic, row, beta, sides, scale0, scale1, own, running, width):
-    """The same for two authors: side = scale0 · sides[0] + scale1 · sides[1]."""
+    """``scan_products`` for two authors: side = scale0 · sides[0] + scale1 · sides[1]."""
     sums = lanes.splat(_ZERO)
     prior = lanes.splat(beta)
     k = lanes.numbers()
@@ -162,7 +143,7 @@ def _weigh_one(counts, priors, scratch, w, k0):
     """Running sums for a token of a document with one author (whose factor cancels); the own topic's weight apart."""
     own = _without_token(counts, priors, scratch, w, k0) * (scratch.rows[0, k0] - _ONE + priors.alpha[k0])
     width = counts.word_topic.shape[1]
-    sums = _scan_one(counts.word_topic, w * width, priors.beta[w], scratch.sides, k0, scratch.running, width)
+    sums = scan_products(counts.word_topic, w * width, priors.beta[w], scratch.sides, k0, scratch.running, width)
     return own, sums
 
 

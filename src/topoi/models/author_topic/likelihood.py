@@ -13,9 +13,9 @@ import math
 
 import numpy as np
 
+from topoi.kernels.folding import content_key
 from topoi.kernels.jit import compiled, inlined
 from topoi.kernels.random import seed_stream, uniform
-from topoi.models.author_topic.inference import content_key
 
 
 @compiled

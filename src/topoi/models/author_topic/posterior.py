@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.engine.executors import open_executor
 from topoi.engine.loop import Chain
-from topoi.engine.shards import cut
 from topoi.kernels.counts import Assignments, Documents
+from topoi.kernels.folding import Labels, SamplingPlan, Scored, label_room
 from topoi.models.author_topic import likelihood
-from topoi.models.author_topic.inference import Labels, Scored, fold_in, label_room
-from topoi.models.mixtures import Mixtures, blocks, count_topics
-from topoi.models.sampling import SamplingPlan
+from topoi.models.author_topic.inference import fold_in
+from topoi.models.mixtures import Mixtures
+from topoi.models.ranges import document_range, for_documents
+from topoi.models.topic_counts import TopicCounts
 
 
-class Posterior:
+class Posterior(TopicCounts):
     """Counts of one chain's last sample, and the point estimates they give (AT09, equations 6 and 7)."""
 
     def __init__(self, chain: Chain, assignments: Assignments, doc_start: NDArray[np.int64]):
@@ -31,70 +29,19 @@ class Posterior:
         self._doc_start = doc_start
 
     @property
-    def n_topics(self) -> int:
-        """The number of topics."""
-        return len(self.counts.topic)
-
-    @property
     def alpha(self) -> NDArray[np.float64]:
         """The Dirichlet parameter of each topic."""
         return np.asarray(self.priors.alpha[: self.n_topics], np.float64)
-
-    @property
-    def beta(self) -> NDArray[np.float64]:
-        """The Dirichlet parameter of each word."""
-        return np.asarray(self.priors.beta, np.float64)
 
     @property
     def alpha_sum(self) -> float:
         """What alpha sums to."""
         return float(self.priors.alpha_sum)
 
-    @property
-    def topic_sizes(self) -> NDArray[np.int64]:
-        """Tokens per topic."""
-        return self.counts.topic
-
     @cached_property
     def authors(self) -> Mixtures:
         """The authors' counts of topics, sparse."""
         return Mixtures.from_counts(self.counts.author_topic[:-1, : self.n_topics], self.alpha)
-
-    @cached_property
-    def documents(self) -> Mixtures:
-        """The training documents' counts of topics, sparse."""
-        return Mixtures(*count_topics(self._doc_start, self.assignments.topic, self.n_topics), self.alpha)
-
-    @cached_property
-    def topics(self) -> Mixtures:
-        """The topics' counts of words, sparse."""
-        return Mixtures.from_counts(self.counts.word_topic[:, : self.n_topics].T, self.beta)
-
-    def word_columns(self, words: Any) -> NDArray[np.float64]:
-        """P(word | topic) of some words, topics × words: columns of ``topic_word`` without the others."""
-        counts = self.counts.word_topic[words, : self.n_topics].astype(np.float64) + self.beta[words, None]
-        return np.asarray((counts / (self.counts.topic + self.priors.beta_sum)).T)
-
-    def word_counts(self, word: int) -> NDArray[np.int64]:
-        """Tokens of one word per topic."""
-        return self.counts.word_topic[word, : self.n_topics].astype(np.int64)
-
-    def words_before(self, word: int) -> NDArray[np.int64]:
-        """For each topic how many words rank before one: the more probable, and of the equally probable the earlier."""
-        own = self.counts.word_topic[word, : self.n_topics] + self.beta[word]
-        before = np.zeros(self.n_topics, np.int64)
-        for part in blocks(len(self.beta)):
-            # Within a topic the weights differ from the probabilities by a factor only.
-            weight = self.counts.word_topic[part, : self.n_topics] + self.beta[part, None]
-            before += (weight > own).sum(axis=0) + (weight[: max(word - part.start, 0)] == own).sum(axis=0)
-        return before
-
-    @cached_property
-    def topic_word(self) -> NDArray[np.float64]:
-        """P(word | topic): topics × words, rows sum to one."""
-        counts = self.counts.word_topic[:, : self.n_topics].astype(np.float64) + self.beta[:, None]
-        counts /= self.counts.topic + self.priors.beta_sum
-        return np.ascontiguousarray(counts.T)
 
     @cached_property
     def author_topic(self) -> NDArray[np.float64]:
@@ -151,24 +98,3 @@ class Posterior:
 
         for_documents(run, documents, n_jobs)
         return result
-
-
-def document_range(documents: Documents, first: int, last: int) -> Documents:
-    """Documents ``first`` to ``last``, counted from zero."""
-    tokens = slice(documents.doc_start[first], documents.doc_start[last])
-    authors = slice(documents.author_start[first], documents.author_start[last])
-    return Documents(
-        documents.tokens[tokens],
-        documents.doc_start[first : last + 1] - documents.doc_start[first],
-        documents.author[authors],
-        documents.author_start[first : last + 1] - documents.author_start[first],
-        documents.author_weight[authors],
-    )
-
-
-def for_documents(run: Callable[[int, int], Any], documents: Documents, n_jobs: int) -> None:
-    """Call ``run(first, last)`` for ranges that cover all documents, on ``n_jobs`` threads."""
-    n_docs = len(documents.doc_start) - 1
-    ranges = [r for r in cut(np.diff(documents.doc_start) + 1, min(4 * n_jobs, n_docs) or 1) if r[0] < r[1]]
-    with open_executor(n_jobs, len(ranges)) as executor:
-        list(executor.map(lambda r: run(*r), ranges))

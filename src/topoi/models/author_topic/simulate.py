@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError
 from topoi.models.author_topic.state import AuthorLists
+from topoi.models.simulation import SimulatedCorpus, categorical, dirichlet_rows, document_lengths
 from topoi.models.validation import positive_vector, whole_number
 
 _N_WORDS = 1000
@@ -25,12 +25,6 @@ class Truth(NamedTuple):
     doc_topic: NDArray[np.float64]
     topic: NDArray[np.int64]
     slot: NDArray[np.int64]
-
-
-class SimulatedCorpus(Corpus):
-    """A corpus whose truth is known."""
-
-    truth: Truth
 
 
 def simulate_corpus(model: Any, n_docs: int, doc_length: float, authors: Any, seed: int) -> SimulatedCorpus:
@@ -47,7 +41,7 @@ def simulate_corpus(model: Any, n_docs: int, doc_length: float, authors: Any, se
         n_topics = whole_number("n_topics", model.n_topics)
         alpha = positive_vector("alpha", 50.0 / n_topics if model.alpha is None else model.alpha, n_topics, "n_topics")
         n_words = _N_WORDS if np.ndim(model.beta) == 0 else len(model.beta)
-        topic_word = _dirichlet(rng, positive_vector("beta", model.beta, n_words, "the number of words"), n_topics)
+        topic_word = dirichlet_rows(rng, positive_vector("beta", model.beta, n_words, "the number of words"), n_topics)
         words = [f"w{w}" for w in range(n_words)]
     if hasattr(model, "n_iter_") and len(names) and len(model.authors_):
         known = {name: a for a, name in enumerate(model.authors_)}
@@ -56,7 +50,7 @@ def simulate_corpus(model: Any, n_docs: int, doc_length: float, authors: Any, se
             raise ModelError(f"the fitted model has no author {unknown[0]!r}")
         author_topic = model.chains_[0].author_topic[[known[name] for name in names]]
     else:
-        author_topic = _dirichlet(rng, alpha, len(names))
+        author_topic = dirichlet_rows(rng, alpha, len(names))
     fictitious = bool(getattr(model, "fictitious_authors", False))
     lists = AuthorLists.from_csr(
         doc_author, start, len(names), fictitious, getattr(model, "fictitious_weight", None) if fictitious else None
@@ -83,15 +77,6 @@ def _authors(authors: Any, n_docs: int, rng: np.random.Generator) -> tuple[list[
     return names, np.array([a for row in rows for a in row], np.int32), start
 
 
-def _dirichlet(rng: np.random.Generator, parameters: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """``n`` draws; by logarithms of gammas, so that tiny parameters do not give rows of zeros."""
-    shape = (n, len(parameters))
-    log_gamma = np.log(rng.standard_gamma(parameters + 1.0, shape)) + np.log(rng.random(shape)) / parameters
-    log_gamma -= log_gamma.max(axis=1, keepdims=True, initial=-np.inf)
-    draws = np.exp(log_gamma)
-    return np.asarray(draws / draws.sum(axis=1, keepdims=True))
-
-
 def _draw(
     rng: np.random.Generator,
     lists: AuthorLists,
@@ -104,7 +89,7 @@ def _draw(
     csr: tuple[NDArray[Any], NDArray[Any]],
 ) -> SimulatedCorpus:
     n_docs = len(lists.start) - 1
-    lengths = _lengths(rng, doc_length, n_docs)
+    lengths = document_lengths(rng, doc_length, n_docs)
     doc_start = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
     topic = np.zeros(doc_start[-1], np.int64)
     slot = np.zeros(doc_start[-1], np.int64)
@@ -112,11 +97,11 @@ def _draw(
         here = slice(doc_start[d], doc_start[d + 1])
         mine = slice(lists.start[d], lists.start[d + 1])
         own = lists.n_shared
-        rows = np.array([_dirichlet(rng, alpha, 1)[0] if a == own else author_topic[a] for a in lists.author[mine]])
+        rows = np.array([dirichlet_rows(rng, alpha, 1)[0] if a == own else author_topic[a] for a in lists.author[mine]])
         weight = lists.weight[mine].astype(np.float64)
         slot[here] = rng.choice(len(rows), lengths[d], p=weight / weight.sum())
-        topic[here] = _categorical(rng, np.cumsum(rows, axis=1), slot[here])
-    tokens = _categorical(rng, np.cumsum(topic_word, axis=1), topic)
+        topic[here] = categorical(rng, np.cumsum(rows, axis=1), slot[here])
+    tokens = categorical(rng, np.cumsum(topic_word, axis=1), topic)
     counts = np.zeros((n_docs, len(alpha)))
     np.add.at(counts, (np.repeat(np.arange(n_docs), lengths), topic), 1.0)
     corpus = SimulatedCorpus(
@@ -126,12 +111,6 @@ def _draw(
     shares = counts / np.maximum(lengths, 1)[:, None]
     corpus.truth = Truth(topic_word, author_topic, shares, topic, slot)
     return corpus
-
-
-def _lengths(rng: np.random.Generator, doc_length: float, n_docs: int) -> NDArray[np.int64]:
-    if not isinstance(doc_length, numbers.Real) or not 0 <= doc_length < 2**31:
-        raise ModelError(f"doc_length is {doc_length!r}; it is a mean number of words, 0 or more")
-    return rng.poisson(doc_length, n_docs)
 
 
 def simulate_author_words(model: Any, n_docs: int, doc_length: float, authors: Any, seed: int) -> SimulatedCorpus:
@@ -149,10 +128,10 @@ def simulate_author_words(model: Any, n_docs: int, doc_length: float, authors: A
     lengths = np.diff(start)
     own = np.cumsum(lengths == 0) - 1 + len(names)
     n_rows = len(names) + int((lengths == 0).sum())
-    author_word = _dirichlet(rng, beta, n_rows)
+    author_word = dirichlet_rows(rng, beta, n_rows)
     for a, name in enumerate(names if fitted else ()):
         author_word[a] = model.author_word(name)
-    doc_lengths = _lengths(rng, doc_length, n_docs)
+    doc_lengths = document_lengths(rng, doc_length, n_docs)
     doc = np.repeat(np.arange(n_docs), doc_lengths)
     slot = (rng.random(len(doc)) * lengths[doc]).astype(np.int64)
     row = own[doc]
@@ -161,7 +140,7 @@ def simulate_author_words(model: Any, n_docs: int, doc_length: float, authors: A
     shares = np.zeros((n_docs, n_rows))
     np.add.at(shares, (doc, row), 1.0)
     corpus = SimulatedCorpus(
-        tokens=_categorical(rng, np.cumsum(author_word, axis=1), row),
+        tokens=categorical(rng, np.cumsum(author_word, axis=1), row),
         doc_start=np.concatenate(([0], np.cumsum(doc_lengths))),
         vocabulary=Vocabulary(words or [f"w{w}" for w in range(n_words)]),
         doc_author=doc_author,
@@ -170,15 +149,3 @@ def simulate_author_words(model: Any, n_docs: int, doc_length: float, authors: A
     )
     corpus.truth = Truth(author_word, np.eye(n_rows), shares / np.maximum(doc_lengths, 1)[:, None], row, slot)
     return corpus
-
-
-def _categorical(
-    rng: np.random.Generator, cumulative: NDArray[np.float64], row: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """One draw per entry of ``row`` from that row's distribution, by grouping equal rows."""
-    result = np.zeros(len(row), np.int64)
-    u = rng.random(len(row))
-    for r in np.unique(row):
-        where = row == r
-        result[where] = np.searchsorted(cumulative[r], u[where] * cumulative[r, -1], side="right")
-    return np.minimum(result, cumulative.shape[1] - 1)

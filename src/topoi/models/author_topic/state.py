@@ -18,9 +18,9 @@ from topoi.kernels.counts import Assignments, Counts, Documents, Priors
 from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet, log_probability_columns, log_probability_rows
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
+from topoi.models import limits
 from topoi.models.author_topic import kernels, plain, word_major
 
-_EXACT_IN_FLOAT32 = 2**24
 _LARGEST_UINT16 = 2**16 - 1
 _LEARN_AFTER, _LEARN_EVERY = 20, 10
 
@@ -174,24 +174,17 @@ class AuthorTopicSampler:
         most = int(np.diff(self.lists.start).max(initial=0))
         if most > _LARGEST_UINT16:
             raise ModelError(f"a document has {most} authors; at most {_LARGEST_UINT16} are possible")
-        commonest = int(np.bincount(self._corpus.tokens, minlength=1).max(initial=0))
-        if commonest >= _EXACT_IN_FLOAT32:
-            raise ModelError(
-                f"one word occurs {commonest:,} times; counts are exact below {_EXACT_IN_FLOAT32:,}: "
-                "drop the commonest words (max_df)"
-            )
+        limits.check_exact(self._corpus)
         lengths = np.diff(self._corpus.doc_start)
-        if lengths.max(initial=0) >= _EXACT_IN_FLOAT32:
-            raise ModelError(f"a document has {lengths.max():,} words; cut it into parts below {_EXACT_IN_FLOAT32:,}")
         n_authors = np.diff(self.lists.start)
         may_write = np.bincount(self.lists.author, np.repeat(lengths, n_authors), self.lists.n_shared + 1)
-        self._many_words = may_write[:-1].max(initial=0) >= _EXACT_IN_FLOAT32
+        self._many_words = may_write[:-1].max(initial=0) >= limits.EXACT_IN_FLOAT32
 
     def _check_counts(self, chain: Chain) -> None:
         """Refuse to go on when an author's count is no longer exact; possible only where an author has many words."""
-        if self._many_words and chain.counts.author_topic[:-1].max() >= _EXACT_IN_FLOAT32:
+        if self._many_words and chain.counts.author_topic[:-1].max() >= limits.EXACT_IN_FLOAT32:
             raise ModelError(
-                f"an author has {_EXACT_IN_FLOAT32:,} words in one topic, more than can be counted exactly: "
+                f"an author has {limits.EXACT_IN_FLOAT32:,} words in one topic, more than can be counted exactly: "
                 "use more topics, or divide that author's documents among several names"
             )
 

@@ -28,6 +28,7 @@ from topoi.store.store import Store
 _CHAINS = {
     "AuthorTopicModel": "topoi.models.author_topic.stored_chain",
     "LDA": "topoi.models.author_topic.stored_chain",
+    "PachinkoAllocation": "topoi.models.stored.chain",
     "AuthorModel": None,
 }
 

@@ -69,7 +69,7 @@ def document_page(
         topics=topic_shares(room, labels.get("topic", ())),
         authors=_authors(full, labels),
         faces=faces_of(room, pieces),
-        sampling=sampling,
+        sampling=sampling if _can_sample(room) else None,
         similar=[
             DocumentNear(document=others[other], distance=distance, topics=topics)
             for other, distance, topics in near
@@ -149,15 +149,20 @@ def _labelled(
     return *pieces_of(text, labels), labels
 
 
+def _can_sample(room: Room) -> bool:
+    """Whether the model's documents can be sampled from its rows."""
+    return room.has_topics and room.view.chains_[0].can_sample
+
+
 def _labels(room: Room, full: FullDoc, sampling: Sampling) -> Any:
-    """Every word's topic and author: sampled now, as stored or, of a very long document, as stored and certain."""
+    """Every word's topic and author: sampled now, as stored or, where that is not possible, as stored and certain."""
     from topoi.analysis.label import label_document, stored_labels
 
     if sampling["live"]:
         plan = (sampling["burn_in"], sampling["samples"], sampling["lag"])
         check_sampling(full["n_tokens"], room.view.n_topics, 1 + len(full["authors"]) * room.has_authors, *plan)
         return label_document(room.view, full["document_id"], *plan)
-    if full["n_tokens"] * room.view.n_topics > _MOST_PROBABILITIES:
+    if full["n_tokens"] * room.view.n_topics > _MOST_PROBABILITIES or not _can_sample(room):
         return stored_labels(room.view, full["document_id"])
     return label_document(room.view, full["document_id"])
 

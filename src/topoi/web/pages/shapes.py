@@ -306,7 +306,10 @@ class DocumentNear(TypedDict):
 
 
 class DocumentPage(TypedDict):
-    """A document; ``n_hidden`` counts known words beyond what is shown of a very long text."""
+    """A document; ``n_hidden`` counts known words beyond what is shown of a very long text.
+
+    ``sampling`` is null if the model's documents cannot be sampled: the labels are then those of the stored sample.
+    """
 
     kind: Literal["document"]
     document: FullDoc
@@ -316,7 +319,7 @@ class DocumentPage(TypedDict):
     topics: list[TopicShare]
     authors: list[AuthorShare]
     faces: dict[str, Face]
-    sampling: Sampling
+    sampling: Sampling | None
     similar: list[DocumentNear]
 
 

@@ -1,4 +1,4 @@
-"""The family's frames: a topic's words and authors, an author's topics, how large topics are."""
+"""Frames of topic models: a topic's words and authors, an author's topics, how large topics are."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from numpy.typing import NDArray
 
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError, NotFoundError
-from topoi.models.author_topic.posterior import Posterior
 from topoi.models.names import find_name
 from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.validation import choice, whole_number
 
 
 class Tables:
-    """Frames of a fitted topic model; mixed into the family's members."""
+    """Frames of a fitted topic model; mixed into the families' members."""
 
     vocabulary_: Vocabulary
     authors_: NDArray[Any]
 
     @property
-    def _first(self) -> Posterior:
+    def _first(self) -> Any:
         raise NotImplementedError  # abstract: the first chain, or an error if there is none yet
 
     def top_words(self, n: int = 10, topic: int | None = None, relevance: float = 1.0) -> pd.DataFrame:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.models.author_topic.posterior import Posterior
 from topoi.models.ranking import largest, relevance_scores
+from topoi.models.topic_counts import TopicCounts
 from topoi.models.topic_distances import jensen_shannon_of_counts, symmetrised_kl
 from topoi.models.topic_glue import glue_topics
 from topoi.models.topic_layout import topic_hues, topic_map
@@ -19,12 +19,12 @@ from topoi.store.entry import FACE_RELEVANCE, N_NEIGHBOURS, N_WORDS
 Cells = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
-def face_tables(corpus: Corpus, first: Posterior, by_document: Cells, by_word: Cells) -> dict[str, dict[str, Any]]:
+def face_tables(corpus: Corpus, first: TopicCounts, by_document: Cells, by_word: Cells) -> dict[str, dict[str, Any]]:
     """The tables ``topic`` and ``topic_neighbour``.
 
     Parameters
     ----------
-    corpus, first : Corpus, Posterior
+    corpus, first : Corpus, TopicCounts
         What the model was fitted to, and its first chain.
     by_document, by_word : three arrays each
         Documents (words), topics, and the numbers of tokens that are not zero.
@@ -49,7 +49,7 @@ def face_tables(corpus: Corpus, first: Posterior, by_document: Cells, by_word: C
     return {"topic": topic, "topic_neighbour": topic_neighbours(symmetrised_kl(first.word_columns, len(first.beta)))}
 
 
-def _leading_words(corpus: Corpus, first: Posterior, room: NDArray[np.float64]) -> list[str]:
+def _leading_words(corpus: Corpus, first: TopicCounts, room: NDArray[np.float64]) -> list[str]:
     """The most telling words of each topic, as JSON lists: by plain probability many topics would begin alike."""
     lists = []
     times = np.bincount(corpus.tokens, minlength=corpus.n_words)
@@ -66,7 +66,7 @@ def topic_neighbours(distance: NDArray[np.float64]) -> dict[str, Any]:
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.author_topic.face_rows import topic_neighbours
+    >>> from topoi.models.topic_faces import topic_neighbours
     >>> topic_neighbours(np.array([[0.0, 3.0, 2.0], [3.0, 0.0, 1.0], [2.0, 1.0, 0.0]]))["other"].tolist()
     [2, 1, 2, 0, 1, 0]
     """

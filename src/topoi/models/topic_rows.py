@@ -1,4 +1,4 @@
-"""The family as rows of a store: counts that are not zero, and who and what comes first in each topic."""
+"""Models with topics as rows of a store: counts that are not zero, and who and what comes first in each topic."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.models.author_topic.face_rows import face_tables
-from topoi.models.author_topic.posterior import Posterior
+from topoi.models.topic_counts import TopicCounts
+from topoi.models.topic_faces import face_tables
 from topoi.store.corpus_rows import cut_blobs, position_blobs, years
 from topoi.store.entry import N_RANKED
 from topoi.store.mixture_rows import pack_mixture
@@ -24,7 +24,7 @@ class Ranked(NamedTuple):
     rank: NDArray[Any]
 
 
-def topic_tables(corpus: Corpus, first: Posterior, n_authors: int, private: bool) -> dict[str, Columns]:
+def topic_tables(corpus: Corpus, first: TopicCounts, n_authors: int, private: bool) -> dict[str, Columns]:
     """The tables of a model with topics; ``n_authors`` is 0, and ``private`` true, if it knows no authors."""
     topic, lengths = first.assignments.topic, corpus.doc_lengths
     doc, k, n = count_pairs(np.repeat(np.arange(corpus.n_docs), lengths), topic, first.n_topics)
@@ -57,7 +57,7 @@ def count_pairs(row: NDArray[Any], column: NDArray[Any], n_columns: int) -> tupl
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.author_topic.rows import count_pairs
+    >>> from topoi.models.topic_rows import count_pairs
     >>> [a.tolist() for a in count_pairs(np.array([0, 1, 0]), np.array([2, 0, 2]), 3)]
     [[0, 1], [2, 0], [2, 1]]
     """
@@ -65,7 +65,7 @@ def count_pairs(row: NDArray[Any], column: NDArray[Any], n_columns: int) -> tupl
     return keys // n_columns, keys % n_columns, number
 
 
-def _topic_word(first: Posterior) -> Columns:
+def _topic_word(first: TopicCounts) -> Columns:
     counts = first.counts.word_topic[:, : first.n_topics]
     w, k = np.nonzero(counts)
     n = counts[w, k].astype(np.int64)
@@ -73,7 +73,7 @@ def _topic_word(first: Posterior) -> Columns:
     return {"word_id": w, "topic": k, "n_tokens": n, "probability": probability}
 
 
-def _author_tables(first: Posterior, n_authors: int) -> dict[str, Columns]:
+def _author_tables(first: TopicCounts, n_authors: int) -> dict[str, Columns]:
     counts = first.counts.author_topic[:n_authors, : first.n_topics]
     a, k = np.nonzero(counts)
     n = counts[a, k].astype(np.int64)
@@ -95,7 +95,7 @@ def _author_tables(first: Posterior, n_authors: int) -> dict[str, Columns]:
 
 
 def _topic_document(
-    first: Posterior, lengths: NDArray[Any], doc: NDArray[Any], k: NDArray[Any], n: NDArray[Any]
+    first: TopicCounts, lengths: NDArray[Any], doc: NDArray[Any], k: NDArray[Any], n: NDArray[Any]
 ) -> Columns:
     share = (n + first.alpha[k]) / (lengths[doc] + first.alpha.sum())
     ranked = rank_within(k, share, doc)

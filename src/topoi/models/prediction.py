@@ -1,4 +1,4 @@
-"""What the family predicts of new documents: topic shares, labels, likelihood, perplexity."""
+"""What a fitted topic model predicts of new documents: topic shares, labels, likelihood, perplexity."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
-from topoi.models.author_topic.inference import Labels, Scored
-from topoi.models.author_topic.posterior import Posterior
+from topoi.kernels.folding import Labels, SamplingPlan, Scored
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.inputs import Aligned, align, checked_observed
-from topoi.models.sampling import SamplingPlan, checked_plan
+from topoi.models.sampling import checked_plan
 from topoi.models.scores import log_mean_exp, perplexities
 from topoi.models.validation import whole_number
 
@@ -25,7 +24,7 @@ _N_PARTICLES, _N_MOVES = 20, 4
 
 
 class Predictions:
-    """Predictions of a fitted topic model; mixed into the family's members.
+    """Predictions of a fitted topic model; mixed into the families' members.
 
     Random streams are named by the fit's seed, the chain and the document's own words and authors: a result depends
     neither on the order of documents nor on the number of threads.
@@ -33,7 +32,7 @@ class Predictions:
 
     vocabulary_: Vocabulary
     authors_: NDArray[Any]
-    chains_: list[Posterior]
+    chains_: list[Any]
     corpus_: Corpus
     n_jobs: int | None
     _seed: int

@@ -1,0 +1,86 @@
+"""Folding in: what every family needs to sample new documents against the counts of a fit, without changing them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.kernels.counts import Counts, Documents, Priors, most_authors
+from topoi.kernels.jit import compiled, lean
+
+
+class SamplingPlan(NamedTuple):
+    """How new documents are sampled: burn-in sweeps, then samples, ``lag`` sweeps apart; seed and chain."""
+
+    burn_in: int
+    n_samples: int
+    lag: int
+    seed: int
+    chain: int
+
+
+class Scored(NamedTuple):
+    """Tokens to be predicted from the sampled ones of the same document."""
+
+    tokens: NDArray[np.int32]
+    start: NDArray[np.int64]
+
+
+class Labels(NamedTuple):
+    """Where to add up each token's probabilities of topics and of authors (positions); no rows: not wanted."""
+
+    topic: NDArray[np.float64]
+    slot: NDArray[np.float64]
+
+
+@lean
+def content_key(documents, d):
+    """A number that depends on a document's words and authors alone: its random stream's name."""
+    key = np.uint64(0xCBF29CE484222325)
+    for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
+        key = (key ^ np.uint64(documents.tokens[i] + 1)) * np.uint64(0x100000001B3)
+    for p in range(documents.author_start[d], documents.author_start[d + 1]):
+        key = (key ^ np.uint64(documents.author[p] + 1)) * np.uint64(0x100000001B3)
+        key ^= key >> np.uint64(29)
+    return np.int64(key >> np.uint64(1))
+
+
+@compiled
+def local_problem(documents, scored, d, counts, priors):
+    """Document ``d`` with its own small vocabulary and author rows, and copies of the counts it touches."""
+    tokens = documents.tokens[documents.doc_start[d] : documents.doc_start[d + 1]]
+    wanted = scored.tokens[scored.start[d] : scored.start[d + 1]]
+    words = np.unique(np.concatenate((tokens, wanted)))
+    authors = documents.author[documents.author_start[d] : documents.author_start[d + 1]]
+    weights = documents.author_weight[documents.author_start[d] : documents.author_start[d + 1]]
+    private = counts.author.shape[0] - 1
+    word_topic = np.empty((len(words), counts.word_topic.shape[1]), np.float32)
+    beta = np.empty(len(words), np.float32)
+    for j in range(len(words)):
+        word_topic[j] = counts.word_topic[words[j]]
+        beta[j] = priors.beta[words[j]]
+    author_topic = np.zeros((len(authors) + 1, counts.word_topic.shape[1]), np.float32)
+    author = np.zeros(len(authors) + 1, np.int64)
+    local = np.empty(len(authors), np.int32)
+    for q in range(len(authors)):
+        local[q] = len(authors) if authors[q] == private else q
+        if authors[q] != private:
+            author_topic[q] = counts.author_topic[authors[q]]
+            author[q] = counts.author[authors[q]]
+    small = Documents(
+        np.searchsorted(words, tokens).astype(np.int32),
+        np.array([0, len(tokens)]),
+        local,
+        np.array([0, len(authors)]),
+        weights.copy(),
+    )
+    rows = Counts(word_topic, counts.topic.copy(), author_topic, author)
+    return small, np.searchsorted(words, wanted), rows, Priors(priors.alpha, priors.alpha_sum, beta, priors.beta_sum)
+
+
+def label_room(documents: Documents, n_topics: int, wanted: bool) -> Labels:
+    """Zeroed ``Labels`` for all tokens of ``documents``, or empty ones."""
+    n = len(documents.tokens) if wanted else 0
+    return Labels(np.zeros((n, n_topics)), np.zeros((n, int(most_authors(documents)))))

@@ -1,0 +1,61 @@
+"""Models without authors as scikit-learn's transformers: a matrix of counts instead of a corpus."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import validate_data
+
+from topoi.corpus.corpus import Corpus
+from topoi.models.inputs import counts_corpus
+from topoi.models.prediction import Predictions
+
+
+class MatrixInput(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predictions):
+    """Lets a model take a corpus, texts or a matrix of counts; a class with it defines ``transform`` itself.
+
+    scikit-learn wraps only what the class itself defines.
+    """
+
+    topic_word_: NDArray[np.float64]
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn: non-negative, sparse or dense."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _training_corpus(self, X: Any) -> Corpus:
+        if isinstance(X, Corpus):
+            self.__dict__.pop("feature_names_in_", None)  # those of an earlier fit to a frame
+            return X
+        return self._corpus_from_matrix(X, reset=True)
+
+    def _corpus_from_matrix(self, X: Any, reset: bool) -> Corpus:
+        matrix = validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=[np.int64, np.float64], ensure_non_negative=True
+        )
+        words = getattr(self, "feature_names_in_", None) if reset else self.vocabulary_.words
+        return counts_corpus(matrix, words)
+
+    def _as_corpus(self, X: Any) -> Corpus:
+        if isinstance(X, Corpus) or _is_texts(X):
+            return super()._as_corpus(X)
+        return self._corpus_from_matrix(X, reset=False)
+
+    @property
+    def components_(self) -> NDArray[np.float64]:
+        """P(word | topic) under the name scikit-learn gives it."""
+        return self.topic_word_
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.topic_word_)
+
+
+def _is_texts(X: Any) -> bool:
+    return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(x, str) for x in X)

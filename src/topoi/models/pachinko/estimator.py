@@ -1,0 +1,251 @@
+"""The family's public face: ``PachinkoAllocation``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from topoi.corpus.corpus import Corpus
+from topoi.engine.progress import SweepInfo
+from topoi.errors import ModelError
+from topoi.models.author_topic.state import AuthorLists
+from topoi.models.gibbs import GibbsModel
+from topoi.models.matrices import MatrixInput
+from topoi.models.pachinko.dag import Dag, as_dag
+from topoi.models.pachinko.posterior import PachinkoPosterior
+from topoi.models.pachinko.rows import pachinko_tables
+from topoi.models.pachinko.settings import resolve_alpha
+from topoi.models.pachinko.simulate import simulate_pachinko
+from topoi.models.pachinko.state import PachinkoSampler
+from topoi.models.pachinko.structure import Structure
+from topoi.models.tables import Tables
+from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
+
+_RULES = ("moments", "moments-paper", "ml", False)
+
+
+class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
+    """Topics and mixtures of topics over a directed acyclic graph: which topics go together (Li and McCallum).
+
+    In every document each inner node of the graph has a mixture of its children of its own; a word follows a path from
+    the root to a node that draws words. The usual graph has four levels: the root, super-topics, sub-topics, words.
+    Fitted by exact collapsed Gibbs sampling, a word's whole path at once.
+
+    Parameters
+    ----------
+    n_super, n_sub : int
+        Widths of the four-level model, every super-topic joined to every sub-topic.
+    dag : Dag, list of edges, or nested dict, optional
+        Any graph instead of those two.
+    root_alpha : float or array
+        Dirichlet parameter of the root, for each child; never learned.
+    alpha : float, matrix or dict
+        Dirichlet parameters of the other nodes, for each child: where learning starts, or fixed. A dict goes from
+        nodes to a number or one number per child; a matrix is super-topics × sub-topics.
+    beta : float or array
+        Dirichlet parameter of topics' words, per word.
+    learn_alpha : {"moments", "moments-paper", "ml", False}
+        By matching moments, corrected for the noise of short documents; by the paper's uncorrected rule; by maximum
+        likelihood; or not at all. Sweeps 20 to 80 are a warm-up in which the nodes' means are learned and their sums
+        held large, so that nodes come to differ; run well beyond it.
+    sparse : bool
+        The paper's approximate scheme; not available yet.
+    n_iter, n_chains, n_jobs, n_shards, random_state, evaluate_every, checkpoint, checkpoint_every, progress
+        As in ``AuthorTopicModel``.
+
+    Attributes
+    ----------
+    topic_word_ : ndarray
+        P(word | topic), one row per node that draws words, in the order of ``dag_.topics`` (four levels: the
+    sub-topics). doc_topic_, doc_super_, doc_node_ : ndarray
+        Mixtures of the training documents: posterior means.
+    dag_ : Dag
+        The graph.
+    chains_, trace_, fit_info_
+        As in ``AuthorTopicModel``.
+
+    References
+    ----------
+    Li and McCallum, Pachinko allocation: scalable mixture models of topic correlations, 2008.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+    >>> model = topoi.PachinkoAllocation(n_super=2, n_sub=2, n_iter=50, random_state=0).fit(corpus)
+    >>> model.topic_word_.shape, model.doc_super_.shape
+    ((2, 4), (20, 2))
+    """
+
+    def __init__(
+        self,
+        n_super: int = 50,
+        n_sub: int = 100,
+        *,
+        dag: Any = None,
+        root_alpha: Any = 0.01,
+        alpha: Any = 0.1,
+        beta: Any = 0.01,
+        learn_alpha: str | bool = "moments",
+        sparse: bool = False,
+        n_iter: int = 500,
+        n_chains: int = 1,
+        n_jobs: int | None = 1,
+        n_shards: int | str = "auto",
+        random_state: Any = None,
+        evaluate_every: int = 10,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int | str = "1min",
+        progress: bool | None = None,
+    ):
+        self.n_super = n_super
+        self.n_sub = n_sub
+        self.dag = dag
+        self.root_alpha = root_alpha
+        self.alpha = alpha
+        self.beta = beta
+        self.learn_alpha = learn_alpha
+        self.sparse = sparse
+        self.n_iter = n_iter
+        self.n_chains = n_chains
+        self.n_jobs = n_jobs
+        self.n_shards = n_shards
+        self.random_state = random_state
+        self.evaluate_every = evaluate_every
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+        """Fit the model to a corpus or a matrix of counts.
+
+        Parameters
+        ----------
+        X : Corpus, or sparse or dense matrix of counts (documents × words)
+            Fractional counts are rounded, with one warning.
+        y : None
+            Ignored; scikit-learn's convention.
+        callback : callable, optional
+            Called with a ``SweepInfo`` after each sweep; a true result ends the fit.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> topoi.PachinkoAllocation(2, 3, n_iter=5, random_state=0).fit([[1, 0, 2], [0, 3, 0]]).n_features_in_
+        3
+        """
+        return self._fit_corpus(self._training_corpus(X), callback)
+
+    def _graph(self) -> Dag:
+        """The graph that the settings ask for."""
+        if self.dag is not None:
+            return as_dag(self.dag)
+        return Dag.from_levels(whole_number("n_super", self.n_super), whole_number("n_sub", self.n_sub))
+
+    def _make_sampler(self, corpus: Corpus, n_shards: int) -> PachinkoSampler:
+        choice("learn_alpha", self.learn_alpha, _RULES)
+        if choice("sparse", self.sparse, (False, True)):
+            raise ModelError("sparse=True, the paper's approximate scheme, is not available yet; sparse=False is exact")
+        dag = self._graph()
+        alpha = resolve_alpha(dag, self.root_alpha, self.alpha)
+        beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
+        rule = str(self.learn_alpha) if self.learn_alpha else None
+        return PachinkoSampler(corpus, dag, alpha, beta, n_shards, rule)
+
+    def _freeze(self) -> None:
+        self.chains_ = [PachinkoPosterior(chain, self._sampler) for chain in self._chains]
+        self.dag_ = self._sampler.dag
+        self.authors_ = np.zeros(0, object)
+        self.n_features_in_ = self.corpus_.n_words
+
+    def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        if self.dag is not None:
+            self.dag = as_dag(self.dag)
+        return super()._load(corpus, meta, arrays)
+
+    def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
+        return pachinko_tables(corpus, self._first)
+
+    def _parameters(self) -> dict[str, Any]:
+        beta = np.unique(self._first.beta)
+        return {
+            "alpha_sum": float(self._first.alpha.sum()),
+            "beta_sum": float(self._first.priors.beta_sum),
+            "beta": float(beta[0]) if len(beta) == 1 else None,
+        }
+
+    def _lists_for(self, corpus: Corpus) -> AuthorLists:
+        return AuthorLists.private(corpus.n_docs)
+
+    @property
+    def _first(self) -> PachinkoPosterior:
+        check_is_fitted(self, "n_iter_")
+        return self.chains_[0]
+
+    @property
+    def topic_word_(self) -> NDArray[np.float64]:  # type: ignore[override]
+        """P(word | topic), topics × words, from the last sample of the first chain; topics as in ``dag_.topics``."""
+        return self._first.topic_word
+
+    @property
+    def doc_topic_(self) -> NDArray[np.float64]:
+        """The training documents' mixtures of topics, posterior means summed over paths; documents × topics."""
+        return self._first.doc_topic
+
+    @property
+    def alpha_(self) -> NDArray[np.float64]:
+        """Alpha of the super-topics' edges, as given or learned; super-topics × sub-topics (four levels).
+
+        For other graphs one number per edge, in the order of ``edges()``, the root's left out.
+        """
+        first = self._first
+        below = first.edge_alpha[first.graph.slot_start[1] :]
+        return below.reshape(first.n_super, first.n_topics) if first.n_super else below
+
+    @property
+    def beta_(self) -> NDArray[np.float64]:
+        """Beta per word."""
+        return self._first.beta
+
+    def transform(self, X: Any, burn_in: int = 20, n_samples: int = 10, lag: int = 2) -> NDArray[np.float64]:
+        """Topic shares of new documents, as in ``LDA``; obeys ``set_output``.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> model = topoi.PachinkoAllocation(2, 3, n_iter=5, random_state=0).fit([[1, 0, 2], [0, 3, 0]])
+        >>> model.transform([[1, 1, 1]]).shape
+        (1, 3)
+        """
+        return super().transform(X, burn_in, n_samples, lag)  # scikit-learn wraps only what the class itself defines
+
+    def simulate(self, n_docs: int, doc_length: float = 100, random_state: Any = None) -> Corpus:
+        """Draw a corpus from the model's generative story, with fresh topics or, once fitted, the fitted ones.
+
+        Parameters
+        ----------
+        n_docs : int
+            How many documents.
+        doc_length : float
+            Mean length; lengths are Poisson.
+        random_state : int, generator or None
+            Seeds the draw.
+
+        Returns
+        -------
+        Corpus
+            With the true topics and paths of all tokens in ``corpus.truth``.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.PachinkoAllocation(2, 3).simulate(20, doc_length=30, random_state=0)
+        >>> corpus.n_docs, corpus.truth.topic_word.shape[0]
+        (20, 3)
+        """
+        return simulate_pachinko(self, n_docs, doc_length, resolve_seed(random_state))

@@ -1,0 +1,122 @@
+"""A ``Dag`` as the arrays that samplers walk on: components of Dirichlets, ways up, and numbered paths."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.errors import ModelError
+from topoi.models.pachinko.dag import WORDS, Dag
+
+_MOST_TOPICS = 2**16 - 1
+_MOST_PATHS = 2**32 - 1
+
+
+class Graph(NamedTuple):
+    """Nodes are numbered as in ``Dag.nodes``: the root is 0 and every node comes after its parents.
+
+    The *slots* of node u, ``slot_start[u]`` to ``slot_start[u+1]``, are the components of its Dirichlet: its children
+    in order, and last "draw a word here" if it does both (``emit_slot``, else -1). The ways into node v are numbered
+    from ``in_start[v]``: each has a parent and the parent's slot. The paths from the root to v are numbered from 0;
+    ``path_start`` is how many of them come in by earlier ways. ``below[below_start[v]:below_start[v+1]]`` are, for a
+    child v of the root, v and all nodes below it, in order.
+    """
+
+    slot_start: NDArray[np.int64]
+    in_start: NDArray[np.int64]
+    in_parent: NDArray[np.int64]
+    in_slot: NDArray[np.int64]
+    path_start: NDArray[np.int64]
+    n_paths: NDArray[np.int64]
+    emit_slot: NDArray[np.int64]
+    topic_node: NDArray[np.int64]
+    below_start: NDArray[np.int64]
+    below: NDArray[np.int64]
+
+
+def make_graph(dag: Dag) -> Graph:
+    """The arrays of a graph.
+
+    Examples
+    --------
+    >>> from topoi.models.pachinko.dag import Dag
+    >>> from topoi.models.pachinko.graph import make_graph
+    >>> make_graph(Dag.from_levels(2, 3)).n_paths.tolist()
+    [1, 1, 1, 2, 2, 2]
+    """
+    number = {name: v for v, name in enumerate(dag.nodes)}
+    topics = [number[name] for name in dag.topics]
+    slots = slot_children(dag)
+    slot_start = np.cumsum([0] + [len(slots[name]) for name in dag.nodes])
+    slot_of = {
+        (name, child): int(slot_start[number[name]]) + i for name in dag.nodes for i, child in enumerate(slots[name])
+    }
+    parents = [dag.parents(name) for name in dag.nodes]
+    n_paths: list[int] = []
+    path_start: list[int] = []
+    for above in parents:
+        upto = 0
+        for parent in above:
+            path_start.append(upto)
+            upto += n_paths[number[parent]]
+        n_paths.append(upto or 1)
+    _check_sizes(dag, topics, n_paths)
+    ways = [(parent, name) for name, above in zip(dag.nodes, parents, strict=True) for parent in above]
+    return Graph(
+        slot_start,
+        np.cumsum([0] + [len(above) for above in parents]),
+        np.array([number[parent] for parent, _ in ways], np.int64),
+        np.array([slot_of[way] for way in ways], np.int64),
+        np.array(path_start, np.int64),
+        np.array(n_paths, np.int64),
+        np.array([slot_of.get((name, WORDS), -1) for name in dag.nodes], np.int64),
+        np.array(topics, np.int64),
+        *_nodes_below([[number[parent] for parent in above] for above in parents]),
+    )
+
+
+def _nodes_below(parents: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each child of the root itself and all nodes below it; nothing for the other nodes."""
+    first = [v for v, above in enumerate(parents) if 0 in above]
+    inside = np.zeros((len(parents), len(first)), bool)
+    inside[first, range(len(first))] = True
+    for v, above in enumerate(parents):
+        inside[v] |= inside[above].any(axis=0)
+    size = np.zeros(len(parents) + 1, np.int64)
+    size[np.array(first, np.int64) + 1] = inside.sum(axis=0)
+    return np.cumsum(size), np.nonzero(inside.T)[1].astype(np.int64)
+
+
+def slot_children(dag: Dag) -> dict[str, tuple[str, ...]]:
+    """For each node what its Dirichlet chooses among: its children, and ``WORDS`` last if it draws words as well."""
+    inner = {name for name in dag.topics if dag.children(name)}
+    return {name: (*dag.children(name), *((WORDS,) if name in inner else ())) for name in dag.nodes}
+
+
+def four_level_widths(dag: Dag) -> tuple[int, int] | None:
+    """(n_super, n_sub) if the graph is the four-level model, every super-topic joined to every sub-topic; else None.
+
+    Examples
+    --------
+    >>> from topoi.models.pachinko.dag import Dag
+    >>> from topoi.models.pachinko.graph import four_level_widths
+    >>> four_level_widths(Dag.from_levels(2, 3)), four_level_widths(Dag.from_levels(3))
+    ((2, 3), None)
+    """
+    if len(dag.shape) != 3:
+        return None
+    _, n_super, n_sub = dag.shape
+    supers, subs = dag.nodes[1 : 1 + n_super], dag.nodes[1 + n_super :]
+    whole = dag.children(dag.root) == supers and all(dag.children(name) == subs for name in supers)
+    return (n_super, n_sub) if whole and dag.topics == subs else None
+
+
+def _check_sizes(dag: Dag, topics: list[int], n_paths: list[int]) -> None:
+    if len(topics) > _MOST_TOPICS:
+        raise ModelError(f"the graph has {len(topics):,} topics; at most {_MOST_TOPICS:,} are possible")
+    most = max(n_paths)
+    if most > _MOST_PATHS:
+        name = dag.nodes[n_paths.index(most)]
+        raise ModelError(f"{most:,} paths lead to the node {name!r}; at most {_MOST_PATHS:,} are possible")

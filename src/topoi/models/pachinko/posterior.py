@@ -1,0 +1,102 @@
+"""One chain's last sample as a frozen result: probabilities, and predictions for new documents."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.engine.loop import Chain
+from topoi.kernels.counts import Documents
+from topoi.kernels.folding import Labels, SamplingPlan, Scored, label_room
+from topoi.models.pachinko import likelihood
+from topoi.models.pachinko.inference import document_shares, fold_in
+from topoi.models.pachinko.state import PachinkoSampler, chain_alpha
+from topoi.models.ranges import document_range, for_documents
+from topoi.models.topic_counts import TopicCounts
+
+
+class PachinkoPosterior(TopicCounts):
+    """Paths and counts of one chain's last sample, and the point estimates they give.
+
+    The same questions about topics and documents can be asked of it as of the author-topic family's ``Posterior``.
+    """
+
+    def __init__(self, chain: Chain, sampler: PachinkoSampler):
+        self.index = chain.index
+        self.counts = chain.counts
+        self.priors = chain.priors
+        self.trace = list(chain.trace)
+        self.assignments = sampler.whole(chain)
+        self.graph = sampler.graph
+        self.n_super = sampler.n_super
+        self.edge_alpha = chain_alpha(chain)
+        self._documents = sampler.documents
+        self._doc_start = sampler.documents.doc_start
+
+    @cached_property
+    def alpha(self) -> NDArray[np.float64]:
+        """For each topic its share before any token is seen, times the sum of the root's parameters.
+
+        A Dirichlet with these parameters has the topics' prior means and about the root's spread: questions that
+        smooth a document's counts by a prior per topic use it.
+        """
+        nothing = Documents(
+            np.zeros(0, np.int32), np.zeros(2, np.int64), np.zeros(1, np.int32), np.arange(2), np.ones(1, np.float32)
+        )
+        share = np.zeros((1, self.n_topics))
+        document_shares(nothing, self.assignments, self.priors, self.graph, 0, 1, share)
+        return np.asarray(share[0] * max(float(np.asarray(self.priors.alpha_sum)[0]), 1e-30))
+
+    @cached_property
+    def doc_topic(self) -> NDArray[np.float64]:
+        """Each document's mixture of topics: posterior means multiplied along all paths; rows sum to one."""
+        return self.doc_topic_range(0, len(self._documents.doc_start) - 1)
+
+    def doc_topic_range(self, first: int, last: int) -> NDArray[np.float64]:
+        """Rows ``first`` to ``last`` of ``doc_topic``."""
+        shares = np.zeros((last - first, self.n_topics))
+        document_shares(self._documents, self.assignments, self.priors, self.graph, first, last, shares)
+        return shares
+
+    def sample_documents(
+        self,
+        documents: Documents,
+        plan: SamplingPlan,
+        scored: Scored | None = None,
+        labels: bool = False,
+        n_jobs: int = 1,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], Labels]:
+        """Sample new documents (see ``inference.fold_in``): topic shares, scores, labels."""
+        n_docs = len(documents.doc_start) - 1
+        scored = scored or Scored(np.zeros(0, np.int32), np.zeros(n_docs + 1, np.int64))
+        doc_topic = np.zeros((n_docs, self.n_topics))
+        scores = np.zeros(len(scored.tokens))
+        room = label_room(documents, self.n_topics, labels)
+
+        def run(first: int, last: int) -> None:
+            part = document_range(documents, first, last)
+            here = slice(documents.doc_start[first], documents.doc_start[last])
+            there = slice(scored.start[first], scored.start[last])
+            wanted = Scored(scored.tokens[there], scored.start[first : last + 1] - scored.start[first])
+            mine = Labels(room.topic[here], room.slot[here]) if labels else room
+            outputs = doc_topic[first:last], scores[there], mine
+            fold_in(part, wanted, self.counts, self.priors, self.graph, self.n_super, plan, *outputs)
+
+        for_documents(run, documents, n_jobs)
+        return doc_topic, scores, room
+
+    def log_likelihood(
+        self, documents: Documents, seed: int, n_particles: int, n_moves: int, n_jobs: int = 1
+    ) -> NDArray[np.float64]:
+        """Log probability of each document (see ``likelihood.log_likelihood``)."""
+        result = np.zeros(len(documents.doc_start) - 1)
+
+        def run(first: int, last: int) -> None:
+            part = document_range(documents, first, last)
+            model = self.counts, self.priors, self.graph, self.n_super
+            likelihood.log_likelihood(part, *model, n_particles, n_moves, seed, self.index, result[first:last])
+
+        for_documents(run, documents, n_jobs)
+        return result

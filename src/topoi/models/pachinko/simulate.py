@@ -1,0 +1,80 @@
+"""The family's generative story: topics' words; in each document a mixture at every node; then paths and words."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.corpus.vocabulary import Vocabulary
+from topoi.models.pachinko.graph import Graph, make_graph
+from topoi.models.pachinko.settings import resolve_alpha
+from topoi.models.simulation import SimulatedCorpus, categorical, dirichlet_rows, document_lengths
+from topoi.models.validation import positive_vector, whole_number
+
+_N_WORDS = 1000
+
+
+class PachinkoTruth(NamedTuple):
+    """What a simulated corpus was drawn from, and every token's topic and path (its number among the topic's)."""
+
+    topic_word: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    doc_topic: NDArray[np.float64]
+    topic: NDArray[np.int64]
+    path: NDArray[np.int64]
+
+
+def simulate_pachinko(model: Any, n_docs: int, doc_length: float, seed: int) -> SimulatedCorpus:
+    """Draw a corpus by the model's settings; topics and alpha are the fitted ones if there are any."""
+    rng = np.random.default_rng(seed)
+    whole_number("n_docs", n_docs)
+    dag = model._graph()
+    if hasattr(model, "n_iter_"):
+        first = model.chains_[0]
+        topic_word, alpha, words = first.topic_word, first.edge_alpha, list(model.vocabulary_.words)
+    else:
+        alpha = resolve_alpha(dag, model.root_alpha, model.alpha)
+        n_words = _N_WORDS if np.ndim(model.beta) == 0 else len(model.beta)
+        beta = positive_vector("beta", model.beta, n_words, "the number of words")
+        topic_word = dirichlet_rows(rng, beta, len(dag.topics))
+        words = [f"w{w}" for w in range(n_words)]
+    graph = make_graph(dag)
+    lengths = document_lengths(rng, doc_length, n_docs)
+    drawn = [_document_paths(rng, graph, alpha, int(n)) for n in lengths]
+    topic, path = (np.concatenate([pair[i] for pair in drawn]) for i in (0, 1))
+    counts = np.zeros((n_docs, len(dag.topics)))
+    np.add.at(counts, (np.repeat(np.arange(n_docs), lengths), topic), 1.0)
+    corpus = SimulatedCorpus(
+        tokens=categorical(rng, np.cumsum(topic_word, axis=1), topic),
+        doc_start=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        vocabulary=Vocabulary(words),
+    )
+    corpus.truth = PachinkoTruth(topic_word, alpha, counts / np.maximum(lengths, 1)[:, None], topic, path)
+    return corpus
+
+
+def _document_paths(
+    rng: np.random.Generator, graph: Graph, alpha: NDArray[np.float64], n: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Topics and path numbers of one document's tokens, all going down the graph together."""
+    topic_of = np.full(len(graph.n_paths), -1)
+    topic_of[graph.topic_node] = np.arange(len(graph.topic_node))
+    child, way = np.full(len(alpha), -1), np.zeros(len(alpha), np.int64)
+    child[graph.in_slot] = np.repeat(np.arange(len(graph.n_paths)), np.diff(graph.in_start))
+    way[graph.in_slot] = np.arange(len(graph.in_slot))
+    at, path, topic = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, -1)
+    for u in range(len(graph.n_paths)):
+        here = np.flatnonzero((at == u) & (topic < 0))
+        slots = slice(graph.slot_start[u], graph.slot_start[u + 1])
+        if slots.start == slots.stop:
+            topic[here] = topic_of[u]
+        elif len(here):
+            theta = dirichlet_rows(rng, alpha[slots], 1)[0]
+            slot = slots.start + rng.choice(len(theta), len(here), p=theta)
+            stays = child[slot] < 0
+            topic[here[stays]] = topic_of[u]
+            at[here[~stays]] = child[slot[~stays]]
+            path[here[~stays]] += graph.path_start[way[slot[~stays]]]
+    return topic, path

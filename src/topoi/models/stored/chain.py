@@ -1,0 +1,271 @@
+"""A model with topics in a store: the same numbers as its chain in memory, read by SQL as they are asked for."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.errors import ModelError, NotFoundError, StoreError
+from topoi.kernels.counts import Assignments
+from topoi.kernels.folding import Labels, SamplingPlan
+from topoi.models.mixtures import Mixtures
+from topoi.store.arrays import get_array, unpacked
+from topoi.store.store import Store
+
+_ROWS_AT_A_TIME = 100_000
+
+
+class StoredDocument(NamedTuple):
+    """A training document: its tokens, where they stand in its text, and their assignments in the stored sample."""
+
+    tokens: NDArray[np.int32]
+    start: NDArray[np.int64] | None
+    end: NDArray[np.int64] | None
+    assignments: Assignments
+    authors: NDArray[np.int64]
+
+
+class StoredChain:
+    """The first chain of a model in a store; see ``topoi.models.topic_counts.TopicCounts``.
+
+    What needs sampling, a family that can do it from rows alone adds.
+
+    Parameters
+    ----------
+    store : Store
+        The file.
+    model_id, n_authors : int
+        The model, and how many authors it tells apart (none for LDA).
+    settings : dict
+        The model's settings.
+    """
+
+    index = 0
+    can_sample = False
+
+    def __init__(self, store: Store, model_id: int, n_authors: int, settings: dict[str, Any]) -> None:
+        self._store, self._model_id, self._n_authors = store, model_id, n_authors
+
+    def _query(self, query: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        with self._store.connection() as connection:
+            return connection.execute(query, {"model": self._model_id, **parameters}).fetchall()
+
+    @cached_property
+    def _topic_rows(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        rows = self._query("SELECT topic, n_tokens, alpha FROM topic WHERE model_id = :model ORDER BY topic")
+        if [row[0] for row in rows] != list(range(len(rows))) or not rows:
+            raise StoreError(f"{self._store.path}: the topics are not numbered from 0")
+        return np.array([row[1] for row in rows], np.int64), np.array([row[2] for row in rows], np.float64)
+
+    @property
+    def n_topics(self) -> int:
+        """The number of topics."""
+        return len(self.topic_sizes)
+
+    @property
+    def topic_sizes(self) -> NDArray[np.int64]:
+        """Tokens per topic."""
+        return self._topic_rows[0]
+
+    @property
+    def alpha(self) -> NDArray[np.float64]:
+        """The Dirichlet parameter of each topic."""
+        return self._topic_rows[1]
+
+    @property
+    def alpha_sum(self) -> float:
+        """What alpha sums to."""
+        return float(self.alpha.sum())
+
+    @cached_property
+    def beta(self) -> NDArray[np.float64]:
+        """The Dirichlet parameter of each word."""
+        with self._store.connection() as connection:
+            n_words = connection.execute("SELECT count(*) FROM word").fetchone()[0]
+            return np.asarray(get_array(connection, self._model_id, "chain0_beta", (n_words,)), np.float64)
+
+    @cached_property
+    def authors(self) -> Mixtures:
+        """The authors' counts of topics, sparse."""
+        return self._mixtures("author", self._n_authors) if self._n_authors else _no_rows(self.alpha)
+
+    @cached_property
+    def documents(self) -> Mixtures:
+        """The documents' counts of topics, sparse."""
+        return self._mixtures("document", int(self._query("SELECT n_documents FROM corpus")[0][0]))
+
+    def _mixtures(self, kind: str, n_rows: int) -> Mixtures:
+        query = "SELECT n_rows, row_start, topic, n_tokens FROM mixture WHERE model_id = :model AND kind = :kind"
+        rows = self._query(query, kind=kind)
+        if not rows:
+            raise StoreError(f"{self._store.path}: the mixtures of each {kind} are missing; save the model again")
+        n, starts, topics, numbers = rows[0]
+        # Counted, not believed: nothing of that size is made before there is as much of it.
+        there = self._query(f"SELECT count(*) FROM {kind}")[0][0]
+        if n != n_rows or n != there:
+            raise StoreError(f"{self._store.path}: mixtures of {n} rows, where there are {n_rows}")
+        start = _numbers(starts, "<i8", n_rows + 1)
+        n_cells = int(start[-1])
+        whole = start[0] == 0 and (np.diff(start) >= 0).all() and n_cells <= n_rows * self.n_topics
+        topic = _numbers(topics, "<u2", n_cells if whole else 0)
+        number = _numbers(numbers, "<u4", n_cells if whole else 0)
+        if not whole or topic.max(initial=0) >= self.n_topics:
+            raise StoreError(f"{self._store.path}: the mixtures of each {kind} do not fit together")
+        return Mixtures(start, topic, number, self.alpha)
+
+    @cached_property
+    def topics(self) -> Mixtures:
+        """The topics' counts of words, sparse: a million rows or more are read for it."""
+        parts = []
+        with self._store.connection() as connection:
+            cursor = connection.execute(
+                "SELECT topic, word_id, n_tokens FROM topic_word WHERE model_id = ?", (self._model_id,)
+            )
+            while rows := cursor.fetchmany(_ROWS_AT_A_TIME):
+                parts.append(np.array(rows, np.int64))
+        table = np.concatenate(parts) if parts else np.zeros((0, 3), np.int64)
+        self._checked(table[:, 0])
+        if len(table) and not (0 <= table[:, 1].min() and table[:, 1].max() < len(self.beta)):
+            raise StoreError(f"{self._store.path}: a table names a word that is not there")
+        table = table[np.lexsort((table[:, 1], table[:, 0]))]
+        start = np.searchsorted(table[:, 0], np.arange(self.n_topics + 1))
+        return Mixtures(start, table[:, 1], table[:, 2], self.beta)
+
+    def word_columns(self, words: Any) -> NDArray[np.float64]:
+        """P(word | topic) of some words, topics × words."""
+        wanted = np.asarray(words, np.int64)
+        counts = self._word_rows(wanted).astype(np.float64) + self.beta[wanted, None]
+        return np.asarray((counts / (self.topic_sizes + self._parameters["beta_sum"])).T)
+
+    def word_counts(self, word: int) -> NDArray[np.int64]:
+        """Tokens of one word per topic."""
+        return self._word_rows(np.array([word]))[0]
+
+    def _word_rows(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Tokens per word and topic; the words are all different."""
+        query = """
+            SELECT word_id, topic, n_tokens FROM topic_word
+            WHERE model_id = :model AND word_id IN (SELECT value FROM json_each(:words))"""
+        table = np.array(self._query(query, words=json.dumps(words.tolist())), np.int64).reshape(-1, 3)
+        counts = np.zeros((len(words), self.n_topics), np.int64)
+        order = np.argsort(words)
+        counts[order[np.searchsorted(words[order], table[:, 0])], self._checked(table[:, 1])] = table[:, 2]
+        return counts
+
+    def _checked(self, topics: NDArray[Any]) -> NDArray[Any]:
+        if len(topics) and not (0 <= topics.min() and topics.max() < self.n_topics):
+            raise StoreError(f"{self._store.path}: a table names a topic that is not there")
+        return topics
+
+    def words_before(self, word: int) -> NDArray[np.int64]:
+        """For each topic how many words rank before one, by number of tokens, ties by the word's number."""
+        query = """
+            SELECT t.topic,
+                (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
+                 WHERE o.model_id = :model AND o.topic = t.topic AND o.n_tokens > coalesce(w.n_tokens, 0)),
+                (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
+                 WHERE o.model_id = :model AND o.topic = t.topic AND o.n_tokens = w.n_tokens AND o.word_id < :word),
+                w.n_tokens IS NULL,
+                (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
+                 WHERE w.n_tokens IS NULL AND o.model_id = :model AND o.topic = t.topic AND o.word_id < :word)
+            FROM topic AS t LEFT JOIN topic_word AS w
+                ON w.model_id = t.model_id AND w.word_id = :word AND w.topic = t.topic
+            WHERE t.model_id = :model ORDER BY t.topic"""
+        table = np.array(self._query(query, word=int(word)), np.int64)
+        _, more, same, absent, before = table.T
+        # A word that a topic lacks comes after all that it has, among the others that it lacks.
+        return np.asarray(more + same + absent * (word - before))
+
+    def leading_documents(self, topic: int, n: int) -> list[tuple[int, int]] | None:
+        """The first documents of a topic and their tokens in it; None if the table does not go that far."""
+        query = """
+            SELECT document_id, n_tokens FROM topic_document
+            WHERE model_id = :model AND topic = :topic ORDER BY rank LIMIT :n"""
+        rows = self._query(query, topic=int(topic), n=n)
+        return [(int(d), int(k)) for d, k in rows] if len(rows) >= n else None
+
+    @cached_property
+    def _parameters(self) -> dict[str, float]:
+        text = self._query("SELECT parameters FROM model WHERE model_id = :model")[0][0]
+        given = json.loads(text)
+        return {"alpha_sum": float(given["alpha_sum"]), "beta_sum": float(given["beta_sum"])}
+
+    def document(self, number: int) -> StoredDocument:
+        """A training document with its stored sample."""
+        query = """
+            SELECT t.word_ids, t.starts, t.lengths, d.n_tokens, c.word_id_bytes, c.start_bytes, c.length_bytes,
+                   a.topics, a.author_positions, (SELECT json_group_array(author_id) FROM
+                       (SELECT author_id FROM document_author WHERE document_id = :document ORDER BY position))
+            FROM document_token AS t JOIN document AS d USING (document_id) JOIN corpus AS c
+            LEFT JOIN document_assignment AS a ON a.model_id = :model AND a.document_id = t.document_id
+            WHERE t.document_id = :document"""
+        rows = self._query(query, document=int(number))
+        if not rows:
+            raise NotFoundError(f"there is no document {number}")
+        try:
+            return self._document(*rows[0])
+        except (TypeError, ValueError, IndexError) as error:
+            raise StoreError(f"{self._store.path}: document {number} is damaged ({error})") from error
+
+    def _n_slots(self, n_authors: int) -> int:
+        """How many authors, private ones included, a document with so many named ones has."""
+        return n_authors
+
+    def _document(self, words: Any, starts: Any, lengths: Any, *rest: Any) -> StoredDocument:
+        n_tokens, word_bytes, start_bytes, length_bytes, topics, positions, listed = rest
+        if not isinstance(n_tokens, int) or len(words) != n_tokens * word_bytes:
+            raise ValueError("it has more words, or fewer, than it says")
+        tokens = np.frombuffer(words, f"<u{word_bytes}").astype(np.int32)
+        topic = np.frombuffer(topics, "<u2").astype(np.uint16)
+        authors = np.array(json.loads(listed) if self._n_authors else [], np.int64)
+        slot = np.zeros(len(tokens), np.uint16)
+        if positions is not None:
+            width = 2 if len(positions) == 2 * len(tokens) and len(tokens) else 1
+            slot = np.frombuffer(positions, f"<u{width}").astype(np.uint16)
+        # A kernel takes these numbers on trust.
+        n_slots = max(self._n_slots(len(authors)), 1)
+        if not (len(topic) == len(slot) == len(tokens) == n_tokens) or int(slot.max(initial=0)) >= n_slots:
+            raise ValueError("its tokens and their assignments do not fit together")
+        if len(authors) and not (0 <= authors.min() and authors.max() < self._n_authors):
+            raise ValueError("an author that is not there")
+        if int(tokens.max(initial=0)) >= len(self.beta):
+            raise ValueError("a word that is not in the vocabulary")
+        self._checked(topic.astype(np.int64))
+        start = end = None
+        if starts is not None:
+            start = np.frombuffer(starts, f"<u{start_bytes}").astype(np.int64)
+            end = start + np.frombuffer(lengths, f"<u{length_bytes}").astype(np.int64)
+            if len(start) != n_tokens:
+                raise ValueError("its words and their places do not fit together")
+        return StoredDocument(tokens, start, end, Assignments(topic, slot), authors)
+
+    # New texts and training documents.
+
+    def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], plan: SamplingPlan) -> Labels:
+        """Probabilities of topics and authors for every token of a new text."""
+        self._cannot_sample("new texts")
+
+    def text_topics(self, tokens: NDArray[Any], plan: SamplingPlan) -> NDArray[np.float64]:
+        """Topic shares of a new text."""
+        self._cannot_sample("new texts")
+
+    def label_document(self, document: StoredDocument, plan: SamplingPlan) -> Labels:
+        """Probabilities of topics and authors for every token of a training document."""
+        self._cannot_sample("documents")
+
+    def _cannot_sample(self, what: str) -> NoReturn:
+        family = self._query("SELECT model FROM model WHERE model_id = :model")[0][0]
+        raise ModelError(f"{what} are not sampled by a {family} in a file: load the model with topoi.load")
+
+
+def _no_rows(alpha: NDArray[np.float64]) -> Mixtures:
+    nothing = np.zeros(0, np.int64)
+    return Mixtures(np.zeros(1, np.int64), nothing, nothing, alpha)
+
+
+def _numbers(packed: Any, dtype: str, n: int) -> NDArray[Any]:
+    return np.frombuffer(unpacked(packed, n * np.dtype(dtype).itemsize, "mixture"), dtype)

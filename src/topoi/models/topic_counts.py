@@ -1,0 +1,85 @@
+"""What every family's chain says of its topics: counts of words, which words lead, counts of documents' topics."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.kernels.counts import Counts
+from topoi.models.mixtures import Mixtures, blocks, count_topics
+
+
+class TopicCounts:
+    """Counts of one chain's last sample; a family's posterior adds ``alpha`` and what else it knows.
+
+    ``counts`` and ``priors`` are the sampler's, ``assignments`` the topic of every token, in the order of documents.
+    """
+
+    counts: Counts
+    priors: Any
+    assignments: Any
+    _doc_start: NDArray[np.int64]
+
+    @property
+    def alpha(self) -> NDArray[np.float64]:
+        """The weight by which each topic's count in a document is smoothed."""
+        raise NotImplementedError  # abstract: each family's own
+
+    @property
+    def alpha_sum(self) -> float:
+        """What alpha sums to."""
+        return float(self.alpha.sum())
+
+    @property
+    def beta(self) -> NDArray[np.float64]:
+        """The Dirichlet parameter of each word."""
+        return np.asarray(self.priors.beta, np.float64)
+
+    @property
+    def n_topics(self) -> int:
+        """The number of topics."""
+        return len(self.counts.topic)
+
+    @property
+    def topic_sizes(self) -> NDArray[np.int64]:
+        """Tokens per topic."""
+        return self.counts.topic
+
+    @cached_property
+    def documents(self) -> Mixtures:
+        """The training documents' counts of topics, sparse."""
+        return Mixtures(*count_topics(self._doc_start, self.assignments.topic, self.n_topics), self.alpha)
+
+    @cached_property
+    def topics(self) -> Mixtures:
+        """The topics' counts of words, sparse."""
+        return Mixtures.from_counts(self.counts.word_topic[:, : self.n_topics].T, self.beta)
+
+    def word_columns(self, words: Any) -> NDArray[np.float64]:
+        """P(word | topic) of some words, topics × words: columns of ``topic_word`` without the others."""
+        counts = self.counts.word_topic[words, : self.n_topics].astype(np.float64) + self.beta[words, None]
+        return np.asarray((counts / (self.counts.topic + self.priors.beta_sum)).T)
+
+    def word_counts(self, word: int) -> NDArray[np.int64]:
+        """Tokens of one word per topic."""
+        return self.counts.word_topic[word, : self.n_topics].astype(np.int64)
+
+    def words_before(self, word: int) -> NDArray[np.int64]:
+        """For each topic how many words rank before one: the more probable, and of the equally probable the earlier."""
+        own = self.counts.word_topic[word, : self.n_topics] + self.beta[word]
+        before = np.zeros(self.n_topics, np.int64)
+        for part in blocks(len(self.beta)):
+            # Within a topic the weights differ from the probabilities by a factor only.
+            weight = self.counts.word_topic[part, : self.n_topics] + self.beta[part, None]
+            before += (weight > own).sum(axis=0) + (weight[: max(word - part.start, 0)] == own).sum(axis=0)
+        return before
+
+    @cached_property
+    def topic_word(self) -> NDArray[np.float64]:
+        """P(word | topic): topics × words, rows sum to one."""
+        counts = self.counts.word_topic[:, : self.n_topics].astype(np.float64) + self.beta[:, None]
+        counts /= self.counts.topic + self.priors.beta_sum
+        return np.ascontiguousarray(counts.T)
