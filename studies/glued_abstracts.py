@@ -421,6 +421,7 @@ def page(result: dict[str, Any]) -> str:
         "seen": parts["training alone"],
         "shown": result["example"]["papers"],
         "variations_table": variations_table(result),
+        "minus_words": -parts["held-out alone"]["regression"]["words"],
         "stronger": per_cent(parts["held-out alone"]["stronger"]),
         "weaker": per_cent(parts["held-out alone"]["weaker"]),
     }
@@ -469,7 +470,8 @@ paper does not say which of the two its example was. The same texts are labelled
 Means over pairs with their standard errors. A word is right if it goes to the author of the half in which it stands; half of them
 would be right by guessing. The last two rows are baselines: to give every word to the author of the longer abstract, which needs to be told which one
 that is; and to label with two authors of another pair, who have nothing to do with the texts, for whom only 50 % can be expected. Single
-pairs scatter by {held[strangers_sd]:.0%} around it; that the mean is below is chance (pairs drawn with two other seeds: 51.0 % and 49.5 %). If
+pairs scatter by {held[strangers_sd]:.0%} around it. Which stranger stands for which half is random, so the mean over many draws is 50 %; this draw is up to three
+standard errors lower, those of two other seeds (training, alone) gave 51.0 % and 49.5 %, and the order in which candidates are named does not matter. If
 names may be swapped afterwards, strangers reach {held[better_way][strangers][mean]:.0%}, the right authors {held[better_way][right][mean]:.0%}.
 
 ## What it shows
@@ -502,7 +504,7 @@ paper's authors, against {joint[all][right][mean]:.0%} if only one of each is na
 {thirds_table}
 
 How different the two authors are matters. The number of words seems to, but only because authors with more words have sharper mixtures and so are
-further apart: in a regression on both, one standard deviation of difference adds {held[regression][distance]:+.1%}, one of the logarithm of the words {held[regression][words]:+.1%}
+further apart: in a regression on both, one standard deviation of difference adds {held[regression][distance]:.1%}, one of the logarithm of the words takes away {minus_words:.1%}
 (held-out, alone). "Strength" is the part of the words of an author's papers that the model gives to that author rather than to co-authors; it
 does not matter visibly. In training papers more words even hurt a little, because one paper is a smaller part of the mixture.
 
