@@ -99,7 +99,8 @@ def run_query(
 ) -> pd.DataFrame:
     """Run one SELECT with limits; the connection is one for nothing else."""
     until = time.monotonic() + timeout
-    with suppress(sqlite3.Error):  # a damaged search index is no reason to refuse questions about anything else
+    # A damaged search index, which may ask for any amount of memory, is no reason to refuse other questions.
+    with suppress(sqlite3.Error, MemoryError):
         # The index opens its own tables in its own way, once; after this the query's words are judged.
         connection.execute("SELECT rowid FROM document_search LIMIT 0").fetchall()
     connection.set_authorizer(_authorize)
