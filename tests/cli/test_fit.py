@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import topoi as library
-from topoi.cli import fit_options, saving
+from topoi.cli import fit_options
 from topoi.cli.fit import default_output, stop_word_list
 from topoi.errors import CorpusError, StoreError
 
@@ -142,9 +142,9 @@ def test_a_name_that_cannot_be_saved_is_wrong_usage(topoi, papers: Path, tmp_pat
 
 def test_the_longest_name_is_that_of_the_store(tmp_path: Path) -> None:
     model = library.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]])
-    model.save(tmp_path / "m.topoi", name="n" * saving.LONGEST_NAME)
+    model.save(tmp_path / "m.topoi", name="n" * 200)
     with pytest.raises(StoreError, match="printable characters"):
-        model.save(tmp_path / "m.topoi", name="n" * (saving.LONGEST_NAME + 1))
+        model.save(tmp_path / "m.topoi", name="n" * 201)
 
 
 def test_refuses_a_folder_that_does_not_exist(topoi, papers: Path, tmp_path: Path, monkeypatch) -> None:

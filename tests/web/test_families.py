@@ -84,7 +84,9 @@ def test_counts_only(tmp_path):
     path = tmp_path / "s.topoi"
     counts = np.random.default_rng(0).poisson(1.0, (12, 9))
     topoi.LDA(2, n_iter=5, random_state=0).fit(counts).save(path, name="m")
-    walk(path)
+    client = walk(path)
+    page = client.get("/m/m/overview.json").json()
+    assert page["collection"]["n_tokens"] == counts.sum() and page["collection"]["n_authors"] == 0
 
 
 def test_one_topic_one_document(tmp_path):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from topoi.cli.options import ModelFile
-from topoi.errors import StoreError
+from topoi.cli.options import ModelFile, check_file
 
 HOST = "127.0.0.1"
 
@@ -43,14 +41,6 @@ def browse(
             err=True,
         )
     serve(file, name=name, host=host, port=port, open_browser=not no_open, read_only=read_only, say=_say)
-
-
-def check_file(file: Path) -> None:
-    """Refuse what is no file, in the words of the other verbs."""
-    if file.is_dir():
-        raise StoreError(f"{file} is a folder; name the .topoi file that `topoi fit` wrote")
-    if not file.exists():
-        raise FileNotFoundError(2, "No such file", str(file))
 
 
 def _say(address: str) -> None:

@@ -13,8 +13,6 @@ from topoi.errors import StoreError
 if TYPE_CHECKING:
     from topoi.corpus.corpus import Corpus
 
-LONGEST_NAME = 200
-
 
 def refuse_overwriting(path: Path, force: bool, instead: str = "") -> None:
     """Stop if the result could not be written, or would replace an earlier file unasked.
@@ -40,8 +38,12 @@ def refuse_name(path: Path, name: str, force: bool) -> None:
 
     Unlike a whole file, which ``--force`` replaces, the file's other models stay.
     """
-    if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
-        raise typer.BadParameter(f"--name must be a text of 1 to {LONGEST_NAME} printable characters")
+    from topoi.store.write import check_name
+
+    try:
+        check_name(name)
+    except StoreError as error:
+        raise typer.BadParameter(f"--name: {error}") from error
     if not path.exists() or path.is_dir():
         refuse_overwriting(path, force)
         return

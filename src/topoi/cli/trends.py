@@ -10,7 +10,6 @@ from topoi.cli import look
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, loaded, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.topics import faces_by_topic
-from topoi.errors import ModelError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,12 +53,16 @@ def trends_frame(view: ModelView, by: str) -> pd.DataFrame:
     """The share of each topic in each period: by year and decade a store has it ready, else the model is loaded."""
     import topoi
 
-    if by == "year" or (by == "decade" and not has_column(view, by)):
-        try:
-            return topoi.topic_trends(view, by=by)
-        except ModelError:
-            pass  # without years; the corpus knows which columns there are, and says so
-    return topoi.topic_trends(loaded(view), by=by)
+    # Without years the model is asked all the same: its corpus knows which columns there are, and says so.
+    ready = (by == "year" or (by == "decade" and not has_column(view, by))) and has_years(view)
+    return topoi.topic_trends(view if ready else loaded(view), by=by)
+
+
+def has_years(view: ModelView) -> bool:
+    """Whether a document with words has a year."""
+    with view.store.connection() as connection:
+        query = "SELECT EXISTS (SELECT 1 FROM topic_trend WHERE model_id = ?)"
+        return bool(connection.execute(query, (view.model_id,)).fetchone()[0])
 
 
 def has_column(view: ModelView, column: str) -> bool:

@@ -84,3 +84,15 @@ def label_room(documents: Documents, n_topics: int, wanted: bool) -> Labels:
     """Zeroed ``Labels`` for all tokens of ``documents``, or empty ones."""
     n = len(documents.tokens) if wanted else 0
     return Labels(np.zeros((n, n_topics)), np.zeros((n, int(most_authors(documents)))))
+
+
+@compiled
+def word_probabilities(documents, d, counts, priors):
+    """phi of each token of the document: tokens × topics."""
+    first, last = documents.doc_start[d], documents.doc_start[d + 1]
+    phi = np.empty((last - first, counts.topic.shape[0]))
+    for i in range(last - first):
+        w = documents.tokens[first + i]
+        for k in range(counts.topic.shape[0]):
+            phi[i, k] = (np.float64(counts.word_topic[w, k]) + priors.beta[w]) / (counts.topic[k] + priors.beta_sum)
+    return phi

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
 from topoi.corpus.corpus import Corpus
+from topoi.engine.progress import SweepInfo
 from topoi.models.inputs import counts_corpus
 from topoi.models.prediction import Predictions
 
@@ -28,6 +30,26 @@ class MatrixInput(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predictions
         tags.input_tags.positive_only = True
         tags.input_tags.sparse = True
         return tags
+
+    def fit(self, X: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+        """Fit the model to a corpus or a matrix of counts.
+
+        Parameters
+        ----------
+        X : Corpus, or sparse or dense matrix of counts (documents × words)
+            Fractional counts are rounded, with one warning.
+        y : None
+            Ignored; scikit-learn's convention.
+        callback : callable, optional
+            Called with a ``SweepInfo`` after each sweep; a true result ends the fit.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> topoi.LDA(2, n_iter=5, random_state=0).fit([[1, 0, 2], [0, 3, 0]]).n_features_in_
+        3
+        """
+        return self._fit_corpus(self._training_corpus(X), callback)
 
     def _training_corpus(self, X: Any) -> Corpus:
         if isinstance(X, Corpus):

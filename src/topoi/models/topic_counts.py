@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.kernels.counts import Counts
+from topoi.kernels.counts import Counts, Documents
+from topoi.kernels.folding import Labels, SamplingPlan, Scored, label_room
 from topoi.models.mixtures import Mixtures, blocks, count_topics
+from topoi.models.ranges import document_range, for_documents
 
 
 class TopicCounts:
@@ -21,6 +23,7 @@ class TopicCounts:
     counts: Counts
     priors: Any
     assignments: Any
+    index: int
     _doc_start: NDArray[np.int64]
 
     @property
@@ -83,3 +86,52 @@ class TopicCounts:
         counts = self.counts.word_topic[:, : self.n_topics].astype(np.float64) + self.beta[:, None]
         counts /= self.counts.topic + self.priors.beta_sum
         return np.ascontiguousarray(counts.T)
+
+    # New documents.
+
+    def sample_documents(
+        self,
+        documents: Documents,
+        plan: SamplingPlan,
+        scored: Scored | None = None,
+        labels: bool = False,
+        n_jobs: int = 1,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], Labels]:
+        """Sample new documents (see the family's ``fold_in``): topic shares, scores, labels."""
+        n_docs = len(documents.doc_start) - 1
+        scored = scored or Scored(np.zeros(0, np.int32), np.zeros(n_docs + 1, np.int64))
+        doc_topic = np.zeros((n_docs, self.n_topics))
+        scores = np.zeros(len(scored.tokens))
+        room = label_room(documents, self.n_topics, labels)
+
+        def run(first: int, last: int) -> None:
+            part = document_range(documents, first, last)
+            here = slice(documents.doc_start[first], documents.doc_start[last])
+            there = slice(scored.start[first], scored.start[last])
+            wanted = Scored(scored.tokens[there], scored.start[first : last + 1] - scored.start[first])
+            mine = Labels(room.topic[here], room.slot[here]) if labels else room
+            self._fold_in(part, wanted, plan, doc_topic[first:last], scores[there], mine)
+
+        for_documents(run, documents, n_jobs)
+        return doc_topic, scores, room
+
+    def log_likelihood(
+        self, documents: Documents, seed: int, n_particles: int, n_moves: int, n_jobs: int = 1
+    ) -> NDArray[np.float64]:
+        """Log probability of each document (see the family's ``likelihood``)."""
+        result = np.zeros(len(documents.doc_start) - 1)
+
+        def run(first: int, last: int) -> None:
+            part = document_range(documents, first, last)
+            self._log_likelihood(part, n_particles, n_moves, seed, self.index, result[first:last])
+
+        for_documents(run, documents, n_jobs)
+        return result
+
+    def _fold_in(self, part: Documents, wanted: Scored, plan: SamplingPlan, *outputs: Any) -> None:
+        """Sample some documents and add to the outputs: topic shares, scores, labels."""
+        raise NotImplementedError  # abstract: each family's own kernel
+
+    def _log_likelihood(self, part: Documents, *how: Any) -> None:
+        """Log probabilities of some documents: particles, moves, seed, chain, and where the result goes."""
+        raise NotImplementedError  # abstract: each family's own kernel

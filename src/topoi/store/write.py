@@ -43,7 +43,7 @@ def save_model(path: Path, corpus: Corpus, entry: ModelEntry, texts: bool = True
     fresh : bool
         Replace the whole file.
     """
-    _check_name(entry.name)
+    check_name(entry.name)
     if not fresh and path.exists() and path.stat().st_size > 0:
         migrated(path)
 
@@ -58,7 +58,8 @@ def save_model(path: Path, corpus: Corpus, entry: ModelEntry, texts: bool = True
     change(path, edit, fresh)
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
+    """Refuse what cannot be a model's name."""
     if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
         raise StoreError(
             f"a model's name is a text of 1 to {_LONGEST_NAME} printable characters, not {str(name)[:_LONGEST_NAME]!r}"

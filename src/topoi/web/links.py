@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -68,7 +69,7 @@ def with_query(path: str, query: Mapping[str, Any]) -> str:
     return f"{path}?{urlencode(pairs, errors='replace')}" if pairs else path
 
 
-class PageLinks:
+class PageLinks(ABC):
     """The addresses that templates ask for, whoever writes them: ``link.topic(7)``, ``link.twin("json")``."""
 
     def topic(self, topic: int, **query: Any) -> str:
@@ -123,9 +124,9 @@ class PageLinks:
         """The first page of a model, by default of this one."""
         return self.page("", query, slug)
 
+    @abstractmethod
     def page(self, path: str, query: Mapping[str, Any], slug: str | None = None) -> str:
         """The address of any page below a model's."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

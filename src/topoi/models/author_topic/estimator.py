@@ -240,26 +240,6 @@ checkpoint, checkpoint_every, progress
         self.checkpoint_every = checkpoint_every
         self.progress = progress
 
-    def fit(self, X: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
-        """Fit the model to a corpus or a matrix of counts.
-
-        Parameters
-        ----------
-        X : Corpus, or sparse or dense matrix of counts (documents × words)
-            Fractional counts are rounded, with one warning.
-        y : None
-            Ignored; scikit-learn's convention.
-        callback : callable, optional
-            Called with a ``SweepInfo`` after each sweep; a true result ends the fit.
-
-        Examples
-        --------
-        >>> import topoi
-        >>> topoi.LDA(2, n_iter=5, random_state=0).fit([[1, 0, 2], [0, 3, 0]]).n_features_in_
-        3
-        """
-        return self._fit_corpus(self._training_corpus(X), callback)
-
     def _freeze(self) -> None:
         super()._freeze()
         self.n_features_in_ = self.corpus_.n_words

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from topoi.kernels.folding import content_key
+from topoi.kernels.folding import content_key, word_probabilities
 from topoi.kernels.jit import compiled, inlined
 from topoi.kernels.random import seed_stream, uniform
 
@@ -44,7 +44,7 @@ def log_likelihood(documents, counts, priors, n_particles, n_moves, seed, chain,
             for k in range(n_topics):
                 number = np.float64(counts.author_topic[a, k]) + priors.alpha[k]
                 known[k] += weight * (number / (counts.author[a] + priors.alpha_sum))
-        phi = _word_probabilities(documents, d, counts, priors)
+        phi = word_probabilities(documents, d, counts, priors)
         if own == 0.0:
             result[d] = 0.0
             for i in range(phi.shape[0]):
@@ -52,18 +52,6 @@ def log_likelihood(documents, counts, priors, n_particles, n_moves, seed, chain,
         else:
             seed_stream(stream, seed, chain, content_key(documents, d), 2)
             result[d] = _integrated(phi, known, own, priors, n_particles, n_moves, stream)
-
-
-@compiled
-def _word_probabilities(documents, d, counts, priors):
-    """phi of each token of the document: tokens × topics."""
-    first, last = documents.doc_start[d], documents.doc_start[d + 1]
-    phi = np.empty((last - first, counts.topic.shape[0]))
-    for i in range(last - first):
-        w = documents.tokens[first + i]
-        for k in range(counts.topic.shape[0]):
-            phi[i, k] = (np.float64(counts.word_topic[w, k]) + priors.beta[w]) / (counts.topic[k] + priors.beta_sum)
-    return phi
 
 
 @inlined

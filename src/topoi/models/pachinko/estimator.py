@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.progress import SweepInfo
 from topoi.errors import ModelError
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.gibbs import GibbsModel
@@ -120,26 +118,6 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.progress = progress
-
-    def fit(self, X: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
-        """Fit the model to a corpus or a matrix of counts.
-
-        Parameters
-        ----------
-        X : Corpus, or sparse or dense matrix of counts (documents × words)
-            Fractional counts are rounded, with one warning.
-        y : None
-            Ignored; scikit-learn's convention.
-        callback : callable, optional
-            Called with a ``SweepInfo`` after each sweep; a true result ends the fit.
-
-        Examples
-        --------
-        >>> import topoi
-        >>> topoi.PachinkoAllocation(2, 3, n_iter=5, random_state=0).fit([[1, 0, 2], [0, 3, 0]]).n_features_in_
-        3
-        """
-        return self._fit_corpus(self._training_corpus(X), callback)
 
     def _graph(self) -> Dag:
         """The graph that the settings ask for."""

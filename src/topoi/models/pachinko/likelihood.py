@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.kernels.draw import draw_plain
-from topoi.kernels.folding import content_key
+from topoi.kernels.folding import content_key, word_probabilities
 from topoi.kernels.jit import compiled, inlined
 from topoi.kernels.random import seed_stream, uniform
 from topoi.models.pachinko.plain import (
@@ -72,22 +72,10 @@ def log_likelihood(documents, counts, priors, graph, n_super, n_particles, n_mov
         n_tokens = documents.doc_start[d + 1] - documents.doc_start[d]
         for p in range(n_particles):
             particles.side[p] = first_side
-        phi = _word_probabilities(documents, d, counts, priors)
+        phi = word_probabilities(documents, d, counts, priors)
         result[d] = _filter(phi, priors, graph, n_super, particles, room, n_moves, stream)
         for p in range(n_particles):
             _count(graph, particles, p, n_tokens, -1)
-
-
-@compiled
-def _word_probabilities(documents, d, counts, priors):
-    """phi of each token of the document: tokens × topics."""
-    first, last = documents.doc_start[d], documents.doc_start[d + 1]
-    phi = np.empty((last - first, counts.topic.shape[0]))
-    for i in range(last - first):
-        w = documents.tokens[first + i]
-        for k in range(counts.topic.shape[0]):
-            phi[i, k] = (np.float64(counts.word_topic[w, k]) + priors.beta[w]) / (counts.topic[k] + priors.beta_sum)
-    return phi
 
 
 @compiled

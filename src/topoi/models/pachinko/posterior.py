@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.engine.loop import Chain
 from topoi.kernels.counts import Documents
-from topoi.kernels.folding import Labels, SamplingPlan, Scored, label_room
+from topoi.kernels.folding import SamplingPlan, Scored
 from topoi.models.pachinko import likelihood
 from topoi.models.pachinko.inference import document_shares, fold_in
 from topoi.models.pachinko.state import PachinkoSampler, chain_alpha
-from topoi.models.ranges import document_range, for_documents
 from topoi.models.topic_counts import TopicCounts
 
 
@@ -60,43 +60,8 @@ class PachinkoPosterior(TopicCounts):
         document_shares(self._documents, self.assignments, self.priors, self.graph, first, last, shares)
         return shares
 
-    def sample_documents(
-        self,
-        documents: Documents,
-        plan: SamplingPlan,
-        scored: Scored | None = None,
-        labels: bool = False,
-        n_jobs: int = 1,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], Labels]:
-        """Sample new documents (see ``inference.fold_in``): topic shares, scores, labels."""
-        n_docs = len(documents.doc_start) - 1
-        scored = scored or Scored(np.zeros(0, np.int32), np.zeros(n_docs + 1, np.int64))
-        doc_topic = np.zeros((n_docs, self.n_topics))
-        scores = np.zeros(len(scored.tokens))
-        room = label_room(documents, self.n_topics, labels)
+    def _fold_in(self, part: Documents, wanted: Scored, plan: SamplingPlan, *outputs: Any) -> None:
+        fold_in(part, wanted, self.counts, self.priors, self.graph, self.n_super, plan, *outputs)
 
-        def run(first: int, last: int) -> None:
-            part = document_range(documents, first, last)
-            here = slice(documents.doc_start[first], documents.doc_start[last])
-            there = slice(scored.start[first], scored.start[last])
-            wanted = Scored(scored.tokens[there], scored.start[first : last + 1] - scored.start[first])
-            mine = Labels(room.topic[here], room.slot[here]) if labels else room
-            outputs = doc_topic[first:last], scores[there], mine
-            fold_in(part, wanted, self.counts, self.priors, self.graph, self.n_super, plan, *outputs)
-
-        for_documents(run, documents, n_jobs)
-        return doc_topic, scores, room
-
-    def log_likelihood(
-        self, documents: Documents, seed: int, n_particles: int, n_moves: int, n_jobs: int = 1
-    ) -> NDArray[np.float64]:
-        """Log probability of each document (see ``likelihood.log_likelihood``)."""
-        result = np.zeros(len(documents.doc_start) - 1)
-
-        def run(first: int, last: int) -> None:
-            part = document_range(documents, first, last)
-            model = self.counts, self.priors, self.graph, self.n_super
-            likelihood.log_likelihood(part, *model, n_particles, n_moves, seed, self.index, result[first:last])
-
-        for_documents(run, documents, n_jobs)
-        return result
+    def _log_likelihood(self, part: Documents, *how: Any) -> None:
+        likelihood.log_likelihood(part, self.counts, self.priors, self.graph, self.n_super, *how)

@@ -180,14 +180,6 @@ class StoredChain:
         # A word that a topic lacks comes after all that it has, among the others that it lacks.
         return np.asarray(more + same + absent * (word - before))
 
-    def leading_documents(self, topic: int, n: int) -> list[tuple[int, int]] | None:
-        """The first documents of a topic and their tokens in it; None if the table does not go that far."""
-        query = """
-            SELECT document_id, n_tokens FROM topic_document
-            WHERE model_id = :model AND topic = :topic ORDER BY rank LIMIT :n"""
-        rows = self._query(query, topic=int(topic), n=n)
-        return [(int(d), int(k)) for d, k in rows] if len(rows) >= n else None
-
     @cached_property
     def _parameters(self) -> dict[str, float]:
         text = self._query("SELECT parameters FROM model WHERE model_id = :model")[0][0]
