@@ -29,6 +29,7 @@ TESTS = {
     ],
     "pachinko": [
         "test_conditional.py",
+        "test_blocks.py",
         "test_chains.py",
         "test_learning.py",
         "test_likelihood.py",
@@ -46,6 +47,7 @@ DRAW = "src/topoi/kernels/draw.py"
 LANES = "src/topoi/kernels/lanes.py"
 SHARDS = "src/topoi/engine/shards.py"
 PACHINKO = "src/topoi/models/pachinko/"
+BLOCKS = PACHINKO + "blocks.py"
 PATHS, GRAPH = PACHINKO + "plain.py", PACHINKO + "graph.py"
 FOUR, GENERAL = PACHINKO + "four_level.py", PACHINKO + "general.py"
 FILTER, FOLDING, LEARNING = PACHINKO + "likelihood.py", PACHINKO + "inference.py", PACHINKO + "learning.py"
@@ -118,6 +120,12 @@ PACHINKO_MISTAKES = [
     Mistake("pachinko filter: particles' weights not updated", FILTER, "weight[p] *= mass[p] / estimate", "weight[p] *= 1.0"),
     Mistake("pachinko filter: sides of a copied particle kept", FILTER, "particles.side[p] = side[source]", "particles.side[p] = side[p]"),
     Mistake("pachinko filter: new pair not in its side", FILTER, "particles.side[p, k] += before * (", "particles.side[p, k] += 0.0 * ("),
+    Mistake("blocks: root's parameters forgotten", BLOCKS, "(n + root[s]) / (n + alpha_sum[s])\n    return", "(n + 1.0) / (n + alpha_sum[s])\n    return"),
+    Mistake("blocks: earlier tokens of the sub-topic not counted", BLOCKS, "step[n, s] * (here + alpha[k, s])", "step[n, s] * alpha[k, s]"),
+    Mistake("blocks: super-topics in use are open to others", BLOCKS, "s == s0 or room.total[s] == 0 else 0.0", "s == s0 or room.total[s] == 0 else 1.0"),
+    Mistake("blocks: the super-topic left stays closed", BLOCKS, "room.total[s0] = 0", "room.total[s0] += 0"),
+    Mistake("blocks: counts not cleared", BLOCKS, "room.number[paths.topic[room.order[j]]] = 0", "room.number[paths.topic[room.order[j]]] += 0"),
+    Mistake("blocks: never rescaled", BLOCKS, "if n % room.cadence == room.cadence - 1:", "if n < 0:"),
     Mistake("pachinko fold-in: own tokens not added", FOLDING, "move_word(rows, small.tokens[i], paths.topic[i], 1)", "move_word(rows, small.tokens[i], paths.topic[i], 0)"),
     Mistake("moments: multinomial noise left in", MOMENTS, "return (1.0 - noise) / (ratio - noise) - 1.0", "return 1.0 / ratio - 1.0"),
     Mistake("learning: the root is learned too", LEARNING, "for u in range(1, len(graph.n_paths)):", "for u in range(len(graph.n_paths)):"),

@@ -14,6 +14,7 @@ from topoi.models.pachinko.state import make_priors
 DAGS = {
     "LDA": Dag.from_levels(3),
     "four levels": Dag.from_levels(2, 3),
+    "three super-topics": Dag.from_levels(3, 2),
     "skipping edges": Dag.from_dict({"root": {"a": ["x", "y"], "x": None, "y": None}}),
     "diamond": Dag.from_dict({"root": {"a": ["m"], "b": ["m", "x"]}, "m": ["x", "y"]}),
     "words and topics": Dag.from_dict({"root": {"a": ["x", WORDS], "b": ["x", "y", WORDS]}}),

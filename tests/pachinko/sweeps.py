@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numba
 
 from topoi.kernels.jit import compiled
+from topoi.models.pachinko.blocks import move_blocks
 from topoi.models.pachinko.four_level import sweep_four_level
 from topoi.models.pachinko.general import sweep_general
 from topoi.models.pachinko.graph import four_level_widths
@@ -20,6 +21,13 @@ def four_level_plain(documents, paths, counts, priors, graph, stream):
 @compiled
 def four_level_lanes(documents, paths, counts, priors, graph, stream):
     sweep_four_level(documents, paths, counts, priors, graph.slot_start[1], stream)
+
+
+@compiled
+def four_level_with_blocks(documents, paths, counts, priors, graph, stream):
+    n_super = graph.slot_start[1]
+    sweep_four_level(documents, paths, counts, priors, n_super, stream)
+    move_blocks(documents, paths, priors, n_super, counts.topic.shape[0], stream)
 
 
 class Sweep(NamedTuple):
@@ -58,6 +66,7 @@ SWEEPS = {
     "any graph, lanes": with_loops(sweep_general, False),
     "four levels, plain": with_loops(four_level_plain, True),
     "four levels, lanes": with_loops(four_level_lanes, True),
+    "four levels, lanes and blocks": with_loops(four_level_with_blocks, True),
 }
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from topoi.kernels.folding import content_key, local_problem
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import seed_stream
-from topoi.models.pachinko import four_level, general
+from topoi.models.pachinko import blocks, four_level, general
 from topoi.models.pachinko.plain import (
     Paths,
     move_path,
@@ -22,11 +22,12 @@ from topoi.models.pachinko.plain import (
 
 
 @compiled
-def _sweeps(small, paths, rows, prior, graph, four, any_graph, n, stream):
+def _sweeps(small, paths, rows, prior, graph, four, room, any_graph, n, stream):
     """``n`` sweeps of one document; ``four`` has no super-topics unless the graph is the four-level model."""
     for _ in range(n):
         if four.total.shape[0] > 0:
             four_level.sweep_with(small, paths, rows, prior, four, stream)
+            blocks.move_blocks_with(small, paths, room, stream)
         else:
             general.sweep_with(small, paths, rows, prior, graph, any_graph, stream)
 
@@ -50,6 +51,15 @@ def _add_labels(small, paths, rows, prior, graph, tally, reach, labels, at):
 
 
 @compiled
+def longest_document(documents):
+    """The number of tokens of the longest document."""
+    longest = 0
+    for d in range(documents.doc_start.shape[0] - 1):
+        longest = max(longest, documents.doc_start[d + 1] - documents.doc_start[d])
+    return longest
+
+
+@compiled
 def fold_in(documents, scored, counts, priors, graph, n_super, plan, doc_topic, scores, labels):
     """Sample new documents and add up what was asked for, as ``author_topic.inference.fold_in`` does.
 
@@ -62,6 +72,7 @@ def fold_in(documents, scored, counts, priors, graph, n_super, plan, doc_topic, 
     reach = np.empty(graph.n_paths.shape[0])
     weights = np.empty(n_topics)
     part = 1.0 / plan.n_samples
+    room = blocks.make_room(priors, n_super, n_topics, longest_document(documents))
     for d in range(documents.doc_start.shape[0] - 1):
         small, wanted, rows, prior = local_problem(documents, scored, d, counts, priors)
         n = small.tokens.shape[0]
@@ -75,7 +86,7 @@ def fold_in(documents, scored, counts, priors, graph, n_super, plan, doc_topic, 
         at = scored.start[d]
         for sample in range(plan.n_samples):
             n_sweeps = plan.lag if sample else plan.burn_in
-            _sweeps(small, paths, rows, prior, graph, four, any_graph, n_sweeps, stream)
+            _sweeps(small, paths, rows, prior, graph, four, room, any_graph, n_sweeps, stream)
             open_document(small, paths, graph, tally, 0)
             reach_nodes(graph, tally, prior, reach)
             for k in range(n_topics):

@@ -17,7 +17,7 @@ from topoi.kernels.dirichlet import log_probability_columns
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.models.limits import check_exact
-from topoi.models.pachinko import four_level, general, plain
+from topoi.models.pachinko import blocks, four_level, general, plain
 from topoi.models.pachinko.dag import Dag
 from topoi.models.pachinko.graph import Graph, four_level_widths, make_graph
 from topoi.models.pachinko.learning import learn_alpha, with_sums
@@ -25,7 +25,7 @@ from topoi.models.pachinko.plain import Paths
 from topoi.models.ranges import document_range
 
 _LEARN_AFTER, _WARM_UNTIL, _LEARN_EVERY = 20, 80, 10
-_WARM_SUM = 1000.0
+_WARM_SUM = 50.0
 
 
 def make_priors(graph: Graph, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Priors:
@@ -138,6 +138,7 @@ class PachinkoSampler:
         part, paths = self._parts[shard], chain.shards[shard]
         if self.n_super:
             four_level.sweep_four_level(part, paths, counts, chain.priors, self.n_super, stream)
+            blocks.move_blocks(part, paths, chain.priors, self.n_super, self.n_topics, stream)
         else:
             general.sweep_general(part, paths, counts, chain.priors, self.graph, stream)
 

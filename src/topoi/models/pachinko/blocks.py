@@ -1,0 +1,187 @@
+"""Moves of whole blocks: all tokens that a document has in one super-topic change to another together.
+
+A document keeps to a few super-topics (the root's parameters are small), and token by token it hardly ever leaves one
+for another: the first token to go would be alone there. So, in turn, each of a document's super-topics s, with its
+tokens B, is drawn anew from s itself and all those that the document does not have:
+
+    P(s') ∝ Π over tokens of B, one after the other: (n + alpha_r[s']) · (n[k] + alpha[s',k]) / (n + Σ alpha[s'])
+
+with n and n[k] the tokens of B counted before, all of them and those of sub-topic k. Sub-topics stay as they are. Taken
+back, the same block moves the same way, so this is a Gibbs draw from the exact conditional.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.kernels.draw import draw_plain
+from topoi.kernels.jit import compiled, inlined, lean
+from topoi.kernels.random import uniform
+
+# Divisions for blocks of up to so many tokens are done once for all documents.
+_TABLE = 1024
+_SAFE_BITS = 900.0
+_SHARE_OF_SWEEPS = 0.5
+
+
+class Room(NamedTuple):
+    """The priors by super-topic, and what one document's blocks are weighed with.
+
+    ``alpha`` is sub-topics × super-topics; ``step[n, s]`` the factor (n + alpha_r[s]) / (n + Σ alpha[s]); weights stay
+    in float64's range for ``cadence`` tokens. A document's blocks are numbered by their first tokens: ``total`` are its
+    tokens per super-topic, ``block`` a super-topic's block, ``order[start[b]:start[b+1]]`` the tokens of block b;
+    ``number`` counts sub-topics.
+    """
+
+    root: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    alpha_sum: NDArray[np.float64]
+    step: NDArray[np.float64]
+    cadence: int
+    total: NDArray[np.int64]
+    block: NDArray[np.int64]
+    start: NDArray[np.int64]
+    order: NDArray[np.int64]
+    number: NDArray[np.int64]
+    weight: NDArray[np.float64]
+
+
+@compiled
+def make_room(priors, n_super, n_sub, longest):
+    """Room for the blocks of documents of at most ``longest`` tokens; no super-topics: room that is not used."""
+    alpha = np.empty((n_sub, n_super))
+    for s in range(n_super):
+        for k in range(n_sub):
+            alpha[k, s] = priors.alpha[n_super + s * n_sub + k]
+    root = priors.alpha[:n_super].astype(np.float64)
+    alpha_sum = priors.alpha_sum[1 : 1 + n_super].copy()
+    step = np.empty((min(longest, _TABLE), n_super))
+    for n in range(step.shape[0]):
+        for s in range(n_super):
+            step[n, s] = (n + root[s]) / (n + alpha_sum[s])
+    return Room(
+        root,
+        alpha,
+        alpha_sum,
+        step,
+        _cadence(root, alpha, alpha_sum, longest),
+        np.zeros(n_super, np.int64),
+        np.zeros(n_super, np.int64),
+        np.zeros(n_super + 1, np.int64),
+        np.zeros(longest, np.int64),
+        np.zeros(n_sub, np.int64),
+        np.zeros(n_super),
+    )
+
+
+@compiled
+def _cadence(root, alpha, alpha_sum, longest):
+    """For how many tokens no product of their factors can leave float64's range."""
+    if len(root) == 0:
+        return 1
+    least = root.min() * alpha.min() / (longest + alpha_sum.max())
+    most = (longest + root.max()) * (longest + alpha.max()) / alpha_sum.min()
+    return max(1, int(_SAFE_BITS / (1.0 + max(abs(math.log2(least)), abs(math.log2(most))))))
+
+
+@compiled
+def move_blocks(documents, paths, priors, n_super, n_sub, stream):
+    """Draw all documents' blocks after every other sweep, by chance; changes paths and stream.
+
+    Cost: O(tokens × super-topics), vectorised. As often again would find no better structures.
+    """
+    if n_super > 1 and documents.tokens.shape[0] > 0 and uniform(stream) < _SHARE_OF_SWEEPS:
+        longest = np.diff(documents.doc_start).max()
+        move_blocks_with(documents, paths, make_room(priors, n_super, n_sub, longest), stream)
+
+
+@lean
+def move_blocks_with(documents, paths, room, stream):
+    """``move_blocks`` in given room."""
+    n_super = room.total.shape[0]
+    for d in range(documents.doc_start.shape[0] - 1):
+        n_blocks = list_blocks(paths, documents.doc_start[d], documents.doc_start[d + 1], room)
+        for b in range(n_blocks):
+            s0 = np.int64(paths.path[room.order[room.start[b]]])
+            weigh_block(paths, b, s0, room)
+            _move_block(paths, b, s0, draw_plain(room.weight, n_super, stream), room)
+
+
+@lean
+def list_blocks(paths, first, last, room):
+    """List a document's blocks; how many there are.
+
+    Their order is that of their first tokens, which no move changes: an order by super-topics would depend on what was
+    drawn, and the draws would no longer be exact.
+    """
+    total, block, start, order = room.total, room.block, room.start, room.order
+    total[:] = 0
+    n_blocks = 0
+    for i in range(first, last):
+        s = np.int64(paths.path[i])
+        if total[s] == 0:
+            block[s] = n_blocks
+            n_blocks += 1
+        total[s] += 1
+        start[block[s] + 1] = total[s]
+    start[0] = 0
+    for b in range(n_blocks):
+        start[b + 1] += start[b]
+    for i in range(last - 1, first - 1, -1):
+        s = np.int64(paths.path[i])
+        total[s] -= 1
+        order[start[block[s]] + total[s]] = i
+    for b in range(n_blocks):
+        total[paths.path[order[start[b]]]] = start[b + 1] - start[b]
+    return n_blocks
+
+
+@lean
+def weigh_block(paths, b, s0, room):
+    """Set the weights of all super-topics for block ``b``, now in ``s0``; none for the others in use."""
+    weight, alpha, step = room.weight, room.alpha, room.step
+    n_super = weight.shape[0]
+    first, last = room.start[b], room.start[b + 1]
+    for s in range(n_super):
+        weight[s] = 1.0 if s == s0 or room.total[s] == 0 else 0.0
+    for j in range(first, last):
+        k = np.int64(paths.topic[room.order[j]])
+        n = j - first
+        here = np.float64(room.number[k])
+        room.number[k] += 1
+        if n < step.shape[0]:
+            for s in range(n_super):
+                weight[s] *= step[n, s] * (here + alpha[k, s])
+        else:
+            for s in range(n_super):
+                weight[s] *= (n + room.root[s]) / (n + room.alpha_sum[s]) * (here + alpha[k, s])
+        if n % room.cadence == room.cadence - 1:
+            _rescale(weight)
+    for j in range(first, last):
+        room.number[paths.topic[room.order[j]]] = 0
+
+
+@inlined
+def _rescale(weight):
+    """Bring the largest weight to about one; by a power of two, so that nothing is rounded."""
+    most = 0.0
+    for s in range(weight.shape[0]):
+        most = max(most, weight[s])
+    factor = math.ldexp(1.0, -math.frexp(most)[1])
+    for s in range(weight.shape[0]):
+        weight[s] *= factor
+
+
+@lean
+def _move_block(paths, b, s0, s, room):
+    """Give block ``b`` the super-topic ``s``; rounding may have drawn one without weight."""
+    if s == s0 or room.weight[s] == 0.0:
+        return
+    for j in range(room.start[b], room.start[b + 1]):
+        paths.path[room.order[j]] = s
+    room.total[s] = room.total[s0]
+    room.total[s0] = 0
