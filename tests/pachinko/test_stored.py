@@ -11,6 +11,7 @@ import topoi
 from pachinko.test_estimator import ODD
 from topoi.errors import ModelError, NotFoundError, StoreError
 from topoi.models.pachinko import plain
+from topoi.store.check import find_damage
 
 MODELS = {
     "four levels": lambda: topoi.PachinkoAllocation(3, 5, n_iter=90, random_state=0),
@@ -292,3 +293,28 @@ def test_rows_of_nodes_that_are_not_there(texts, tmp_path, what):
     ask = {"documents": lambda: topoi.document_nodes(view, 0), "words": view.node_labels}
     with pytest.raises(StoreError, match=r"s\.topoi"):
         ask.get(what, lambda: topoi.node_trends(view))()
+
+
+FOUND = {
+    "column parent of table dag_edge names a node": "UPDATE dag_edge SET parent = 99 WHERE parent = 1",
+    "column child of table dag_edge names a node": DAMAGE["a node that is not there"],
+    "column node of table document_node names a node": WRONG_NUMBERS["documents"],
+    "column node of table node_trend names a node": WRONG_NUMBERS["years"],
+    "column topic of table dag_node names a topic": "UPDATE dag_node SET topic = 5 WHERE topic = 4",
+    "column alpha of table dag_edge holds": DAMAGE["alpha is text"],
+    "column paths of table document_path holds": DAMAGE["paths are text"],
+    "column node of table dag_node holds": "UPDATE dag_node SET node = -1 WHERE node = 2",
+}
+
+
+@pytest.mark.parametrize("what", FOUND)
+def test_damage_is_found_and_named(texts, tmp_path, what):
+    path = tmp_path / "s.topoi"
+    MODELS["four levels"]().set_params(n_iter=3).fit(texts).save(path)
+    store = topoi.open_store(path)
+    with store.connection() as connection:
+        assert find_damage(connection) is None
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(FOUND[what])
+    with store.connection() as connection:
+        assert find_damage(connection).startswith(what)
