@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -217,3 +219,16 @@ def test_a_damaged_graph_is_one_line(topoi, pachinko_file: Path, tmp_path: Path)
     for options in ([], ["--node", "super 0"], ["--edges"]):
         run = topoi("structure", copy, *options)
         assert run.code == 1 and "copy.topoi" in run.err and run.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "verb", [["structure"], ["structure", "--node", "super 0"], ["topics"], ["trends"]], ids=" ".join
+)
+def test_questions_do_without_loading_the_model(pachinko_file: Path, verb: list[str]) -> None:
+    script = (
+        "import sys; from topoi.cli.main import main; code = main(sys.argv[1:]);"
+        "sys.stderr.write(' '.join(sys.modules)); sys.exit(code)"
+    )
+    command = [sys.executable, "-c", script, verb[0], str(pachinko_file), *verb[1:]]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert {"sklearn", "topoi.models.files", "topoi.models.gibbs"}.isdisjoint(done.stderr.split())

@@ -10,7 +10,7 @@ import pytest
 import topoi
 from pachinko.test_estimator import ODD
 from topoi.errors import ModelError, NotFoundError, StoreError
-from topoi.models.pachinko import plain
+from topoi.models.pachinko import plain, stored_structure
 from topoi.store.check import find_damage
 
 MODELS = {
@@ -31,6 +31,7 @@ SUBJECTS = [
 def dated_corpus():
     rng = np.random.default_rng(5)
     texts = [" ".join(rng.choice(SUBJECTS[d % 3].split(), 8 + d % 9)) for d in range(70)]
+    texts = [f"{text} rare{d % 13}" for d, text in enumerate(texts)]  # more words than the rows of a node list
     texts[7] = ""
     return topoi.Corpus.from_texts(
         texts,
@@ -194,6 +195,17 @@ def test_the_stored_sample_labels_a_document(pair):
         sampled = topoi.label_document(view, d, burn_in=5, n_samples=3)
         assert sampled["word_id"].tolist() == corpus.tokens[here].tolist()
         pd.testing.assert_frame_equal(sampled, topoi.label_document(view, d, burn_in=5, n_samples=3))
+
+
+def test_more_documents_of_a_topic_than_are_ranked_are_worked_out(texts, tmp_path, monkeypatch):
+    model = MODELS["four levels"]().fit(texts)
+    model.save(tmp_path / "s.topoi")
+    with closing(sqlite3.connect(tmp_path / "s.topoi")) as connection, connection:
+        connection.execute("DELETE FROM topic_document WHERE rank > 3")
+    monkeypatch.setattr(stored_structure, "N_RANKED", 3)
+    view = topoi.view(tmp_path / "s.topoi")
+    for n in (2, 3, 4, 50):
+        same(topoi.node_documents(model, "sub 1", n), topoi.node_documents(view, "sub 1", n))
 
 
 def test_a_model_without_a_graph_says_so(texts, tmp_path):
