@@ -16,7 +16,7 @@ from topoi.models.gibbs import GibbsModel
 from topoi.models.matrices import MatrixInput
 from topoi.models.pachinko.dag import Dag, as_dag
 from topoi.models.pachinko.posterior import PachinkoPosterior
-from topoi.models.pachinko.rows import pachinko_tables
+from topoi.models.pachinko.rows import graph_tables, pachinko_tables
 from topoi.models.pachinko.settings import resolve_alpha
 from topoi.models.pachinko.simulate import simulate_pachinko
 from topoi.models.pachinko.state import PachinkoSampler
@@ -141,13 +141,18 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         self.authors_ = np.zeros(0, object)
         self.n_features_in_ = self.corpus_.n_words
 
+    def _plain_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
+        # As a list of edges: the order of a dict's keys, by which topics are numbered, would not survive.
+        dag = settings["dag"]
+        return super()._plain_settings(settings | {"dag": None if dag is None else as_dag(dag)})
+
     def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         if self.dag is not None:
             self.dag = as_dag(self.dag)
         return super()._load(corpus, meta, arrays)
 
     def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
-        return pachinko_tables(corpus, self._first)
+        return pachinko_tables(corpus, self._first) | graph_tables(corpus, self.dag_, self._first)
 
     def _parameters(self) -> dict[str, Any]:
         beta = np.unique(self._first.beta)
