@@ -7,9 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
+from topoi.models.drawing import fit, spread
 from topoi.web.colours import alike, face_class
 from topoi.web.filters import clip, count, percent, span, thousands
-from topoi.web.svg import element, fit, path, picture, smoothed, spread, ticks, topic_name, window_for, year_ticks
+from topoi.web.svg import element, path, picture, smoothed, ticks, topic_name, window_for, year_ticks
 
 Face = Mapping[str, Any]
 N_DASHES = 4  # ways to draw a line: unbroken, and three kinds of broken
