@@ -85,6 +85,44 @@ def layered(level: Mapping[Any, int], weight: Mapping[Edge, float]) -> Layers:
     )
 
 
+def ports(
+    ways: Mapping[Edge, list[tuple[int, float]]], thickness: Mapping[Edge, float], room: float
+) -> dict[Edge, Any]:
+    """How far from the middle of its two nodes each edge begins and ends, so that lines lie side by side.
+
+    At every node lines are stacked in the order of where they lead, closer together where ``room`` is short.
+
+    Parameters
+    ----------
+    ways : mapping
+        As in ``Layers``.
+    thickness : mapping
+        For every edge that of its line.
+    room : float
+        The length of a node's side.
+
+    Examples
+    --------
+    >>> from topoi.models.layers import ports
+    >>> ports({("a", "x"): [(0, 0.0), (1, 1.0)], ("a", "y"): [(0, 0.0), (1, 0.0)]}, {("a", "x"): 2, ("a", "y"): 4}, 9)
+    {('a', 'x'): (2.0, 0.0), ('a', 'y'): (-1.0, 0.0)}
+    """
+    found = dict.fromkeys(ways, (0.0, 0.0))
+    for end, neighbour in ((0, 1), (1, -2)):
+        at_node: dict[Any, list[Edge]] = {}
+        for edge in ways:
+            at_node.setdefault(edge[end], []).append(edge)
+        for edges in at_node.values():
+            edges.sort(key=lambda edge: ways[edge][neighbour][1])
+            total = sum(thickness[edge] for edge in edges)
+            scale, upto = min(1.0, room / max(total, 1e-9)), 0.0
+            for edge in edges:
+                middle = scale * (upto + thickness[edge] / 2 - total / 2)
+                upto += thickness[edge]
+                found[edge] = (middle, found[edge][1]) if end == 0 else (found[edge][0], middle)
+    return found
+
+
 def _stops(edge: Edge, level: Mapping[Any, int]) -> list[Any]:
     """A node, a bend for every level that the edge skips, the other node."""
     parent, child = edge

@@ -1,0 +1,270 @@
+"""The graph of a pachinko model: which super-topics draw from which sub-topics, and how strongly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+from topoi.analysis.given import class_name, need_topics
+from topoi.analysis.structure import Edge, Excerpt, Graph, around, strongest
+from topoi.errors import ModelError
+from topoi.models.drawing import fit
+from topoi.models.layers import Layers, layered, ports
+from topoi.models.validation import whole_number
+from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
+
+_TEXT = 12
+_ROW, _HIGH = 32.0, 20.0
+_SIDE, _ROOT = 16.0, 38.0  # pixels: the margin, and the root's box
+_PAD = 4
+_THICKEST, _THICKEST_OF_ROOT, _THINNEST = 9.0, 2.0, 0.6
+_STEPS = 16  # of a curve
+_NEUTRAL = "128,128,128"
+_SHOWN_AROUND = 16
+_NARROWEST = 320
+
+
+class _Box(NamedTuple):
+    """What is drawn for a node: a line of text, more where the pointer is, its colour or None."""
+
+    text: str
+    hover: str
+    colour: str | None
+
+
+def pachinko_graph(
+    model: Any,
+    n_super: int = 8,
+    n_sub: int = 4,
+    min_share: float = 0.0,
+    node: str | None = None,
+    n_words: int = 5,
+    width: int = 960,
+) -> Any:
+    """The graph of a pachinko model from left to right: the root, super-topics, sub-topics with their words.
+
+    Lines are as thick as alpha is large. Of a large graph the super-topics with most words are shown, each with the
+    sub-topics of largest alpha; sub-topics that several share are drawn once. ``node`` looks closer: its parents, its
+    children, or the words of a topic.
+
+    Parameters
+    ----------
+    model : PachinkoAllocation or ModelView
+        A fitted model; any graph.
+    n_super : int
+        How many children of the root, by their number of words.
+    n_sub : int
+        How many children of each further node, by alpha.
+    min_share : float
+        Leave out edges whose alpha is a smaller part of their parent's sum; a node's strongest edge stays.
+    node : str, optional
+        A node to look at closely, such as ``"super 3"``.
+    n_words : int
+        How many words stand for a node; more show where the pointer is.
+    width : int
+        Of the figure, in pixels; texts are cut to fit.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Exact numbers show where the pointer is. For dark pages: ``figure.update_layout(template="plotly_dark")``.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+    >>> model = topoi.PachinkoAllocation(2, 3, n_iter=5, random_state=0).fit(corpus)
+    >>> figure = topoi.plots.pachinko_graph(model, n_sub=2)
+    >>> [box.text for box in figure.layout.annotations][:1]
+    ['root']
+    """
+    need_topics(model, "they are what the graph ends in", "a PachinkoAllocation")
+    if not hasattr(model, "edges"):
+        raise ModelError(f"{class_name(model)} has no graph; fit a PachinkoAllocation")
+    if not 0.0 <= min_share <= 1.0:
+        raise ModelError(f"min_share is {min_share!r}; it must be between 0 and 1")
+    for name, value in (("n_super", n_super), ("n_sub", n_sub), ("n_words", n_words)):
+        whole_number(name, value)
+    if whole_number("width", width) < _NARROWEST:
+        raise ModelError(f"width is {width}; the figure needs at least {_NARROWEST} pixels")
+    frame = model.edges()
+    columns = (frame[name].tolist() for name in ("parent", "child", "alpha", "share", "n_words"))
+    graph = Graph(Edge(*row) for row in zip(*columns, strict=True))
+    if node is None:
+        shown = strongest(graph, n_super, n_sub, min_share)
+        n_inner = len(graph.inner)
+        n_drawn = sum(name in shown.level for name in graph.inner)
+        title = f"{n_drawn} of {n_inner} super-topics, with their strongest topics; lines by alpha"
+    else:
+        shown = around(graph, node, _SHOWN_AROUND, min_share)
+        title = f"{node}: {graph.share(node):.1%} of all words; lines by alpha"
+    return _figure(model, graph, shown, frame, title, node, n_words, width)
+
+
+def _figure(
+    model: Any, graph: Graph, shown: Excerpt, frame: Any, title: str, node: str | None, n_words: int, width: int
+) -> Any:
+    go = graph_objects()
+    topic = _topics_of(frame)
+    boxes = _boxes(model, graph, shown, topic, n_words)
+    edges, level = list(shown.edges), dict(shown.level)
+    if node is not None and node in topic and node not in graph.below:
+        words = model.top_words(2 * n_words, topic=topic[node])
+        for word, p in zip(words["word"], words["probability"], strict=True):
+            key = ("word", str(word))
+            level[key] = level[node] + 1
+            edges.append(Edge(node, key, float(p), float(p), 0))
+            boxes[key] = _Box(str(word), f"<b>{escape(str(word))}</b><br>P(word | {escape(node)}) = {p:.4f}", None)
+    plan = layered(level, {(edge.parent, edge.child): edge.share for edge in edges})
+    field = _Field(plan, level, graph.root, width)
+    thick = _thickness(edges, graph)
+    beside = ports(plan.ways, thick, _HIGH + _PAD)
+    figure = go.Figure()
+    curves = {pair: field.curve(stops, beside[pair]) for pair, stops in plan.ways.items()}
+    for pair, (x, y) in curves.items():
+        line = {"width": thick[pair], "color": boxes[pair[1]].colour or boxes[pair[0]].colour or f"rgb({_NEUTRAL})"}
+        figure.add_trace(go.Scatter(x=x, y=y, mode="lines", line=line, opacity=0.5, hoverinfo="skip"))
+    _add_line_hovers(go, figure, curves, edges, graph)
+    for key, box in boxes.items():
+        _add_box(figure, field, plan.place[key], box, key == node)
+    size = 16 if width >= 600 else 13
+    quiet(figure, escape(fit(title, size, width - 2 * _SIDE)), "", "")
+    figure.update_layout(title_font_size=size)
+    figure.update_xaxes(visible=False, range=[0, width - 2 * _SIDE], fixedrange=True)
+    figure.update_yaxes(visible=False, range=[plan.size * _ROW + _ROW, -_ROW], fixedrange=True)
+    height = (plan.size + 2) * _ROW + 60
+    margin = {"l": _SIDE, "r": _SIDE, "t": 52, "b": 8}
+    return figure.update_layout(width=width, height=height, margin=margin, showlegend=False, hovermode="closest")
+
+
+def _topics_of(frame: Any) -> dict[Any, int]:
+    """The topic ids of nodes that draw words."""
+    from topoi.models.pachinko.dag import WORDS
+
+    rows = zip(frame["parent"], frame["child"], frame["topic"], strict=True)
+    known = frame["topic"].notna().tolist()
+    return {p if c == WORDS else c: int(k) for (p, c, k), is_known in zip(rows, known, strict=True) if is_known}
+
+
+def _boxes(model: Any, graph: Graph, shown: Excerpt, topic: Mapping[Any, int], n_words: int) -> dict[Any, _Box]:
+    drawn = [topic[name] for name in shown.level if name in topic]
+    words = leading_words(model, drawn, 2 * n_words)
+    colours = topic_colours(model, drawn)
+    labels = model.node_labels(2 * n_words)
+    boxes = {}
+    for name in shown.level:
+        if name == graph.root:
+            boxes[name] = _Box(str(name), f"<b>{escape(str(name))}</b><br>{graph.n_words[name]:,} words", None)
+            continue
+        k = topic.get(name)
+        listed = words[k] if k is not None else str(labels[name]).split()
+        hover = f"<b>{escape(str(name))}</b>{'' if k is None else f' (topic {k})'}<br>" + _measures(graph, name)
+        hover += "<br>" + escape(", ".join(listed))
+        text = " ".join(listed[:n_words])
+        boxes[name] = _Box(text if k is not None else f"{name} · {text}", hover, None if k is None else colours[k])
+    return boxes
+
+
+def _measures(graph: Graph, name: Any) -> str:
+    text = f"{graph.n_words[name]:,} words, {graph.share(name):.1%} of all"
+    if name in graph.own:
+        edge = graph.own[name]
+        text += f"<br>of which {edge.n_words:,} are drawn here (alpha {edge.alpha:.4g}, share {edge.share:.1%})"
+    return text
+
+
+class _Field:
+    """Where columns and rows lie, in pixels."""
+
+    def __init__(self, plan: Layers, level: Mapping[Any, int], root: Any, width: float) -> None:
+        n_columns = 1 + max(level.values())
+        room = width - 2 * _SIDE
+        firsts = [name for name, at in level.items() if at == 0]
+        first = _ROOT if firsts == [root] and n_columns > 1 else None
+        n_wide = n_columns - (first is not None)
+        gap = min(170.0, max(34.0, 0.15 * room))
+        wide = (room - (first or 0.0) - gap * (n_columns - 1)) / n_wide
+        self.widths = [first if first and not at else wide for at in range(n_columns)]
+        self.left = [sum(self.widths[:at]) + gap * at for at in range(n_columns)]
+
+    def curve(self, stops: Sequence[tuple[int, float]], beside: tuple[float, float]) -> tuple[list[float], list[float]]:
+        """Points from the right side of the first box to the left side of the last."""
+        x: list[float] = []
+        y: list[float] = []
+        rows = [_ROW * place for _, place in stops]
+        rows[0], rows[-1] = rows[0] + beside[0], rows[-1] + beside[1]
+        for i in range(len(stops) - 1):
+            start = self.left[stops[i][0]] + self.widths[stops[i][0]]
+            end = self.left[stops[i + 1][0]]
+            for step in range(_STEPS + 1):
+                t = step / _STEPS
+                x.append(start + (end - start) * (1.5 * t * (1 - t) + t**3))
+                y.append(rows[i] + (rows[i + 1] - rows[i]) * (3 * t * t - 2 * t**3))
+        return x, y
+
+
+def _thickness(edges: Sequence[Edge], graph: Graph) -> dict[Any, float]:
+    """Lines by alpha; the root's parameters are of another kind, and all alike unless somebody chose them."""
+    thickest = {True: _THICKEST_OF_ROOT, False: _THICKEST}
+    largest = {True: 1e-300, False: 1e-300}
+    for edge in edges:
+        is_root = edge.parent == graph.root
+        largest[is_root] = max(largest[is_root], edge.alpha)
+    found = {}
+    for edge in edges:
+        is_root = edge.parent == graph.root
+        found[edge.parent, edge.child] = max(_THINNEST, thickest[is_root] * edge.alpha / largest[is_root])
+    return found
+
+
+def _add_line_hovers(go: Any, figure: Any, curves: Mapping[Any, Any], edges: Sequence[Edge], graph: Graph) -> None:
+    """Where the pointer meets a line, its numbers: near the child's end, where lines are apart."""
+    x, y, texts = [], [], []
+    for edge in edges:
+        if edge.child not in graph.level:
+            continue
+        line_x, line_y = curves[edge.parent, edge.child]
+        text = (
+            f"{escape(str(edge.parent))} → <b>{escape(str(edge.child))}</b><br>alpha {edge.alpha:.4g}"
+            f"<br>{edge.share:.1%} of the parent’s<br>{edge.n_words:,} words"
+        )
+        for at in (len(line_x) // 2, len(line_x) - 5):
+            x.append(line_x[at])
+            y.append(line_y[at])
+            texts.append(text)
+    look = {"size": 12, "opacity": 0}
+    figure.add_trace(
+        go.Scatter(x=x, y=y, mode="markers", marker=look, hovertext=texts, hovertemplate="%{hovertext}<extra></extra>")
+    )
+
+
+def _add_box(figure: Any, field: _Field, place: tuple[int, float], box: _Box, is_chosen: bool) -> None:
+    at, along = place
+    width = field.widths[at]
+    text = escape(fit(box.text, _TEXT, width - 2 * _PAD - 2))
+    first, _, rest = text.partition(" ")
+    strong = box.colour is not None
+    tone = _rgb(box.colour) if box.colour else _NEUTRAL
+    figure.add_annotation(
+        x=field.left[at],
+        y=_ROW * along,
+        xanchor="left",
+        yanchor="middle",
+        showarrow=False,
+        text=f"<b>{first}</b> {rest}".strip() if strong else text,
+        font={"size": _TEXT},
+        align="left",
+        width=width - 2 * _PAD - 2,
+        height=_HIGH,
+        borderpad=_PAD - 1,
+        borderwidth=2 if is_chosen else 1,
+        bordercolor=f"rgba({tone},0.8)",
+        bgcolor=f"rgba({tone},{0.18 if strong else 0.07})",
+        hovertext=box.hover,
+        captureevents=True,
+    )
+
+
+def _rgb(colour: str) -> str:
+    return ",".join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))
