@@ -29,6 +29,9 @@ _HOME = {
     "label_document": "topoi.analysis.label",
     "label_words": "topoi.analysis.label",
     "topic_trends": "topoi.analysis.trends",
+    "node_trends": "topoi.analysis.trends",
+    "node_documents": "topoi.analysis.nodes",
+    "document_nodes": "topoi.analysis.nodes",
     "align_topics": "topoi.analysis.alignment",
     "document_topics": "topoi.analysis.documents",
     "likely_authors": "topoi.analysis.authorship",
@@ -57,6 +60,7 @@ __all__ = [
     "StoreError",
     "TopoiError",
     "align_topics",
+    "document_nodes",
     "document_topics",
     "evaluation",
     "label_document",
@@ -64,6 +68,8 @@ __all__ = [
     "likely_authors",
     "load",
     "load_dataset",
+    "node_documents",
+    "node_trends",
     "open_store",
     "plots",
     "read_corpus",
@@ -84,9 +90,10 @@ if TYPE_CHECKING:
     from topoi.analysis.authorship import likely_authors
     from topoi.analysis.documents import document_topics, similar_documents, topic_documents
     from topoi.analysis.label import label_document, label_words
+    from topoi.analysis.nodes import document_nodes, node_documents
     from topoi.analysis.reviewers import recommend_reviewers
     from topoi.analysis.topics import word_topics
-    from topoi.analysis.trends import topic_trends
+    from topoi.analysis.trends import node_trends, topic_trends
     from topoi.analysis.unusual import unusual_documents
     from topoi.corpus.corpus import Corpus
     from topoi.corpus.datasets import load_dataset

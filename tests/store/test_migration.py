@@ -1,4 +1,4 @@
-"""Files of version 1 of the schema become files of this version, with everything that was in them."""
+"""Files of older versions of the schema become files of this version, with everything that was in them."""
 
 import json
 import sqlite3
@@ -9,6 +9,8 @@ import pytest
 
 import topoi
 from topoi.errors import StoreError
+from topoi.store.connect import VERSION
+from topoi.store.entry import GRAPH_TABLES
 from topoi.store.hues import golden_places, place_hues
 
 VERSION_1 = """
@@ -227,7 +229,7 @@ def rows(path, query):
 def test_nothing_is_lost(old, models, corpus):
     before = {table: rows(old, f"SELECT * FROM {table}") for table in ("topic_word", "trace", "model", "array_part")}
     store = topoi.open_store(old)
-    assert rows(old, "PRAGMA user_version") == [(2,)]
+    assert rows(old, "PRAGMA user_version") == [(VERSION,)]
     assert store.labels("at") == {1: "Genes"} and len(store.models()) == 4
     for name, model in models.items():
         loaded = topoi.load(old, name)
@@ -295,3 +297,59 @@ def test_damaged_old_file_is_refused_and_left_as_it_was(old, what):
     with pytest.raises(StoreError, match=r"old\.topoi"):
         topoi.open_store(old)
     assert old.read_bytes() == before
+
+
+@pytest.fixture
+def graphs(corpus, tmp_path):
+    """A store with a model over a graph, as it is written now."""
+    path = tmp_path / "now.topoi"
+    topoi.LDA(2, n_iter=3, random_state=0).fit(corpus).save(path, name="lda")
+    topoi.PachinkoAllocation(2, 3, n_iter=25, random_state=0).fit(corpus).save(path, name="pam")
+    dag = {"root": {"a": ["x", "y", topoi.WORDS], "b": ["y"], "z": None}}
+    topoi.PachinkoAllocation(dag=dag, n_iter=25, random_state=0).fit(corpus).save(path, name="odd")
+    return path
+
+
+@pytest.fixture
+def without_graph_tables(graphs, tmp_path):
+    """The same as version 2 had it."""
+    path = tmp_path / "old.topoi"
+    path.write_bytes(graphs.read_bytes())
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for table in GRAPH_TABLES:
+            connection.execute(f"DROP TABLE {table}")
+        connection.execute("PRAGMA user_version = 2")
+    return path
+
+
+def graph_rows(path):
+    return {table: rows(path, f"SELECT * FROM {table}") for table in GRAPH_TABLES}
+
+
+def test_a_graph_is_filled_in_when_its_model_is_looked_at(graphs, without_graph_tables):
+    old = without_graph_tables
+    topoi.open_store(old)
+    assert rows(old, "PRAGMA user_version") == [(VERSION,)]
+    assert not any(graph_rows(old).values())
+    query = "SELECT name, sql FROM sqlite_schema WHERE name LIKE 'dag%' OR name LIKE '%node%' ORDER BY name"
+    assert rows(old, query) == rows(graphs, query) and len(rows(old, query)) == 7
+    topoi.view(old, "lda")
+    assert not any(graph_rows(old).values())
+    for name in ("pam", "odd"):
+        now, then = topoi.view(graphs, name), topoi.view(old, name)
+        assert then.dag_ == now.dag_ and then.edges().equals(now.edges())
+    assert graph_rows(old) == graph_rows(graphs) and all(graph_rows(old).values())
+    before = old.read_bytes()
+    topoi.view(old, "pam")
+    assert old.read_bytes() == before
+
+
+def test_a_graph_that_cannot_be_filled_in_is_missing_and_the_rest_is_there(without_graph_tables):
+    old = without_graph_tables
+    topoi.open_store(old)
+    with closing(sqlite3.connect(old)) as connection, connection:
+        connection.execute("UPDATE array SET name = 'lost' WHERE name = 'chain0_path'")
+    view = topoi.view(old, "pam")
+    assert view.topic_sizes()["n_words"].sum() > 0
+    with pytest.raises(StoreError, match=r"old\.topoi.*save it again"):
+        view.edges()

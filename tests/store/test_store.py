@@ -143,7 +143,7 @@ def test_tokens_can_be_coloured_from_blobs(path, models, corpus):
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_pages_read_from_indexes(path, name):
-    given = {"model_id": 1, "topic": 0, "author_id": 0, "document_id": 0, "word_id": 0, "n": 5}
+    given = {"model_id": 1, "topic": 0, "node": 1, "author_id": 0, "document_id": 0, "word_id": 0, "n": 5}
     given |= {"author": "Ann", "word": "stars", "match": "stars", "year": 2002, "skip": 3}
     with topoi.open_store(path).connection() as connection:
         plan = connection.execute(f"EXPLAIN QUERY PLAN {QUERIES[name]}", given).fetchall()

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.errors import ModelError, NotFoundError
+from topoi.models.names import find_name
 
 
 def need_fitted(model: Any) -> None:
@@ -64,6 +65,23 @@ def need_topic(model: Any, topic: Any) -> int:
     if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 0 <= topic < n_topics:
         raise NotFoundError(f"there is no topic {topic!r}; topics are numbered 0 to {n_topics - 1}")
     return int(topic)
+
+
+def need_graph(model: Any) -> None:
+    """Refuse a model that is not fitted, or whose topics hang on no graph."""
+    need_fitted(model)
+    if not getattr(model, "has_graph", False):
+        raise ModelError(f"{class_name(model)} has no graph of topics; fit a PachinkoAllocation")
+
+
+def find_node(model: Any, node: Any) -> int:
+    """The number of a node of the graph, given by name or by number."""
+    nodes = model.dag_.nodes
+    if isinstance(node, str):
+        return find_name(node, np.array(nodes, object), "node")
+    if isinstance(node, bool) or not isinstance(node, int | np.integer) or not 0 <= node < len(nodes):
+        raise NotFoundError(f"there is no node {node!r}; pass a name, or a number from 0 to {len(nodes) - 1}")
+    return int(node)
 
 
 class Words(NamedTuple):

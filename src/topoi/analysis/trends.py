@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from topoi.analysis.given import need_topics
+from topoi.analysis.given import need_graph, need_topics
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.models.inputs import align
 
-_COLUMNS = ("topic", "share", "n_words")
+_COLUMNS = ("topic", "node", "share", "n_words")
 
 
 def topic_trends(model: Any, corpus: Corpus | None = None, by: str = "year") -> pd.DataFrame:
@@ -47,16 +47,69 @@ def topic_trends(model: Any, corpus: Corpus | None = None, by: str = "year") -> 
         return _trend_frame(values, table, by)
     group = _groups(model.corpus_ if corpus is None else corpus, by)
     counts = _doc_topic_counts(model, corpus)
-    known = group.notna().to_numpy() & (counts.sum(axis=1) > 0)
-    if not known.any():
-        raise ModelError(f"no document with words has a value for {by!r}")
-    try:
-        values, at = np.unique(group[known].to_numpy(), return_inverse=True)
-    except TypeError:
-        raise ModelError(f"the values of {by!r} cannot be put in order; give another column") from None
+    known, values, at = _places(group, counts.sum(axis=1) > 0, by)
     table = np.zeros((len(values), counts.shape[1]))
     np.add.at(table, at, counts[known])
     return _trend_frame(values, table, by)
+
+
+def node_trends(model: Any, by: str = "year") -> pd.DataFrame:
+    """The share of words per super-topic for each year, decade or value of any column (training corpus, first chain).
+
+    Parameters
+    ----------
+    model : PachinkoAllocation or ModelView
+        A fitted model over a graph.
+    by : str
+        A column of ``corpus.documents``, or "decade"; of a model in a store "year" or "decade".
+
+    Returns
+    -------
+    DataFrame
+        The ``by`` column, node (a name), share (of the group's words, those whose paths lead through the node),
+        n_words. Super-topics are nodes with children, the root left out; they may lie above each other, so
+        shares need not sum to one.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> corpus = topoi.Corpus.from_tokens([["a", "b"]] * 4, dates=[1990, 1990, 1991, 1992])
+    >>> topoi.node_trends(topoi.PachinkoAllocation(1, 2, n_iter=2, random_state=0).fit(corpus))["n_words"].tolist()
+    [4, 2, 2]
+    """
+    need_graph(model)
+    if hasattr(model, "yearly_node_counts"):
+        values, total, table = model.yearly_node_counts(by)
+    else:
+        lengths = model.corpus_.doc_lengths
+        known, values, at = _places(_groups(model.corpus_, by), lengths > 0, by)
+        place = np.full(len(lengths), len(values), np.int64)  # those without a value in a row of their own
+        place[known] = at
+        total = np.bincount(at, lengths[known], len(values))
+        doc, node, number = model.node_counts()
+        table = np.zeros((len(values) + 1, len(model.super_nodes)), np.int64)
+        np.add.at(table, (place[doc], np.searchsorted(model.super_nodes, node)), number)
+        table = table[:-1]
+    names = [model.dag_.nodes[v] for v in model.super_nodes]
+    return pd.DataFrame(
+        {
+            by: np.repeat(values, len(names)),
+            "node": names * len(values),
+            "share": (table / total[:, None]).ravel(),
+            "n_words": table.ravel(),
+        }
+    )
+
+
+def _places(group: pd.Series, has_words: NDArray[np.bool_], by: str) -> tuple[NDArray[Any], ...]:
+    """Which documents have words and a value, the values in order, and the place of each of those documents' own."""
+    known = group.notna().to_numpy() & has_words
+    if not known.any():
+        raise ModelError(f"no document with words has a value for {by!r}")
+    try:
+        return known, *np.unique(group[known].to_numpy(), return_inverse=True)
+    except TypeError:
+        raise ModelError(f"the values of {by!r} cannot be put in order; give another column") from None
 
 
 def _trend_frame(values: NDArray[Any], table: NDArray[np.float64], by: str) -> pd.DataFrame:

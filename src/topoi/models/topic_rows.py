@@ -34,7 +34,7 @@ def topic_tables(corpus: Corpus, first: TopicCounts, n_authors: int, private: bo
         "topic_word": words,
         "document_topic": {"document_id": doc, "topic": k, "n_tokens": n},
         "topic_document": _topic_document(first, lengths, doc, k, n),
-        "topic_trend": _topic_trend(corpus, first.n_topics, doc, k, n),
+        "topic_trend": trend_rows(corpus, "topic", first.n_topics, doc, k, n),
         "document_assignment": {
             "document_id": range(corpus.n_docs),
             "topics": cut_blobs(topic.astype("<u2"), corpus.doc_start),
@@ -117,16 +117,22 @@ def rank_within(group: NDArray[Any], value: NDArray[Any], number: NDArray[Any]) 
     return Ranked(order[kept], rank[kept] + 1)
 
 
-def _topic_trend(corpus: Corpus, n_topics: int, doc: NDArray[Any], k: NDArray[Any], n: NDArray[Any]) -> Columns:
-    """Tokens per topic and year, for all topics in every year that has any."""
-    year = years(corpus)
-    known = np.isfinite(year[doc]) & (np.abs(year[doc]) < 1e9)
-    values, at = np.unique(year[doc[known]].astype(np.int64), return_inverse=True)
-    table = np.bincount(k[known] * len(values) + at, n[known], n_topics * len(values)).reshape(n_topics, len(values))
-    share = table / np.maximum(table.sum(axis=0), 1)
+def trend_rows(
+    corpus: Corpus, name: str, n_rows: int, doc: NDArray[Any], row: NDArray[Any], n: NDArray[Any]
+) -> Columns:
+    """Tokens per topic (or other ``name``) and year, for all rows in every year that has any tokens."""
+    year, lengths = years(corpus), corpus.doc_lengths
+    dated = np.isfinite(year) & (np.abs(year) < 1e9)
+    values, at = np.unique(year[dated & (lengths > 0)].astype(np.int64), return_inverse=True)
+    place = np.zeros(corpus.n_docs, np.int64)
+    place[dated & (lengths > 0)] = at
+    total = np.bincount(at, lengths[dated & (lengths > 0)], len(values))
+    known = dated[doc]
+    cells = row[known] * len(values) + place[doc[known]]
+    table = np.bincount(cells, n[known], n_rows * len(values)).reshape(n_rows, len(values))
     return {
-        "topic": np.repeat(np.arange(n_topics), len(values)),
-        "year": np.tile(values, n_topics),
+        name: np.repeat(np.arange(n_rows), len(values)),
+        "year": np.tile(values, n_rows),
         "n_tokens": table.ravel().astype(np.int64),
-        "share": share.ravel(),
+        "share": (table / np.maximum(total, 1)).ravel(),
     }

@@ -13,8 +13,12 @@ N_RANKED = 200
 # How many words of each topic are listed, and how many neighbours.
 N_WORDS = 20
 N_NEIGHBOURS = 10
+# How many words make up the label of a node.
+N_LABEL = 3
 # How those words are ranked: 1 is by probability alone, 0 by how much more probable than in the whole collection.
 FACE_RELEVANCE = 0.6
+# The tables that only models over a graph have.
+GRAPH_TABLES = ("dag_node", "dag_edge", "document_node", "node_trend", "document_path")
 # The tables that belong to a model; a family fills those that mean something to it.
 MODEL_TABLES = (
     "topic",
@@ -29,6 +33,7 @@ MODEL_TABLES = (
     "author_word",
     "author_document",
     "document_assignment",
+    *GRAPH_TABLES,
     "trace",
 )
 

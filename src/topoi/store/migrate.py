@@ -11,7 +11,7 @@ from topoi.errors import StoreError
 from topoi.store import connect, steps
 
 # From a version to the next: a function that is given a connection in a transaction. A change of schema.sql adds one.
-STEPS: dict[int, Callable[[sqlite3.Connection], None]] = {1: steps.from_1_to_2}
+STEPS: dict[int, Callable[[sqlite3.Connection], None]] = {1: steps.from_1_to_2, 2: steps.from_2_to_3}
 
 
 def migrated(path: Path) -> None:

@@ -1,8 +1,8 @@
 """The questions that pages ask of a store, each answered from an index.
 
-Named parameters: ``model_id``, ``topic``, ``author_id``, ``document_id``, ``word_id``, ``word``, ``author``, ``match``,
-``year``, ``n``, ``skip``. None of them reads more rows than it returns, give or take a sort of one topic's or author's
-rows and those that are skipped.
+Named parameters: ``model_id``, ``topic``, ``node``, ``author_id``, ``document_id``, ``word_id``, ``word``, ``author``,
+``match``, ``year``, ``n``, ``skip``. None of them reads more rows than it returns, give or take a sort of one topic's
+or author's rows and those that are skipped.
 """
 
 from __future__ import annotations
@@ -73,6 +73,39 @@ QUERIES = {
     "document_assignment": """
         SELECT topics, author_positions FROM document_assignment
         WHERE model_id = :model_id AND document_id = :document_id""",
+    "nodes": """
+        SELECT node, name, level, topic, n_children, n_tokens, share, alpha_sum, label, words FROM dag_node
+        WHERE model_id = :model_id ORDER BY node""",
+    "node": """
+        SELECT node, name, level, topic, n_children, n_tokens, share, alpha_sum, label, words FROM dag_node
+        WHERE model_id = :model_id AND node = :node""",
+    "edges": """
+        SELECT parent, position, child, alpha, share, n_tokens FROM dag_edge
+        WHERE model_id = :model_id ORDER BY parent, position""",
+    "node_children": """
+        SELECT e.child, n.name, coalesce(n.topic, p.topic), e.alpha, e.share, e.n_tokens, n.label
+        FROM dag_edge AS e INDEXED BY dag_edge_by_parent
+        JOIN dag_node AS p ON p.model_id = e.model_id AND p.node = e.parent
+        LEFT JOIN dag_node AS n ON n.model_id = e.model_id AND n.node = e.child
+        WHERE e.model_id = :model_id AND e.parent = :node ORDER BY e.alpha DESC, e.position LIMIT :n""",
+    "node_parents": """
+        SELECT e.parent, n.name, e.alpha, e.share, e.n_tokens, n.label
+        FROM dag_edge AS e INDEXED BY dag_edge_by_child
+        JOIN dag_node AS n ON n.model_id = e.model_id AND n.node = e.parent
+        WHERE e.model_id = :model_id AND e.child = :node ORDER BY e.alpha DESC, e.parent LIMIT :n""",
+    "node_documents": """
+        SELECT d.document_id, d.identifier, d.title, d.year, t.n_tokens, t.share
+        FROM document_node AS t INDEXED BY document_node_by_node
+        JOIN document AS d ON d.document_id = t.document_id
+        WHERE t.model_id = :model_id AND t.node = :node ORDER BY t.share DESC, t.document_id LIMIT :n""",
+    "node_trend": """
+        SELECT year, n_tokens, share FROM node_trend
+        WHERE model_id = :model_id AND node = :node ORDER BY year""",
+    "node_trends": """
+        SELECT year, node, n_tokens FROM node_trend WHERE model_id = :model_id""",
+    "document_nodes": """
+        SELECT node, n_tokens, share FROM document_node
+        WHERE model_id = :model_id AND document_id = :document_id ORDER BY share DESC, node LIMIT :n""",
     "word_by_word": """
         SELECT word_id, word, n_tokens, n_documents FROM word WHERE word = :word""",
     "word_topics": """

@@ -167,7 +167,8 @@ CREATE TABLE topic_document (
     rank INTEGER NOT NULL,               -- 1 is the first
     document_id INTEGER NOT NULL REFERENCES document (document_id),
     n_tokens INTEGER NOT NULL,
-    share REAL NOT NULL,                 -- (n_tokens + alpha) / (document's tokens + sum of alpha)
+    share REAL NOT NULL,                 -- (n_tokens + alpha) / (document's tokens + sum of alpha); of a model over a
+                                         -- graph the posterior mean, summed over paths
     PRIMARY KEY (model_id, topic, rank)
 ) WITHOUT ROWID;
 
@@ -229,6 +230,68 @@ CREATE TABLE document_assignment (
     topics BLOB,                         -- two bytes each; null if the model has no topics
     author_positions BLOB,               -- document_author.position, a byte each (two if a position is above 255); one
                                          -- past the last is a private author; null if there are only private ones
+    PRIMARY KEY (model_id, document_id)
+) WITHOUT ROWID;
+
+-- Models over a graph, whose words follow a path from the root down to a node that draws them. Nodes are numbered so that
+-- the root is 0 and every node comes after its parents.
+CREATE TABLE dag_node (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    node INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    level INTEGER NOT NULL,              -- edges of the longest way from the root
+    topic INTEGER,                       -- null if it draws no words
+    n_children INTEGER NOT NULL,         -- "draw a word here" is not one of them
+    n_tokens INTEGER NOT NULL,           -- whose paths lead through it, or end here
+    share REAL NOT NULL,                 -- of all tokens
+    alpha_sum REAL NOT NULL,             -- what alpha of its edges sums to; 0 if it has none
+    label TEXT NOT NULL,                 -- the first three of its words
+    words TEXT NOT NULL,                 -- JSON list: the 20 most telling words (relevance 0.6); none for the root
+    PRIMARY KEY (model_id, node)
+) WITHOUT ROWID;
+
+-- What the Dirichlet of a node chooses among: its children in the order of their numbers, and last, if it draws words as
+-- well as having children, to draw one.
+CREATE TABLE dag_edge (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    parent INTEGER NOT NULL,
+    position INTEGER NOT NULL,           -- 0 for the parent's first
+    child INTEGER,                       -- null: draw a word here
+    alpha REAL NOT NULL,                 -- Dirichlet parameter
+    share REAL NOT NULL,                 -- of the parent's alpha_sum
+    n_tokens INTEGER NOT NULL,           -- that took it
+    PRIMARY KEY (model_id, parent, position)
+) WITHOUT ROWID;
+CREATE INDEX dag_edge_by_parent ON dag_edge (model_id, parent, alpha DESC, position);
+CREATE INDEX dag_edge_by_child ON dag_edge (model_id, child, alpha DESC, parent);
+
+-- Nodes with children, the root left out: all counts that are not zero. For the others see document_topic.
+CREATE TABLE document_node (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    document_id INTEGER NOT NULL REFERENCES document (document_id),
+    node INTEGER NOT NULL,
+    n_tokens INTEGER NOT NULL,           -- of the document, whose paths lead through the node
+    share REAL NOT NULL,                 -- posterior mean of the probability that a word's path does
+    PRIMARY KEY (model_id, document_id, node)
+) WITHOUT ROWID;
+CREATE INDEX document_node_by_node ON document_node (model_id, node, share DESC, document_id);
+
+-- The same nodes in every year that has tokens.
+CREATE TABLE node_trend (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    node INTEGER NOT NULL,
+    year INTEGER NOT NULL,
+    n_tokens INTEGER NOT NULL,
+    share REAL NOT NULL,                 -- of the year's tokens
+    PRIMARY KEY (model_id, node, year)
+) WITHOUT ROWID;
+
+-- By which of its topic's paths each token came, in the order of document_token.word_ids: paths to a node are numbered
+-- parent by parent. A byte each, or two or four if there are more paths.
+CREATE TABLE document_path (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    document_id INTEGER NOT NULL REFERENCES document (document_id),
+    paths BLOB NOT NULL,
     PRIMARY KEY (model_id, document_id)
 ) WITHOUT ROWID;
 

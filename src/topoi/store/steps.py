@@ -20,6 +20,8 @@ from topoi.store.hues import golden_places, place_hues
 from topoi.store.mixture_rows import pack_mixture
 
 _NEW_IN_2 = ("author_by_documents", "topic_neighbour", "mixture", "author_document")
+_NEW_IN_3 = ("dag_node", "dag_edge", "document_node", "node_trend", "document_path")
+_INDEXES_IN_3 = ("dag_edge_by_parent", "dag_edge_by_child", "document_node_by_node")
 
 
 def from_1_to_2(connection: sqlite3.Connection) -> None:
@@ -40,6 +42,15 @@ def from_1_to_2(connection: sqlite3.Connection) -> None:
             connection.execute("INSERT INTO topic VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, *face))
         _put_mixture(connection, model_id, "document")
         _put_mixture(connection, model_id, "author")
+
+
+def from_2_to_3(connection: sqlite3.Connection) -> None:
+    """Version 3: the graph of a model over one, its nodes' documents and years, and the paths of words.
+
+    A family that has a graph fills them in when its model is next looked at: see ``put_missing_tables``.
+    """
+    for name in (*_NEW_IN_3, *_INDEXES_IN_3):
+        connection.execute(_statement(name))
 
 
 def _statement(name: str) -> str:

@@ -16,7 +16,7 @@ from topoi.models.gibbs import GibbsModel
 from topoi.models.matrices import MatrixInput
 from topoi.models.pachinko.dag import Dag, as_dag
 from topoi.models.pachinko.posterior import PachinkoPosterior
-from topoi.models.pachinko.rows import pachinko_tables
+from topoi.models.pachinko.rows import graph_tables, pachinko_tables
 from topoi.models.pachinko.settings import resolve_alpha
 from topoi.models.pachinko.simulate import simulate_pachinko
 from topoi.models.pachinko.state import PachinkoSampler
@@ -147,7 +147,7 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         return super()._load(corpus, meta, arrays)
 
     def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
-        return pachinko_tables(corpus, self._first)
+        return pachinko_tables(corpus, self._first) | graph_tables(corpus, self.dag_, self._first)
 
     def _parameters(self) -> dict[str, Any]:
         beta = np.unique(self._first.beta)

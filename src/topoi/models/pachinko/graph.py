@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,8 @@ from topoi.errors import ModelError
 from topoi.models.pachinko.dag import WORDS, Dag
 
 _MOST_TOPICS = 2**16 - 1
-_MOST_PATHS = 2**32 - 1
+_PATH_BITS = 32
+_MOST_PATHS = 2**_PATH_BITS - 1
 
 
 class Graph(NamedTuple):
@@ -89,10 +91,45 @@ def _nodes_below(parents: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[n
     return np.cumsum(size), np.nonzero(inside.T)[1].astype(np.int64)
 
 
+def climb(graph: Graph, topic: NDArray[Any], path: NDArray[Any]) -> Iterator[tuple[NDArray[np.int64], ...]]:
+    """The slots that tokens came by, from below: in each step which tokens, from which node, by which of its slots.
+
+    A token takes one slot of every node with slots that its path leads through.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.pachinko.dag import Dag
+    >>> from topoi.models.pachinko.graph import climb, make_graph
+    >>> graph = make_graph(Dag.from_levels(2, 3))  # a token of the last topic that came by the second super-topic
+    >>> [[int(each[0]) for each in step[1:]] for step in climb(graph, np.array([2]), np.array([1])) if len(step[0])]
+    [[2, 7], [0, 1]]
+    """
+    node, rest = graph.topic_node[topic], path.astype(np.int64)
+    emit = graph.emit_slot[node]
+    at = np.flatnonzero(emit >= 0)
+    yield at, node[at], emit[at]
+    # The ways into all nodes in order, each with the number of its first path.
+    way = (np.repeat(np.arange(len(graph.n_paths)), np.diff(graph.in_start)) << _PATH_BITS) + graph.path_start
+    at = np.flatnonzero(node > 0)
+    while len(at):
+        j = np.searchsorted(way, (node[at] << _PATH_BITS) + rest[at], side="right") - 1
+        rest[at] -= graph.path_start[j]
+        node[at] = graph.in_parent[j]
+        yield at, node[at], graph.in_slot[j]
+        at = at[node[at] > 0]
+
+
 def slot_children(dag: Dag) -> dict[str, tuple[str, ...]]:
     """For each node what its Dirichlet chooses among: its children, and ``WORDS`` last if it draws words as well."""
     inner = {name for name in dag.topics if dag.children(name)}
     return {name: (*dag.children(name), *((WORDS,) if name in inner else ())) for name in dag.nodes}
+
+
+def path_bytes(graph: Graph) -> int:
+    """How many bytes the number of a path takes in a store: 1, 2 or 4."""
+    most = int(graph.n_paths.max())
+    return next(n for n in (1, 2, 4) if most <= 2 ** (8 * n))
 
 
 def four_level_widths(dag: Dag) -> tuple[int, int] | None:

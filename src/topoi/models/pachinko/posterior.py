@@ -12,8 +12,10 @@ from topoi.engine.loop import Chain
 from topoi.kernels.counts import Documents
 from topoi.kernels.folding import SamplingPlan, Scored
 from topoi.models.pachinko import likelihood
-from topoi.models.pachinko.inference import document_shares, fold_in
+from topoi.models.pachinko.inference import document_nodes, document_shares, fold_in
+from topoi.models.pachinko.plain import Paths
 from topoi.models.pachinko.state import PachinkoSampler, chain_alpha
+from topoi.models.ranges import document_range
 from topoi.models.topic_counts import TopicCounts
 
 
@@ -58,6 +60,14 @@ class PachinkoPosterior(TopicCounts):
         """Rows ``first`` to ``last`` of ``doc_topic``."""
         shares = np.zeros((last - first, self.n_topics))
         document_shares(self._documents, self.assignments, self.priors, self.graph, first, last, shares)
+        return shares
+
+    def doc_node_range(self, first: int, last: int) -> NDArray[np.float64]:
+        """For documents ``first`` to ``last`` the posterior mean probability of passing through each node."""
+        tokens = slice(self._doc_start[first], self._doc_start[last])
+        paths = Paths(self.assignments.topic[tokens], self.assignments.path[tokens])
+        shares = np.zeros((last - first, len(self.graph.n_paths)))
+        document_nodes(document_range(self._documents, first, last), paths, self.priors, self.graph, shares)
         return shares
 
     def _fold_in(self, part: Documents, wanted: Scored, plan: SamplingPlan, *outputs: Any) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from topoi.corpus.tokenize import Analyzer
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError, NotFoundError, StoreError
+from topoi.models.pachinko.stored_structure import StoredStructure
 from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.sampling import checked_plan
 from topoi.models.stored.catalogue import StoreCatalogue, StoredNames
@@ -36,7 +37,7 @@ _CHAINS = {
 _MOST_TOPICS = 2**16
 
 
-class ModelView:
+class ModelView(StoredStructure):
     """A fitted model as it stands in a store; made by ``topoi.view``.
 
     It has the frames of a fitted model and answers the same questions (``topoi.similar_authors``,
@@ -66,7 +67,7 @@ class ModelView:
     def __init__(self, store: Store, name: str | None = None) -> None:
         self.store = store
         self.catalogue_ = StoreCatalogue(store)
-        columns = "model_id, name, model, n_topics, n_iter, n_chains, seed, bundle"
+        columns = "model_id, name, model, n_topics, n_iter, n_chains, seed, bundle, digest"
         authors = "SELECT n_authors FROM corpus WHERE " + " OR ".join(
             f"EXISTS (SELECT 1 FROM {table} WHERE model_id = :id)" for table in ("author_topic", "author_word")
         )
@@ -83,6 +84,8 @@ class ModelView:
         self.settings = from_json(row[7], "the model").get("settings", {})
         if self.family not in _CHAINS or not isinstance(self.settings, dict):
             raise StoreError(f"{store.path} holds a model of an unknown kind, {self.family!r}")
+        if self.has_graph:
+            self._fill_graph(row[8])
 
     def __repr__(self) -> str:
         return f"<ModelView: {self.name!r}, {self.family} in {self.store.path}>"

@@ -1,0 +1,71 @@
+"""What the nodes of a graph say: the words that tell each from the rest, and how many tokens go through it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.models.pachinko.dag import WORDS, Dag
+from topoi.models.pachinko.graph import Graph, climb, slot_children
+from topoi.models.ranking import largest
+from topoi.models.topic_rows import count_pairs
+
+# Labels favour words that tell a node from the rest (Sievert and Shirley 2014).
+_RELEVANCE = 0.6
+
+
+def telling_words(
+    dag: Dag, alpha: NDArray[np.float64], topic_word: NDArray[np.float64], sizes: NDArray[Any], n: int
+) -> NDArray[np.int64]:
+    """The ``n`` most telling words of every node but the root, the best first: nodes × words.
+
+    Words are weighed by P(word | node) under the means of all Dirichlets (``alpha`` is per slot), and by how much more
+    probable they are there than in the whole corpus, whose topics have ``sizes`` tokens.
+    """
+    overall = sizes @ topic_word
+    with np.errstate(divide="ignore"):
+        ranking = np.log(_node_word(dag, alpha, topic_word)) - (1.0 - _RELEVANCE) * np.log(overall)
+    return largest(ranking[1:], n)
+
+
+def _node_word(dag: Dag, alpha: NDArray[np.float64], topic_word: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P(word | node): nodes × words, children before parents."""
+    number = {name: v for v, name in enumerate(dag.nodes)}
+    topic = {name: k for k, name in enumerate(dag.topics)}
+    slots = slot_children(dag)
+    start = np.cumsum([0] + [len(slots[name]) for name in dag.nodes])
+    result = np.zeros((len(number), topic_word.shape[1]))
+    for name in reversed(dag.nodes):
+        v = number[name]
+        if not slots[name]:
+            result[v] = topic_word[topic[name]]
+            continue
+        share = alpha[start[v] : start[v + 1]]
+        rows = [topic_word[topic[name]] if c == WORDS else result[number[c]] for c in slots[name]]
+        result[v] = (share / share.sum()) @ np.array(rows)
+    return result
+
+
+def slot_sizes(graph: Graph, topic: NDArray[Any], path: NDArray[Any]) -> NDArray[np.int64]:
+    """How many tokens took each slot."""
+    sizes = np.zeros(int(graph.slot_start[-1]), np.int64)
+    for _, _, slot in climb(graph, topic, path):
+        sizes += np.bincount(slot, minlength=len(sizes))
+    return sizes
+
+
+def passing(
+    graph: Graph, doc: NDArray[Any], topic: NDArray[Any], path: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """How many tokens of each document go through each node with slots, the root left out: documents, nodes, numbers.
+
+    ``doc`` is each token's document; counts that are zero are left out.
+    """
+    docs, nodes = [], []
+    for at, node, _ in climb(graph, topic, path):
+        below = node > 0
+        docs.append(doc[at[below]])
+        nodes.append(node[below])
+    return count_pairs(np.concatenate(docs), np.concatenate(nodes), len(graph.n_paths))  # type: ignore[return-value]

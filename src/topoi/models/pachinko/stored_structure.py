@@ -1,0 +1,222 @@
+"""The graph of a model in a store: the frames of a fitted pachinko model, read by SQL."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from topoi.corpus.vocabulary import Vocabulary
+from topoi.errors import ModelError, StoreError
+from topoi.models.pachinko.dag import WORDS, Dag, as_dag
+from topoi.models.pachinko.frames import GraphFrames, NodeDocuments
+from topoi.models.pachinko.graph import slot_children
+from topoi.models.validation import choice, whole_number
+from topoi.store.entry import GRAPH_TABLES, N_WORDS
+from topoi.store.store import Store
+from topoi.store.write import put_missing_tables
+
+_FAMILIES_WITH_GRAPH = ("PachinkoAllocation",)
+
+
+class StoredStructure(GraphFrames):
+    """Frames about the graph of a model in a store; mixed into ``ModelView``, whose other families have none."""
+
+    store: Store
+    name: str
+    family: str
+    model_id: int
+    n_topics: int
+    settings: dict[str, Any]
+
+    def rows(self, query: str, **parameters: Any) -> list[Any]:
+        """The rows of a named query for this model."""
+        raise NotImplementedError  # abstract: the view's
+
+    @cached_property
+    def vocabulary_(self) -> Vocabulary:
+        """The words."""
+        raise NotImplementedError  # abstract: the view's
+
+    @property
+    def _first(self) -> Any:
+        raise NotImplementedError  # abstract: the view's
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether the model's topics hang on a graph."""
+        return self.family in _FAMILIES_WITH_GRAPH
+
+    def _fill_graph(self, digest: str) -> None:
+        """Add the tables of the graph to a file that was migrated from a version without them, if it may be written."""
+        with self.store.connection() as connection:
+            there = connection.execute("SELECT EXISTS (SELECT 1 FROM dag_node WHERE model_id = ?)", (self.model_id,))
+            filled = bool(there.fetchone()[0])
+        if filled or not os.access(self.store.path, os.W_OK):
+            return
+        from topoi.models.files import load  # slow to import, and hardly ever needed
+
+        with suppress(StoreError):  # only questions about the graph go unanswered
+            model = load(self.store, self.name)
+            tables = model._tables(model.corpus_)
+            wanted = {name: tables[name] for name in GRAPH_TABLES}
+            put_missing_tables(self.store.path, self.model_id, digest, wanted)
+
+    def _need_graph(self) -> None:
+        if not self.has_graph:
+            raise ModelError(f"{self.family} has no graph of topics; fit a PachinkoAllocation")
+
+    def _node_rows(self) -> list[Any]:
+        self._need_graph()
+        rows = self.rows("nodes")
+        if not rows:
+            raise StoreError(f"{self.store.path}: the graph is missing; load the model and save it again")
+        return rows
+
+    @cached_property
+    def dag_(self) -> Dag:  # type: ignore[override]
+        """The graph."""
+        nodes, edges = self._node_rows(), self.rows("edges")
+        try:
+            dag = self._dag_of_settings(len(nodes), len(edges))
+        except (ModelError, TypeError, KeyError, ValueError) as error:
+            raise StoreError(f"{self.store.path}: the graph is damaged ({error})") from error
+        topic = {name: k for k, name in enumerate(dag.topics)}
+        number: dict[str, int | None] = {name: v for v, name in enumerate(dag.nodes)} | {WORDS: None}
+        below = slot_children(dag)
+        expected = [(v, name, dag.level(name), topic.get(name)) for v, name in enumerate(dag.nodes)]
+        ways = [
+            (number[name], i, number[child]) for name, children in below.items() for i, child in enumerate(children)
+        ]
+        if [tuple(row[:4]) for row in nodes] != expected or [tuple(row[:3]) for row in edges] != ways:
+            raise StoreError(f"{self.store.path}: the graph is not the one that the model was fitted with")
+        if len(dag.topics) != self.n_topics:
+            raise StoreError(f"{self.store.path}: the graph has {len(dag.topics)} topics, the model {self.n_topics}")
+        return dag
+
+    def _dag_of_settings(self, n_nodes: int, n_edges: int) -> Dag:
+        """The graph that the settings ask for; none is made that is larger than the tables."""
+        if self.settings.get("dag") is not None:
+            return as_dag(self.settings["dag"])
+        n_super, n_sub = (whole_number(name, self.settings[name]) for name in ("n_super", "n_sub"))
+        if n_nodes != 1 + n_super + n_sub or n_edges != n_super * (1 + n_sub):
+            raise ModelError(f"{n_super} × {n_sub} nodes are not {n_nodes} nodes and {n_edges} edges")
+        return Dag.from_levels(n_super, n_sub)
+
+    def edges(self) -> pd.DataFrame:
+        """Every edge with its Dirichlet parameter, as a fitted model's ``edges``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.PachinkoAllocation(1, 2, n_iter=5, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> topoi.view(path).edges()["child"].tolist()
+        ['super 0', 'sub 0', 'sub 1']
+        """
+        dag = self.dag_
+        pairs = [(name, child) for name, below in slot_children(dag).items() for child in below]
+        topic = {name: k for k, name in enumerate(dag.topics)}
+        _, _, _, alpha, share, n_tokens = zip(*self.rows("edges"), strict=True)
+        ids = [topic.get(parent if child == WORDS else child) for parent, child in pairs]
+        return pd.DataFrame(
+            {
+                "parent": [parent for parent, _ in pairs],
+                "child": [child for _, child in pairs],
+                "topic": pd.array(ids, dtype="Int64"),
+                "alpha": np.array(alpha, np.float64),
+                "share": np.array(share, np.float64),
+                "n_words": np.array(n_tokens, np.int64),
+            }
+        )
+
+    def node_labels(self, n_words: int = 3) -> dict[str, str]:
+        """For every node but the root a short label, as a fitted model's ``node_labels``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "sun", "star"]] * 10)
+        >>> topoi.PachinkoAllocation(1, 1, n_iter=5, random_state=0).fit(corpus).save(path)
+        >>> topoi.view(path).node_labels(1)
+        {'super 0': 'sun', 'sub 0': 'sun'}
+        """
+        wanted = whole_number("n_words", n_words)
+        rows = self._node_rows()[1:]
+        if wanted > N_WORDS:
+            return self._long_labels(wanted)
+        try:
+            return {str(row[1]): " ".join(map(str, json.loads(row[9])[:wanted])) for row in rows}
+        except (TypeError, ValueError) as error:
+            raise StoreError(f"{self.store.path}: the words of a node are damaged ({error})") from error
+
+    def _long_labels(self, n: int) -> dict[str, str]:
+        """Labels of more words than the rows have: worked out from all counts."""
+        from topoi.models.pachinko.nodes import telling_words
+
+        alpha = self.edges()["alpha"].to_numpy()
+        topic_word = self._first.topics.shares(np.arange(self.n_topics))
+        best = telling_words(self.dag_, alpha, topic_word, self._first.topic_sizes, n)
+        words = self.vocabulary_.words
+        return {name: " ".join(words[row]) for name, row in zip(self.dag_.nodes[1:], best, strict=True)}
+
+    def _top_words(self, n: int) -> list[str]:
+        lists = []
+        for topic in range(self.n_topics):
+            # Words of the topic in order, then those that it has no token of, by their prior.
+            listed = [row[1] for row in self.rows("topic_words", topic=topic, n=n)]
+            if len(listed) < n:
+                have = set(listed)
+                best = self.vocabulary_.words[np.argsort(-self._first.beta, kind="stable")]
+                listed += [word for word in best if word not in have][: n - len(listed)]
+            lists.append(" ".join(map(str, listed)))
+        return lists
+
+    def leading_documents(self, node: int, n: int) -> NodeDocuments:
+        """The documents with most of a node, of those with a word whose path leads there."""
+        known = self._node_rows()[node]
+        if known[4]:
+            found = [row[:1] + row[4:] for row in self.rows("node_documents", node=node, n=n)]
+        else:
+            found = [row[1:2] + row[5:] for row in self.rows("topic_documents", topic=known[3], n=n)]
+        return NodeDocuments(*_columns(found))
+
+    def nodes_of_document(self, document: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """The super-topics of a training document, with words whose paths lead through them, and shares."""
+        inner = self.super_nodes
+        node, number, share = _columns(self.rows("document_nodes", document_id=document, n=-1))
+        if not np.isin(node, inner).all():
+            raise StoreError(f"{self.store.path}: a table names a node that is not there")
+        order = np.argsort(node, kind="stable")
+        return node[order], number[order], share[order]
+
+    def yearly_node_counts(self, by: str) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The years (or decades) that have words, how many, and how many of them go through each super-topic."""
+        inner, step = self.super_nodes, 10 if choice("by", by, ("year", "decade")) == "decade" else 1
+        through, everything = (
+            np.array([tuple(row) for row in self.rows(query)], np.int64).reshape(-1, 3)
+            for query in ("node_trends", "trend_by_year")
+        )
+        if not len(everything):
+            raise ModelError(f"no document with words has a value for {by!r}")
+        values, at = np.unique(everything[:, 0] // step * step, return_inverse=True)
+        total = np.bincount(at, everything[:, 2], len(values)).astype(np.int64)
+        year, node = through[:, 0] // step * step, through[:, 1]
+        if not (np.isin(node, inner).all() and np.isin(year, values).all()):
+            raise StoreError(f"{self.store.path}: a table names a node, or a year, that is not there")
+        counts = np.zeros((len(values), len(inner)), np.int64)
+        np.add.at(counts, (np.searchsorted(values, year), np.searchsorted(inner, node)), through[:, 2])
+        return values, total, counts
+
+
+def _columns(rows: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Rows of a number, a count and a share as arrays."""
+    first, second, third = list(zip(*rows, strict=True)) or [(), (), ()]
+    return np.array(first, np.int64), np.array(second, np.int64), np.array(third, np.float64)
