@@ -148,7 +148,7 @@ def test_boxes_and_texts_fit(four_level, width):
 
 def test_what_cannot_be_drawn(four_level):
     lda = topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]])
-    with pytest.raises(ModelError, match="LDA has no graph; fit a PachinkoAllocation"):
+    with pytest.raises(ModelError, match="LDA has no graph of topics; fit a PachinkoAllocation"):
         topoi.plots.pachinko_graph(lda)
     with pytest.raises(ModelError, match="min_share is 2"):
         topoi.plots.pachinko_graph(four_level, min_share=2)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Container, Hashable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from topoi.errors import ModelError, NotFoundError
 from topoi.models.pachinko.dag import WORDS
 
 Node = Hashable
+THINNEST = 0.6
 
 
 class Edge(NamedTuple):
@@ -95,7 +96,27 @@ class Excerpt(NamedTuple):
     n_hidden: int
 
 
-def strongest(graph: Graph, n_super: int, n_sub: int, min_share: float = 0.0) -> Excerpt:
+def by_words(edges: Iterable[Edge]) -> list[Edge]:
+    """Edges, those that most words took first."""
+    return sorted(edges, key=lambda edge: -edge.n_words)
+
+
+def children(graph: Graph, node: Node, min_share: float = 0.0, last: Container[Node] = ()) -> list[Edge]:
+    """A node's edges down, those in ``last`` after all others, else by alpha; without weak ones, but never without any.
+
+    Examples
+    --------
+    >>> from topoi.analysis.structure import Edge, Graph, children
+    >>> graph = Graph([Edge("root", "a", 3.0, 0.6, 3), Edge("root", "b", 1.0, 0.2, 1), Edge("root", "c", 1.0, 0.2, 1)])
+    >>> [edge.child for edge in children(graph, "root", 0.5)], [edge.child for edge in children(graph, "root", 0, "a")]
+    (['a'], ['b', 'c', 'a'])
+    """
+    ranked = sorted(graph.below.get(node, []), key=lambda edge: -edge.alpha)
+    kept = [edge for i, edge in enumerate(ranked) if not i or edge.share >= min_share]
+    return sorted(kept, key=lambda edge: edge.child in last)
+
+
+def strongest(graph: Graph, n_super: int, n_sub: int, min_share: float = 0.0, last: Container[Node] = ()) -> Excerpt:
     """The root, its children with most words, their strongest children, and so on down.
 
     Parameters
@@ -108,6 +129,8 @@ def strongest(graph: Graph, n_super: int, n_sub: int, min_share: float = 0.0) ->
         How many children of every other node, by alpha. A level has at most ``n_super * n_sub`` nodes.
     min_share : float
         Edges with a smaller share of their parent's alpha are left out, except a node's strongest.
+    last : container of nodes
+        Children that come only after all others, such as topics of connecting words, which every node has.
 
     Examples
     --------
@@ -130,15 +153,14 @@ def strongest(graph: Graph, n_super: int, n_sub: int, min_share: float = 0.0) ->
         level |= dict.fromkeys(wanted, at)
         for node in wanted if at else [graph.root]:
             is_root = node == graph.root
-            ranked = sorted(graph.below.get(node, []), key=lambda edge: -(edge.n_words if is_root else edge.alpha))
-            kept = [edge for i, edge in enumerate(ranked) if is_root or not i or edge.share >= min_share]
-            for edge in kept[: n_super if is_root else n_sub]:
+            ranked = by_words(graph.below.get(node, [])) if is_root else children(graph, node, min_share, last)
+            for edge in ranked[: n_super if is_root else n_sub]:
                 edges.append(edge)
                 inflow[edge.child] = inflow.get(edge.child, 0) + edge.n_words
     return _packed(graph, level, [edge for edge in edges if edge.child in level])
 
 
-def around(graph: Graph, node: Node, n: int, min_share: float = 0.0) -> Excerpt:
+def around(graph: Graph, node: Node, n: int, min_share: float = 0.0, last: Container[Node] = ()) -> Excerpt:
     """A node between its parents, those that give it most words first, and its strongest children; ``n`` of each.
 
     Examples
@@ -149,9 +171,8 @@ def around(graph: Graph, node: Node, n: int, min_share: float = 0.0) -> Excerpt:
     {'root': 0, 'a': 1, 'y': 2}
     """
     graph.need(node)
-    above = sorted(graph.above.get(node, []), key=lambda edge: -edge.n_words)[:n]
-    ranked = sorted(graph.below.get(node, []), key=lambda edge: -edge.alpha)
-    below = [edge for i, edge in enumerate(ranked) if not i or edge.share >= min_share][:n]
+    above = by_words(graph.above.get(node, []))[:n]
+    below = children(graph, node, min_share, last)[:n]
     level = {edge.parent: 0 for edge in above} | {node: 1} | {edge.child: 2 for edge in below}
     return _packed(graph, level, [*above, *below])
 
@@ -161,3 +182,27 @@ def _packed(graph: Graph, level: Mapping[Node, int], edges: list[Edge]) -> Excer
     column = {at: i for i, at in enumerate(sorted(set(level.values())))}
     n_between = sum(edge.parent in level and edge.child in level for edge in graph.edges)
     return Excerpt({node: column[at] for node, at in level.items()}, edges, n_between - len(edges))
+
+
+def thickness(edges: Iterable[Edge], root: Node, thickest: float, thickest_of_root: float) -> dict[Any, float]:
+    """How thick the line of each edge is drawn: in proportion to alpha, never too thin to be seen.
+
+    The root's parameters are of another kind, and all alike unless somebody chose them: its lines are kept thin.
+
+    Examples
+    --------
+    >>> from topoi.analysis.structure import Edge, thickness
+    >>> edges = [Edge("root", "a", 0.1, 1.0, 5), Edge("a", "x", 3.0, 0.75, 4), Edge("a", "y", 1.0, 0.25, 1)]
+    >>> thickness(edges, "root", 9, 2)
+    {('root', 'a'): 2.0, ('a', 'x'): 9.0, ('a', 'y'): 3.0}
+    """
+    listed = list(edges)
+    limits = {True: thickest_of_root, False: thickest}
+    largest = {True: 0.0, False: 0.0}
+    for edge in listed:
+        largest[edge.parent == root] = max(largest[edge.parent == root], edge.alpha)
+    found = {}
+    for edge in listed:
+        part = edge.alpha / max(largest[edge.parent == root], 1e-300)
+        found[edge.parent, edge.child] = max(THINNEST, limits[edge.parent == root] * part)
+    return found

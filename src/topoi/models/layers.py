@@ -85,6 +85,22 @@ def layered(level: Mapping[Any, int], weight: Mapping[Edge, float]) -> Layers:
     )
 
 
+def columns(n: int, room: float, gap: float, first: float | None = None) -> list[tuple[float, float]]:
+    """Where ``n`` columns begin and end: all equally wide, or the first of a width of its own and half a gap after it.
+
+    Examples
+    --------
+    >>> from topoi.models.layers import columns
+    >>> columns(3, 100, 10, first=20)
+    [(0.0, 20.0), (25.0, 57.5), (67.5, 100.0)]
+    """
+    begins = [] if first is None or n < 2 else [(0.0, first)]
+    at = begins[0][1] + gap / 2 if begins else 0.0
+    n_wide = n - len(begins)
+    wide = (room - at - gap * (n_wide - 1)) / n_wide
+    return begins + [(at + i * (wide + gap), at + i * (wide + gap) + wide) for i in range(n_wide)]
+
+
 def ports(
     ways: Mapping[Edge, list[tuple[int, float]]], thickness: Mapping[Edge, float], room: float
 ) -> dict[Edge, Any]:

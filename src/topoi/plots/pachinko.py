@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from topoi.analysis.given import class_name, need_topics
-from topoi.analysis.structure import Edge, Excerpt, Graph, around, strongest
+from topoi.analysis.given import need_graph
+from topoi.analysis.structure import Edge, Excerpt, Graph, around, strongest, thickness
 from topoi.errors import ModelError
 from topoi.models.drawing import fit
-from topoi.models.layers import Layers, layered, ports
+from topoi.models.layers import columns, layered, ports
+from topoi.models.pachinko.dag import WORDS
 from topoi.models.validation import whole_number
 from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
 
@@ -18,7 +19,7 @@ _TEXT = 12
 _ROW, _HIGH = 32.0, 20.0
 _SIDE, _ROOT = 16.0, 38.0  # pixels: the margin, and the root's box
 _PAD = 4
-_THICKEST, _THICKEST_OF_ROOT, _THINNEST = 9.0, 2.0, 0.6
+_THICKEST, _THICKEST_OF_ROOT = 9.0, 2.0
 _STEPS = 16  # of a curve
 _NEUTRAL = "128,128,128"
 _SHOWN_AROUND = 16
@@ -79,9 +80,7 @@ def pachinko_graph(
     >>> [box.text for box in figure.layout.annotations][:1]
     ['root']
     """
-    need_topics(model, "they are what the graph ends in", "a PachinkoAllocation")
-    if not hasattr(model, "edges"):
-        raise ModelError(f"{class_name(model)} has no graph; fit a PachinkoAllocation")
+    need_graph(model)
     if not 0.0 <= min_share <= 1.0:
         raise ModelError(f"min_share is {min_share!r}; it must be between 0 and 1")
     for name, value in (("n_super", n_super), ("n_sub", n_sub), ("n_words", n_words)):
@@ -89,8 +88,8 @@ def pachinko_graph(
     if whole_number("width", width) < _NARROWEST:
         raise ModelError(f"width is {width}; the figure needs at least {_NARROWEST} pixels")
     frame = model.edges()
-    columns = (frame[name].tolist() for name in ("parent", "child", "alpha", "share", "n_words"))
-    graph = Graph(Edge(*row) for row in zip(*columns, strict=True))
+    listed = (frame[name].tolist() for name in ("parent", "child", "alpha", "share", "n_words"))
+    graph = Graph(Edge(*row) for row in zip(*listed, strict=True))
     if node is None:
         shown = strongest(graph, n_super, n_sub, min_share)
         n_inner = len(graph.inner)
@@ -117,17 +116,20 @@ def _figure(
             edges.append(Edge(node, key, float(p), float(p), 0))
             boxes[key] = _Box(str(word), f"<b>{escape(str(word))}</b><br>P(word | {escape(node)}) = {p:.4f}", None)
     plan = layered(level, {(edge.parent, edge.child): edge.share for edge in edges})
-    field = _Field(plan, level, graph.root, width)
-    thick = _thickness(edges, graph)
+    room = width - 2 * _SIDE
+    gap = min(170.0, max(34.0, 0.15 * room))
+    first = _ROOT if [name for name, at in level.items() if at == 0] == [graph.root] else None
+    spans = columns(1 + max(level.values()), room, gap, first)
+    thick = thickness(edges, graph.root, _THICKEST, _THICKEST_OF_ROOT)
     beside = ports(plan.ways, thick, _HIGH + _PAD)
     figure = go.Figure()
-    curves = {pair: field.curve(stops, beside[pair]) for pair, stops in plan.ways.items()}
+    curves = {pair: _curve(spans, stops, beside[pair]) for pair, stops in plan.ways.items()}
     for pair, (x, y) in curves.items():
         line = {"width": thick[pair], "color": boxes[pair[1]].colour or boxes[pair[0]].colour or f"rgb({_NEUTRAL})"}
         figure.add_trace(go.Scatter(x=x, y=y, mode="lines", line=line, opacity=0.5, hoverinfo="skip"))
     _add_line_hovers(go, figure, curves, edges, graph)
     for key, box in boxes.items():
-        _add_box(figure, field, plan.place[key], box, key == node)
+        _add_box(figure, spans[plan.place[key][0]], plan.place[key][1], box, key == node)
     size = 16 if width >= 600 else 13
     quiet(figure, escape(fit(title, size, width - 2 * _SIDE)), "", "")
     figure.update_layout(title_font_size=size)
@@ -140,8 +142,6 @@ def _figure(
 
 def _topics_of(frame: Any) -> dict[Any, int]:
     """The topic ids of nodes that draw words."""
-    from topoi.models.pachinko.dag import WORDS
-
     rows = zip(frame["parent"], frame["child"], frame["topic"], strict=True)
     known = frame["topic"].notna().tolist()
     return {p if c == WORDS else c: int(k) for (p, c, k), is_known in zip(rows, known, strict=True) if is_known}
@@ -174,48 +174,21 @@ def _measures(graph: Graph, name: Any) -> str:
     return text
 
 
-class _Field:
-    """Where columns and rows lie, in pixels."""
-
-    def __init__(self, plan: Layers, level: Mapping[Any, int], root: Any, width: float) -> None:
-        n_columns = 1 + max(level.values())
-        room = width - 2 * _SIDE
-        firsts = [name for name, at in level.items() if at == 0]
-        first = _ROOT if firsts == [root] and n_columns > 1 else None
-        n_wide = n_columns - (first is not None)
-        gap = min(170.0, max(34.0, 0.15 * room))
-        wide = (room - (first or 0.0) - gap * (n_columns - 1)) / n_wide
-        self.widths = [first if first and not at else wide for at in range(n_columns)]
-        self.left = [sum(self.widths[:at]) + gap * at for at in range(n_columns)]
-
-    def curve(self, stops: Sequence[tuple[int, float]], beside: tuple[float, float]) -> tuple[list[float], list[float]]:
-        """Points from the right side of the first box to the left side of the last."""
-        x: list[float] = []
-        y: list[float] = []
-        rows = [_ROW * place for _, place in stops]
-        rows[0], rows[-1] = rows[0] + beside[0], rows[-1] + beside[1]
-        for i in range(len(stops) - 1):
-            start = self.left[stops[i][0]] + self.widths[stops[i][0]]
-            end = self.left[stops[i + 1][0]]
-            for step in range(_STEPS + 1):
-                t = step / _STEPS
-                x.append(start + (end - start) * (1.5 * t * (1 - t) + t**3))
-                y.append(rows[i] + (rows[i + 1] - rows[i]) * (3 * t * t - 2 * t**3))
-        return x, y
-
-
-def _thickness(edges: Sequence[Edge], graph: Graph) -> dict[Any, float]:
-    """Lines by alpha; the root's parameters are of another kind, and all alike unless somebody chose them."""
-    thickest = {True: _THICKEST_OF_ROOT, False: _THICKEST}
-    largest = {True: 1e-300, False: 1e-300}
-    for edge in edges:
-        is_root = edge.parent == graph.root
-        largest[is_root] = max(largest[is_root], edge.alpha)
-    found = {}
-    for edge in edges:
-        is_root = edge.parent == graph.root
-        found[edge.parent, edge.child] = max(_THINNEST, thickest[is_root] * edge.alpha / largest[is_root])
-    return found
+def _curve(
+    spans: Sequence[tuple[float, float]], stops: Sequence[tuple[int, float]], beside: tuple[float, float]
+) -> tuple[list[float], list[float]]:
+    """Points from the right side of the first box to the left side of the last."""
+    x: list[float] = []
+    y: list[float] = []
+    rows = [_ROW * place for _, place in stops]
+    rows[0], rows[-1] = rows[0] + beside[0], rows[-1] + beside[1]
+    for i in range(len(stops) - 1):
+        start, end = spans[stops[i][0]][1], spans[stops[i + 1][0]][0]
+        for step in range(_STEPS + 1):
+            t = step / _STEPS
+            x.append(start + (end - start) * (1.5 * t * (1 - t) + t**3))
+            y.append(rows[i] + (rows[i + 1] - rows[i]) * (3 * t * t - 2 * t**3))
+    return x, y
 
 
 def _add_line_hovers(go: Any, figure: Any, curves: Mapping[Any, Any], edges: Sequence[Edge], graph: Graph) -> None:
@@ -239,15 +212,14 @@ def _add_line_hovers(go: Any, figure: Any, curves: Mapping[Any, Any], edges: Seq
     )
 
 
-def _add_box(figure: Any, field: _Field, place: tuple[int, float], box: _Box, is_chosen: bool) -> None:
-    at, along = place
-    width = field.widths[at]
+def _add_box(figure: Any, span: tuple[float, float], along: float, box: _Box, is_chosen: bool) -> None:
+    width = span[1] - span[0]
     text = escape(fit(box.text, _TEXT, width - 2 * _PAD - 2))
     first, _, rest = text.partition(" ")
     strong = box.colour is not None
     tone = _rgb(box.colour) if box.colour else _NEUTRAL
     figure.add_annotation(
-        x=field.left[at],
+        x=span[0],
         y=_ROW * along,
         xanchor="left",
         yanchor="middle",

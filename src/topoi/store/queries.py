@@ -142,6 +142,23 @@ PAGE_QUERIES = {
         SELECT topic, n_tokens, share, hue, x, y, glue, words FROM topic WHERE model_id = :model_id ORDER BY topic""",
     "trends": """
         SELECT topic, year, n_tokens, share FROM topic_trend WHERE model_id = :model_id""",
+    "graph_nodes": """
+        SELECT node, name, level, topic, n_children, n_tokens, share, words FROM dag_node
+        WHERE model_id = :model_id ORDER BY node""",
+    "graph_edges": """
+        SELECT parent, child, alpha, share, n_tokens FROM dag_edge WHERE model_id = :model_id
+        ORDER BY parent, position""",
+    "graph_trends": """
+        SELECT node, year, n_tokens, share FROM node_trend WHERE model_id = :model_id""",
+    "node_works": f"""
+        SELECT {_DOCUMENT}, t.n_tokens, t.share
+        FROM document_node AS t INDEXED BY document_node_by_node JOIN document AS d ON d.document_id = t.document_id
+        WHERE t.model_id = :model_id AND t.node = :node ORDER BY t.share DESC, t.document_id LIMIT :n""",
+    "work_nodes": """
+        SELECT node, n_tokens, share FROM document_node
+        WHERE model_id = :model_id AND document_id = :document_id ORDER BY share DESC, node LIMIT :n""",
+    "words_named": """
+        SELECT w.word_id, w.word FROM json_each(:ids) AS i CROSS JOIN word AS w ON w.word = i.value ORDER BY i.key""",
     "author_names": """
         SELECT author_id, substr(author, 1, 201), n_documents FROM author ORDER BY author_id""",
     "topic_word_counts": """
@@ -232,4 +249,6 @@ PAGE_QUERIES = {
         WHERE word >= :first AND word < :beyond ORDER BY n_tokens DESC, word_id LIMIT :n""",
 }
 # Read whole, once for each state of the file, and kept.
-READ_ONCE = frozenset({"models", "collection", "faces", "trends", "author_names"})
+READ_ONCE = frozenset(
+    {"models", "collection", "faces", "trends", "graph_nodes", "graph_edges", "graph_trends", "author_names"}
+)

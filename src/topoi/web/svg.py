@@ -121,6 +121,21 @@ def topic_name(face: Mapping[str, Any], length: int = 22) -> str:
     return clip(face.get("label") or words[0], length)
 
 
+def node_name(node: Mapping[str, Any], length: int = 60) -> str:
+    """What a node of a graph is called in a chart: the name a person gave it, or its topic's, or its number and word.
+
+    Examples
+    --------
+    >>> node_name({"name": "super 3", "label": None, "topic": None, "n_children": 2, "words": ["gold"]})
+    'super 3, gold'
+    """
+    if node["label"]:
+        return clip(node["label"], length)
+    if node["topic"] and not node["n_children"]:
+        return f"{topic_name(node['topic'], length)} (topic {node['topic']['topic']})"
+    return clip(", ".join([node["name"], *node["words"][:1]]), length)
+
+
 def smoothed(values: Sequence[float | None], window: int, weights: Sequence[float] | None = None) -> list[float | None]:
     """Means over ``window`` neighbours, fewer at the ends; a missing value stays missing.
 

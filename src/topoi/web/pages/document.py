@@ -23,6 +23,7 @@ from topoi.web.pages.parts import (
 )
 from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import AuthorShare, DocumentNear, DocumentPage, Face, FullDoc, Piece, Sampling
+from topoi.web.pages.structure import super_topics_in
 from topoi.web.pages.text import one_line, short
 
 N_SIMILAR = 6
@@ -67,6 +68,7 @@ def document_page(
         pieces=pieces,
         n_hidden=n_hidden,
         topics=topic_shares(room, labels.get("topic", ())),
+        super_topics=super_topics_in(room, document),
         authors=_authors(full, labels),
         faces=faces_of(room, pieces),
         sampling=sampling if _can_sample(room) else None,
