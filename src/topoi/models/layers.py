@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from topoi.models.drawing import spread
 
 _MOST_SWEEPS = 12
+# Nodes with neighbours in common would crowd in the middle; they keep this part of an even distance.
+_AIRY = 0.6
 
 Edge = tuple[Any, Any]
 Floats = NDArray[np.float64]
@@ -199,5 +201,6 @@ def _placed(links: list[Floats], orders: list[NDArray[np.int64]]) -> list[Floats
         wanted = _means(link, near, places[at] + middle)
         # In the order that was chosen: whoever would overtake an earlier one stands level with it.
         steady = np.maximum.accumulate(wanted[orders[at]])
-        places[at][orders[at]] = spread(steady.tolist(), 1.0, 0.0, high)
+        gap = max(1.0, _AIRY * high / max(len(steady) - 1, 1))
+        places[at][orders[at]] = spread(steady.tolist(), gap, 0.0, high)
     return places

@@ -131,7 +131,9 @@ def inner_nodes(room: Room) -> list[Any]:
 
 
 def graph_shelf(room: Room) -> GraphShelf:
-    """The graph, read once."""
+    """The graph, read once; a model without one is a ``NotFoundError``."""
+    if not room.has_graph:
+        raise NotFoundError("the topics of this model hang on no graph; a pachinko model's do")
     return room.shelf.keep("graph", lambda: _read(room))
 
 
