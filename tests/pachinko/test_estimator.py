@@ -306,15 +306,22 @@ def test_a_model_in_a_file_answers_as_the_fitted_one(tmp_path):
             lambda m: topoi.similar_documents(m, 0, measure="symmetrised-kl"),
             lambda m: topoi.topic_trends(m),
             lambda m, model=model: topoi.align_topics(m, model).pairs,
+            lambda m, word=word: topoi.label_words(m, f"{word} {word}"),
         ):
             pd.testing.assert_frame_equal(ask(view), ask(model), rtol=1e-9, check_dtype=False)
-        for refused in (
-            lambda view=view, word=word: topoi.label_words(view, word),
-            lambda view=view, word=word: view.transform([word]),
-            lambda view=view: topoi.label_document(view, 0),
-        ):
-            with pytest.raises(ModelError, match=r"PachinkoAllocation.*topoi\.load"):
-                refused()
+
+
+def test_a_graph_given_as_a_dict_keeps_the_order_of_its_topics(corpus, tmp_path):
+    graph = {"root": {"z": ["y", "x"], "a": ["x", "w"]}}
+    model = topoi.PachinkoAllocation(dag=graph, n_iter=2, random_state=0).fit(corpus)
+    model.save(tmp_path / "s.topoi")
+    loaded = topoi.load(tmp_path / "s.topoi")
+    assert loaded.dag_ == model.dag_ == topoi.view(tmp_path / "s.topoi").dag_
+    assert loaded.dag_.topics == ("y", "x", "w") and np.array_equal(loaded.doc_node_, model.doc_node_)
+    other = {"root": {"a": ["x", "w"], "z": ["y", "x"]}}
+    topoi.PachinkoAllocation(dag=graph, n_iter=2, random_state=0, checkpoint=tmp_path / "c").fit(corpus)
+    with pytest.raises(ModelError, match="different: dag"):
+        topoi.PachinkoAllocation(dag=other, n_iter=3, random_state=0, checkpoint=tmp_path / "c").fit(corpus)
 
 
 def test_a_damaged_graph_in_a_file_is_a_store_error(corpus, tmp_path):

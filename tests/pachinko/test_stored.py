@@ -9,6 +9,8 @@ import pytest
 
 import topoi
 from pachinko.test_estimator import ODD
+from topoi.errors import ModelError, NotFoundError, StoreError
+from topoi.models.pachinko import plain
 
 MODELS = {
     "four levels": lambda: topoi.PachinkoAllocation(3, 5, n_iter=90, random_state=0),
@@ -106,7 +108,7 @@ def test_nodes_are_counted_from_the_paths(pair):
 def test_documents_and_years_of_nodes(pair):
     model, view = pair
     for name in model.dag_.nodes[1:]:
-        for n in (4, 100):
+        for n in (4, 201):
             expected = topoi.node_documents(model, name, n)
             same(expected, topoi.node_documents(view, name, n))
         shares = model.doc_node_[expected["document"], model.dag_.nodes.index(name)]
@@ -123,3 +125,170 @@ def test_documents_and_years_of_nodes(pair):
         assert (expected["share"] * whole[expected["decade"]].to_numpy()).round(9).tolist() == expected[
             "n_words"
         ].tolist()
+
+
+TEXTS = ["A comet above the harbor, the gene of a star, light in the tissue", "sun sun sun", "tide"]
+
+
+def test_new_texts_are_sampled_as_the_model_samples_them(pair):
+    model, view = pair
+    assert np.array_equal(view.transform(TEXTS), model.transform(TEXTS))
+    plan = {"burn_in": 3, "n_samples": 4, "lag": 2}
+    assert np.array_equal(view.transform(TEXTS, **plan), model.transform(TEXTS, **plan))
+    for text in (*TEXTS, "nothing known"):
+        for seed in (None, 7):
+            expected = topoi.label_words(model, text, random_state=seed)
+            pd.testing.assert_frame_equal(expected, topoi.label_words(view, text, random_state=seed))
+    assert view.transform([""]).shape == (1, model.topic_word_.shape[0])
+
+
+def test_a_documents_topics_are_posterior_means_over_paths(pair):
+    model, view = pair
+    for document in (0, 5, 7):
+        expected = topoi.document_topics(model, document)
+        same(expected, topoi.document_topics(view, document))
+        assert np.allclose(expected["share"], model.doc_topic_[document][expected["topic"]], rtol=1e-12)
+    for topic in range(view.n_topics):
+        expected = topoi.topic_documents(model, topic, n=60)
+        same(expected, topoi.topic_documents(view, topic, n=60))
+        assert np.allclose(expected["share"], model.doc_topic_[expected["document"], topic], rtol=1e-12)
+        stored = rows(
+            view.store.path, f"SELECT document_id, share FROM topic_document WHERE topic = {topic} ORDER BY rank"
+        )
+        some = expected[expected["n_words"] > 0]
+        assert [d for d, _ in stored][: len(some)] == some["document"].tolist()
+        assert np.allclose([share for _, share in stored][: len(some)], some["share"], rtol=1e-12)
+    expected = topoi.document_topics(model, TEXTS[0])
+    same(expected, topoi.document_topics(view, TEXTS[0]))
+    assert np.array_equal(expected["share"], model.transform(TEXTS[:1])[0][expected["topic"]])
+    for measure in ("jensen-shannon", "symmetrised-kl"):
+        for document in (0, TEXTS[0]):
+            expected = topoi.similar_documents(model, document, measure=measure)
+            same(expected, topoi.similar_documents(view, document, measure=measure))
+
+
+def test_the_stored_sample_labels_a_document(pair):
+    """Each word's probabilities given all others, by the plain formulas over the whole model's counts."""
+    model, view = pair
+    first, corpus = model.chains_[0], model.corpus_
+    counts = first.counts._replace(word_topic=first.counts.word_topic.copy(), topic=first.counts.topic.copy())
+    for d in (0, 9, 7):
+        here = slice(corpus.doc_start[d], corpus.doc_start[d + 1])
+        tally, reach = plain.new_tally(first.graph), np.empty(len(first.graph.n_paths))
+        weights, expected = np.empty(first.n_topics), []
+        tokens = list(zip(corpus.tokens[here], *(each[here] for each in first.assignments), strict=True))
+        for _, topic, path in tokens:
+            plain.move_path(first.graph, tally, topic, path, 1)
+        for word, topic, path in tokens:
+            plain.move_path(first.graph, tally, topic, path, -1)
+            plain.move_word(counts, word, topic, -1)
+            plain.reach_nodes(first.graph, tally, first.priors, reach)
+            plain.topic_weights(first.graph, tally, counts, first.priors, reach, word, weights)
+            expected.append(weights / weights.sum())
+            plain.move_word(counts, word, topic, 1)
+            plain.move_path(first.graph, tally, topic, path, 1)
+        frame = topoi.label_document(view, d)
+        assert np.allclose(frame["topic_probability"], [p.max() for p in expected], rtol=1e-9)
+        assert frame["topic"].tolist() == [p.argmax() for p in expected]
+        sampled = topoi.label_document(view, d, burn_in=5, n_samples=3)
+        assert sampled["word_id"].tolist() == corpus.tokens[here].tolist()
+        pd.testing.assert_frame_equal(sampled, topoi.label_document(view, d, burn_in=5, n_samples=3))
+
+
+def test_a_model_without_a_graph_says_so(texts, tmp_path):
+    model = topoi.LDA(2, n_iter=2, random_state=0).fit(texts)
+    model.save(tmp_path / "s.topoi")
+    view = topoi.view(tmp_path / "s.topoi")
+    for ask in (
+        lambda m: topoi.node_documents(m, "super 0"),
+        lambda m: topoi.document_nodes(m, 0),
+        topoi.node_trends,
+    ):
+        for each in (model, view):
+            with pytest.raises(ModelError, match="LDA has no graph of topics; fit a PachinkoAllocation"):
+                ask(each)
+    for ask in (lambda: view.dag_, view.edges, view.super_topics, view.node_labels, view.pruned_dag):
+        with pytest.raises(ModelError, match="LDA has no graph"):
+            ask()
+
+
+def test_what_is_not_there(pair):
+    for each in pair:
+        with pytest.raises(NotFoundError, match="no node 'supper 0'"):
+            topoi.node_documents(each, "supper 0")
+        with pytest.raises(NotFoundError, match="there is no node 99"):
+            topoi.node_documents(each, 99)
+        with pytest.raises(ModelError, match="is the root"):
+            topoi.node_documents(each, "root")
+        with pytest.raises(ModelError, match="not a text"):
+            topoi.document_nodes(each, "star moon")
+    with pytest.raises(ModelError, match="by is 'venue'"):
+        topoi.node_trends(pair[1], by="venue")
+
+
+DAMAGE = {
+    "a node that is not there": "UPDATE dag_edge SET child = 99 WHERE parent = 1 AND position = 0",
+    "a parent that is not there": "UPDATE dag_edge SET parent = 99 WHERE parent = 1",
+    "an edge is missing": "DELETE FROM dag_edge WHERE parent = 2 AND position = 1",
+    "a node is missing": "DELETE FROM dag_node WHERE node = 3",
+    "a topic of another node": "UPDATE dag_node SET topic = 0 WHERE topic = 1",
+    "another name": "UPDATE dag_node SET name = 'other' WHERE node = 2",
+    "alpha is text": "UPDATE dag_edge SET alpha = 'much' WHERE parent = 1",
+    "alpha is zero": "UPDATE dag_edge SET alpha = 0 WHERE parent = 1",
+    "alpha is negative": "UPDATE dag_edge SET alpha = -1 WHERE parent = 1",
+    "alpha is too large": "UPDATE dag_edge SET alpha = 1e300 WHERE parent = 1",
+    "a path that is not there": "UPDATE document_path SET paths = filled(length(paths))",
+    "paths are missing": "DELETE FROM document_path",
+    "paths of another length": "UPDATE document_path SET paths = x'00'",
+    "paths are text": "UPDATE document_path SET paths = 'abc'",
+    "a topic too many": "DELETE FROM topic WHERE topic = 4",
+    "a larger model": "UPDATE model SET bundle = replace(bundle, '\"n_super\": 3', '\"n_super\": 1000000000')",
+    "settings are gone": "UPDATE model SET bundle = '{\"settings\": {}}'",
+    "the graph is a number": "UPDATE model SET bundle = replace(bundle, '\"dag\": null', '\"dag\": 7')",
+}
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_damage_is_a_store_error_before_a_kernel_sees_it(texts, tmp_path, what):
+    path = tmp_path / "s.topoi"
+    MODELS["four levels"]().set_params(n_iter=3).fit(texts).save(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.create_function("filled", 1, lambda n: b"\x03" * n)  # there are three, numbered from 0
+        assert connection.execute(DAMAGE[what]).rowcount != 0
+    view = topoi.view(path)
+    questions = [
+        lambda: topoi.label_document(view, 0, burn_in=2),
+        lambda: view.transform(["star moon"]),
+        lambda: topoi.label_words(view, "star moon"),
+        lambda: topoi.topic_documents(view, 0),
+        lambda: topoi.document_topics(view, 0),
+    ]
+    refused = 0
+    for ask in questions:
+        try:
+            ask()
+        except StoreError as error:
+            refused += 1
+            assert "s.topoi" in str(error)
+    assert refused == (3 if "path" in what else 5)
+    assert view.topic_sizes()["n_words"].sum() > 0
+
+
+WRONG_NUMBERS = {
+    "documents": "UPDATE document_node SET node = 77 WHERE document_id = 0",
+    "years": "UPDATE node_trend SET node = 77 WHERE node = 1",
+    "another year": "UPDATE node_trend SET year = 3000 WHERE year = 1990",
+    "words": "UPDATE dag_node SET words = '7'",
+}
+
+
+@pytest.mark.parametrize("what", WRONG_NUMBERS)
+def test_rows_of_nodes_that_are_not_there(texts, tmp_path, what):
+    path = tmp_path / "s.topoi"
+    MODELS["four levels"]().set_params(n_iter=3).fit(texts).save(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        assert connection.execute(WRONG_NUMBERS[what]).rowcount > 0
+    view = topoi.view(path)
+    ask = {"documents": lambda: topoi.document_nodes(view, 0), "words": view.node_labels}
+    with pytest.raises(StoreError, match=r"s\.topoi"):
+        ask.get(what, lambda: topoi.node_trends(view))()

@@ -122,21 +122,29 @@ def test_author_model(tmp_path):
     assert [set(piece) for piece in pieces] == [{"text"}]
 
 
-def test_pachinko(tmp_path):
+GRAPH = {"root": {"sky": ["a", "b", topoi.WORDS], "law": ["m"], "rest": None}, "m": ["b", "c"]}
+
+
+@pytest.mark.parametrize("graph", [None, GRAPH], ids=["four levels", "any graph"])
+def test_pachinko(tmp_path, graph):
     path, corpus = tmp_path / "s.topoi", ordinary_corpus()
-    model = fit(topoi.PachinkoAllocation, corpus, 2, 3)
+    model = fit(topoi.PachinkoAllocation, corpus, 2, 3, dag=graph)
     model.save(path, name="m")
     fit(topoi.LDA, corpus, 3, alpha=0.1).save(path, name="l")
-    client = walk(path, [page for page in PAGES if "samples" not in page] + ["compare/l", "topic/2"])
+    pages = [*PAGES, "compare/l", "topic/2", "author/0", "document/3?burn_in=3&samples=2&lag=1"]
+    client = walk(path, pages)
     data = client.get("/m/m/document/0.json").json()
     labelled = [piece["topic"] for piece in data["pieces"] if "topic" in piece]
-    assert labelled == model.chains_[0].assignments.topic[: corpus.doc_start[1]].tolist()
-    assert data["sampling"] is None
-    assert "Sample again" not in client.get("/m/m/document/0").text
-    answer = client.get("/m/m/document/0.json?samples=3")
-    assert answer.status_code == 400 and "topoi.load" in answer.text
-    assert "topoi.load" in client.get("/m/m/parse.json?text=star+planet").json()["error"]
-    assert client.get("/m/m/author/0").status_code == 200
+    assert labelled == topoi.label_document(topoi.view(path, "m"), 0)["topic"].tolist()
+    assert data["sampling"]["live"] is False and "Sample again" in client.get("/m/m/document/0").text
+    parsed = client.get("/m/m/parse.json?text=star+planet+star").json()
+    assert parsed["error"] is None
+    found = [piece["topic"] for piece in parsed["result"]["pieces"] if "topic" in piece]
+    assert found == topoi.label_words(model, "star planet star")["topic"].tolist()
+    works = client.get("/m/m/topic/1.json").json()
+    expected = topoi.topic_documents(model, 1, n=5)
+    assert [work["share"] for work in works["documents"][:5]] == pytest.approx(expected["share"].tolist())
+    assert "choose another model" in client.get("/m/m/reviewers.json?text=star").json()["error"]
 
 
 def test_awkward_names_of_models(tmp_path):

@@ -30,7 +30,7 @@ def document_topics(model: Any, document: int | str, n: int | None = None) -> pd
     Returns
     -------
     DataFrame
-        topic, rank, share (of the document's words, smoothed by alpha as in ``doc_topic_`` and ``transform``), n_words
+        topic, rank, share (of the document's words, smoothed by alpha, as in ``doc_topic_`` and ``transform``), n_words
         (in the sample; of a new text expected and rounded).
 
     Examples
@@ -42,9 +42,12 @@ def document_topics(model: Any, document: int | str, n: int | None = None) -> pd
     [2]
     """
     need_topics(model, "a document's topics were asked for")
-    counts = _topic_counts(model, find_document(model, document), document)
-    alpha = model.chains_[0].alpha
-    share = (counts + alpha) / (counts.sum() + alpha.sum())
+    position = find_document(model, document)
+    if position is None:
+        share = np.asarray(model.transform([document]))[0]
+        counts = _expected_counts(model, document, share)
+    else:
+        share, counts = model.chains_[0].document_shares(position), _topic_counts(model, position, document)
     best = np.argsort(-share, kind="stable")[: None if n is None else whole_number("n", n)]
     columns = {"topic": best, "share": share[best], "n_words": np.rint(counts[best]).astype(np.int64)}
     return with_rank(pd.DataFrame(columns), 1)
@@ -65,7 +68,7 @@ def topic_documents(model: Any, topic: int, n: int = 10) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        topic, rank, document (position), id, title and year if there are any, share (smoothed by alpha as in
+        topic, rank, document (position), id, title and year if there are any, share (smoothed by alpha, as in
         ``doc_topic_``, so that a few words are no proof), n_words (of the document, in this topic). Documents without
         words are left out.
 
@@ -85,9 +88,8 @@ def topic_documents(model: Any, topic: int, n: int = 10) -> pd.DataFrame:
 
 def _leading(chain: Any, topic: int, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """The documents with most of a topic, their words in it and its share of theirs."""
-    counts, lengths = chain.documents.column(topic), chain.documents.totals
-    share = (counts + chain.alpha[topic]) / (lengths + chain.documents.alpha_sum)
-    rows = np.flatnonzero(lengths > 0)
+    counts, share = chain.documents.column(topic), chain.topic_shares(topic)
+    rows = np.flatnonzero(chain.documents.totals > 0)
     best = rows[np.argsort(-share[rows], kind="stable")[:n]]
     return best, counts[best], share[best]
 
@@ -147,7 +149,11 @@ def _topic_counts(model: Any, position: int | None, document: int | str) -> NDAr
     """Words per topic: the sample's of a training document, the expected ones of a new text."""
     if position is not None:
         return model.chains_[0].documents.counts(position)[0].astype(np.float64)
+    return _expected_counts(model, document, np.asarray(model.transform([document]))[0])
+
+
+def _expected_counts(model: Any, text: int | str, share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Words per topic of a new text whose topics have these shares: what smoothing added is taken out."""
     alpha = model.chains_[0].alpha
-    n_words = len(model.vocabulary_.encode([document]).tokens)
-    share = np.asarray(model.transform([document]))[0]
+    n_words = len(model.vocabulary_.encode([text]).tokens)
     return np.asarray((share * (n_words + alpha.sum()) - alpha).clip(0))

@@ -94,8 +94,14 @@ class GibbsModel(BaseEstimator):
 
     def _identity(self, corpus: Corpus, n_shards: int) -> dict[str, Any]:
         """What must agree for a checkpoint to be continued."""
-        settings = {k: v for k, v in _plain(self.get_params(deep=False)).items() if k not in _FREE_TO_CHANGE}
+        settings = {
+            k: v for k, v in self._plain_settings(self.get_params(deep=False)).items() if k not in _FREE_TO_CHANGE
+        }
         return settings | {"model": type(self).__name__, "n_shards": n_shards, "corpus": corpus.fingerprint()}
+
+    def _plain_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Settings as JSON can hold them; a family says more where that loses something."""
+        return _plain(settings)
 
     def _run(
         self,
@@ -230,7 +236,7 @@ class GibbsModel(BaseEstimator):
         progress, arrays = saved_progress(self._sampler, self._chains, self.n_iter_, self._seed)
         meta = {
             "model": type(self).__name__,
-            "settings": _plain(self._settings) | NOT_SAVED,
+            "settings": self._plain_settings(self._settings) | NOT_SAVED,
             "progress": progress,
             "fit_info": self.fit_info_,
         }

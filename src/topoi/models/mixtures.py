@@ -94,6 +94,11 @@ class Mixtures:
         counts[np.searchsorted(self._start, here, side="right") - 1] = self._number[here]
         return counts
 
+    def column_shares(self, column: int) -> NDArray[np.float64]:
+        """P(column | row) of all rows in one column; a row without words and without prior is even."""
+        share = (self.column(column) + self.alpha[column]) / self._room
+        return np.asarray(share if self.alpha_sum else np.where(self.totals > 0, share, 1.0 / len(self.alpha)))
+
     def some_columns(self, columns: NDArray[Any]) -> Mixtures:
         """The same rows over some of the columns, in their order, as if there were no others."""
         place = np.full(len(self.alpha), -1, np.int64)
@@ -185,6 +190,23 @@ class Mixtures:
             empty = self.totals == 0
             product[empty], length[empty] = p.mean(), np.sqrt(1.0 / len(p))
         return np.asarray(np.maximum(1.0 - product / (length * np.linalg.norm(p)), 0.0))
+
+
+class DocumentMixtures:
+    """What a chain says of its documents' mixtures, from their counts; a family with a better answer has its own."""
+
+    @cached_property
+    def documents(self) -> Mixtures:
+        """The training documents' counts of topics, sparse."""
+        raise NotImplementedError  # abstract: each chain's own
+
+    def document_shares(self, document: int) -> NDArray[np.float64]:
+        """The topics' shares of one training document."""
+        return self.documents.shares(document)[0]
+
+    def topic_shares(self, topic: int) -> NDArray[np.float64]:
+        """A topic's share of every training document."""
+        return self.documents.column_shares(topic)
 
 
 def sparse_rows(counts: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:

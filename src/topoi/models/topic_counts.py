@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from topoi.kernels.counts import Counts, Documents
 from topoi.kernels.folding import Labels, SamplingPlan, Scored, label_room
-from topoi.models.mixtures import Mixtures, blocks, count_topics
+from topoi.models.mixtures import DocumentMixtures, Mixtures, blocks, count_topics
 from topoi.models.ranges import document_range, for_documents
 
 
-class TopicCounts:
+class TopicCounts(DocumentMixtures):
     """Counts of one chain's last sample; a family's posterior adds ``alpha`` and what else it knows.
 
     ``counts`` and ``priors`` are the sampler's, ``assignments`` the topic of every token, in the order of documents.

@@ -141,6 +141,11 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         self.authors_ = np.zeros(0, object)
         self.n_features_in_ = self.corpus_.n_words
 
+    def _plain_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
+        # As a list of edges: the order of a dict's keys, by which topics are numbered, would not survive.
+        dag = settings["dag"]
+        return super()._plain_settings(settings | {"dag": None if dag is None else as_dag(dag)})
+
     def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         if self.dag is not None:
             self.dag = as_dag(self.dag)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topoi.kernels.folding import content_key, local_problem
+from topoi.kernels.folding import Labels, content_key, local_problem
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import seed_stream
 from topoi.models.pachinko import four_level, general
@@ -32,7 +32,7 @@ def _sweeps(small, paths, rows, prior, graph, four, any_graph, n, stream):
 
 
 @compiled
-def _add_labels(small, paths, rows, prior, graph, tally, reach, labels, at):
+def _add_labels(small, paths, rows, prior, graph, tally, reach, labels):
     """Add every token's conditional probabilities of topics, given all other tokens; O(edges) each."""
     weights = np.empty(rows.topic.shape[0])
     for i in range(small.tokens.shape[0]):
@@ -43,10 +43,46 @@ def _add_labels(small, paths, rows, prior, graph, tally, reach, labels, at):
         topic_weights(graph, tally, rows, prior, reach, w, weights)
         total = weights.sum()
         for k in range(weights.shape[0]):
-            labels.topic[at + i, k] += weights[k] / total
-        labels.slot[at + i, 0] += 1.0
+            labels.topic[i, k] += weights[k] / total
+        labels.slot[i, 0] += 1.0
         move_path(graph, tally, k0, paths.path[i], 1)
         move_word(rows, w, k0, 1)
+
+
+@compiled
+def start_document(small, graph, paths, rows, stream):
+    """Give a new document's tokens random paths, and count them."""
+    random_paths(small, graph, paths, stream)
+    for i in range(small.tokens.shape[0]):
+        move_word(rows, small.tokens[i], paths.topic[i], 1)
+
+
+@compiled
+def sample_document(small, paths, wanted, rows, prior, graph, n_super, plan, stream, doc_topic, scores, labels):
+    """Sample one document whose tokens are already counted in ``rows``, and add up what was asked for.
+
+    With neither burn-in nor a second sample, the paths are taken as they stand.
+    """
+    tally = new_tally(graph)
+    reach = np.empty(graph.n_paths.shape[0])
+    weights = np.empty(rows.topic.shape[0])
+    four = four_level.make_scratch(rows, prior, n_super)
+    any_graph = general.make_scratch(rows, prior, graph)
+    part = 1.0 / plan.n_samples
+    for sample in range(plan.n_samples):
+        n_sweeps = plan.lag if sample else plan.burn_in
+        _sweeps(small, paths, rows, prior, graph, four, any_graph, n_sweeps, stream)
+        open_document(small, paths, graph, tally, 0)
+        reach_nodes(graph, tally, prior, reach)
+        for k in range(rows.topic.shape[0]):
+            doc_topic[k] += part * reach_topic(graph, tally, prior, reach, k)
+        for j in range(wanted.shape[0]):
+            topic_weights(graph, tally, rows, prior, reach, wanted[j], weights)
+            scores[j] += part * weights.sum()
+        if labels.topic.shape[0]:
+            _add_labels(small, paths, rows, prior, graph, tally, reach, labels)
+    labels.topic[:] *= part
+    labels.slot[:] *= part
 
 
 @compiled
@@ -56,38 +92,17 @@ def fold_in(documents, scored, counts, priors, graph, n_super, plan, doc_topic, 
     ``doc_topic[d]`` receives the mean over samples of the topics' shares, the sums over paths with the document's own
     counts; ``scores`` the mean predictive probability of the scored tokens; ``labels`` each token's mean probabilities.
     """
-    n_topics = counts.topic.shape[0]
     stream = np.empty(2, np.uint64)
-    tally = new_tally(graph)
-    reach = np.empty(graph.n_paths.shape[0])
-    weights = np.empty(n_topics)
-    part = 1.0 / plan.n_samples
     for d in range(documents.doc_start.shape[0] - 1):
         small, wanted, rows, prior = local_problem(documents, scored, d, counts, priors)
-        n = small.tokens.shape[0]
+        n, first = len(small.tokens), documents.doc_start[d] if labels.topic.shape[0] else 0
+        last = first + n if labels.topic.shape[0] else 0
+        here = Labels(labels.topic[first:last], labels.slot[first:last])
+        there = scores[scored.start[d] : scored.start[d + 1]]
         seed_stream(stream, plan.seed, plan.chain, content_key(documents, d), 1)
         paths = Paths(np.zeros(n, np.uint16), np.zeros(n, np.uint32))
-        random_paths(small, graph, paths, stream)
-        for i in range(n):
-            move_word(rows, small.tokens[i], paths.topic[i], 1)
-        four = four_level.make_scratch(rows, prior, n_super)
-        any_graph = general.make_scratch(rows, prior, graph)
-        at = scored.start[d]
-        for sample in range(plan.n_samples):
-            n_sweeps = plan.lag if sample else plan.burn_in
-            _sweeps(small, paths, rows, prior, graph, four, any_graph, n_sweeps, stream)
-            open_document(small, paths, graph, tally, 0)
-            reach_nodes(graph, tally, prior, reach)
-            for k in range(n_topics):
-                doc_topic[d, k] += part * reach_topic(graph, tally, prior, reach, k)
-            for j in range(wanted.shape[0]):
-                topic_weights(graph, tally, rows, prior, reach, wanted[j], weights)
-                scores[at + j] += part * weights.sum()
-            if labels.topic.shape[0]:
-                _add_labels(small, paths, rows, prior, graph, tally, reach, labels, documents.doc_start[d])
-    if labels.topic.shape[0]:
-        labels.topic[:] *= part
-        labels.slot[:] *= part
+        start_document(small, graph, paths, rows, stream)
+        sample_document(small, paths, wanted, rows, prior, graph, n_super, plan, stream, doc_topic[d], there, here)
 
 
 @compiled

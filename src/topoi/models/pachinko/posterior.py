@@ -56,6 +56,14 @@ class PachinkoPosterior(TopicCounts):
         """Each document's mixture of topics: posterior means multiplied along all paths; rows sum to one."""
         return self.doc_topic_range(0, len(self._documents.doc_start) - 1)
 
+    def document_shares(self, document: int) -> NDArray[np.float64]:
+        """The topics' shares of one training document: posterior means summed over paths."""
+        return self.doc_topic_range(document, document + 1)[0]
+
+    def topic_shares(self, topic: int) -> NDArray[np.float64]:
+        """A topic's share of every training document."""
+        return self.doc_topic[:, topic]
+
     def doc_topic_range(self, first: int, last: int) -> NDArray[np.float64]:
         """Rows ``first`` to ``last`` of ``doc_topic``."""
         shares = np.zeros((last - first, self.n_topics))

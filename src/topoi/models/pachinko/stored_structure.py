@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError, StoreError
-from topoi.models.pachinko.dag import WORDS, Dag, as_dag
+from topoi.models.pachinko.dag import WORDS, Dag
 from topoi.models.pachinko.frames import GraphFrames, NodeDocuments
 from topoi.models.pachinko.graph import slot_children
+from topoi.models.pachinko.stored_graph import stored_dag
 from topoi.models.validation import choice, whole_number
-from topoi.store.entry import GRAPH_TABLES, N_WORDS
+from topoi.store.entry import GRAPH_TABLES, N_RANKED, N_WORDS
 from topoi.store.store import Store
 from topoi.store.write import put_missing_tables
 
@@ -82,32 +83,7 @@ class StoredStructure(GraphFrames):
     @cached_property
     def dag_(self) -> Dag:  # type: ignore[override]
         """The graph."""
-        nodes, edges = self._node_rows(), self.rows("edges")
-        try:
-            dag = self._dag_of_settings(len(nodes), len(edges))
-        except (ModelError, TypeError, KeyError, ValueError) as error:
-            raise StoreError(f"{self.store.path}: the graph is damaged ({error})") from error
-        topic = {name: k for k, name in enumerate(dag.topics)}
-        number: dict[str, int | None] = {name: v for v, name in enumerate(dag.nodes)} | {WORDS: None}
-        below = slot_children(dag)
-        expected = [(v, name, dag.level(name), topic.get(name)) for v, name in enumerate(dag.nodes)]
-        ways = [
-            (number[name], i, number[child]) for name, children in below.items() for i, child in enumerate(children)
-        ]
-        if [tuple(row[:4]) for row in nodes] != expected or [tuple(row[:3]) for row in edges] != ways:
-            raise StoreError(f"{self.store.path}: the graph is not the one that the model was fitted with")
-        if len(dag.topics) != self.n_topics:
-            raise StoreError(f"{self.store.path}: the graph has {len(dag.topics)} topics, the model {self.n_topics}")
-        return dag
-
-    def _dag_of_settings(self, n_nodes: int, n_edges: int) -> Dag:
-        """The graph that the settings ask for; none is made that is larger than the tables."""
-        if self.settings.get("dag") is not None:
-            return as_dag(self.settings["dag"])
-        n_super, n_sub = (whole_number(name, self.settings[name]) for name in ("n_super", "n_sub"))
-        if n_nodes != 1 + n_super + n_sub or n_edges != n_super * (1 + n_sub):
-            raise ModelError(f"{n_super} × {n_sub} nodes are not {n_nodes} nodes and {n_edges} edges")
-        return Dag.from_levels(n_super, n_sub)
+        return stored_dag(self.store.path, self.settings, self._node_rows(), self.rows("edges"), self.n_topics)
 
     def edges(self) -> pd.DataFrame:
         """Every edge with its Dirichlet parameter, as a fitted model's ``edges``.
@@ -184,8 +160,13 @@ class StoredStructure(GraphFrames):
         known = self._node_rows()[node]
         if known[4]:
             found = [row[:1] + row[4:] for row in self.rows("node_documents", node=node, n=n)]
-        else:
+        elif n <= N_RANKED:
             found = [row[1:2] + row[5:] for row in self.rows("topic_documents", topic=known[3], n=n)]
+        else:
+            number, share = self._first.documents.column(known[3]), self._first.topic_shares(known[3])
+            doc = np.flatnonzero(number)
+            best = doc[np.argsort(-share[doc], kind="stable")[:n]]
+            return NodeDocuments(best, number[best], share[best])
         return NodeDocuments(*_columns(found))
 
     def nodes_of_document(self, document: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.errors import ModelError, NotFoundError, StoreError
+from topoi.errors import NotFoundError, StoreError
 from topoi.kernels.counts import Assignments
-from topoi.kernels.folding import Labels, SamplingPlan
-from topoi.models.mixtures import Mixtures
+from topoi.models.mixtures import DocumentMixtures, Mixtures
 from topoi.store.arrays import get_array, unpacked
 from topoi.store.store import Store
 
@@ -20,19 +19,23 @@ _ROWS_AT_A_TIME = 100_000
 
 
 class StoredDocument(NamedTuple):
-    """A training document: its tokens, where they stand in its text, and their assignments in the stored sample."""
+    """A training document: its tokens, where they stand in its text, and their assignments in the stored sample.
+
+    ``paths`` are there if the model's topics hang on a graph.
+    """
 
     tokens: NDArray[np.int32]
     start: NDArray[np.int64] | None
     end: NDArray[np.int64] | None
     assignments: Assignments
     authors: NDArray[np.int64]
+    paths: NDArray[np.uint32] | None = None
 
 
-class StoredChain:
+class StoredChain(DocumentMixtures):
     """The first chain of a model in a store; see ``topoi.models.topic_counts.TopicCounts``.
 
-    What needs sampling, a family that can do it from rows alone adds.
+    What needs sampling is in ``sampled_chain``.
 
     Parameters
     ----------
@@ -45,7 +48,6 @@ class StoredChain:
     """
 
     index = 0
-    can_sample = False
 
     def __init__(self, store: Store, model_id: int, n_authors: int, settings: dict[str, Any]) -> None:
         self._store, self._model_id, self._n_authors = store, model_id, n_authors
@@ -234,24 +236,6 @@ class StoredChain:
             if len(start) != n_tokens:
                 raise ValueError("its words and their places do not fit together")
         return StoredDocument(tokens, start, end, Assignments(topic, slot), authors)
-
-    # New texts and training documents.
-
-    def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], plan: SamplingPlan) -> Labels:
-        """Probabilities of topics and authors for every token of a new text."""
-        self._cannot_sample("new texts")
-
-    def text_topics(self, tokens: NDArray[Any], plan: SamplingPlan) -> NDArray[np.float64]:
-        """Topic shares of a new text."""
-        self._cannot_sample("new texts")
-
-    def label_document(self, document: StoredDocument, plan: SamplingPlan) -> Labels:
-        """Probabilities of topics and authors for every token of a training document."""
-        self._cannot_sample("documents")
-
-    def _cannot_sample(self, what: str) -> NoReturn:
-        family = self._query("SELECT model FROM model WHERE model_id = :model")[0][0]
-        raise ModelError(f"{what} are not sampled by a {family} in a file: load the model with topoi.load")
 
 
 def _no_rows(alpha: NDArray[np.float64]) -> Mixtures:

@@ -29,7 +29,7 @@ from topoi.store.store import Store
 _CHAINS = {
     "AuthorTopicModel": "topoi.models.author_topic.stored_chain",
     "LDA": "topoi.models.author_topic.stored_chain",
-    "PachinkoAllocation": "topoi.models.stored.chain",
+    "PachinkoAllocation": "topoi.models.pachinko.stored_chain",
     "AuthorModel": None,
 }
 

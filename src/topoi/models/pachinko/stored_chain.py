@@ -1,0 +1,151 @@
+"""The pachinko family in a store, with all that a ``PachinkoPosterior`` can do."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.errors import StoreError
+from topoi.kernels.counts import Counts, Documents, Priors
+from topoi.kernels.lanes import padded
+from topoi.models.mixtures import blocks
+from topoi.models.pachinko.graph import Graph, four_level_widths, make_graph, path_bytes
+from topoi.models.pachinko.inference import document_shares, sample_document, start_document
+from topoi.models.pachinko.plain import Paths
+from topoi.models.pachinko.state import make_priors
+from topoi.models.pachinko.stored_graph import stored_dag
+from topoi.models.stored.chain import StoredDocument
+from topoi.models.stored.sampled_chain import SampledChain
+from topoi.store.queries import QUERIES
+from topoi.store.store import Store
+
+_MISSING = "the paths of words are missing; load the model and save it again"
+
+
+class StoredChain(SampledChain):
+    """The first chain of a model in a store; see ``topoi.models.pachinko.posterior.PachinkoPosterior``.
+
+    Parameters
+    ----------
+    store : Store
+        The file.
+    model_id, n_authors : int
+        The model; it tells no authors apart.
+    settings : dict
+        The model's settings.
+    """
+
+    def __init__(self, store: Store, model_id: int, n_authors: int, settings: dict[str, Any]) -> None:
+        super().__init__(store, model_id, n_authors, settings)
+        self._settings = settings
+
+    @cached_property
+    def can_sample(self) -> bool:  # type: ignore[override]
+        """Whether the graph is in the file; one that was migrated and cannot be written to lacks it."""
+        return bool(self._query("SELECT EXISTS (SELECT 1 FROM dag_node WHERE model_id = :model)")[0][0])
+
+    @cached_property
+    def _structure(self) -> tuple[Graph, int, Priors]:
+        """The graph in the form that kernels read, how many super-topics the four-level model has, and the priors."""
+        nodes, edges = (self._query(QUERIES[name], model_id=self._model_id) for name in ("nodes", "edges"))
+        dag = stored_dag(self._store.path, self._settings, nodes, edges, self.n_topics)
+        try:
+            alpha = np.array([row[3] for row in edges], np.float64)
+        except (TypeError, ValueError) as error:
+            raise StoreError(f"{self._store.path}: the graph is damaged ({error})") from error
+        if not ((alpha > 0) & (alpha < np.finfo(np.float32).max)).all():
+            raise StoreError(f"{self._store.path}: the graph is damaged: alpha is above zero and finite")
+        widths = four_level_widths(dag)
+        graph = make_graph(dag)
+        return graph, widths[0] if widths else 0, make_priors(graph, alpha, self.beta)
+
+    def document(self, number: int) -> StoredDocument:
+        """A training document with its stored sample; without paths, if they are not in the file."""
+        document = super().document(number)
+        query = "SELECT paths FROM document_path WHERE model_id = :model AND document_id = :document"
+        rows = self._query(query, document=int(number))
+        if not rows:
+            return document
+        topic = document.assignments.topic
+        return document._replace(paths=self._checked_paths(topic, [rows[0][0]], np.array([len(topic)])))
+
+    def _checked_paths(self, topic: NDArray[Any], blobs: list[Any], n_tokens: NDArray[Any]) -> NDArray[np.uint32]:
+        """The paths of the words of some documents, whose topics are given."""
+        graph = self._structure[0]
+        width = path_bytes(graph)
+        sizes = [len(blob) if isinstance(blob, bytes) else -1 for blob in blobs]
+        if sizes != (n_tokens * width).tolist():
+            raise StoreError(f"{self._store.path}: the paths of words do not fit their topics; they are damaged")
+        path = np.frombuffer(b"".join(blobs), f"<u{width}").astype(np.uint32)
+        if (path >= graph.n_paths[graph.topic_node[topic]]).any():
+            raise StoreError(f"{self._store.path}: a word came by a path that is not in the graph; it is damaged")
+        return path
+
+    def _stored_assignments(self, document: StoredDocument) -> Paths:
+        if document.paths is None:
+            raise StoreError(f"{self._store.path}: {_MISSING}")
+        return Paths(document.assignments.topic, document.paths)
+
+    def _private(self, authors: NDArray[np.int64]) -> bool:
+        return True
+
+    def _start(self, small: Documents, rows: Counts, stream: NDArray[np.uint64]) -> Paths:
+        n = len(small.tokens)
+        paths = Paths(np.zeros(n, np.uint16), np.zeros(n, np.uint32))
+        start_document(small, self._structure[0], paths, rows, stream)
+        return paths
+
+    def _run(self, small: Documents, assignments: Any, wanted: NDArray[Any], rows: Counts, *rest: Any) -> None:
+        graph, n_super, _ = self._structure
+        priors, *outputs = rest
+        sample_document(small, assignments, wanted, rows, priors, graph, n_super, *outputs)
+
+    def _local_problem(
+        self, tokens: NDArray[Any], authors: NDArray[np.int64], private: bool, weighted: bool
+    ) -> tuple[Documents, Counts, Priors]:
+        nobody = np.zeros((1, padded(self.n_topics)), np.float32)
+        slots, weight = np.zeros(1, np.int32), np.ones(1, np.float32)
+        small, counts, beta = self._local_rows(tokens, slots, weight, nobody)
+        return small, counts, self._structure[2]._replace(beta=beta)
+
+    # Mixtures: posterior means summed over paths.
+
+    def document_shares(self, document: int) -> NDArray[np.float64]:
+        """The topics' shares of one training document."""
+        paths = self._stored_assignments(self.document(document))
+        return self._shares(paths, np.array([0, len(paths.topic)]))[0]
+
+    def topic_shares(self, topic: int) -> NDArray[np.float64]:
+        """A topic's share of every training document: the paths of all words are read for it."""
+        n_docs = int(self._query("SELECT count(*) FROM document")[0][0])
+        query = """
+            SELECT a.topics, p.paths FROM document_assignment AS a JOIN document_path AS p
+                ON p.model_id = a.model_id AND p.document_id = a.document_id
+            WHERE a.model_id = :model AND a.document_id >= :first AND a.document_id < :last ORDER BY a.document_id"""
+        share = np.empty(n_docs)
+        for part in blocks(n_docs):
+            rows = self._query(query, first=part.start, last=part.stop)
+            if len(rows) != part.stop - part.start:
+                raise StoreError(f"{self._store.path}: {_MISSING}")
+            if not all(isinstance(each, bytes) and len(each) % 2 == 0 for each, _ in rows):
+                raise StoreError(f"{self._store.path}: the topics of words are damaged")
+            n_tokens = np.array([len(each) // 2 for each, _ in rows])
+            topic_of = np.frombuffer(b"".join(each for each, _ in rows), "<u2").astype(np.uint16)
+            self._checked(topic_of)
+            paths = Paths(topic_of, self._checked_paths(topic_of, [blob for _, blob in rows], n_tokens))
+            start = np.concatenate(([0], np.cumsum(n_tokens)))
+            share[part] = self._shares(paths, start)[:, topic]
+        return share
+
+    def _shares(self, paths: Paths, start: NDArray[np.int64]) -> NDArray[np.float64]:
+        n_docs, nothing = len(start) - 1, np.zeros(0, np.int32)
+        documents = Documents(
+            nothing, start, np.zeros(n_docs, np.int32), np.arange(n_docs + 1), np.ones(n_docs, np.float32)
+        )
+        graph, _, priors = self._structure
+        shares = np.zeros((n_docs, self.n_topics))
+        document_shares(documents, paths, priors, graph, 0, n_docs, shares)
+        return shares
