@@ -19,7 +19,8 @@ LABELLING = re.compile(r"(parse|reviewers)\?text")
 MOST_LABELLING = 10
 TINY = {"model", "corpus", "topic", "label", "m"}  # m: the models in the query for their traces
 GIVEN = {
-    "model_id": 4, "topic": 0, "node": 0, "author_id": 0, "document_id": 0, "word_id": 0, "n": 5, "skip": 0, "year": 1990,
+    "model_id": 4, "topic": 0, "node": 0, "author_id": 0, "document_id": 0, "word_id": 0, "n": 5, "skip": 0,
+    "year": 1990,
     "match": '"star"*', "ids": "[0, 1, 2]", "first": "s", "beyond": "t",
 }  # fmt: skip
 
