@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 
@@ -65,6 +66,12 @@ def test_names_are_escaped_and_cut():
     assert any(text.endswith("…") for text in texts(picture))
     assert not [name for node in ET.fromstring(picture).iter() for name in node.attrib if name.startswith("on")]
     assert any(bad.replace("\0", "") in (t.text or "") for t in ET.fromstring(picture).iter(f"{SVG}title"))
+
+
+def test_the_documentation_shows_this_picture():
+    edges = [("root", "food"), ("root", "health"), ("food", "cooking"), ("food", "diet"), ("health", "diet")]
+    dag = topoi.Dag.from_edges([*edges, ("health", "drugs"), ("health", topoi.WORDS)])
+    assert (Path(__file__).parents[2] / "docs" / "pachinko-dag.svg").read_text(encoding="utf-8") == dag.picture()
 
 
 def test_notebooks_and_files():
