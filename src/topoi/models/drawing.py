@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 ELLIPSIS = "…"
 
@@ -55,9 +56,14 @@ def number(value: float) -> str:
 
 def text_width(text: str, size: float) -> float:
     """About how wide a text is, without knowing the font."""
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    capitals = sum(character.isupper() for character in text)
-    return size * (0.57 * (len(text) - wide) + 0.13 * capitals + 1.0 * wide)
+    return size * sum(map(_character_width, text))
+
+
+@lru_cache(maxsize=4096)
+def _character_width(character: str) -> float:
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.0
+    return 0.7 if character.isupper() else 0.57
 
 
 def fit(text: str, size: float, width: float) -> str:
@@ -70,9 +76,13 @@ def fit(text: str, size: float, width: float) -> str:
     """
     if text_width(text, size) <= width:
         return text
-    while len(text) > 1 and text_width(text + ELLIPSIS, size) > width:
-        text = text[:-1]
-    return text + ELLIPSIS
+    room, kept = width / size - _character_width(ELLIPSIS), 0
+    for character in text:
+        room -= _character_width(character)
+        if room < 0:
+            break
+        kept += 1
+    return text[: max(kept, 1)] + ELLIPSIS
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
