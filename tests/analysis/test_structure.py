@@ -68,7 +68,7 @@ def test_strongest(graph):
 def test_a_level_is_never_too_long():
     edges = [edge("root", f"s{i}", 1, 0.25, 10 * i) for i in range(4)]
     edges += [edge(f"s{i}", f"m{i}{j}", 1 + j, 0.3, 5 * i + j) for i in range(4) for j in range(3)]
-    edges += [edge(f"m{i}{j}", f"t{j}{k}", 1, 0.2, i) for i in range(4) for j in range(3) for k in range(5)]
+    edges += [edge(f"m{i}{j}", f"t{i}{j}{k}", 1, 0.2, i) for i in range(4) for j in range(3) for k in range(5)]
     shown = strongest(Graph(edges), 2, 2)
     widths = [list(shown.level.values()).count(at) for at in range(4)]
     assert widths == [1, 2, 4, 4]

@@ -40,6 +40,27 @@ def test_everything_has_room(graph):
         assert min(places) > -1e-6 and max(places) < plan.size + 1e-6
 
 
+def crossings(weight, place):
+    found = 0.0
+    for (a, x), (b, y) in itertools.combinations(weight, 2):
+        is_crossed = (place[a] - place[b]) * (place[x] - place[y]) < 0
+        found += weight[a, x] * weight[b, y] * (is_crossed and a[0] == b[0])
+    return found
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_never_more_crossings_than_as_given(data):
+    widths = data.draw(st.lists(st.integers(2, 5), min_size=2, max_size=3))
+    level = {f"{'abc'[at]}{i}": at for at, width in enumerate(widths) for i in range(width)}
+    pairs = [(a, b) for a, b in itertools.product(level, level) if level[a] + 1 == level[b]]
+    kept = data.draw(st.lists(st.sampled_from(pairs), unique=True, min_size=2))
+    weight = {edge: float(data.draw(st.integers(1, 3))) for edge in kept}
+    before = crossings(weight, {node: int(node[1:]) for node in level})
+    after = crossings(weight, {node: at for node, (_, at) in layered(level, weight).place.items()})
+    assert after <= before
+
+
 def test_crossings_are_counted_by_weight():
     rng = np.random.default_rng(0)
     link = rng.random((4, 5))
@@ -57,6 +78,12 @@ def test_a_graph_without_crossings_is_drawn_so():
         assert a == b or (place[a] < place[b]) == (place[x] < place[y])
     # A parent stands amid its children.
     assert place["a"] == pytest.approx((place["s"] + place["x"]) / 2)
+
+
+def test_places_keep_the_order_that_was_chosen():
+    level = {"a0": 0, "a1": 0, "a2": 0, "a3": 0, "b0": 1, "b1": 1, "b2": 1, "c0": 2, "c1": 2, "c2": 2}
+    weight = {("a1", "b2"): 2.0, ("b0", "c1"): 3.0, ("b1", "c1"): 3.0, ("b2", "c0"): 5.0}
+    assert crossings(weight, {node: at for node, (_, at) in layered(level, weight).place.items()}) == 0
 
 
 def test_heavy_edges_go_straight():

@@ -28,7 +28,7 @@ class Graph:
     Parameters
     ----------
     edges : iterable of Edge
-        All edges, every node's parents before its children, as a model's ``edges()`` lists them. Those to
+        All edges, parents by their levels, as a model's ``edges()`` lists them. Those to
         ``topoi.WORDS`` say that an inner node draws words too.
 
     Attributes
@@ -63,9 +63,8 @@ class Graph:
             self.above.setdefault(edge.child, []).append(edge)
         self.root = listed[0].parent
         self.level = {self.root: 0}
-        for edge in self.edges:
-            at = self.level.get(edge.parent, 0) + 1
-            self.level[edge.child] = max(self.level.get(edge.child, 0), at)
+        for edge in self.edges:  # parents come by level, so that the last one of a node is the deepest
+            self.level[edge.child] = self.level.get(edge.parent, 0) + 1
         self.n_words = {node: sum(edge.n_words for edge in above) for node, above in self.above.items()}
         own_words = self.own[self.root].n_words if self.root in self.own else 0
         self.n_words[self.root] = own_words + sum(edge.n_words for edge in self.below.get(self.root, []))

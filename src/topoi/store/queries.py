@@ -154,9 +154,6 @@ PAGE_QUERIES = {
         SELECT {_DOCUMENT}, t.n_tokens, t.share
         FROM document_node AS t INDEXED BY document_node_by_node JOIN document AS d ON d.document_id = t.document_id
         WHERE t.model_id = :model_id AND t.node = :node ORDER BY t.share DESC, t.document_id LIMIT :n""",
-    "work_nodes": """
-        SELECT node, n_tokens, share FROM document_node
-        WHERE model_id = :model_id AND document_id = :document_id ORDER BY share DESC, node LIMIT :n""",
     "words_named": """
         SELECT w.word_id, w.word FROM json_each(:ids) AS i CROSS JOIN word AS w ON w.word = i.value ORDER BY i.key""",
     "author_names": """
@@ -203,7 +200,12 @@ PAGE_QUERIES = {
         CROSS JOIN document AS d ON d.document_id = i.value ORDER BY i.key""",
     "work_and_others": f"""
         SELECT {_DOCUMENT}, CASE WHEN i.key = 0 THEN substr(d.title, 1, 5001) END, d.date, d.n_tokens,
-            CASE WHEN i.key = 0 THEN substr(d.metadata, 1, 200001) END, CASE WHEN i.key = 0 THEN d.text END
+            CASE WHEN i.key = 0 THEN substr(d.metadata, 1, 200001) END, CASE WHEN i.key = 0 THEN d.text END,
+            CASE WHEN i.key = 0 THEN
+                (SELECT json_group_array(json_array(node, n_tokens, share)) FROM (
+                    SELECT node, n_tokens, share FROM document_node
+                    WHERE model_id = :model_id AND document_id = d.document_id
+                    ORDER BY share DESC, node LIMIT :n)) END
         FROM json_each(:ids) AS i CROSS JOIN document AS d ON d.document_id = i.value ORDER BY i.key""",
     "document_text": """
         SELECT substr(text, 1, :n) FROM document WHERE document_id = :document_id""",

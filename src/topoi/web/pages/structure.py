@@ -114,11 +114,11 @@ def super_topics_of(room: Room, topic: int) -> list[NodePart]:
     return [_part(room, edge.parent, edge) for edge in found[:N_SUPER_OF_TOPIC]]
 
 
-def super_topics_in(room: Room, document: int) -> list[NodeShare]:
-    """The super-topics of a document, those with most of its words first; none in a model without a graph."""
+def super_topics_in(room: Room, listed: Any) -> list[NodeShare]:
+    """The super-topics of a document, from a JSON list of numbers, words and shares; none if there is no graph."""
     if not room.has_graph:
         return []
-    rows = room.rows("work_nodes", document_id=document, n=N_SUPER_OF_DOCUMENT)
+    rows = json.loads(listed)
     n_nodes = len(graph_shelf(room).nodes)
     if any(not 0 <= row[0] < n_nodes for row in rows):
         raise StoreError(f"{room.view.store.path}: a table names a node that is not there")
