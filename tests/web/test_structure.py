@@ -97,6 +97,8 @@ def test_a_super_topic(client, model):
     assert page["trend"]["n_tokens"] == trend["n_words"].tolist()
     assert [word["word"] for word in page["words"]] == model.node_labels(20)["super 2"].split()
     assert page["parents"] == [] and page["own"] is None
+    assert {item["node"]["node"]: item["column"] for item in page["nodes"]}[3] == 0
+    assert all(edge["parent"] == 3 for edge in page["edges"]) and len(page["edges"]) == 6
     html = client.get("/m/four/structure/3").text
     for part in page["children"]:
         assert f'href="/m/four/topic/{part["node"]["topic"]["topic"]}"' in html

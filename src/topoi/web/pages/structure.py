@@ -84,6 +84,7 @@ def node_page(room: Room, node: parameters.Node, min_share: parameters.MinShare 
     graph = kept.graph
     _check(kept, node)
     least = 0.0 if min_share is None else min_share
+    shown = around(graph, node, N_AROUND if min_share is None else _ALL, least, _glue(room))
     own = graph.own.get(node)
     above = by_words(graph.above[node])
     return NodePage(  # type: ignore[typeddict-item]
@@ -99,7 +100,7 @@ def node_page(room: Room, node: parameters.Node, min_share: parameters.MinShare 
             for row in room.rows("node_works", node=node, n=N_DOCUMENTS)
         ],
         trend=_trend(kept, node),
-        **_picture(room, around(graph, node, N_AROUND if min_share is None else _ALL, least, _glue(room))),
+        **_picture(room, _without(graph.root, shown)),
     )
 
 
@@ -232,6 +233,14 @@ def _picture(room: Room, shown: Excerpt) -> Any:
         ],
         "n_hidden": shown.n_hidden + len(shown.edges) - len(edges),
     }
+
+
+def _without(root: Any, shown: Excerpt) -> Excerpt:
+    """The same without the root, which every node has above it."""
+    edges = [edge for edge in shown.edges if edge.parent != root]
+    level = {node: at for node, at in shown.level.items() if node != root}
+    first = min(level.values())
+    return Excerpt({node: at - first for node, at in level.items()}, edges, shown.n_hidden)
 
 
 def _reached(shown: Excerpt, edges: Iterable[Edge]) -> list[Any]:
