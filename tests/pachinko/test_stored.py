@@ -10,7 +10,8 @@ import pytest
 import topoi
 from pachinko.test_estimator import ODD
 from topoi.errors import ModelError, NotFoundError, StoreError
-from topoi.models.pachinko import plain
+from topoi.models.pachinko import plain, stored_structure
+from topoi.store.check import find_damage
 
 MODELS = {
     "four levels": lambda: topoi.PachinkoAllocation(3, 5, n_iter=90, random_state=0),
@@ -30,6 +31,7 @@ SUBJECTS = [
 def dated_corpus():
     rng = np.random.default_rng(5)
     texts = [" ".join(rng.choice(SUBJECTS[d % 3].split(), 8 + d % 9)) for d in range(70)]
+    texts = [f"{text} rare{d % 13}" for d, text in enumerate(texts)]  # more words than the rows of a node list
     texts[7] = ""
     return topoi.Corpus.from_texts(
         texts,
@@ -195,6 +197,17 @@ def test_the_stored_sample_labels_a_document(pair):
         pd.testing.assert_frame_equal(sampled, topoi.label_document(view, d, burn_in=5, n_samples=3))
 
 
+def test_more_documents_of_a_topic_than_are_ranked_are_worked_out(texts, tmp_path, monkeypatch):
+    model = MODELS["four levels"]().fit(texts)
+    model.save(tmp_path / "s.topoi")
+    with closing(sqlite3.connect(tmp_path / "s.topoi")) as connection, connection:
+        connection.execute("DELETE FROM topic_document WHERE rank > 3")
+    monkeypatch.setattr(stored_structure, "N_RANKED", 3)
+    view = topoi.view(tmp_path / "s.topoi")
+    for n in (2, 3, 4, 50):
+        same(topoi.node_documents(model, "sub 1", n), topoi.node_documents(view, "sub 1", n))
+
+
 def test_a_model_without_a_graph_says_so(texts, tmp_path):
     model = topoi.LDA(2, n_iter=2, random_state=0).fit(texts)
     model.save(tmp_path / "s.topoi")
@@ -292,3 +305,28 @@ def test_rows_of_nodes_that_are_not_there(texts, tmp_path, what):
     ask = {"documents": lambda: topoi.document_nodes(view, 0), "words": view.node_labels}
     with pytest.raises(StoreError, match=r"s\.topoi"):
         ask.get(what, lambda: topoi.node_trends(view))()
+
+
+FOUND = {
+    "column parent of table dag_edge names a node": "UPDATE dag_edge SET parent = 99 WHERE parent = 1",
+    "column child of table dag_edge names a node": DAMAGE["a node that is not there"],
+    "column node of table document_node names a node": WRONG_NUMBERS["documents"],
+    "column node of table node_trend names a node": WRONG_NUMBERS["years"],
+    "column topic of table dag_node names a topic": "UPDATE dag_node SET topic = 5 WHERE topic = 4",
+    "column alpha of table dag_edge holds": DAMAGE["alpha is text"],
+    "column paths of table document_path holds": DAMAGE["paths are text"],
+    "column node of table dag_node holds": "UPDATE dag_node SET node = -1 WHERE node = 2",
+}
+
+
+@pytest.mark.parametrize("what", FOUND)
+def test_damage_is_found_and_named(texts, tmp_path, what):
+    path = tmp_path / "s.topoi"
+    MODELS["four levels"]().set_params(n_iter=3).fit(texts).save(path)
+    store = topoi.open_store(path)
+    with store.connection() as connection:
+        assert find_damage(connection) is None
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(FOUND[what])
+    with store.connection() as connection:
+        assert find_damage(connection).startswith(what)

@@ -12,6 +12,7 @@ from topoi.errors import StoreError
 from topoi.store.connect import VERSION
 from topoi.store.entry import GRAPH_TABLES
 from topoi.store.hues import golden_places, place_hues
+from topoi.store.write import put_missing_tables
 
 VERSION_1 = """
 CREATE TABLE corpus (
@@ -353,3 +354,17 @@ def test_a_graph_that_cannot_be_filled_in_is_missing_and_the_rest_is_there(witho
     assert view.topic_sizes()["n_words"].sum() > 0
     with pytest.raises(StoreError, match=r"old\.topoi.*save it again"):
         view.edges()
+
+
+def test_tables_are_filled_once_and_for_the_model_they_belong_to(graphs, without_graph_tables):
+    old = without_graph_tables
+    topoi.open_store(old)
+    model = topoi.load(old, "pam")
+    tables = {name: model._tables(model.corpus_)[name] for name in GRAPH_TABLES}
+    ((model_id, digest),) = rows(old, "SELECT model_id, digest FROM model WHERE name = 'pam'")
+    put_missing_tables(old, model_id, "another", tables)
+    assert not any(graph_rows(old).values())
+    put_missing_tables(old, model_id, digest, tables)
+    once = graph_rows(old)
+    put_missing_tables(old, model_id, digest, tables)
+    assert graph_rows(old) == once and all(once.values())

@@ -11,6 +11,7 @@ import typer
 from topoi.cli import fit_options as given
 from topoi.cli import look
 from topoi.cli.authors import author_words_frame, draw_author_words
+from topoi.cli.graph_file import read_graph
 from topoi.cli.options import AsCsv, AsJson, available_cores, split_names
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.saving import refuse_corpus, refuse_name, refuse_overwriting
@@ -30,6 +31,7 @@ _OPTION = {
     "n_topics": "--topics",
     "n_super": "--super",
     "n_sub": "--sub",
+    "dag": "--dag",
     "alpha": "--alpha",
     "learn_alpha": "--learn-alpha",
     "learn_beta": "--learn-beta",
@@ -37,8 +39,8 @@ _OPTION = {
 }
 # Those that a family does not have; pachinko learns alpha anyway.
 _FOREIGN = {
-    given.Family.author_topic: ("n_super", "n_sub"),
-    given.Family.lda: ("n_super", "n_sub", "fictitious_authors"),
+    given.Family.author_topic: ("n_super", "n_sub", "dag"),
+    given.Family.lda: ("n_super", "n_sub", "dag", "fictitious_authors"),
     given.Family.author: tuple(_OPTION),
     given.Family.pachinko: ("n_topics", "learn_alpha", "learn_beta", "fictitious_authors"),
 }
@@ -51,6 +53,7 @@ def fit(
     topics: given.Topics = None,
     super_topics: given.SuperTopics = None,
     sub_topics: given.SubTopics = None,
+    dag: given.Graph = None,
     alpha: given.Alpha = None,
     beta: given.Beta = 0.01,
     learn_alpha: given.LearnAlpha = False,
@@ -91,6 +94,7 @@ def fit(
         "n_topics": topics,
         "n_super": super_topics,
         "n_sub": sub_topics,
+        "dag": dag,
         "alpha": alpha,
         "beta": beta,
         "learn_alpha": learn_alpha,
@@ -153,6 +157,10 @@ def new_model(family: given.Family, settings: dict[str, Any]) -> Any:
     for name in _FOREIGN[family]:
         if settings.pop(name):
             raise typer.BadParameter(f"{_OPTION[name]} does not apply to --model {family}")
+    if settings.get("dag") is not None:
+        if settings["n_super"] or settings["n_sub"]:
+            raise typer.BadParameter("--dag is a whole graph: leave out --super and --sub")
+        settings["dag"] = read_graph(settings["dag"])
     defaults = {"n_topics": given.DEFAULT_TOPICS, "n_super": given.DEFAULT_SUPER, "n_sub": given.DEFAULT_SUB}
     settings |= {name: settings[name] or value for name, value in defaults.items() if name in settings}
     if family is given.Family.pachinko and settings["alpha"] is None:

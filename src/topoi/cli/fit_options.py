@@ -85,6 +85,9 @@ SubTopics = Annotated[
     int | None,
     _model("--sub", metavar="K", min=1, help=f"Sub-topics (pachinko).  [default: {DEFAULT_SUB}]"),
 ]
+Graph = Annotated[
+    Path | None, _model("--dag", metavar="FILE", help="A graph of topics as JSON, instead of --super and --sub.")
+]
 Alpha = Annotated[
     float | None, _model("--alpha", metavar="X", help="Prior weight of each topic.  [default: 50 / topics]")
 ]

@@ -23,6 +23,7 @@ from topoi.cli import (
     name,
     reviewers,
     similar,
+    structure,
     topics,
     trends,
     unusual,
@@ -44,6 +45,7 @@ app = typer.Typer(
 
 app.command("fit", short_help="Fit a model to documents and save it.")(fit.fit)
 app.command("topics", short_help="Topics with their words and authors.")(topics.topics)
+app.command("structure", short_help="Which topics go together, in a model over a graph.")(structure.structure)
 app.command("authors", short_help="Authors and what they write about.")(authors.authors)
 app.command("label", short_help="A text, each word with its topic.")(label.label)
 app.command("trends", short_help="Topics that rise and fall.")(trends.trends)

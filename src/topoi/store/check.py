@@ -1,4 +1,4 @@
-"""What is wrong with a file whose rows led to an error: values of other kinds than the schema promises."""
+"""What is wrong with a file whose rows led to an error: values that the schema does not promise."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ import sqlite3
 _KINDS = {"INTEGER": ("integer",), "REAL": ("real", "integer"), "TEXT": ("text",), "BLOB": ("blob",)}
 # Rows that there must be.
 _NEEDED = ("corpus", "model")
+# Columns that name a node of the model's graph, and one that names a topic.
+_NODES = (("dag_edge", "parent"), ("dag_edge", "child"), ("document_node", "node"), ("node_trend", "node"))
+_REFERENCES = (
+    *((table, column, "dag_node", "node") for table, column in _NODES),
+    ("dag_node", "topic", "topic", "topic"),
+)
 
 
 def find_damage(connection: sqlite3.Connection) -> str | None:
-    """The first table and column with a value of a wrong kind, in words; None if all are right.
+    """The first table and column with a value of a wrong kind, or a node that is not there; None if all are right.
 
     Reads every row: it is for finding out after something went wrong, not before.
 
@@ -34,7 +40,18 @@ def find_damage(connection: sqlite3.Connection) -> str | None:
         for _, column, kind, required, _, key in connection.execute(f"PRAGMA table_info({table})").fetchall():
             if _has_other_kinds(connection, table, column, kind, bool(required or key)):
                 return f"column {column} of table {table} holds something that is no {kind.lower()}"
+    for table, column, other, key in _REFERENCES:
+        if _names_nothing(connection, table, column, other, key):
+            return f"column {column} of table {table} names a {key} that is not there"
     return None
+
+
+def _names_nothing(connection: sqlite3.Connection, table: str, column: str, other: str, key: str) -> bool:
+    query = (
+        f"SELECT EXISTS (SELECT 1 FROM {table} AS t WHERE t.{column} IS NOT NULL AND NOT EXISTS "
+        f"(SELECT 1 FROM {other} AS o WHERE o.model_id = t.model_id AND o.{key} = t.{column}))"
+    )
+    return bool(connection.execute(query).fetchone()[0])
 
 
 def _has_other_kinds(connection: sqlite3.Connection, table: str, column: str, kind: str, required: bool) -> bool:

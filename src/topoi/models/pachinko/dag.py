@@ -372,6 +372,10 @@ def _nested_edges(graph: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if not isinstance(inner, Iterable):
             raise ModelError(f"the children of {parent!r} are {below!r}; pass a dict, a list of names, or None")
         for child in inner:
+            if not isinstance(child, str):
+                raise ModelError(
+                    f"among the children of {parent!r} is {child!r}; children are names, in a list or a dict"
+                )
             yield parent, child
         if isinstance(inner, Mapping):
             yield from _nested_edges(inner)

@@ -1,0 +1,224 @@
+"""``topoi structure``: the graph of a pachinko model, which topics go together."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoi.cli import look
+from topoi.cli.document_lines import document_line
+from topoi.cli.graph_file import write_graph
+from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_view
+from topoi.cli.output import check_one_format, plain_table, print_frame
+from topoi.cli.saving import refuse_overwriting
+from topoi.cli.topics import labels_of
+from topoi.errors import ModelError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+    from rich.text import Text
+
+    from topoi.models.stored.view import ModelView
+
+_BAR_WIDTH = 6
+_SPARK_WIDTH = 40
+
+
+def structure(
+    file: ModelFile,
+    node: Annotated[
+        str | None, typer.Option(metavar="NODE", help="Only this node: children, parents, documents, years.")
+    ] = None,
+    edges: Annotated[bool, typer.Option("--edges", help="Every edge of the graph, instead of super-topics.")] = False,
+    n: Annotated[int, typer.Option("-n", "--n", metavar="N", min=1, help="Children (and documents) to show.")] = 5,
+    n_words: Annotated[int, typer.Option(metavar="N", min=1, help="Words per topic and label.")] = 5,
+    min_share: Annotated[
+        float, typer.Option(metavar="X", min=0.0, max=1.0, help="Leave out edges with less of their parent's alpha.")
+    ] = 0.0,
+    prune: Annotated[
+        float | None,
+        typer.Option(metavar="X", min=0.0, max=1.0, help="Write the graph of the edges with at least this share."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where --prune writes the graph, as JSON.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Let --prune replace an existing file.")] = False,
+    name: ModelName = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Show which topics go together: super-topics with their strongest sub-topics, or one node in detail."""
+    check_one_format(as_json, as_csv)
+    if sum((node is not None, edges, prune is not None)) > 1:
+        raise typer.BadParameter("choose one of --node, --edges and --prune")
+    if (prune is None) != (output is None):
+        raise typer.BadParameter("--prune X and -o FILE go together")
+    if force and prune is None:
+        raise typer.BadParameter("--force goes with --prune")
+    view = open_view(file, name)
+    if not view.has_graph:
+        raise ModelError(f"the {view.family} in {file} has no graph of topics; fit one with --model pachinko")
+    if prune is not None and output is not None:
+        write_pruned(view, prune, output, force)
+    elif edges:
+        frame = view.edges()
+        frame = frame[frame["share"] >= min_share].reset_index(drop=True)
+        print_frame(frame, as_json=as_json, as_csv=as_csv)
+    elif node is not None:
+        show_node(view, node, n, n_words, min_share, as_json, as_csv)
+    else:
+        show_super_topics(view, n, n_words, min_share, as_json, as_csv)
+
+
+def write_pruned(view: ModelView, share: float, path: Path, force: bool) -> None:
+    """Write the strong edges as a graph that can be fitted."""
+    refuse_overwriting(path, force)
+    dag = view.pruned_dag(share)
+    write_graph(path, dag)
+    screen = look.console(stderr=True)
+    n_edges = len(view.edges())
+    screen.print(f"wrote {path}: {len(dag.edges):,} of {n_edges:,} edges", style="bold", soft_wrap=True)
+    fit = f"topoi fit SOURCE --model pachinko --dag {shlex.quote(str(path))}"
+    screen.print(f"\nnext: {fit}", soft_wrap=True)
+
+
+def show_super_topics(view: ModelView, n: int, n_words: int, min_share: float, as_json: bool, as_csv: bool) -> None:
+    """Every super-topic with its label and share of all words, and its strongest children."""
+    shares = {str(row[1]): float(row[6]) for row in view.rows("nodes")}
+    if not len(view.super_nodes):
+        raise ModelError("this graph has no super-topics, only topics below its root; see `topoi topics`, or --edges")
+    frame = view.super_topics(n, n_words)
+    frame = frame[frame["share"] >= min_share].reset_index(drop=True)
+    frame.insert(1, "super_share", frame["super_topic"].map(shares))
+    labels = view.node_labels(n_words)
+    names = [view.dag_.nodes[v] for v in view.super_nodes]
+    own = labels_of(view)
+
+    def render(rows: pd.DataFrame, screen: Console) -> None:
+        largest = max(shares[each] for each in names) or 1.0
+        width = max(len(look.printable(each)) for each in names)
+        for each in sorted(names, key=lambda each: -shares[each]):
+            screen.print(node_line(each, shares[each], largest, labels[each].split(" "), width, screen.width))
+            for row in rows[rows["super_topic"] == each].to_dict("records"):
+                screen.print(child_line(row, own, screen.width))
+
+    print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
+
+
+def node_line(name: str, share: float, largest: float, words: list[str], name_width: int, width: int) -> Text:
+    """A super-topic: its name, its share of all words, its label."""
+    from rich.text import Text
+
+    room = width - name_width - 5 - _BAR_WIDTH - 3 * len(look.GAP)
+    return look.row(
+        (Text(look.printable(name), style="bold"), name_width),
+        (Text(look.percent(share).rjust(5), style="dim"), 5),
+        (look.bar(share / largest, _BAR_WIDTH), _BAR_WIDTH),
+        look.plain_words(words, room),
+    )
+
+
+def child_line(row: dict[Any, Any], own: dict[int, str], width: int) -> Text:
+    """An indented line for a child: its topic if it has one, its share of the parent's alpha, its words."""
+    import pandas as pd
+    from rich.text import Text
+
+    words = str(row["words"]).split(" ")
+    if pd.notna(row["topic"]):
+        topic = int(row["topic"])
+        if topic in own:
+            words = [own[topic], *words]
+        return look.share_line(topic, float(row["share"]), words, width)
+    return look.row(
+        Text("       "),
+        Text(f"{look.percent(float(row['share'])):>5}", style="dim"),
+        (look.bar(float(row["share"]), 10), 10),
+        look.plain_words([look.printable(row["child"]), *words], width - 28),
+    )
+
+
+def show_node(view: ModelView, node: str, n: int, n_words: int, min_share: float, as_json: bool, as_csv: bool) -> None:
+    """One node: children, parents, documents and years."""
+    from topoi.analysis.given import find_node
+
+    number = find_node(view, node)
+    frame = node_frame(view, number, n, n_words, min_share)
+    _, name, _, topic, _, _, share, alpha_sum, label, _ = view.rows("node", node=number)[0]
+
+    def render(rows: pd.DataFrame, screen: Console) -> None:
+        from rich.text import Text
+
+        screen.print(look.row(Text(look.printable(name), style="bold"), Text(look.printable(label))))
+        facts = [f"{look.percent(share)} of all words"]
+        facts += [] if topic is None else [f"topic {topic}"]
+        facts += [f"alpha sums to {alpha_sum:,.4g}"] if alpha_sum else []
+        screen.print(Text(look.NAME_GAP.join(facts), style="dim"))
+        for kind, heading in (("child", "children"), ("parent", "parents")):
+            part = rows[rows["kind"] == kind]
+            if len(part):
+                screen.print(Text(f"\n{heading}", style="dim"))
+                columns = ["rank", "name", "topic", "alpha", "share", "n_words", "words"]
+                screen.print(plain_table(part[[c for c in columns if kind == "child" or c != "topic"]]))
+        draw_documents(rows[rows["kind"] == "document"], screen)
+        draw_years(rows[rows["kind"] == "year"], screen)
+
+    print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
+
+
+def draw_documents(rows: pd.DataFrame, screen: Console) -> None:
+    """A line per document: its share of the node, year, title."""
+    from rich.text import Text
+
+    if len(rows):
+        screen.print(Text("\ndocuments", style="dim"))
+    for row in rows.to_dict("records"):
+        start = Text(f"{look.percent(row['share']):>5}{look.GAP}", style="dim") + Text(look.bar(row["share"], 10))
+        screen.print(document_line(start, {"id": row["id"], "title": row["name"], "year": row["year"]}, screen.width))
+
+
+def draw_years(rows: pd.DataFrame, screen: Console) -> None:
+    """The share of each year's words as one small picture."""
+    from rich.text import Text
+
+    from topoi.cli.trends import condense
+
+    if not len(rows):
+        return
+    values = condense(rows["share"].tolist(), _SPARK_WIDTH)
+    first, last = int(rows["year"].iloc[0]), int(rows["year"].iloc[-1])
+    screen.print(Text("\nshare of each year's words", style="dim"))
+    screen.print(Text(f"{first} {look.sparkline(values)} {last}"))
+
+
+def node_frame(view: ModelView, node: int, n: int, n_words: int, min_share: float) -> pd.DataFrame:
+    """All about a node as rows: kind (child, parent, document, year), rank, name, id, topic, year, and numbers."""
+    import pandas as pd
+
+    import topoi
+
+    labels = view.node_labels(n_words)
+    topic = view.rows("node", node=node)[0][3]
+    rows: list[dict[str, Any]] = []
+    children = view.rows("node_children", node=node, n=-1)
+    for _, child, of, alpha, share, number, _ in [row for row in children if row[4] >= min_share][:n]:
+        row = {"kind": "child", "name": topoi.WORDS if child is None else child, "topic": of, "alpha": alpha}
+        words = labels.get(child, "") if of is None else " ".join(view.top_words(n_words, topic=of)["word"])
+        rows.append(row | {"share": share, "n_words": number, "words": words})
+    for _, parent, alpha, share, number, _ in view.rows("node_parents", node=node, n=n):
+        row = {"kind": "parent", "name": parent, "alpha": alpha, "share": share, "n_words": number}
+        rows.append(row | {"words": labels.get(parent, "")})
+    if node:
+        for found in topoi.node_documents(view, node, n).to_dict("records"):
+            row = {"kind": "document", "name": found.get("title"), "id": found["id"], "year": found.get("year")}
+            rows.append(row | {"share": found["share"], "n_words": found["n_words"]})
+        is_inner = node in view.super_nodes
+        years = view.rows("node_trend", node=node) if is_inner else view.rows("topic_trend", topic=topic)
+        rows += [{"kind": "year", "year": year, "share": share, "n_words": number} for year, number, share in years]
+    columns = ["kind", "rank", "name", "id", "topic", "year", "alpha", "share", "n_words", "words"]
+    frame = pd.DataFrame(rows, columns=columns)
+    frame["rank"] = frame.groupby("kind", sort=False).cumcount() + 1
+    return frame.astype({"topic": "Int64", "year": "Int64", "n_words": "Int64"})
