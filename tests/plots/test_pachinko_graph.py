@@ -118,8 +118,20 @@ def test_a_node_among_its_parents_and_children(four_level):
     assert [box.text for box in leaf.layout.annotations][-6:] == [
         w.replace("&", "&amp;").replace("<b>", "&lt;b&gt;") for w in words["word"]
     ]
-    with pytest.raises(NotFoundError, match="no node 'super 99'; it has 'root'"):
+    widths = [line.line.width for line in lines(leaf)][-6:]
+    np.testing.assert_allclose(widths, np.maximum(9.0 * words["probability"] / words["probability"].max(), 0.6))
+    assert boxes(topoi.plots.pachinko_graph(four_level, node=3)).keys() == {
+        "root", "super 2", *(f"sub {k}" for k in range(9))
+    }  # fmt: skip
+    with pytest.raises(NotFoundError, match="no node 'super 99'"):
         topoi.plots.pachinko_graph(four_level, node="super 99")
+
+
+def test_a_graph_without_super_topics():
+    model = topoi.PachinkoAllocation(dag=topoi.Dag.from_levels(3), n_iter=5, random_state=0).fit(corpus())
+    figure = topoi.plots.pachinko_graph(model)
+    assert set(boxes(figure)) == {"root", "topic 0", "topic 1", "topic 2"}
+    assert figure.layout.title.text == "The root and the topics with most words"
 
 
 def test_any_graph(free):

@@ -6,7 +6,6 @@ import re
 import shutil
 import sqlite3
 import xml.etree.ElementTree as ET
-from html.parser import HTMLParser
 
 import pytest
 
@@ -16,7 +15,7 @@ from topoi.store import store as store_module
 from topoi.store.queries import PAGE_QUERIES
 from topoi.web.export import Limits, export_site
 from web.conftest import client_of
-from web.samples import FREE, HOSTILE, fit, hostile_corpus
+from web.samples import FREE, HOSTILE, fit, hostile_corpus, ordinary_corpus
 
 PAGES = [
     "structure",
@@ -162,20 +161,14 @@ def test_any_graph(client):
     assert "<b>earth</b>" not in client.get("/m/free/structure").text
 
 
-class Svg(HTMLParser):
-    """What graphs lead to, and their texts."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.inside, self.hrefs = 0, []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        given = dict(attributes)
-        if tag == "div" and (given.get("class") or "").startswith("chart graph"):
-            self.inside += 1
-        if self.inside and tag == "a" and "/m/" in (given.get("href") or ""):
-            self.hrefs.append(given["href"])
+def test_a_graph_without_super_topics(tmp_path):
+    model = fit(topoi.PachinkoAllocation, ordinary_corpus(12), dag=topoi.Dag.from_levels(3))
+    model.save(tmp_path / "s.topoi", name="m")
+    client = client_of(tmp_path / "s.topoi")
+    page = client.get("/m/m/structure.json").json()
+    assert page["super_topics"] == [] and len(page["edges"]) == 3
+    for address in ("structure", "topic/1", "document/0", "structure.svg"):
+        assert client.get(f"/m/m/{address}").status_code == 200
 
 
 def test_every_box_of_the_graph_leads_on(client):

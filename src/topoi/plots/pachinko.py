@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from topoi.analysis.given import need_graph
+from topoi.analysis.given import find_node, need_graph
 from topoi.analysis.structure import Edge, Excerpt, Graph, around, strongest, thickness
 from topoi.errors import ModelError
 from topoi.models.drawing import fit
@@ -39,7 +39,7 @@ def pachinko_graph(
     n_super: int = 8,
     n_sub: int = 4,
     min_share: float = 0.0,
-    node: str | None = None,
+    node: str | int | None = None,
     n_words: int = 5,
     width: int = 960,
 ) -> Any:
@@ -59,8 +59,8 @@ def pachinko_graph(
         How many children of each further node, by alpha.
     min_share : float
         Leave out edges whose alpha is a smaller part of their parent's sum; a node's strongest edge stays.
-    node : str, optional
-        A node to look at closely, such as ``"super 3"``.
+    node : str or int, optional
+        A node to look at closely, such as ``"super 3"``, or its number in ``model.dag_.nodes``.
     n_words : int
         How many words stand for a node; more show where the pointer is.
     width : int
@@ -83,8 +83,8 @@ def pachinko_graph(
     need_graph(model)
     if not 0.0 <= min_share <= 1.0:
         raise ModelError(f"min_share is {min_share!r}; it must be between 0 and 1")
-    for name, value in (("n_super", n_super), ("n_sub", n_sub), ("n_words", n_words)):
-        whole_number(name, value)
+    for option, value in (("n_super", n_super), ("n_sub", n_sub), ("n_words", n_words)):
+        whole_number(option, value)
     if whole_number("width", width) < _NARROWEST:
         raise ModelError(f"width is {width}; the figure needs at least {_NARROWEST} pixels")
     frame = model.edges()
@@ -92,13 +92,15 @@ def pachinko_graph(
     graph = Graph(Edge(*row) for row in zip(*listed, strict=True))
     if node is None:
         shown = strongest(graph, n_super, n_sub, min_share)
-        n_inner = len(graph.inner)
         n_drawn = sum(name in shown.level for name in graph.inner)
-        title = f"{n_drawn} of {n_inner} super-topics, with their strongest topics; lines by alpha"
-    else:
-        shown = around(graph, node, _SHOWN_AROUND, min_share)
-        title = f"{node}: {graph.share(node):.1%} of all words; lines by alpha"
-    return _figure(model, graph, shown, frame, title, node, n_words, width)
+        title = f"{n_drawn} of {len(graph.inner)} super-topics, with their strongest topics; lines by alpha"
+        if not graph.inner:
+            title = "The root and the topics with most words"
+        return _figure(model, graph, shown, frame, title, None, n_words, width)
+    name = model.dag_.nodes[find_node(model, node)]
+    shown = around(graph, name, _SHOWN_AROUND, min_share)
+    title = f"{name}: {graph.share(name):.1%} of all words; lines by alpha"
+    return _figure(model, graph, shown, frame, title, name, n_words, width)
 
 
 def _figure(
@@ -107,27 +109,27 @@ def _figure(
     go = graph_objects()
     topic = _topics_of(frame)
     boxes = _boxes(model, graph, shown, topic, n_words)
-    edges, level = list(shown.edges), dict(shown.level)
+    level = dict(shown.level)
+    thick = thickness(shown.edges, graph.root, _THICKEST, _THICKEST_OF_ROOT)
+    words: list[Edge] = []
     if node is not None and node in topic and node not in graph.below:
-        words = model.top_words(2 * n_words, topic=topic[node])
-        for word, p in zip(words["word"], words["probability"], strict=True):
-            key = ("word", str(word))
-            level[key] = level[node] + 1
-            edges.append(Edge(node, key, float(p), float(p), 0))
-            boxes[key] = _Box(str(word), f"<b>{escape(str(word))}</b><br>P(word | {escape(node)}) = {p:.4f}", None)
+        words = _words_of(model, node, topic[node], 2 * n_words)
+        thick |= thickness(words, None, _THICKEST, _THICKEST)
+        level |= {edge.child: level[node] + 1 for edge in words}
+        boxes |= {edge.child: _word_box(edge) for edge in words}
+    edges = [*shown.edges, *words]
     plan = layered(level, {(edge.parent, edge.child): edge.share for edge in edges})
     room = width - 2 * _SIDE
     gap = min(170.0, max(34.0, 0.15 * room))
     first = _ROOT if [name for name, at in level.items() if at == 0] == [graph.root] else None
     spans = columns(1 + max(level.values()), room, gap, first)
-    thick = thickness(edges, graph.root, _THICKEST, _THICKEST_OF_ROOT)
     beside = ports(plan.ways, thick, _HIGH + _PAD)
     figure = go.Figure()
     curves = {pair: _curve(spans, stops, beside[pair]) for pair, stops in plan.ways.items()}
     for pair, (x, y) in curves.items():
         line = {"width": thick[pair], "color": boxes[pair[1]].colour or boxes[pair[0]].colour or f"rgb({_NEUTRAL})"}
         figure.add_trace(go.Scatter(x=x, y=y, mode="lines", line=line, opacity=0.5, hoverinfo="skip"))
-    _add_line_hovers(go, figure, curves, edges, graph)
+    _add_line_hovers(go, figure, curves, shown.edges)
     for key, box in boxes.items():
         _add_box(figure, spans[plan.place[key][0]], plan.place[key][1], box, key == node)
     size = 16 if width >= 600 else 13
@@ -138,6 +140,18 @@ def _figure(
     height = (plan.size + 2) * _ROW + 60
     margin = {"l": _SIDE, "r": _SIDE, "t": 52, "b": 8}
     return figure.update_layout(width=width, height=height, margin=margin, showlegend=False, hovermode="closest")
+
+
+def _words_of(model: Any, node: str, topic: int, n: int) -> list[Edge]:
+    """A topic's words as what it leads to, by their probabilities."""
+    words = model.top_words(n, topic=topic)
+    pairs = zip(words["word"], words["probability"], strict=True)
+    return [Edge(node, ("word", str(word)), float(p), float(p), 0) for word, p in pairs]
+
+
+def _word_box(edge: Edge) -> _Box:
+    word = str(edge.child[1])  # type: ignore[index]
+    return _Box(word, f"<b>{escape(word)}</b><br>P(word | {escape(str(edge.parent))}) = {edge.share:.4f}", None)
 
 
 def _topics_of(frame: Any) -> dict[Any, int]:
@@ -191,12 +205,10 @@ def _curve(
     return x, y
 
 
-def _add_line_hovers(go: Any, figure: Any, curves: Mapping[Any, Any], edges: Sequence[Edge], graph: Graph) -> None:
+def _add_line_hovers(go: Any, figure: Any, curves: Mapping[Any, Any], edges: Sequence[Edge]) -> None:
     """Where the pointer meets a line, its numbers: near the child's end, where lines are apart."""
     x, y, texts = [], [], []
     for edge in edges:
-        if edge.child not in graph.level:
-            continue
         line_x, line_y = curves[edge.parent, edge.child]
         text = (
             f"{escape(str(edge.parent))} → <b>{escape(str(edge.child))}</b><br>alpha {edge.alpha:.4g}"
