@@ -90,10 +90,19 @@ def layered(level: Mapping[Any, int], weight: Mapping[Edge, float]) -> Layers:
 def columns(n: int, room: float, gap: float, first: float | None = None) -> list[tuple[float, float]]:
     """Where ``n`` columns begin and end: all equally wide, or the first of a width of its own and half a gap after it.
 
+    Parameters
+    ----------
+    n : int
+        How many columns.
+    room, gap : float
+        The whole width, and what lies between two columns.
+    first : float, optional
+        The width of the first.
+
     Examples
     --------
     >>> from topoi.models.layers import columns
-    >>> columns(3, 100, 10, first=20)
+    >>> columns(3, 100.0, 10.0, first=20.0)
     [(0.0, 20.0), (25.0, 57.5), (67.5, 100.0)]
     """
     begins = [] if first is None or n < 2 else [(0.0, first)]
@@ -105,7 +114,7 @@ def columns(n: int, room: float, gap: float, first: float | None = None) -> list
 
 def ports(
     ways: Mapping[Edge, list[tuple[int, float]]], thickness: Mapping[Edge, float], room: float
-) -> dict[Edge, Any]:
+) -> dict[Edge, tuple[float, float]]:
     """How far from the middle of its two nodes each edge begins and ends, so that lines lie side by side.
 
     At every node lines are stacked in the order of where they lead, closer together where ``room`` is short.
