@@ -2,7 +2,8 @@
 
     topoi demo --no-browse && python -m studies.browser_pictures state-of-the-union.topoi
 
-Needs chromium and playwright. Writes docs/browser-topics.png, docs/browser-author.png and docs/browser-document.png.
+Needs chromium and playwright. Writes docs/browser-topics.png, docs/browser-author.png, docs/browser-document.png and,
+from a pachinko model of the same addresses that is fitted and added to the file if there is none, docs/browser-structure.png.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 DOCS = Path(__file__).parents[1] / "docs"
 WIDTH, HEIGHT = 1280, 860
 PRESIDENT = "Theodore Roosevelt"
+N_SUPER, N_SUB = 10, 50
 PASSAGE = "gold silver currency treasury notes"
 
 
@@ -49,10 +51,23 @@ def ask(address: str) -> dict[str, object]:
         return json.load(answer)
 
 
+def add_structure(file: Path) -> None:
+    """See to it that the file has a model over a graph."""
+    import topoi
+
+    with topoi.open_store(file) as store:
+        if (store.models()["model"] == "PachinkoAllocation").any():
+            return
+    corpus = topoi.load_dataset("state-of-the-union", unit="passage")
+    topoi.PachinkoAllocation(N_SUPER, N_SUB, n_iter=600, random_state=0).fit(corpus).save(file, name="structure")
+
+
 def pictures(address: str) -> dict[str, tuple[str, str]]:
     """For each picture the page, and whether in light or dark."""
     with urllib.request.urlopen(address) as answer:
-        root = answer.url
+        models = ask(f"{answer.url}models.json")["models"]
+    slug = {model["family"]: model["slug"] for model in models}  # type: ignore[index, attr-defined]
+    root = f"{address}/m/{slug['AuthorTopicModel']}/"
     found = ask(f"{root}search.json?q={PRESIDENT.replace(' ', '+')}")
     president = next(row["author_id"] for row in found["authors"])  # type: ignore[index]
     passages = ask(f"{root}documents.json?q={PASSAGE.replace(' ', '+')}")["documents"]
@@ -61,6 +76,7 @@ def pictures(address: str) -> dict[str, tuple[str, str]]:
         "browser-topics": (root, "light"),
         "browser-author": (f"{root}author/{president}", "light"),
         "browser-document": (f"{root}document/{passage}", "dark"),
+        "browser-structure": (f"{address}/m/{slug['PachinkoAllocation']}/structure", "light"),
     }
 
 
@@ -71,6 +87,7 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    add_structure(given.file)
     with served(given.file) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for name, (page_address, scheme) in pictures(address).items():

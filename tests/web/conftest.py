@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 from topoi.web.app import make_app
-from web.samples import hostile_corpus, ordinary_corpus, save_all
+from web.samples import hostile_corpus, ordinary_corpus, save_all, save_graphs
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -30,6 +30,12 @@ def corpus():
 def stored(corpus, tmp_path_factory):
     """A store that no test may write to."""
     return save_all(corpus, tmp_path_factory.mktemp("web") / "small-collection.topoi")
+
+
+@pytest.fixture(scope="session")
+def graphed(corpus, tmp_path_factory):
+    """A store of models over graphs that no test may write to."""
+    return save_graphs(corpus, tmp_path_factory.mktemp("graphs") / "graphs.topoi")
 
 
 @pytest.fixture

@@ -92,3 +92,29 @@ def save_all(corpus: topoi.Corpus, path: Path) -> Path:
     fit(topoi.AuthorTopicModel, corpus, 5, alpha=0.1, fictitious_authors=True).save(path, name="with private authors")
     fit(topoi.AuthorTopicModel, corpus, 6, alpha=0.1, n_chains=2).save(path, name="who & what/é")
     return path
+
+
+# A graph whose edges skip levels, with an inner node that draws words, and a name that must be escaped.
+FREE = [
+    ("root", "sky & <b>earth</b>"),
+    ("root", "life"),
+    ("root", "law"),
+    ("sky & <b>earth</b>", "stars"),
+    ("life", "cells"),
+    ("life", "stars"),
+    ("law", "courts"),
+    ("law", "cells"),
+    ("law", topoi.WORDS),
+    ("root", "deep"),
+    ("deep", "deeper"),
+    ("deeper", "courts"),
+    ("deeper", "stars"),
+]
+
+
+def save_graphs(corpus: topoi.Corpus, path: Path) -> Path:
+    """A store with a model that has no graph, one over a free graph, and one of four levels."""
+    fit(topoi.LDA, corpus, 3, alpha=0.1).save(path, name="lda")
+    fit(topoi.PachinkoAllocation, corpus, dag=topoi.Dag.from_edges(FREE)).save(path, name="free")
+    fit(topoi.PachinkoAllocation, corpus, 4, 6).save(path, name="four")
+    return path

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -45,9 +46,16 @@ def browser(program):
 @pytest.fixture(scope="module")
 def address(stored, tmp_path_factory):
     """A running server of a copy that may be written to."""
+    path = shutil.copy(stored, tmp_path_factory.mktemp("journeys") / "small-collection.topoi")
+    with served(path) as found:
+        yield found
+
+
+@contextmanager
+def served(path):
+    """The address of a server that runs as long as the block."""
     from topoi.web.app import make_app
 
-    path = shutil.copy(stored, tmp_path_factory.mktemp("journeys") / "small-collection.topoi")
     with listen("127.0.0.1", 0) as door:
         port = door.getsockname()[1]
         config = uvicorn.Config(make_app(path, port=port), log_level="error", ws="none", access_log=False)
@@ -61,6 +69,13 @@ def address(stored, tmp_path_factory):
 
 @pytest.fixture
 def visit(browser, address):
+    """Opens pages of the collection."""
+    with watched(browser, address) as open_page:
+        yield open_page
+
+
+@contextmanager
+def watched(browser, address):
     """Opens pages, and fails the test if a console or the network complains or another host is asked for anything."""
     complaints: list[str] = []
     contexts = []
@@ -128,6 +143,50 @@ def test_author_to_topic_to_document_to_word(visit):
     page.wait_for_url("**/word/*")
     assert name in heading(page)
     keep(page, "word")
+
+
+def test_structure_to_super_topic_to_topic_to_document(browser, graphed):
+    with served(graphed) as address, watched(browser, address) as visit:
+        page = visit("/m/four/")
+        page.get_by_role("navigation").get_by_role("link", name="Structure").click()
+        page.wait_for_url("**/structure")
+        n_lines = page.locator("svg.wide .way").count()
+        keep(page, "structure")
+        page.get_by_role("link", name="all edges").click()
+        page.wait_for_url("**/structure?min_share=0.0")
+        assert page.locator("svg.wide .way").count() == 4 + 24 > n_lines
+        name = page.locator("#super-topics .node b").first.inner_text()
+        page.locator("#super-topics a.node").first.click()
+        page.wait_for_url("**/structure/*")
+        assert name in heading(page)
+        keep(page, "super-topic")
+        page.locator("svg.wide a.leaf").first.focus()
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/topic/*")
+        assert page.get_by_role("heading", name="Part of super-topics").is_visible()
+        page.locator("ol.docs a.title").first.click()
+        page.wait_for_url("**/document/*")
+        assert page.get_by_role("heading", name="Its super-topics").is_visible()
+        page.locator("aside a.node").first.click()
+        page.wait_for_url("**/structure/*")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_structure_without_script_fits_the_screen(browser, graphed, width, scheme):
+    with served(graphed) as address, watched(browser, address) as visit:
+        for path in ("/m/four/structure", "/m/free/structure", "/m/four/structure/2"):
+            page = visit(path, width=width, scheme=scheme, script=False)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            kind = "narrow" if width < 500 else "wide"
+            boxes = [box.bounding_box() for box in page.locator(f"svg.{kind} .box").all()]
+            assert len(boxes) > 4
+            for i, a in enumerate(boxes):
+                for b in boxes[:i]:
+                    apart = a["x"] >= b["x"] + b["width"] or b["x"] >= a["x"] + a["width"]
+                    assert apart or a["y"] >= b["y"] + b["height"] or b["y"] >= a["y"] + a["height"]
+            for text, box in zip(page.locator(f".graph svg.{kind} text").all(), boxes, strict=False):
+                assert text.bounding_box()["width"] <= box["width"] + 1
+            keep(page, f"{path[3:].replace('/', '-')}-{width}-{scheme}")
 
 
 def test_words_change_colour_and_numbers_show(visit):

@@ -4,6 +4,7 @@ Install with ``pip install "topoi[plots]"``. The web browser (``topoi browse``) 
 """
 
 from topoi.plots.map import topic_map
+from topoi.plots.pachinko import pachinko_graph
 from topoi.plots.trends import trends
 
-__all__ = ["topic_map", "trends"]
+__all__ = ["pachinko_graph", "topic_map", "trends"]

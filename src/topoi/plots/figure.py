@@ -33,6 +33,12 @@ def topic_colour(topic: int) -> str:
     return hex_from_oklch(_LIGHTNESS, _CHROMA, topic_hue(topic))
 
 
+def topic_colours(model: Any, topics: Sequence[int]) -> dict[int, str]:
+    """The colours of some topics: those they wear in the browser if the model is in a store."""
+    hues = model.topic_hues() if hasattr(model, "topic_hues") else {}
+    return {k: hex_from_oklch(_LIGHTNESS, _CHROMA, hues.get(k, topic_hue(k))) for k in topics}
+
+
 def leading_words(model: Any, topics: Sequence[int], n: int) -> dict[int, list[str]]:
     """The first words of some topics."""
     return {k: [str(word) for word in model.top_words(n, topic=k)["word"]] for k in topics}

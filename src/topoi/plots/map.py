@@ -10,7 +10,7 @@ from topoi.analysis.given import need_topics
 from topoi.errors import ModelError
 from topoi.models.topic_distances import jensen_shannon
 from topoi.models.topic_layout import topic_map as places_of
-from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colour
+from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
 
 _LARGEST = 70.0  # pixels across
 _WORDS = 10
@@ -57,7 +57,7 @@ def topic_map(model: Any) -> Any:
             textfont={"size": 11},
             marker={
                 "size": (_LARGEST * np.sqrt(share / share.max())).tolist(),
-                "color": [topic_colour(k) for k in range(chain.n_topics)],
+                "color": list(topic_colours(model, range(chain.n_topics)).values()),
                 "opacity": 0.55,
                 "line": {"width": 0},
             },

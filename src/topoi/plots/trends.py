@@ -8,7 +8,7 @@ from typing import Any
 from topoi.analysis.given import need_topic
 from topoi.analysis.trends import hottest_topics, topic_trends
 from topoi.corpus.corpus import Corpus
-from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colour
+from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
 
 _RISING, _FALLING = 4, 3
 _WORDS = 3
@@ -45,6 +45,7 @@ def trends(model: Any, corpus: Corpus | None = None, topics: Sequence[int] | Non
     frame = topic_trends(model, corpus, by)
     chosen = _moving(frame) if topics is None else [need_topic(model, k) for k in topics]
     words = leading_words(model, chosen, _WORDS)
+    colours = topic_colours(model, chosen)
     figure = go.Figure()
     for k in chosen:
         mine = frame[frame["topic"] == k]
@@ -55,7 +56,7 @@ def trends(model: Any, corpus: Corpus | None = None, topics: Sequence[int] | Non
                 customdata=mine["n_words"].tolist(),
                 name=f"{k}: {', '.join(words[k])}",
                 mode="lines+markers",
-                line={"color": topic_colour(k), "width": 2},
+                line={"color": colours[k], "width": 2},
                 marker={"size": 5},
                 hovertemplate="%{x}: %{y:.2%} of the words (%{customdata:,})",
             )

@@ -142,6 +142,20 @@ PAGE_QUERIES = {
         SELECT topic, n_tokens, share, hue, x, y, glue, words FROM topic WHERE model_id = :model_id ORDER BY topic""",
     "trends": """
         SELECT topic, year, n_tokens, share FROM topic_trend WHERE model_id = :model_id""",
+    "graph_nodes": """
+        SELECT node, name, level, topic, n_children, n_tokens, share, words FROM dag_node
+        WHERE model_id = :model_id ORDER BY node""",
+    "graph_edges": """
+        SELECT parent, child, alpha, share, n_tokens FROM dag_edge WHERE model_id = :model_id
+        ORDER BY parent, position""",
+    "graph_trends": """
+        SELECT node, year, n_tokens, share FROM node_trend WHERE model_id = :model_id""",
+    "node_works": f"""
+        SELECT {_DOCUMENT}, t.n_tokens, t.share
+        FROM document_node AS t INDEXED BY document_node_by_node JOIN document AS d ON d.document_id = t.document_id
+        WHERE t.model_id = :model_id AND t.node = :node ORDER BY t.share DESC, t.document_id LIMIT :n""",
+    "words_named": """
+        SELECT w.word_id, w.word FROM json_each(:ids) AS i CROSS JOIN word AS w ON w.word = i.value ORDER BY i.key""",
     "author_names": """
         SELECT author_id, substr(author, 1, 201), n_documents FROM author ORDER BY author_id""",
     "topic_word_counts": """
@@ -186,7 +200,12 @@ PAGE_QUERIES = {
         CROSS JOIN document AS d ON d.document_id = i.value ORDER BY i.key""",
     "work_and_others": f"""
         SELECT {_DOCUMENT}, CASE WHEN i.key = 0 THEN substr(d.title, 1, 5001) END, d.date, d.n_tokens,
-            CASE WHEN i.key = 0 THEN substr(d.metadata, 1, 200001) END, CASE WHEN i.key = 0 THEN d.text END
+            CASE WHEN i.key = 0 THEN substr(d.metadata, 1, 200001) END, CASE WHEN i.key = 0 THEN d.text END,
+            CASE WHEN i.key = 0 THEN
+                (SELECT json_group_array(json_array(node, n_tokens, share)) FROM (
+                    SELECT node, n_tokens, share FROM document_node
+                    WHERE model_id = :model_id AND document_id = d.document_id
+                    ORDER BY share DESC, node LIMIT :n)) END
         FROM json_each(:ids) AS i CROSS JOIN document AS d ON d.document_id = i.value ORDER BY i.key""",
     "document_text": """
         SELECT substr(text, 1, :n) FROM document WHERE document_id = :document_id""",
@@ -232,4 +251,6 @@ PAGE_QUERIES = {
         WHERE word >= :first AND word < :beyond ORDER BY n_tokens DESC, word_id LIMIT :n""",
 }
 # Read whole, once for each state of the file, and kept.
-READ_ONCE = frozenset({"models", "collection", "faces", "trends", "author_names"})
+READ_ONCE = frozenset(
+    {"models", "collection", "faces", "trends", "graph_nodes", "graph_edges", "graph_trends", "author_names"}
+)

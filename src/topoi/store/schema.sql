@@ -246,7 +246,8 @@ CREATE TABLE dag_node (
     share REAL NOT NULL,                 -- of all tokens
     alpha_sum REAL NOT NULL,             -- what alpha of its edges sums to; 0 if it has none
     label TEXT NOT NULL,                 -- the first three of its words
-    words TEXT NOT NULL,                 -- JSON list: the 20 most telling words (relevance 0.6); none for the root
+    words TEXT NOT NULL,                 -- JSON list: the 20 most telling words (relevance 0.6, or 0.3 if it has
+                                         -- children); none for the root
     PRIMARY KEY (model_id, node)
 ) WITHOUT ROWID;
 

@@ -31,11 +31,11 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8765
 # Those who wait for a labelling to end hold a thread each; some are always left for readers.
 _THREADS = AT_ONCE + MOST_WAITING + 6
-_PICTURES = ("topic", "author", "trends")
+_PICTURES = ("topic", "structure", "node", "author", "trends")
 _HIDDEN: dict[str, Any] = {"include_in_schema": False, "response_model": None}
 _ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"model": shapes.ErrorPage, "description": "A parameter is outside its limits."},
-    404: {"model": shapes.ErrorPage, "description": "There is no such model, topic, author, document or word."},
+    404: {"model": shapes.ErrorPage, "description": "There is no such model, topic, node, author, document or word."},
     503: {"model": shapes.ErrorPage, "description": "The file cannot be read, or too much is asked at once."},
 }
 

@@ -14,9 +14,10 @@ from markupsafe import Markup
 
 from topoi.web.colours import face_class
 from topoi.web.filters import clip, count, percent, thousands
+from topoi.web.graphs import graph
 from topoi.web.maps import matrix, topic_map
 from topoi.web.standalone import standalone_svg
-from topoi.web.svg import element, path, picture, smoothed, topic_name, window_for
+from topoi.web.svg import element, node_name, path, picture, smoothed, topic_name, window_for
 from topoi.web.timelines import columns, lines, stacked
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "chart_of",
     "columns",
     "double_bar",
+    "graph",
     "lines",
     "matrix",
     "ribbon",
@@ -179,6 +181,9 @@ def chart_of(page: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
     if kind == "topic" and page["trend"] and len(page["trend"]["years"]) > 1:
         title = f"{topic_name(page['topic'], 60)} (topic {page['topic']['topic']}), share of each year’s words"
         return standalone_svg(columns(page["trend"], page["topic"]), title)
+    if kind in ("structure", "node") and page["edges"]:
+        title = f"{clip(site['title'], 120)}: structure of topics" if kind == "structure" else node_name(page["node"])
+        return standalone_svg(graph(page["nodes"], page["edges"]), title)
     if kind == "author" and page["by_year"] and page["by_year"]["years"]:
         return standalone_svg(stacked(page["by_year"], page["author"]["name"]), clip(page["author"]["name"], 120))
     if kind == "trends" and page["series"]:

@@ -20,12 +20,13 @@ from topoi.web.charts import chart_of
 from topoi.web.links import StaticLinks
 from topoi.web.pages import PAGES, shapes
 from topoi.web.pages.room import Library, Room
+from topoi.web.pages.structure import inner_nodes
 from topoi.web.render import render, site_of, static_files
 
 # By this file a folder is known to be a copy that may be replaced.
 MARK = "topoi-site.json"
 _LEFT_OUT = "left-out"
-_PICTURES = ("overview", "topic", "author", "trends")
+_PICTURES = ("overview", "topic", "structure", "node", "author", "trends")
 _BUILD = {page.kind: page.build for page in PAGES}
 
 
@@ -269,6 +270,10 @@ class _Copy:
         yield PageFile("models", _BUILD["models"])
         if "trends" in self.kinds:
             yield PageFile("trends", _BUILD["trends"])
+        if "structure" in self.kinds:
+            yield PageFile("structure", _BUILD["structure"])
+            for node in inner_nodes(self.room):
+                yield PageFile(f"structure/{node}", partial(_call, "node", (node,)))
         yield from self._comparisons()
         yield from self._lists()
         if self.room.has_topics:

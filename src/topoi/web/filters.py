@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from topoi.models.drawing import ELLIPSIS
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 NARROW_SPACE = "\u202f"  # holds a figure and its sign together
-ELLIPSIS = "…"
 
 
 def percent(share: float | None) -> str:

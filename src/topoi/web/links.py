@@ -96,6 +96,10 @@ class PageLinks(ABC):
         """The list of documents."""
         return self.page("documents", query)
 
+    def structure(self, node: int | None = None, **query: Any) -> str:
+        """The graph of topics, or one of its inner nodes."""
+        return self.page("structure" if node is None else f"structure/{int(node)}", query)
+
     def trends(self, **query: Any) -> str:
         """Topics along time."""
         return self.page("trends", query)

@@ -48,6 +48,24 @@ def face(topic: Mapping[str, Any], n: int = 7) -> Markup:
     return Markup("".join(parts))
 
 
+def node_face(node: Mapping[str, Any], n: int = 6) -> Markup:
+    """A super-topic's face: the name a person gave it or its first telling word and its number, then more words.
+
+    Examples
+    --------
+    >>> node_face({"name": "super 3", "label": None, "words": ["gold", "silver"]}, 2)
+    Markup('<b dir="auto">gold</b><sub>super 3</sub> <span class="near">silver</span>')
+    >>> node_face({"name": "health", "label": "health", "words": ["drug"]}, 2)
+    Markup('<b dir="auto">health</b> <span class="near">drug</span>')
+    """
+    words = node["words"]
+    name = node["label"] or (words[0] if words else "no words")
+    others = (words if node["label"] else words[1:])[: n - 1]
+    number = "" if node["label"] else f"<sub>{escape(node['name'])}</sub>"
+    more = f' <span class="near">{_listed(others)}</span>' if others else ""
+    return Markup(f'<b dir="auto">{escape(clip(name, 60))}</b>{number}{more}')
+
+
 def _listed(words: Sequence[str]) -> str:
     return escape(", ".join(clip(word, 30) for word in words))
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # The menu's names for pages whose kinds are called otherwise.
 _MENU_KEYS = {"overview": "topics"}
 # Pages that a menu entry stands for.
-_BELONGS = {"topic": "overview", "author": "authors", "document": "documents", "word": "overview"}
+_BELONGS = {"topic": "overview", "author": "authors", "document": "documents", "word": "overview", "node": "structure"}
 _NEEDS_SERVER = ("search", "parse", "reviewers")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 
+from topoi.models.drawing import clean, number
 from topoi.web.colours import LIGHT, ink, tint
-from topoi.web.svg import clean, number
 
 SANS = "'Noto Sans', 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 _NAMESPACE = "http://www.w3.org/2000/svg"
@@ -50,11 +50,11 @@ def standalone_svg(markup: str, title: str) -> str:
     heading.text = clean(title)
     field = ET.SubElement(root, "g", {"transform": f"translate({number(_MARGIN)} {number(_HEAD + _MARGIN)})"})
     for child in chart:
-        field.append(_plain(child, 0.0, False))
+        field.append(_plain(child, None, False))
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _plain(old: ET.Element, hue: float, glue: bool) -> ET.Element:
+def _plain(old: ET.Element, hue: float | None, glue: bool) -> ET.Element:
     """A copy with colours for classes; the hue is that of the nearest element around that has one."""
     classes = old.get("class", "").split()
     for name in classes:
@@ -67,8 +67,9 @@ def _plain(old: ET.Element, hue: float, glue: bool) -> ET.Element:
     return new
 
 
-def _look(tag: str, classes: list[str], hue: float, glue: bool) -> Mapping[str, str]:
+def _look(tag: str, classes: list[str], around: float | None, glue: bool) -> Mapping[str, str]:
     """The presentation attributes that ``style.css`` gives to an element of these classes."""
+    hue = 0.0 if around is None else around
     colour = ink(hue, glue=glue)
     for name in classes:
         if name in _FIXED:
@@ -77,6 +78,13 @@ def _look(tag: str, classes: list[str], hue: float, glue: bool) -> Mapping[str, 
             return {"fill": LIGHT.accent, "fill-opacity": f"{1 - (int(name[5:]) - 1) / _SHADE_STEPS:.2f}"}
         if name == "run":
             return {"fill": "none", "stroke": LIGHT.accent, "stroke-width": "1.5"}
+    if "way" in classes:
+        plain = {"stroke": LIGHT.quiet, "stroke-opacity": "0.35"}
+        return {"fill": "none", **(plain if "plain" in classes else {"stroke": colour, "stroke-opacity": "0.45"})}
+    if "box" in classes:
+        if around is None:
+            return {"fill": LIGHT.card, "stroke": LIGHT.quiet, "stroke-opacity": "0.55"}
+        return {"fill": tint(hue, glue=glue), "stroke": colour, "stroke-opacity": "0.55"}
     if "fill" in classes:
         return {"fill": colour, **({"fill-opacity": "0.55"} if "soft" in classes else {})}
     if "pale" in classes:
@@ -112,5 +120,9 @@ _FIXED: Mapping[str, Mapping[str, str]] = {
     "run-end": {"fill": LIGHT.quiet, "font-size": "11"},
     "field": {"fill": LIGHT.card, "stroke": LIGHT.rule},
     "band": {"fill": LIGHT.paper, "fill-opacity": "0"},
+    "dot": {"fill": LIGHT.quiet, "fill-opacity": "0.6"},
+    "first": {"fill": LIGHT.ink, "font-size": "12.5", "font-weight": "600"},
+    "rest": {"fill": LIGHT.quiet, "font-size": "12.5"},
+    "all": {"fill": LIGHT.ink, "font-size": "12.5"},
     "sub": {"font-size": "9", "font-weight": "400", "fill": LIGHT.quiet},
 }

@@ -3,42 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup, escape
 
-from topoi.web.filters import ELLIPSIS, clip
-
-# What XML 1.0 cannot hold, whatever the escape: a chart must stay a picture when a name has a null byte in it.
-_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+from topoi.models.drawing import clean, number
+from topoi.web.filters import clip
 
 WIDE, NARROW = 720.0, 360.0  # the two widths in which charts are drawn; pages show the one that fits
-
-
-def clean(text: object) -> str:
-    """A text without the characters that XML forbids.
-
-    Examples
-    --------
-    >>> clean("a" + chr(0) + "b")
-    'ab'
-    """
-    return _ILLEGAL.sub("", str(text))
-
-
-def number(value: float) -> str:
-    """A coordinate in as few characters as a tenth of a pixel needs.
-
-    Examples
-    --------
-    >>> number(12.04), number(3.0), number(-0.01)
-    ('12', '3', '0')
-    """
-    text = f"{value:.1f}"
-    return "0" if text == "-0.0" else text.removesuffix(".0")
 
 
 def element(name: str, *children: object, **attributes: object) -> Markup:
@@ -148,6 +121,21 @@ def topic_name(face: Mapping[str, Any], length: int = 22) -> str:
     return clip(face.get("label") or words[0], length)
 
 
+def node_name(node: Mapping[str, Any], length: int = 60) -> str:
+    """What a node of a graph is called in a chart: the name a person gave it, or its topic's, or its number and word.
+
+    Examples
+    --------
+    >>> node_name({"name": "super 3", "label": None, "topic": None, "n_children": 2, "words": ["gold"]})
+    'super 3, gold'
+    """
+    if node["label"]:
+        return clip(node["label"], length)
+    if node["topic"] and not node["n_children"]:
+        return f"{topic_name(node['topic'], length)} (topic {node['topic']['topic']})"
+    return clip(", ".join([node["name"], *node["words"][:1]]), length)
+
+
 def smoothed(values: Sequence[float | None], window: int, weights: Sequence[float] | None = None) -> list[float | None]:
     """Means over ``window`` neighbours, fewer at the ends; a missing value stays missing.
 
@@ -188,60 +176,3 @@ def window_for(n: int) -> int:
     (1, 3, 11)
     """
     return n // 20 // 2 * 2 + 1
-
-
-def text_width(text: str, size: float) -> float:
-    """About how wide a text is, without knowing the font."""
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    capitals = sum(character.isupper() for character in text)
-    return size * (0.57 * (len(text) - wide) + 0.13 * capitals + 1.0 * wide)
-
-
-def fit(text: str, size: float, width: float) -> str:
-    """A text cut where it would pass a width.
-
-    Examples
-    --------
-    >>> fit("reinforcement", 12, 60)
-    'reinfor…'
-    """
-    if text_width(text, size) <= width:
-        return text
-    while len(text) > 1 and text_width(text + ELLIPSIS, size) > width:
-        text = text[:-1]
-    return text + ELLIPSIS
-
-
-def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places near the wanted ones, in the same order, at least ``gap`` apart and, if there is room, within bounds.
-
-    Examples
-    --------
-    >>> spread([10, 11, 40], 12, 0, 100)
-    [4.5, 16.5, 40.0]
-    """
-    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    # Blocks of labels that touch move together around the middle of what they want.
-    blocks: list[tuple[float, list[int]]] = []
-    for i in order:
-        blocks.append((wanted[i], [i]))
-        while len(blocks) > 1 and _top(blocks[-1], gap) < _bottom(blocks[-2], gap) + gap:
-            _, members = blocks.pop()
-            _, earlier = blocks.pop()
-            joined = earlier + members
-            middle = sum(wanted[j] for j in joined) / len(joined)
-            half = gap * (len(joined) - 1) / 2
-            blocks.append((min(max(middle, low + half), max(high - half, low + half)), joined))
-    places = [0.0] * len(wanted)
-    for middle, members in blocks:
-        for position, i in enumerate(members):
-            places[i] = middle + gap * (position - (len(members) - 1) / 2)
-    return places
-
-
-def _top(block: tuple[float, list[int]], gap: float) -> float:
-    return block[0] - gap * (len(block[1]) - 1) / 2
-
-
-def _bottom(block: tuple[float, list[int]], gap: float) -> float:
-    return block[0] + gap * (len(block[1]) - 1) / 2

@@ -7,9 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
+from topoi.models.drawing import fit, spread
 from topoi.web.colours import alike, face_class
 from topoi.web.filters import clip, count, percent, span, thousands
-from topoi.web.svg import element, fit, path, picture, smoothed, spread, ticks, topic_name, window_for, year_ticks
+from topoi.web.svg import element, path, picture, smoothed, ticks, topic_name, window_for, year_ticks
 
 Face = Mapping[str, Any]
 N_DASHES = 4  # ways to draw a line: unbroken, and three kinds of broken
@@ -85,8 +86,18 @@ class _Plane:
         )
 
 
-def columns(trend: Mapping[str, Any], face: Face) -> Markup:
-    """One topic's share of each year's words as columns, the highest written out."""
+def columns(trend: Mapping[str, Any], face: Face, name: str | None = None) -> Markup:
+    """One topic's share of each year's words as columns, the highest written out.
+
+    Parameters
+    ----------
+    trend : mapping
+        years, share, n_tokens.
+    face : mapping
+        Whose hue it wears.
+    name : str, optional
+        What the sentence calls it, if it is no topic.
+    """
     years, shares, tokens = trend["years"], trend["share"], trend["n_tokens"]
     peak = max(range(len(years)), key=lambda i: shares[i])
     low = min(range(len(years)), key=lambda i: shares[i])
@@ -113,8 +124,9 @@ def columns(trend: Mapping[str, Any], face: Face) -> Markup:
             marks.append(plane.band(year, f"{year}: {percent(share)} of the year’s words, {thousands(n)}"))
         return height, element("g", *marks, class_=face_class(face))
 
+    called = name or f"topic {face['topic']}, {topic_name(face)}"
     label = (
-        f"Share of each year’s words in topic {face['topic']}, {topic_name(face)}, from {years[0]} to {years[-1]}: "
+        f"Share of each year’s words in {called}, from {years[0]} to {years[-1]}: "
         f"highest in {years[peak]} with {percent(shares[peak])}, lowest in {years[low]} with {percent(shares[low])}"
     )
     return picture(draw, label)

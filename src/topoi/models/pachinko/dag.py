@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from topoi.errors import ModelError
+from topoi.models.drawing import Picture
 from topoi.models.validation import whole_number
 
 #: The child that stands for the vocabulary: an inner node with the edge ``(node, WORDS)`` emits words too.
@@ -227,6 +228,29 @@ class Dag:
         for level in self._level.values():
             widths[level] += 1
         return tuple(widths)
+
+    def picture(self, most: int = 12) -> Picture:
+        """The graph as an SVG picture, which a notebook shows; the root at the left, a column for each level.
+
+        Nodes that draw words are filled. A level of many nodes is drawn as one stack, with their number.
+
+        Parameters
+        ----------
+        most : int
+            How many nodes of a level are drawn one by one.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> "5,000 edges" in topoi.Dag.from_levels(50, 100).picture()
+        True
+        """
+        from topoi.models.pachinko.dag_picture import draw
+
+        return draw(self, whole_number("most", most))
+
+    def _repr_html_(self) -> str:
+        return self.picture()
 
     def to_plain(self) -> list[list[str]]:
         """The edges as JSON can hold them; ``from_edges`` makes the same graph of them.

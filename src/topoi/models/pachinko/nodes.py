@@ -14,6 +14,8 @@ from topoi.models.topic_rows import count_pairs
 
 # Labels favour words that tell a node from the rest (Sievert and Shirley 2014).
 _RELEVANCE = 0.6
+# A mixture of topics is much like the corpus: what is special to it has to weigh more.
+_RELEVANCE_OF_MIXTURES = 0.3
 
 
 def telling_words(
@@ -25,8 +27,9 @@ def telling_words(
     probable they are there than in the whole corpus, whose topics have ``sizes`` tokens.
     """
     overall = sizes @ topic_word
+    relevance = np.array([_RELEVANCE_OF_MIXTURES if dag.children(name) else _RELEVANCE for name in dag.nodes])
     with np.errstate(divide="ignore"):
-        ranking = np.log(_node_word(dag, alpha, topic_word)) - (1.0 - _RELEVANCE) * np.log(overall)
+        ranking = np.log(_node_word(dag, alpha, topic_word)) - (1.0 - relevance[:, None]) * np.log(overall)
     return largest(ranking[1:], n)
 
 

@@ -21,6 +21,7 @@ from topoi.web.pages.parse import parse_page
 from topoi.web.pages.reviewers import reviewers_page
 from topoi.web.pages.room import Room
 from topoi.web.pages.search import search_page
+from topoi.web.pages.structure import node_page, structure_page
 from topoi.web.pages.topic import topic_page
 from topoi.web.pages.trends import trends_page
 from topoi.web.pages.word import word_page
@@ -32,6 +33,10 @@ def _always(room: Room) -> bool:
 
 def _topics(room: Room) -> bool:
     return room.has_topics
+
+
+def _graph(room: Room) -> bool:
+    return room.has_graph
 
 
 def _some_authors(room: Room) -> bool:
@@ -101,6 +106,8 @@ def _with_other(parameters: dict[str, Any]) -> bool:
 PAGES = (
     Page("overview", "Topics", "", overview_page, shapes.OverviewPage),
     Page("topic", "Topic", "topic/{topic}", topic_page, shapes.TopicPage, _topics, in_menu=False),
+    Page("structure", "Structure", "structure", structure_page, shapes.StructurePage, _graph),
+    Page("node", "Super-topic", "structure/{node}", node_page, shapes.NodePage, _graph, in_menu=False),
     Page("authors", "Authors", "authors", authors_page, shapes.AuthorsPage, _some_authors),
     Page("author", "Author", "author/{author}", author_page, shapes.AuthorPage, _some_authors, in_menu=False),
     Page("documents", "Documents", "documents", documents_page, shapes.DocumentsPage),

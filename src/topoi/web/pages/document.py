@@ -23,6 +23,7 @@ from topoi.web.pages.parts import (
 )
 from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import AuthorShare, DocumentNear, DocumentPage, Face, FullDoc, Piece, Sampling
+from topoi.web.pages.structure import N_SUPER_OF_DOCUMENT, super_topics_in
 from topoi.web.pages.text import one_line, short
 
 N_SIMILAR = 6
@@ -48,10 +49,12 @@ def document_page(
         there = f"documents are numbered 0 to {room.collection['n_documents'] - 1}"
         raise NotFoundError(f"there is no document {document}; {there}")
     near = _nearest(room, document)
-    rows = room.rows("work_and_others", ids=json.dumps([document, *(other for other, _, _ in near)]))
+    numbers = json.dumps([document, *(other for other, _, _ in near)])
+    rows = room.rows("work_and_others", ids=numbers, n=N_SUPER_OF_DOCUMENT)
     if not rows or rows[0][0] != document:
         raise NotFoundError(f"there is no document {document}")
-    full, text = _full(rows[0])
+    *first, nodes = rows[0]
+    full, text = _full(first)
     sampling = Sampling(
         burn_in=BURN_IN if burn_in is None else burn_in,
         samples=SAMPLES if samples is None else samples,
@@ -67,6 +70,7 @@ def document_page(
         pieces=pieces,
         n_hidden=n_hidden,
         topics=topic_shares(room, labels.get("topic", ())),
+        super_topics=super_topics_in(room, nodes),
         authors=_authors(full, labels),
         faces=faces_of(room, pieces),
         sampling=sampling if _can_sample(room) else None,

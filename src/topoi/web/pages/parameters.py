@@ -28,6 +28,17 @@ Relevance = Annotated[
 Colour = Annotated[Literal["topic", "author"], Field(description="What the words of the text are coloured by.")]
 Period = Annotated[Literal["year", "decade"], Field(description="The unit of time.")]
 Topics = Annotated[list[Topic], Field(max_length=50, description="Topics to show; without any, those that move most.")]
+Node = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="A node's number in the graph of topics, from 0.")]
+MostNodes = Annotated[int, Field(ge=1, le=200, description="How many super-topics the picture shows at most.")]
+MinShare = Annotated[
+    float | None,
+    Field(
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="Show all edges that are at least this part of their parent's alpha; without it, the strongest.",
+    ),
+]
 Slug = Annotated[str, Field(max_length=2_400, description="A model's name; bytes outside [A-Za-z0-9._-] are ~XX.")]
 OtherSlug = Annotated[str | None, Field(max_length=2_400, description="The model to compare with.")]
 BurnIn = Annotated[int, Field(ge=0, le=500, description="Sweeps before the first sample.")]

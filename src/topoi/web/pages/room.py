@@ -257,6 +257,11 @@ class Room:
         return self.view.n_topics > 0
 
     @property
+    def has_graph(self) -> bool:
+        """Whether the model's topics hang on a graph."""
+        return self.view.has_graph
+
+    @property
     def has_authors(self) -> bool:
         """Whether the model tells authors apart."""
         return self.view.n_authors > 0

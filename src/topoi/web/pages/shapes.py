@@ -164,15 +164,38 @@ class Neighbour(TypedDict):
 
 
 class YearShares(TypedDict):
-    """A topic along time."""
+    """A topic or super-topic along time."""
 
     years: list[int]
     share: list[float]
     n_tokens: list[int]
 
 
+class NodeFace(TypedDict):
+    """A node of a graph of topics; ``label`` is a name that a person gave it, ``topic`` is what it draws words from."""
+
+    node: int
+    name: str
+    label: str | None
+    words: list[str]
+    share: float
+    n_tokens: int
+    n_children: int
+    topic: Face | None
+    trend: list[float] | None
+
+
+class NodePart(TypedDict):
+    """A node at the other end of an edge: the edge's alpha, its share of the parent's, the words that took it."""
+
+    node: NodeFace
+    alpha: float
+    share: float
+    n_tokens: int
+
+
 class TopicPage(TypedDict):
-    """A topic."""
+    """A topic; ``super_topics`` are the nodes that draw from it, in a model over a graph."""
 
     kind: Literal["topic"]
     topic: Face
@@ -183,6 +206,76 @@ class TopicPage(TypedDict):
     documents: list[TopicDocument]
     neighbours: list[Neighbour]
     trend: YearShares | None
+    super_topics: list[NodePart]
+
+
+class SuperTopic(TypedDict):
+    """A super-topic and its strongest children."""
+
+    node: NodeFace
+    children: list[NodePart]
+
+
+class GraphNode(TypedDict):
+    """A node in a picture, and its column there."""
+
+    node: NodeFace
+    column: int
+
+
+class GraphEdge(TypedDict):
+    """An edge in a picture; nodes by number."""
+
+    parent: int
+    child: int
+    alpha: float
+    share: float
+    n_tokens: int
+
+
+class StructurePage(TypedDict):
+    """A graph of topics: all super-topics, the largest first, and a picture of the strongest nodes and edges.
+
+    ``n_hidden`` counts the edges between nodes of the picture that it leaves out.
+    """
+
+    kind: Literal["structure"]
+    n_super: int
+    n_topics: int
+    n_edges: int
+    most: int
+    min_share: float | None
+    super_topics: list[SuperTopic]
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+    n_hidden: int
+
+
+class NodeWord(TypedDict):
+    """A word that tells a node from others."""
+
+    word_id: int
+    word: str
+
+
+class NodePage(TypedDict):
+    """A super-topic: what it draws from and what draws from it, words, documents, trend.
+
+    ``own`` is the part of its words that it draws itself, null if it draws none.
+    """
+
+    kind: Literal["node"]
+    node: NodeFace
+    min_share: float | None
+    own: NodePart | None
+    parents: list[NodePart]
+    children: list[NodePart]
+    words: list[NodeWord]
+    documents: list[TopicDocument]
+    trend: YearShares | None
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+    n_hidden: int
 
 
 class AuthorHead(TypedDict):
@@ -305,6 +398,14 @@ class DocumentNear(TypedDict):
     topics: list[Face]
 
 
+class NodeShare(TypedDict):
+    """A super-topic and how much of a document is in it."""
+
+    node: NodeFace
+    share: float
+    n_tokens: int
+
+
 class DocumentPage(TypedDict):
     """A document; ``n_hidden`` counts known words beyond what is shown of a very long text.
 
@@ -317,6 +418,7 @@ class DocumentPage(TypedDict):
     pieces: list[Piece]
     n_hidden: int
     topics: list[TopicShare]
+    super_topics: list[NodeShare]
     authors: list[AuthorShare]
     faces: dict[str, Face]
     sampling: Sampling | None
@@ -514,6 +616,8 @@ class ErrorPage(TypedDict):
 Page = (
     OverviewPage
     | TopicPage
+    | StructurePage
+    | NodePage
     | AuthorPage
     | AuthorsPage
     | DocumentPage

@@ -9,6 +9,7 @@ from topoi.web.pages import parameters
 from topoi.web.pages.parts import doc_of, name_of_author
 from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import Neighbour, TopicAuthor, TopicDocument, TopicPage, TopicWord, YearShares
+from topoi.web.pages.structure import super_topics_of
 from topoi.web.pages.text import short
 
 N_WORDS, N_AUTHORS, N_DOCUMENTS, N_NEIGHBOURS = 30, 20, 15, 6
@@ -35,6 +36,7 @@ def topic_page(room: Room, topic: parameters.Topic, relevance: parameters.Releva
             for other, distance in room.rows("topic_neighbours", topic=topic, n=N_NEIGHBOURS)
         ],
         trend=trend_of(room, topic),
+        super_topics=super_topics_of(room, topic),
     )
 
 

@@ -1,0 +1,207 @@
+"""The part of a pachinko graph that a picture can show: its strongest nodes and edges, or those around one node."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Hashable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from topoi.errors import ModelError, NotFoundError
+from topoi.models.pachinko.dag import WORDS
+
+Node = Hashable
+THINNEST = 0.6
+
+
+class Edge(NamedTuple):
+    """An edge of a fitted graph: its Dirichlet parameter, its share of the parent's, how many words took it."""
+
+    parent: Node
+    child: Node
+    alpha: float
+    share: float
+    n_words: int
+
+
+class Graph:
+    """A fitted graph, whatever its nodes are called.
+
+    Parameters
+    ----------
+    edges : iterable of Edge
+        All edges, parents by their levels, as a model's ``edges()`` lists them. Those to
+        ``topoi.WORDS`` say that an inner node draws words too.
+
+    Attributes
+    ----------
+    root : object
+        The node without parents.
+    level : dict
+        For every node the longest way from the root.
+    n_words : dict
+        How many words go through each node.
+    own : dict
+        For inner nodes that draw words the edge to ``topoi.WORDS``.
+
+    Examples
+    --------
+    >>> from topoi.analysis.structure import Edge, Graph
+    >>> graph = Graph([Edge("root", "a", 1.0, 0.5, 3), Edge("root", "b", 1.0, 0.5, 7), Edge("a", "b", 2.0, 1.0, 3)])
+    >>> graph.level["b"], graph.n_words["b"]
+    (2, 10)
+    """
+
+    def __init__(self, edges: Iterable[Edge]) -> None:
+        listed = list(edges)
+        if not listed:
+            raise ModelError("the graph has no edges")
+        self.own = {edge.parent: edge for edge in listed if edge.child == WORDS}
+        self.edges = [edge for edge in listed if edge.child != WORDS]
+        self.below: dict[Node, list[Edge]] = {}
+        self.above: dict[Node, list[Edge]] = {}
+        for edge in self.edges:
+            self.below.setdefault(edge.parent, []).append(edge)
+            self.above.setdefault(edge.child, []).append(edge)
+        self.root = listed[0].parent
+        self.level = {self.root: 0}
+        for edge in self.edges:  # parents come by level, so that the last one of a node is the deepest
+            self.level[edge.child] = self.level.get(edge.parent, 0) + 1
+        self.n_words = {node: sum(edge.n_words for edge in above) for node, above in self.above.items()}
+        own_words = self.own[self.root].n_words if self.root in self.own else 0
+        self.n_words[self.root] = own_words + sum(edge.n_words for edge in self.below.get(self.root, []))
+
+    @property
+    def inner(self) -> list[Node]:
+        """The super-topics: inner nodes below the root, those with most words first."""
+        nodes = [node for node in self.below if node != self.root]
+        return sorted(nodes, key=lambda node: -self.n_words[node])
+
+    def share(self, node: Node) -> float:
+        """The part of all words that go through a node."""
+        return self.n_words[node] / max(self.n_words[self.root], 1)
+
+    def need(self, node: Node) -> Node:
+        """A node that exists; another is a ``NotFoundError``."""
+        if node not in self.level:
+            shown = ", ".join(repr(name) for name in list(self.level)[:5])
+            raise NotFoundError(f"the graph has no node {node!r}; it has {shown}{' …' if len(self.level) > 5 else ''}")
+        return node
+
+
+class Excerpt(NamedTuple):
+    """What is shown of a graph: nodes with their columns, edges, and how many edges between these nodes are not."""
+
+    level: Mapping[Node, int]
+    edges: list[Edge]
+    n_hidden: int
+
+
+def by_words(edges: Iterable[Edge]) -> list[Edge]:
+    """Edges, those that most words took first."""
+    return sorted(edges, key=lambda edge: -edge.n_words)
+
+
+def children(graph: Graph, node: Node, min_share: float = 0.0, last: Container[Node] = ()) -> list[Edge]:
+    """A node's edges down, those in ``last`` after all others, else by alpha; without weak ones, but never without any.
+
+    Examples
+    --------
+    >>> from topoi.analysis.structure import Edge, Graph, children
+    >>> graph = Graph([Edge("root", "a", 3.0, 0.6, 3), Edge("root", "b", 1.0, 0.2, 1), Edge("root", "c", 1.0, 0.2, 1)])
+    >>> [edge.child for edge in children(graph, "root", 0.5)], [edge.child for edge in children(graph, "root", 0, "a")]
+    (['a'], ['b', 'c', 'a'])
+    """
+    ranked = sorted(graph.below.get(node, []), key=lambda edge: -edge.alpha)
+    kept = [edge for i, edge in enumerate(ranked) if not i or edge.share >= min_share]
+    return sorted(kept, key=lambda edge: edge.child in last)
+
+
+def strongest(graph: Graph, n_super: int, n_sub: int, min_share: float = 0.0, last: Container[Node] = ()) -> Excerpt:
+    """The root, its children with most words, their strongest children, and so on down.
+
+    Parameters
+    ----------
+    graph : Graph
+        The whole.
+    n_super : int
+        How many children of the root.
+    n_sub : int
+        How many children of every other node, by alpha. A level has at most ``n_super * n_sub`` nodes.
+    min_share : float
+        Edges with a smaller share of their parent's alpha are left out, except a node's strongest.
+    last : container of nodes
+        Children that come only after all others, such as topics of connecting words, which every node has.
+
+    Examples
+    --------
+    >>> from topoi.analysis.structure import Edge, Graph, strongest
+    >>> edges = [Edge("root", f"s{i}", 0.01, 0.5, 10 * i) for i in range(3)]
+    >>> edges += [Edge(f"s{i}", f"t{j}", i + j, 0.5, 5 * i) for i in range(3) for j in range(2)]
+    >>> [edge[:2] for edge in strongest(Graph(edges), 1, 1).edges]
+    [('root', 's2'), ('s2', 't1')]
+    """
+    level: dict[Node, int] = {graph.root: 0}
+    edges: list[Edge] = []
+    inflow: dict[Node, int] = {}
+    nodes_of: dict[int, list[Node]] = {}
+    for node in graph.level:
+        nodes_of.setdefault(graph.level[node], []).append(node)
+    for at in sorted(nodes_of):
+        wanted = [node for node in nodes_of[at] if node in inflow]
+        if at > 1:
+            wanted = sorted(wanted, key=lambda node: -inflow[node])[: n_super * n_sub]
+        level |= dict.fromkeys(wanted, at)
+        for node in wanted if at else [graph.root]:
+            is_root = node == graph.root
+            ranked = by_words(graph.below.get(node, [])) if is_root else children(graph, node, min_share, last)
+            for edge in ranked[: n_super if is_root else n_sub]:
+                edges.append(edge)
+                inflow[edge.child] = inflow.get(edge.child, 0) + edge.n_words
+    return _packed(graph, level, [edge for edge in edges if edge.child in level])
+
+
+def around(graph: Graph, node: Node, n: int, min_share: float = 0.0, last: Container[Node] = ()) -> Excerpt:
+    """A node between its parents, those that give it most words first, and its strongest children; ``n`` of each.
+
+    Examples
+    --------
+    >>> from topoi.analysis.structure import Edge, Graph, around
+    >>> graph = Graph([Edge("root", "a", 1.0, 1.0, 3), Edge("a", "x", 2.0, 0.4, 1), Edge("a", "y", 3.0, 0.6, 2)])
+    >>> dict(around(graph, "a", 1).level)
+    {'root': 0, 'a': 1, 'y': 2}
+    """
+    graph.need(node)
+    above = by_words(graph.above.get(node, []))[:n]
+    below = children(graph, node, min_share, last)[:n]
+    level = {edge.parent: 0 for edge in above} | {node: 1} | {edge.child: 2 for edge in below}
+    return _packed(graph, level, [*above, *below])
+
+
+def _packed(graph: Graph, level: Mapping[Node, int], edges: list[Edge]) -> Excerpt:
+    """Columns without gaps, and the number of edges between nodes shown that are not shown."""
+    column = {at: i for i, at in enumerate(sorted(set(level.values())))}
+    n_between = sum(edge.parent in level and edge.child in level for edge in graph.edges)
+    return Excerpt({node: column[at] for node, at in level.items()}, edges, n_between - len(edges))
+
+
+def thickness(edges: Iterable[Edge], root: Node, thickest: float, thickest_of_root: float) -> dict[Any, float]:
+    """How thick the line of each edge is drawn: in proportion to alpha, never too thin to be seen.
+
+    The root's parameters are of another kind, and all alike unless somebody chose them: its lines are kept thin.
+
+    Examples
+    --------
+    >>> from topoi.analysis.structure import Edge, thickness
+    >>> edges = [Edge("root", "a", 0.1, 1.0, 5), Edge("a", "x", 3.0, 0.75, 4), Edge("a", "y", 1.0, 0.25, 1)]
+    >>> thickness(edges, "root", 9, 2)
+    {('root', 'a'): 2.0, ('a', 'x'): 9.0, ('a', 'y'): 3.0}
+    """
+    listed = list(edges)
+    limits = {True: thickest_of_root, False: thickest}
+    largest = {True: 0.0, False: 0.0}
+    for edge in listed:
+        largest[edge.parent == root] = max(largest[edge.parent == root], edge.alpha)
+    found = {}
+    for edge in listed:
+        part = edge.alpha / max(largest[edge.parent == root], 1e-300)
+        found[edge.parent, edge.child] = max(THINNEST, limits[edge.parent == root] * part)
+    return found

@@ -1,0 +1,248 @@
+"""The graph of topics: super-topics, what they draw from, and one of them closely."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from topoi.analysis.structure import Edge, Excerpt, Graph, around, by_words, children, strongest
+from topoi.errors import NotFoundError, StoreError
+from topoi.models.pachinko.dag import WORDS
+from topoi.web.pages import parameters
+from topoi.web.pages.parts import doc_of
+from topoi.web.pages.room import Room
+from topoi.web.pages.shapes import (
+    GraphEdge,
+    GraphNode,
+    NodeFace,
+    NodePage,
+    NodePart,
+    NodeShare,
+    NodeWord,
+    StructurePage,
+    SuperTopic,
+    TopicDocument,
+    YearShares,
+)
+from topoi.web.pages.text import one_line, short
+
+N_SUPER, N_SUB = 8, 4  # of the picture
+N_CHILDREN = 6
+N_AROUND = 16
+N_PARENTS = 12
+N_DOCUMENTS = 15
+N_SUPER_OF_TOPIC = 6
+N_SUPER_OF_DOCUMENT = 5
+MOST_EDGES = 2000
+_ALL = 10**6
+_LONGEST_NAME = 100
+_LONGEST_WORD = 100
+_MOST_WORDS = 30
+_WORDS_OF_A_FACE = 10
+# Names that ``Dag.from_levels`` makes say nothing of a node.
+_COUNTED = re.compile(r"(super|sub|topic|level \d+ topic) \d+")
+
+
+class GraphShelf(NamedTuple):
+    """What is read once of a graph: its edges, its nodes without faces of topics, and their trends."""
+
+    graph: Graph
+    nodes: list[dict[str, Any]]
+    years: list[int]
+    trends: dict[int, tuple[list[float], list[int]]]
+
+
+def structure_page(
+    room: Room, most: parameters.MostNodes = N_SUPER, min_share: parameters.MinShare = None
+) -> StructurePage:
+    """All super-topics with their strongest topics, and a picture of the largest."""
+    kept = graph_shelf(room)
+    graph = kept.graph
+    shown = strongest(graph, most, N_SUB if min_share is None else _ALL, min_share or 0.0, _glue(room))
+    return StructurePage(  # type: ignore[typeddict-item]
+        kind="structure",
+        n_super=len(graph.inner),
+        n_topics=room.view.n_topics,
+        n_edges=len(graph.edges),
+        most=most,
+        min_share=min_share,
+        super_topics=[
+            SuperTopic(node=node_face(room, node, trend=True), children=_children(room, node, N_CHILDREN))
+            for node in graph.inner
+        ],
+        **_picture(room, shown),
+    )
+
+
+def node_page(room: Room, node: parameters.Node, min_share: parameters.MinShare = None) -> NodePage:
+    """A super-topic: its topics, words, documents and trend."""
+    kept = graph_shelf(room)
+    graph = kept.graph
+    _check(kept, node)
+    least = 0.0 if min_share is None else min_share
+    shown = around(graph, node, N_AROUND if min_share is None else _ALL, least, _glue(room))
+    own = graph.own.get(node)
+    above = by_words(graph.above[node])
+    return NodePage(  # type: ignore[typeddict-item]
+        kind="node",
+        node=node_face(room, node, trend=True),
+        min_share=min_share,
+        own=None if own is None else _part(room, node, own),
+        parents=[_part(room, edge.parent, edge) for edge in above if edge.parent != graph.root][:N_PARENTS],
+        children=_children(room, node, N_AROUND if min_share is None else _ALL, least),
+        words=_words(room, kept.nodes[node]["all_words"]),
+        documents=[
+            TopicDocument(document=doc_of(row), share=row[6], n_tokens=row[5])
+            for row in room.rows("node_works", node=node, n=N_DOCUMENTS)
+        ],
+        trend=_trend(kept, node),
+        **_picture(room, _without(graph.root, shown)),
+    )
+
+
+def super_topics_of(room: Room, topic: int) -> list[NodePart]:
+    """The super-topics that draw most of a topic's words; none in a model without a graph."""
+    if not room.has_graph:
+        return []
+    kept = graph_shelf(room)
+    node = next((n["node"] for n in kept.nodes if n["topic"] == topic), None)
+    above = by_words(kept.graph.above.get(node, []))
+    found = [edge for edge in above if edge.parent != kept.graph.root and edge.n_words > 0]
+    return [_part(room, edge.parent, edge) for edge in found[:N_SUPER_OF_TOPIC]]
+
+
+def super_topics_in(room: Room, listed: Any) -> list[NodeShare]:
+    """The super-topics of a document, from a JSON list of numbers, words and shares; none if there is no graph."""
+    if not room.has_graph:
+        return []
+    rows = json.loads(listed)
+    n_nodes = len(graph_shelf(room).nodes)
+    if any(not 0 <= row[0] < n_nodes for row in rows):
+        raise StoreError(f"{room.view.store.path}: a table names a node that is not there")
+    return [NodeShare(node=node_face(room, node), share=share, n_tokens=n) for node, n, share in rows]
+
+
+def inner_nodes(room: Room) -> list[Any]:
+    """The nodes that have a page: those with children, but for the root."""
+    return sorted(graph_shelf(room).graph.inner)  # type: ignore[type-var]
+
+
+def graph_shelf(room: Room) -> GraphShelf:
+    """The graph, read once; a model without one is a ``NotFoundError``."""
+    if not room.has_graph:
+        raise NotFoundError("the topics of this model hang on no graph; a pachinko model's do")
+    return room.shelf.keep("graph", lambda: _read(room))
+
+
+def _read(room: Room) -> GraphShelf:
+    nodes = [_node(room, row) for row in room.rows("graph_nodes")]
+    edges = room.rows("graph_edges")
+    missing = f"{room.view.store.path}: the graph is missing; load the model and save it again"
+    if [node["node"] for node in nodes] != list(range(len(nodes))) or not edges:
+        raise StoreError(missing)
+    if not all(0 <= row[0] < len(nodes) and (row[1] is None or row[0] < row[1] < len(nodes)) for row in edges):
+        raise StoreError(f"{room.view.store.path}: an edge of the graph leads nowhere")
+    graph = Graph(Edge(row[0], WORDS if row[1] is None else row[1], *row[2:]) for row in edges)
+    if len(graph.level) != len(nodes):
+        raise StoreError(f"{room.view.store.path}: a node of the graph has no parents")
+    years: list[int] = []
+    trends: dict[int, tuple[list[float], list[int]]] = {}
+    rows = room.rows("graph_trends")
+    if rows:
+        years = sorted({int(row[1]) for row in rows})
+        place = {year: at for at, year in enumerate(years)}
+        trends = {node: ([0.0] * len(years), [0] * len(years)) for node in {row[0] for row in rows}}
+        for node, year, n_tokens, share in rows:
+            trends[node][0][place[year]], trends[node][1][place[year]] = share, n_tokens
+    return GraphShelf(graph, nodes, years, trends)
+
+
+def _node(room: Room, row: tuple[Any, ...]) -> dict[str, Any]:
+    number, name, _, topic, n_children, n_tokens, share, words = row
+    try:
+        listed = [short(str(word), _LONGEST_WORD) for word in json.loads(words)][:_MOST_WORDS]
+        name = short(one_line(str(name)), _LONGEST_NAME) or str(number)
+        label = None if _COUNTED.fullmatch(name) else name
+        face = {"node": int(number), "name": name, "label": label, "words": listed[:_WORDS_OF_A_FACE]}
+        face |= {"share": float(share), "n_tokens": int(n_tokens), "n_children": int(n_children)}
+        return {"node": int(number), "face": face, "topic": topic, "all_words": listed}
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"{room.view.store.path}: node {number} of the graph is damaged ({error})") from error
+
+
+def node_face(room: Room, node: Any, *, trend: bool = False) -> NodeFace:
+    """A node as it is shown, with the face of its topic if it draws words."""
+    kept = graph_shelf(room)
+    known = kept.nodes[node]
+    line = kept.trends.get(node) if trend else None
+    topic = None if known["topic"] is None else room.chip(known["topic"])
+    rounded = None if line is None else np.round(line[0], 6).tolist()
+    return cast(NodeFace, {**known["face"], "topic": topic, "trend": rounded})
+
+
+def _check(kept: GraphShelf, node: int) -> None:
+    if not 0 <= node < len(kept.nodes):
+        raise NotFoundError(f"there is no node {node} in this graph; nodes are numbered 0 to {len(kept.nodes) - 1}")
+    if node == kept.graph.root:
+        raise NotFoundError("node 0 is the root, through which every word goes; see the structure page")
+    if node not in kept.graph.below:
+        raise NotFoundError(f"node {node} is no super-topic but topic {kept.nodes[node]['topic']}, which has its page")
+
+
+def _part(room: Room, node: Any, edge: Edge) -> NodePart:
+    return NodePart(node=node_face(room, node), alpha=edge.alpha, share=edge.share, n_tokens=edge.n_words)
+
+
+def _children(room: Room, node: Any, n: int, min_share: float = 0.0) -> list[NodePart]:
+    """The strongest children of a node; topics of connecting words, which all super-topics have, come last."""
+    below = children(graph_shelf(room).graph, node, min_share, _glue(room))[:n]
+    return [_part(room, edge.child, edge) for edge in below]
+
+
+def _glue(room: Room) -> frozenset[Any]:
+    """The nodes that are topics of connecting words."""
+    topics, kept = room.shelf.topics, graph_shelf(room)
+    known = [(node["node"], node["topic"]) for node in kept.nodes if node["topic"] is not None]
+    return frozenset(node for node, topic in known if topic < len(topics) and topics[topic]["face"]["glue"])
+
+
+def _words(room: Room, words: list[str]) -> list[NodeWord]:
+    return [NodeWord(word_id=number, word=word) for number, word in room.rows("words_named", ids=json.dumps(words))]
+
+
+def _trend(kept: GraphShelf, node: int) -> YearShares | None:
+    if node not in kept.trends:
+        return None
+    share, n_tokens = kept.trends[node]
+    return YearShares(years=kept.years, share=share, n_tokens=n_tokens)
+
+
+def _picture(room: Room, shown: Excerpt) -> Any:
+    """The nodes and edges of a picture; of very many edges the strongest."""
+    edges = sorted(shown.edges, key=lambda edge: -edge.share)[:MOST_EDGES]
+    nodes = _reached(shown, edges)
+    return {
+        "nodes": [GraphNode(node=node_face(room, node), column=shown.level[node]) for node in nodes],
+        "edges": [
+            GraphEdge(parent=edge.parent, child=edge.child, alpha=edge.alpha, share=edge.share, n_tokens=edge.n_words)  # type: ignore[typeddict-item]
+            for edge in edges
+        ],
+        "n_hidden": shown.n_hidden + len(shown.edges) - len(edges),
+    }
+
+
+def _without(root: Any, shown: Excerpt) -> Excerpt:
+    """The same without the root, which every node has above it."""
+    edges = [edge for edge in shown.edges if edge.parent != root]
+    level = {node: at for node, at in shown.level.items() if node != root}
+    first = min(level.values())
+    return Excerpt({node: at - first for node, at in level.items()}, edges, shown.n_hidden)
+
+
+def _reached(shown: Excerpt, edges: Iterable[Edge]) -> list[Any]:
+    ends = {end for edge in edges for end in (edge.parent, edge.child)}
+    return [node for node in shown.level if node in ends]
