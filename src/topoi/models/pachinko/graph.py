@@ -81,14 +81,17 @@ def make_graph(dag: Dag) -> Graph:
 
 def _nodes_below(parents: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each child of the root itself and all nodes below it; nothing for the other nodes."""
-    first = [v for v, above in enumerate(parents) if 0 in above]
+    inner = {u for above in parents for u in above}
+    # A child without children has only itself below: graphs with tens of thousands of those take no room.
+    first = [v for v, above in enumerate(parents) if 0 in above and v in inner]
     inside = np.zeros((len(parents), len(first)), bool)
     inside[first, range(len(first))] = True
     for v, above in enumerate(parents):
         inside[v] |= inside[above].any(axis=0)
-    size = np.zeros(len(parents) + 1, np.int64)
-    size[np.array(first, np.int64) + 1] = inside.sum(axis=0)
-    return np.cumsum(size), np.nonzero(inside.T)[1].astype(np.int64)
+    below = {v: np.flatnonzero(inside[:, i]) for i, v in enumerate(first)}
+    below |= {v: np.array([v]) for v, above in enumerate(parents) if 0 in above and v not in inner}
+    lists = [below.get(v, np.zeros(0, np.int64)) for v in range(len(parents))]
+    return np.cumsum([0, *map(len, lists)]), np.concatenate(lists).astype(np.int64)
 
 
 def climb(graph: Graph, topic: NDArray[Any], path: NDArray[Any]) -> Iterator[tuple[NDArray[np.int64], ...]]:
