@@ -52,6 +52,20 @@ class Predictions:
         aligned = align(self._as_corpus(X), self.vocabulary_, self.authors_)
         return aligned, make_documents(aligned.corpus, self._lists_for(aligned.corpus))
 
+    def read_documents(self, X: Any) -> tuple[Corpus, Documents]:
+        """Documents in the model's words and authors, and in the form in which its chains read them.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> model = topoi.LDA(1, n_iter=2, random_state=0).fit(topoi.Corpus.from_tokens([["a", "b"], ["a", "a"]]))
+        >>> corpus, documents = model.read_documents(["b a"])
+        >>> documents.tokens.tolist()
+        [1, 0]
+        """
+        aligned, documents = self._align(X)
+        return aligned.corpus, documents
+
     def _plan(self, burn_in: int, n_samples: int, lag: int, chain: int, random_state: Any = None) -> SamplingPlan:
         return checked_plan(burn_in, n_samples, lag, self._seed, random_state, chain)
 
