@@ -15,9 +15,9 @@ OPTIONS = {"n_iter": 20, "random_state": 0}
 def corpus_of(n_docs=24, seed=0, length=12):
     rng = np.random.default_rng(seed)
     rows = [[str(w) for w in rng.choice([LEFT, RIGHT][d % 2], length)] for d in range(n_docs)]
-    return topoi.Corpus.from_tokens(
-        rows, words=LEFT + RIGHT, authors=["Ann", "Bob"] * (n_docs // 2), metadata={"side": ["sea", "land"] * (n_docs // 2)}
-    )  # fmt: skip
+    half = n_docs // 2
+    metadata = {"side": ["sea", "land"] * half}
+    return topoi.Corpus.from_tokens(rows, words=LEFT + RIGHT, authors=["Ann", "Bob"] * half, metadata=metadata)
 
 
 @pytest.fixture(scope="module")

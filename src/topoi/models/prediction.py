@@ -18,7 +18,7 @@ from topoi.models.author_topic.state import AuthorLists
 from topoi.models.inputs import Aligned, align, checked_observed
 from topoi.models.sampling import checked_plan
 from topoi.models.scores import log_mean_exp, perplexities
-from topoi.models.validation import whole_number
+from topoi.models.validation import resolve_seed, whole_number
 
 _N_PARTICLES, _N_MOVES = 20, 4
 
@@ -117,7 +117,7 @@ class Predictions:
         document = Documents(np.ascontiguousarray(tokens, np.int32), edges, lists.author, lists.start, lists.weight)
         return self.chains_[0].sample_documents(document, plan, labels=True)[2]
 
-    def log_likelihood(self, X: Any, n_particles: int = _N_PARTICLES) -> NDArray[np.float64]:
+    def log_likelihood(self, X: Any, n_particles: int = _N_PARTICLES, random_state: Any = None) -> NDArray[np.float64]:
         """Log probability of each document, natural log, without multinomial coefficient, averaged over chains.
 
         The average is over the chains' probabilities of the whole document (AT09, below equation 10). Mixtures of known
@@ -129,6 +129,8 @@ class Predictions:
             The documents.
         n_particles : int
             More particles, less variance, where there are private authors.
+        random_state : int, generator or None
+            Seeds the draws; the fit's seed if None.
 
         Examples
         --------
@@ -140,8 +142,9 @@ class Predictions:
         """
         _, documents = self._align(X)
         whole_number("n_particles", n_particles)
+        seed = self._seed if random_state is None else resolve_seed(random_state)
         jobs = resolve_jobs(self.n_jobs)
-        each = [c.log_likelihood(documents, self._seed, n_particles, _N_MOVES, jobs) for c in self.chains_]
+        each = [c.log_likelihood(documents, seed, n_particles, _N_MOVES, jobs) for c in self.chains_]
         return log_mean_exp(np.stack(each))
 
     def perplexity(self, X: Any, average: str = "documents", per_document: bool = False) -> Any:
