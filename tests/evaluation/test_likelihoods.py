@@ -305,6 +305,14 @@ def test_bad_input(estimate):
         function(model, corpus, 5, random_state="x")
     with pytest.raises(topoi.ModelError, match="cannot score documents"):
         function(pd.DataFrame(), corpus)
+
+    class Other(topoi.LDA):
+        """A family whose chains know nothing of estimators."""
+
+    other = Other(2, n_iter=2, random_state=0).fit(corpus)
+    other.chains_ = [object()]
+    with pytest.raises(topoi.ModelError, match="Other does not have this estimator"):
+        function(other, corpus)
     with pytest.raises(topoi.ModelError, match="none of these"):
         function(model, topoi.Corpus.from_tokens([["x"]]))
     assert function(model, corpus.subset([]), 5).shape == (0,)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,7 +123,7 @@ def empirical_likelihood_report(
     """
     checked_model(model)
     whole_number("n_samples", n_samples)
-    if not has_mixtures(model):
+    if not has_mixtures(model, "prior_mixtures"):
         own = known_part(model, corpus)
         log_p = np.asarray(model.log_likelihood(own))
         error, effective = np.zeros(len(log_p)), np.full(len(log_p), np.inf)
@@ -162,20 +163,23 @@ def _chain_sums(chain: Any, documents: Documents, bags: Bags, n_samples: int, se
     for docs in _batches(chain.prior_groups(documents), np.diff(bags.start), chain.n_topics):
         part, words = _some_bags(bags, docs)
         columns = np.ascontiguousarray(chain.word_columns(words))
-
-        def run(first: int, docs: NDArray[np.int64] = docs, part: Bags = part, columns: Any = columns) -> Sums:
-            n = min(_SAMPLES_AT_ONCE, n_samples - first)
-            mixtures = chain.prior_mixtures(documents, int(docs[0]), n, (seed, chain.index, first))
-            sums = Sums.nothing(len(docs))
-            bag_moments(log_word_probabilities(mixtures, columns), *part, *sums)
-            return sums
-
+        draw = partial(chain.prior_mixtures, documents, int(docs[0]))
+        names = [(min(_SAMPLES_AT_ONCE, n_samples - first), (seed, chain.index, first)) for first in blocks]
         total = Sums.nothing(len(docs))
-        for sums in executor.map(run, blocks):  # in the order of the blocks, whoever ran them
+        for sums in executor.map(partial(_block_sums, draw, columns, part), names):  # in order, whoever ran them
             total = total.plus(sums)
         for whole, here in zip(result, total, strict=True):
             whole[docs] = here
     return result
+
+
+def _block_sums(
+    draw: Callable[..., NDArray[np.float64]], columns: NDArray[np.float64], part: Bags, block: tuple[int, Any]
+) -> Sums:
+    """The sums of one block of samples, told by its size and the name of its random stream."""
+    sums = Sums.nothing(len(part.start) - 1)
+    bag_moments(log_word_probabilities(draw(*block), columns), *part, *sums)
+    return sums
 
 
 def _batches(groups: NDArray[np.int64], sizes: NDArray[Any], n_topics: int) -> Iterator[NDArray[np.int64]]:

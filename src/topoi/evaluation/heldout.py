@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.evaluation.empirical import empirical_likelihood
-from topoi.evaluation.inputs import checked_model, has_mixtures, known_part
+from topoi.evaluation.inputs import checked_model, known_part
 from topoi.evaluation.measures import bits_per_word
 from topoi.evaluation.particles import left_to_right
 from topoi.models.catalogue import CorpusCatalogue
@@ -28,7 +28,8 @@ def log_likelihoods(model: Any, corpus: Any, estimator: str = "filter", **option
         return empirical_likelihood(model, corpus, **options)
     if name == "left-to-right":
         return left_to_right(model, corpus, **options)
-    return np.asarray(model.log_likelihood(corpus, **(options if has_mixtures(model) else {})))
+    exact = not getattr(model, "has_mixtures", True)
+    return np.asarray(model.log_likelihood(corpus, **({} if exact else options)))
 
 
 def heldout(model: Any, corpus: Any, estimator: str = "filter", **options: Any) -> pd.DataFrame:

@@ -20,9 +20,17 @@ def checked_model(model: Any) -> Any:
     return model
 
 
-def has_mixtures(model: Any) -> bool:
-    """Whether documents have hidden mixtures of topics; otherwise their probability is exact."""
-    return hasattr(model.chains_[0], "prior_mixtures")
+def has_mixtures(model: Any, needed: str = "log_likelihood") -> bool:
+    """Whether documents have hidden mixtures of topics, so that an estimator is needed; otherwise they are exact.
+
+    A family that has them, but not the method ``needed`` in its chains, is refused.
+    """
+    if not getattr(model, "has_mixtures", True):
+        return False
+    chains = getattr(model, "chains_", [])
+    if not chains or not all(hasattr(chain, needed) for chain in chains) or not hasattr(model, "read_documents"):
+        raise ModelError(f"{type(model).__name__} does not have this estimator; use its own log_likelihood")
+    return True
 
 
 def known_part(model: Any, corpus: Any) -> Corpus:
