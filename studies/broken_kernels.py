@@ -36,6 +36,7 @@ TESTS = {
         "test_enumeration.py",
         "test_geweke.py",
     ],
+    "evaluation": ["test_heldout.py", "test_likelihoods.py"],
 }
 PLAIN = "src/topoi/models/author_topic/plain.py"
 KERNELS = "src/topoi/models/author_topic/kernels.py"
@@ -52,6 +53,9 @@ PATHS, GRAPH = PACHINKO + "plain.py", PACHINKO + "graph.py"
 FOUR, GENERAL = PACHINKO + "four_level.py", PACHINKO + "general.py"
 FILTER, FOLDING, LEARNING = PACHINKO + "likelihood.py", PACHINKO + "inference.py", PACHINKO + "learning.py"
 MOMENTS = "src/topoi/kernels/moments.py"
+BAGS = "src/topoi/kernels/bags.py"
+EVALUATION = "src/topoi/evaluation/"
+AUTHOR_PRIOR, NODE_PRIOR = "src/topoi/models/author_topic/posterior.py", PACHINKO + "posterior.py"
 
 
 class Mistake(NamedTuple):
@@ -130,7 +134,26 @@ PACHINKO_MISTAKES = [
     Mistake("moments: multinomial noise left in", MOMENTS, "return (1.0 - noise) / (ratio - noise) - 1.0", "return 1.0 / ratio - 1.0"),
     Mistake("learning: the root is learned too", LEARNING, "for u in range(1, len(graph.n_paths)):", "for u in range(len(graph.n_paths)):"),
 ]  # fmt: skip
+EVALUATION_MISTAKES = [
+    Mistake("bags: always the first topic's share", BAGS, "share = mixtures[s, k]", "share = mixtures[s, 0]"),
+    Mistake("bags: repeated words count once", BAGS, "each[s] += times[i] * log_words", "each[s] += log_words"),
+    Mistake("prior: what is known of authors forgotten", AUTHOR_PRIOR, "counts = self.counts.author_topic[a, : self.n_topics] if known else 0.0", "counts = 0.0"),
+    Mistake("prior: weights of authors ignored", AUTHOR_PRIOR, "weights / weights.sum()", "np.full(len(weights), 1.0 / len(weights))"),
+    Mistake("prior: authors share their draws", AUTHOR_PRIOR, "np.random.default_rng((*name, a))", "np.random.default_rng(name)"),
+    Mistake("prior: a node's own words forgotten", NODE_PRIOR, "reach[:, u] = shares[:, -1]", "pass"),
+    Mistake("prior: what reaches a node ignored", NODE_PRIOR, "shares = reach[:, u, None] * dirichlet_rows", "shares = dirichlet_rows"),
+    Mistake("empirical: the same samples in every block", EVALUATION + "empirical.py", "(seed, chain.index, first)", "(seed, chain.index, 0)"),
+    Mistake("empirical: second moment for variance", EVALUATION + "empirical.py", "sums.squares - sums.total**2 / n_samples", "sums.squares"),
+    Mistake("empirical: chains added, not averaged", EVALUATION + "empirical.py", "everything.total / (n_samples * n_chains)", "everything.total / n_samples"),
+    Mistake("left to right: particles without weights", EVALUATION + "particles.py", "jobs, 0.0, weighted", "jobs, 0.0, False"),
+    Mistake("left to right: a moved token stays in the counts", LIKELIHOOD, "                    total[p] -= 1.0\n", ""),
+    Mistake("left to right, any graph: a moved token stays in the counts", FILTER, "particles.topic[p, j], particles.path[p, j], -1)", "particles.topic[p, j], particles.path[p, j], 0)"),
+    Mistake("classes judged by different words", EVALUATION + "classification.py", "log_likelihoods(model, same, estimator", "log_likelihoods(model, corpus, estimator"),
+    Mistake("priors of classes forgotten", EVALUATION + "classification.py", "posterior = scores + weight[:, None]", "posterior = scores"),
+    Mistake("bits by the natural logarithm", EVALUATION + "measures.py", "-log_p.sum() / np.log(2.0) / total", "-log_p.sum() / total"),
+]  # fmt: skip
 MISTAKES += [mistake._replace(family="pachinko") for mistake in PACHINKO_MISTAKES]
+MISTAKES += [mistake._replace(family="evaluation") for mistake in EVALUATION_MISTAKES]
 
 
 def first_failure(mistake: Mistake | None, folder: Path, family: str) -> str:

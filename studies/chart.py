@@ -22,6 +22,7 @@ def line_chart(
     step = _nice_step(min(y for _, y in points), max(y for _, y in points))
     low_y = math.floor(min(y for _, y in points) / step) * step
     high_y = math.ceil(max(y for _, y in points) / step) * step
+    decimals = max(0, -math.floor(math.log10(step)))
 
     def place(x: float, y: float) -> tuple[float, float]:
         px = _LEFT + (along(x) - low_x) / (high_x - low_x) * (_WIDTH - _LEFT - _RIGHT)
@@ -37,7 +38,7 @@ def line_chart(
         value = low_y + i * step
         _, y = place(first_x, value)
         parts.append(f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{value:,.0f}</text>')
+        parts.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{value:,.{decimals}f}</text>')
     for x, _ in next(iter(series.values())):
         parts.append(f'<text x="{place(x, low_y)[0]:.1f}" y="{_HEIGHT - 26}" text-anchor="middle">{x:g}</text>')
     middle = (_LEFT + _WIDTH - _RIGHT) / 2

@@ -113,6 +113,7 @@ CALLS = {
     "topic_trends": lambda m, c: topoi.topic_trends(m),
     "completion_curve": lambda m, c: topoi.evaluation.completion_curve(m, c),
     "label_text": lambda m, c: m.label_text(None, None),
+    "read_documents": lambda m, c: m.read_documents(c),
 }
 NOT_ABOUT_FITTING = {"fit", "fit_transform", "simulate", "get_params", "set_params", "set_output"}
 NOT_ABOUT_FITTING |= {"get_metadata_routing", "get_feature_names_out"}

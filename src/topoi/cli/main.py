@@ -16,6 +16,7 @@ from topoi.cli import (
     browse,
     demo,
     documents,
+    evaluate,
     export,
     fit,
     label,
@@ -56,6 +57,7 @@ app.command("similar", short_help="Authors who write about the same.")(similar.s
 app.command("likely", short_help="Who could have written a text.")(reviewers.likely)
 app.command("reviewers", short_help="Who could review a text.")(reviewers.reviewers)
 app.command("align", short_help="Topics of two fits side by side.")(align.align)
+app.command("evaluate", short_help="How well a model predicts new documents.")(evaluate.evaluate)
 app.command("models", short_help="The models of a file.")(models.models)
 app.command("name", short_help="Give a topic a label.")(name.name_topic)
 app.command("browse", short_help="Read a model in the web browser.")(browse.browse)

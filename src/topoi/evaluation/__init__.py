@@ -1,5 +1,22 @@
 """Comparing models fairly: the same tokens seen, the same tokens scored."""
 
+from topoi.evaluation.classification import accuracy, classify, confusion_table, fit_classes
 from topoi.evaluation.completion import completion_curve
+from topoi.evaluation.empirical import empirical_likelihood, empirical_likelihood_report
+from topoi.evaluation.heldout import heldout, heldout_summary
+from topoi.evaluation.measures import bits_per_word
+from topoi.evaluation.particles import left_to_right
 
-__all__ = ["completion_curve"]
+__all__ = [
+    "accuracy",
+    "bits_per_word",
+    "classify",
+    "completion_curve",
+    "confusion_table",
+    "empirical_likelihood",
+    "empirical_likelihood_report",
+    "fit_classes",
+    "heldout",
+    "heldout_summary",
+    "left_to_right",
+]

@@ -53,12 +53,10 @@ def align(corpus: Corpus, vocabulary: Vocabulary, authors: NDArray[Any]) -> Alig
     same_authors = corpus.authors is authors or np.array_equal(corpus.authors, authors)
     if same_words and same_authors:
         return Aligned(corpus, np.ones(corpus.n_tokens, bool))
-    word_id = np.array([vocabulary.index(w) if w in vocabulary else -1 for w in corpus.words], np.int64)
     known = {name: a for a, name in enumerate(authors)}
     author_id = np.array([known.get(name, -1) for name in corpus.authors], np.int64)
-    tokens, doc_start, kept = _renumber(corpus.tokens, corpus.doc_start, word_id)
-    doc_author, author_start, _ = _renumber(corpus.doc_author, corpus.doc_author_start, author_id)
-    lost = len(corpus.tokens) - len(tokens)
+    aligned = _renumbered(corpus, vocabulary, authors, author_id)
+    lost = corpus.n_tokens - aligned.corpus.n_tokens
     if lost and lost == len(corpus.tokens):
         raise ModelError("none of these documents' words is in the model's vocabulary")
     if lost:
@@ -66,7 +64,29 @@ def align(corpus: Corpus, vocabulary: Vocabulary, authors: NDArray[Any]) -> Alig
     unknown = int((author_id[np.unique(corpus.doc_author)] < 0).sum()) if len(corpus.doc_author) else 0
     if unknown and len(authors):
         warn_user(f"{unknown:,} authors are not known to the model: they are left out")
-    aligned = Corpus(
+    return aligned
+
+
+def restrict(corpus: Corpus, vocabulary: Vocabulary) -> Corpus:
+    """The corpus with the words of a vocabulary alone, in its numbers; authors stay as they are.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> from topoi.corpus.vocabulary import Vocabulary
+    >>> from topoi.models.inputs import restrict
+    >>> restrict(topoi.Corpus.from_tokens([["a", "b"], ["b", "c"]]), Vocabulary(["c", "b"])).tokens.tolist()
+    [1, 1, 0]
+    """
+    return _renumbered(corpus, vocabulary, corpus.authors, np.arange(corpus.n_authors)).corpus
+
+
+def _renumbered(corpus: Corpus, vocabulary: Vocabulary, authors: NDArray[Any], author_id: NDArray[np.int64]) -> Aligned:
+    """The corpus with other numbers for words and authors, without those that have none."""
+    word_id = np.array([vocabulary.index(w) if w in vocabulary else -1 for w in corpus.words], np.int64)
+    tokens, doc_start, kept = _renumber(corpus.tokens, corpus.doc_start, word_id)
+    doc_author, author_start, _ = _renumber(corpus.doc_author, corpus.doc_author_start, author_id)
+    renumbered = Corpus(
         tokens=tokens,
         doc_start=doc_start,
         vocabulary=vocabulary,
@@ -78,7 +98,7 @@ def align(corpus: Corpus, vocabulary: Vocabulary, authors: NDArray[Any]) -> Alig
         token_start=None if corpus.token_start is None else corpus.token_start[kept],
         token_end=None if corpus.token_end is None else corpus.token_end[kept],
     )
-    return Aligned(aligned, kept)
+    return Aligned(renumbered, kept)
 
 
 def _renumber(

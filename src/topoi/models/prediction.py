@@ -18,7 +18,7 @@ from topoi.models.author_topic.state import AuthorLists
 from topoi.models.inputs import Aligned, align, checked_observed
 from topoi.models.sampling import checked_plan
 from topoi.models.scores import log_mean_exp, perplexities
-from topoi.models.validation import whole_number
+from topoi.models.validation import resolve_seed, whole_number
 
 _N_PARTICLES, _N_MOVES = 20, 4
 
@@ -51,6 +51,20 @@ class Predictions:
         check_is_fitted(self, "n_iter_")
         aligned = align(self._as_corpus(X), self.vocabulary_, self.authors_)
         return aligned, make_documents(aligned.corpus, self._lists_for(aligned.corpus))
+
+    def read_documents(self, X: Any) -> tuple[Corpus, Documents]:
+        """Documents in the model's words and authors, and in the form in which its chains read them.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> model = topoi.LDA(1, n_iter=2, random_state=0).fit(topoi.Corpus.from_tokens([["a", "b"], ["a", "a"]]))
+        >>> corpus, documents = model.read_documents(["b a"])
+        >>> documents.tokens.tolist()
+        [1, 0]
+        """
+        aligned, documents = self._align(X)
+        return aligned.corpus, documents
 
     def _plan(self, burn_in: int, n_samples: int, lag: int, chain: int, random_state: Any = None) -> SamplingPlan:
         return checked_plan(burn_in, n_samples, lag, self._seed, random_state, chain)
@@ -103,7 +117,7 @@ class Predictions:
         document = Documents(np.ascontiguousarray(tokens, np.int32), edges, lists.author, lists.start, lists.weight)
         return self.chains_[0].sample_documents(document, plan, labels=True)[2]
 
-    def log_likelihood(self, X: Any, n_particles: int = _N_PARTICLES) -> NDArray[np.float64]:
+    def log_likelihood(self, X: Any, n_particles: int = _N_PARTICLES, random_state: Any = None) -> NDArray[np.float64]:
         """Log probability of each document, natural log, without multinomial coefficient, averaged over chains.
 
         The average is over the chains' probabilities of the whole document (AT09, below equation 10). Mixtures of known
@@ -115,6 +129,8 @@ class Predictions:
             The documents.
         n_particles : int
             More particles, less variance, where there are private authors.
+        random_state : int, generator or None
+            Seeds the draws; the fit's seed if None.
 
         Examples
         --------
@@ -126,8 +142,9 @@ class Predictions:
         """
         _, documents = self._align(X)
         whole_number("n_particles", n_particles)
+        seed = self._seed if random_state is None else resolve_seed(random_state)
         jobs = resolve_jobs(self.n_jobs)
-        each = [c.log_likelihood(documents, self._seed, n_particles, _N_MOVES, jobs) for c in self.chains_]
+        each = [c.log_likelihood(documents, seed, n_particles, _N_MOVES, jobs) for c in self.chains_]
         return log_mean_exp(np.stack(each))
 
     def perplexity(self, X: Any, average: str = "documents", per_document: bool = False) -> Any:

@@ -116,22 +116,33 @@ class TopicCounts(DocumentMixtures):
         return doc_topic, scores, room
 
     def log_likelihood(
-        self, documents: Documents, seed: int, n_particles: int, n_moves: int, n_jobs: int = 1
+        self, documents: Documents, seed: int, n_particles: int, n_moves: int, n_jobs: int = 1, *more: Any
     ) -> NDArray[np.float64]:
-        """Log probability of each document (see the family's ``likelihood``)."""
+        """Log probability of each document (see the family's ``likelihood``, also for ``more``)."""
         result = np.zeros(len(documents.doc_start) - 1)
 
         def run(first: int, last: int) -> None:
             part = document_range(documents, first, last)
-            self._log_likelihood(part, n_particles, n_moves, seed, self.index, result[first:last])
+            self._log_likelihood(part, n_particles, n_moves, seed, self.index, result[first:last], *more)
 
         for_documents(run, documents, n_jobs)
         return result
+
+    def prior_groups(self, documents: Documents) -> NDArray[np.int64]:
+        """A number for each document: documents of one number have the same prior for their mixtures of topics."""
+        return np.zeros(len(documents.doc_start) - 1, np.int64)
+
+    def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
+        """``n`` mixtures of topics for document ``d`` as if no word of it had been read; n × topics.
+
+        The draws depend on the prior and on ``name`` alone: documents of one group have the same.
+        """
+        raise NotImplementedError  # abstract: each family's own prior
 
     def _fold_in(self, part: Documents, wanted: Scored, plan: SamplingPlan, *outputs: Any) -> None:
         """Sample some documents and add to the outputs: topic shares, scores, labels."""
         raise NotImplementedError  # abstract: each family's own kernel
 
     def _log_likelihood(self, part: Documents, *how: Any) -> None:
-        """Log probabilities of some documents: particles, moves, seed, chain, and where the result goes."""
+        """Log probabilities of some documents: particles, moves, seed, chain, where the result goes, and more."""
         raise NotImplementedError  # abstract: each family's own kernel

@@ -163,6 +163,9 @@ class AuthorModel(GibbsModel):
     ['a']
     """
 
+    # Documents have no hidden mixtures to be integrated out: their probabilities are exact.
+    has_mixtures = False
+
     def __init__(
         self,
         *,

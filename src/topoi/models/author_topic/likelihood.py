@@ -2,9 +2,9 @@
 
 A document whose authors are all known has P(w_d) = Π_i Σ_k Σ_a weight[a] · theta[a,k] · phi[k,w_i], the authors'
 weights summing to one (Rosen-Zvi et al. 2009, below equation 10). A private author's theta is unknown; its prior mean
-would make the model a unigram, so it is integrated out by a particle filter that goes through the document from left
-to right (in the spirit of Wallach et al. 2009, section 4.4, with resampling of particles in place of a complete pass
-over earlier tokens at every step: unbiased, and linear instead of quadratic in the length).
+would make the model a unigram, so it is integrated out by particles that go through the document from left to right.
+How they do is told by three numbers (see ``log_likelihood``): a particle filter, linear in the length, or the
+left-to-right algorithms of Wallach et al. (2009, section 4.4) and Buntine (2009), quadratic in it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,16 @@ from topoi.kernels.random import seed_stream, uniform
 
 
 @compiled
-def log_likelihood(documents, counts, priors, n_particles, n_moves, seed, chain, result):
+def log_likelihood(
+    documents, counts, priors, n_particles, n_moves, seed, chain, result, resample_below=0.5, weighted=True
+):
     """Set ``result[d]`` to the log probability of each document, natural log, without multinomial coefficient.
+
+    Before each token a particle draws ``n_moves`` random earlier ones anew, or all of them in turn if it is negative.
+    Particles are resampled when the effective number of them is below the share ``resample_below``. With weights
+    the estimate is unbiased for any of these settings: a weight is the product of a particle's predictive
+    probabilities so far. Without, each token's predictive probability is the plain mean over particles, and the
+    estimate is that of Wallach et al., which is biased, for any number of particles.
 
     Cost: O(tokens × topics) where all authors are known, else × n_particles × (1 + n_moves).
     """
@@ -51,7 +59,8 @@ def log_likelihood(documents, counts, priors, n_particles, n_moves, seed, chain,
                 result[d] += math.log((phi[i] * known).sum())
         else:
             seed_stream(stream, seed, chain, content_key(documents, d), 2)
-            result[d] = _integrated(phi, known, own, priors, n_particles, n_moves, stream)
+            how = n_particles, n_moves, resample_below, weighted
+            result[d] = _integrated(phi, known, own, priors, how, stream)
 
 
 @inlined
@@ -81,8 +90,9 @@ def _assign(phi_i, known, own, priors, number, total, weights, mass, stream):
 
 
 @compiled
-def _integrated(phi, known, own, priors, n_particles, n_moves, stream):
-    """Log of an unbiased estimate of the document's probability, theta of its private author integrated out."""
+def _integrated(phi, known, own, priors, how, stream):
+    """Log of the estimate of the document's probability, theta of its private author integrated out."""
+    n_particles, n_moves, resample_below, weighted = how
     n_tokens, n_topics = phi.shape
     choice = np.zeros((n_particles, n_tokens), np.int32)
     number = np.zeros((n_particles, n_topics))
@@ -95,8 +105,8 @@ def _integrated(phi, known, own, priors, n_particles, n_moves, stream):
     for i in range(n_tokens):
         estimate = 0.0
         for p in range(n_particles):
-            for _ in range(min(n_moves, i)):
-                j = np.int64(uniform(stream) * i)
+            for turn in range(i if n_moves < 0 else min(n_moves, i)):
+                j = turn if n_moves < 0 else np.int64(uniform(stream) * i)
                 old = choice[p, j]
                 if old >= 0:
                     number[p, old] -= 1.0
@@ -115,11 +125,13 @@ def _integrated(phi, known, own, priors, n_particles, n_moves, stream):
                 total[p] += 1.0
             estimate += weight[p] * mass[p]
         result += math.log(estimate)
+        if not weighted:
+            continue
         squares = 0.0
         for p in range(n_particles):
             weight[p] *= mass[p] / estimate
             squares += weight[p] * weight[p]
-        if 1.0 / squares < 0.5 * n_particles and i + 1 < n_tokens:
+        if 1.0 / squares < resample_below * n_particles and i + 1 < n_tokens:
             choice, number, total = _resample(choice, number, total, weight, i + 1, stream)
             weight[:] = 1.0 / n_particles
     return result

@@ -14,6 +14,7 @@ from topoi.kernels.folding import SamplingPlan, Scored
 from topoi.models.author_topic import likelihood
 from topoi.models.author_topic.inference import fold_in
 from topoi.models.mixtures import Mixtures
+from topoi.models.simulation import dirichlet_rows
 from topoi.models.topic_counts import TopicCounts
 
 
@@ -57,6 +58,27 @@ class Posterior(TopicCounts):
         cells = np.bincount(doc * self.n_topics + self.assignments.topic, minlength=len(lengths) * self.n_topics)
         counts = cells.reshape(len(lengths), self.n_topics).astype(np.float64) + self.alpha
         return counts / (lengths[:, None] + self.priors.alpha_sum)
+
+    def prior_groups(self, documents: Documents) -> NDArray[np.int64]:
+        """Documents with the same authors, equally weighted, have the same prior."""
+        number: dict[bytes, int] = {}
+        groups = np.zeros(len(documents.doc_start) - 1, np.int64)
+        for d in range(len(groups)):
+            authors = slice(documents.author_start[d], documents.author_start[d + 1])
+            key = documents.author[authors].tobytes() + documents.author_weight[authors].tobytes()
+            groups[d] = number.setdefault(key, len(number))
+        return groups
+
+    def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
+        """Authors' mixtures from Dir(counts + alpha), a private author's from Dir(alpha), averaged by weight."""
+        authors = slice(documents.author_start[d], documents.author_start[d + 1])
+        weights = documents.author_weight[authors].astype(np.float64)
+        mixtures = np.zeros((n, self.n_topics))
+        for a, weight in zip(documents.author[authors].tolist(), weights / weights.sum(), strict=True):
+            known = a < len(self.counts.author) - 1
+            counts = self.counts.author_topic[a, : self.n_topics] if known else 0.0
+            mixtures += weight * dirichlet_rows(np.random.default_rng((*name, a)), counts + self.alpha, n)
+        return mixtures
 
     def _fold_in(self, part: Documents, wanted: Scored, plan: SamplingPlan, *outputs: Any) -> None:
         fold_in(part, wanted, self.counts, self.priors, plan, *outputs)

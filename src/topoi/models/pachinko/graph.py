@@ -135,6 +135,21 @@ def path_bytes(graph: Graph) -> int:
     return next(n for n in (1, 2, 4) if most <= 2 ** (8 * n))
 
 
+def slot_nodes(graph: Graph) -> NDArray[np.int64]:
+    """The child that each slot leads to; -1 for "draw a word here".
+
+    Examples
+    --------
+    >>> from topoi.models.pachinko.dag import Dag
+    >>> from topoi.models.pachinko.graph import make_graph, slot_nodes
+    >>> slot_nodes(make_graph(Dag.from_levels(2, 2))).tolist()
+    [1, 2, 3, 4, 3, 4]
+    """
+    child = np.full(graph.slot_start[-1], -1, np.int64)
+    child[graph.in_slot] = np.repeat(np.arange(len(graph.n_paths)), np.diff(graph.in_start))
+    return child
+
+
 def four_level_widths(dag: Dag) -> tuple[int, int] | None:
     """(n_super, n_sub) if the graph is the four-level model, every super-topic joined to every sub-topic; else None.
 

@@ -1,9 +1,8 @@
-"""The probability of new documents, all their Dirichlets integrated out, by a particle filter.
+"""The probability of new documents, all their Dirichlets integrated out, by particles.
 
-It goes through a document from left to right as in the author-topic family (in the spirit of Wallach et al. 2009,
-section 4.4): unbiased for any graph and any number of particles. For a general graph a particle's predictive
-probability is a sum over paths, O(edges); for the four-level model ``side`` (see ``four_level``) is kept for each
-particle, in float64.
+They go through a document from left to right, and are told how, as in the author-topic family: see its
+``likelihood``. For a general graph a particle's predictive probability is a sum over paths, O(edges); for the
+four-level model ``side`` (see ``four_level``) is kept for each particle, in float64.
 """
 
 from __future__ import annotations
@@ -48,11 +47,25 @@ class Room(NamedTuple):
 
 
 @compiled
-def log_likelihood(documents, counts, priors, graph, n_super, n_particles, n_moves, seed, chain, result):
+def log_likelihood(
+    documents,
+    counts,
+    priors,
+    graph,
+    n_super,
+    n_particles,
+    n_moves,
+    seed,
+    chain,
+    result,
+    resample_below=0.5,
+    weighted=True,
+):
     """Set ``result[d]`` to the log probability of each document, natural log, without multinomial coefficient.
 
-    ``n_super`` is 0 unless the graph is the four-level model. Cost for each token and particle: O((1 + n_moves) ×
-    edges), or × topics for four levels.
+    Moves, resampling and weights are those of ``author_topic.likelihood.log_likelihood``. ``n_super`` is 0 unless the
+    graph is the four-level model. Cost for each token and particle: O((1 + n_moves) × edges), or × topics for four
+    levels.
     """
     n_topics = counts.topic.shape[0]
     longest = max(1, np.diff(documents.doc_start).max()) if documents.doc_start.shape[0] > 1 else 1
@@ -73,7 +86,8 @@ def log_likelihood(documents, counts, priors, graph, n_super, n_particles, n_mov
         for p in range(n_particles):
             particles.side[p] = first_side
         phi = word_probabilities(documents, d, counts, priors)
-        result[d] = _filter(phi, priors, graph, n_super, particles, room, n_moves, stream)
+        how = n_moves, resample_below, weighted
+        result[d] = _filter(phi, priors, graph, n_super, particles, room, how, stream)
         for p in range(n_particles):
             _count(graph, particles, p, n_tokens, -1)
 
@@ -170,8 +184,9 @@ def _count(graph, particles, p, n_done, step):
 
 
 @compiled
-def _filter(phi, priors, graph, n_super, particles, room, n_moves, stream):
-    """Log of an unbiased estimate of the document's probability."""
+def _filter(phi, priors, graph, n_super, particles, room, how, stream):
+    """Log of the estimate of the document's probability."""
+    n_moves, resample_below, weighted = how
     n_tokens = phi.shape[0]
     n_particles = particles.topic.shape[0]
     weight = np.full(n_particles, 1.0 / n_particles)
@@ -180,8 +195,8 @@ def _filter(phi, priors, graph, n_super, particles, room, n_moves, stream):
     for i in range(n_tokens):
         estimate = 0.0
         for p in range(n_particles):
-            for _ in range(min(n_moves, i)):
-                j = np.int64(uniform(stream) * i)
+            for turn in range(i if n_moves < 0 else min(n_moves, i)):
+                j = turn if n_moves < 0 else np.int64(uniform(stream) * i)
                 _move(priors, graph, n_super, particles, p, particles.topic[p, j], particles.path[p, j], -1)
                 m = _predict(phi[j], priors, graph, n_super, particles, p, room)
                 _assign(priors, graph, n_super, particles, p, j, room, m, stream)
@@ -189,11 +204,13 @@ def _filter(phi, priors, graph, n_super, particles, room, n_moves, stream):
             _assign(priors, graph, n_super, particles, p, i, room, mass[p], stream)
             estimate += weight[p] * mass[p]
         result += math.log(estimate)
+        if not weighted:
+            continue
         squares = 0.0
         for p in range(n_particles):
             weight[p] *= mass[p] / estimate
             squares += weight[p] * weight[p]
-        if 1.0 / squares < 0.5 * n_particles and i + 1 < n_tokens:
+        if 1.0 / squares < resample_below * n_particles and i + 1 < n_tokens:
             _resample(graph, particles, weight, i + 1, stream)
             weight[:] = 1.0 / n_particles
     return result

@@ -12,10 +12,12 @@ from topoi.engine.loop import Chain
 from topoi.kernels.counts import Documents
 from topoi.kernels.folding import SamplingPlan, Scored
 from topoi.models.pachinko import likelihood
+from topoi.models.pachinko.graph import slot_nodes
 from topoi.models.pachinko.inference import document_nodes, document_shares, fold_in
 from topoi.models.pachinko.plain import Paths
 from topoi.models.pachinko.state import PachinkoSampler, chain_alpha
 from topoi.models.ranges import document_range
+from topoi.models.simulation import dirichlet_rows
 from topoi.models.topic_counts import TopicCounts
 
 
@@ -77,6 +79,24 @@ class PachinkoPosterior(TopicCounts):
         shares = np.zeros((last - first, len(self.graph.n_paths)))
         document_nodes(document_range(self._documents, first, last), paths, self.priors, self.graph, shares)
         return shares
+
+    def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
+        """Every node's mixture of its children from its Dirichlet, multiplied along all paths to the topics."""
+        rng = np.random.default_rng(name)
+        graph, child = self.graph, slot_nodes(self.graph)
+        reach = np.zeros((n, len(graph.n_paths)))
+        reach[:, 0] = 1.0
+        for u in range(len(graph.n_paths)):
+            slots = np.arange(graph.slot_start[u], graph.slot_start[u + 1])
+            if not len(slots):
+                continue
+            shares = reach[:, u, None] * dirichlet_rows(rng, self.edge_alpha[slots], n)
+            below = child[slots] >= 0
+            reach[:, child[slots[below]]] += shares[:, below]
+            if not below.all():
+                # From here on the node stands for the words drawn at it: its children have their parts.
+                reach[:, u] = shares[:, -1]
+        return reach[:, graph.topic_node]
 
     def _fold_in(self, part: Documents, wanted: Scored, plan: SamplingPlan, *outputs: Any) -> None:
         fold_in(part, wanted, self.counts, self.priors, self.graph, self.n_super, plan, *outputs)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.vocabulary import Vocabulary
-from topoi.models.pachinko.graph import Graph, make_graph
+from topoi.models.pachinko.graph import Graph, make_graph, slot_nodes
 from topoi.models.pachinko.settings import resolve_alpha
 from topoi.models.simulation import SimulatedCorpus, categorical, dirichlet_rows, document_lengths
 from topoi.models.validation import positive_vector, whole_number
@@ -61,8 +61,7 @@ def _document_paths(
     """Topics and path numbers of one document's tokens, all going down the graph together."""
     topic_of = np.full(len(graph.n_paths), -1)
     topic_of[graph.topic_node] = np.arange(len(graph.topic_node))
-    child, way = np.full(len(alpha), -1), np.zeros(len(alpha), np.int64)
-    child[graph.in_slot] = np.repeat(np.arange(len(graph.n_paths)), np.diff(graph.in_start))
+    child, way = slot_nodes(graph), np.zeros(len(alpha), np.int64)
     way[graph.in_slot] = np.arange(len(graph.in_slot))
     at, path, topic = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, -1)
     for u in range(len(graph.n_paths)):

@@ -1,0 +1,176 @@
+"""``topoi evaluate``: how well a model predicts documents that it has not seen."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topoi.cli import fit_options as given
+from topoi.cli import look
+from topoi.cli.document_lines import document_line
+from topoi.cli.models import counted
+from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, available_cores, check_file, split_names
+from topoi.cli.output import check_one_format, print_frame
+from topoi.errors import ModelError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from topoi.corpus.corpus import Corpus
+
+
+class Estimator(StrEnum):
+    """How the probability of a document is estimated."""
+
+    filter = "filter"
+    left_to_right = "left-to-right"
+    empirical = "empirical"
+
+
+def evaluate(
+    file: ModelFile,
+    held_out: Annotated[
+        Path, typer.Argument(metavar="DOCUMENTS", help="Documents in any form that `topoi fit` reads.")
+    ],
+    estimator: Annotated[Estimator, typer.Option(help="How probabilities are estimated.")] = Estimator.filter,
+    particles: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Particles of filter and left-to-right.  [default: 20]"),
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Samples of empirical.  [default: 1000]")
+    ] = None,
+    every_model: Annotated[bool, typer.Option("--all", help="Compare all models of the file.")] = False,
+    documents: Annotated[bool, typer.Option("--documents", help="A row for every document.")] = False,
+    n: Annotated[int, typer.Option("-n", "--n", metavar="N", min=0, help="Best and worst documents to show.")] = 3,
+    text: given.TextFields = None,
+    authors: given.AuthorFields = None,
+    date: given.DateField = None,
+    title: given.TitleField = None,
+    id_field: given.IdField = None,
+    on_error: given.OnErrorOption = given.OnError.stop,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Seed of the random draws.  [default: the model's]")
+    ] = None,
+    jobs: given.Jobs = None,
+    name: ModelName = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Show how well a model predicts documents that it was not fitted to: perplexity and bits per word."""
+    check_one_format(as_json, as_csv)
+    if every_model and (documents or name is not None):
+        raise typer.BadParameter("--all is for one row per model; leave out --documents and --name")
+    options = effort(estimator, particles, samples, seed)
+    check_file(file)
+    if not held_out.exists():
+        raise FileNotFoundError(2, "No such file", str(held_out))
+    import pandas as pd
+
+    import topoi
+
+    fields = {"text": split_names(text), "authors": split_names(authors), "date": date, "title": title, "id": id_field}
+    reading: dict[str, Any] = {k: v for k, v in fields.items() if v is not None} | {"on_error": on_error.value}
+    names = topoi.open_store(file).models()["name"].tolist() if every_model else [name]
+    rows, summaries, corpus = pd.DataFrame(), [], None
+    for each in names:
+        model = topoi.load(file, each)
+        model.n_jobs = jobs or available_cores()
+        if corpus is None:  # the models of a file share its words
+            corpus = topoi.read_corpus(held_out, like=model.corpus_, new_authors="drop", **reading)
+            if not corpus.n_tokens:
+                raise ModelError(f"none of the words of {held_out} is in the model's vocabulary")
+        if len(model.authors_):
+            note_unknown_authors(corpus)
+        rows = topoi.evaluation.heldout(model, corpus, estimator.value, **options)
+        summary = topoi.evaluation.heldout_summary(rows).assign(n_unknown=corpus.report.n_unknown_tokens)
+        about = {"name": each, "model": type(model).__name__} if every_model else {"model": type(model).__name__}
+        summaries.append(pd.DataFrame([about | {"estimator": estimator.value}]).join(summary))
+    if documents:
+        print_frame(rows.drop(columns="n_unknown"), as_json=as_json, as_csv=as_csv)
+        return
+
+    def render(frame: pd.DataFrame, screen: Console) -> None:
+        if every_model:
+            draw_comparison(frame, screen)
+        else:
+            draw_summary(frame.to_dict("records")[0], screen)
+            draw_extremes(rows, n, screen)
+
+    print_frame(pd.concat(summaries, ignore_index=True), as_json=as_json, as_csv=as_csv, render=render)
+
+
+def effort(estimator: Estimator, particles: int | None, samples: int | None, seed: int | None) -> dict[str, int]:
+    """The estimator's options; one that belongs to another estimator is an error, not ignored.
+
+    Examples
+    --------
+    >>> effort(Estimator.empirical, None, 500, 3)
+    {'n_samples': 500, 'random_state': 3}
+    """
+    sampled = estimator is Estimator.empirical
+    if (particles if sampled else samples) is not None:
+        raise typer.BadParameter(f"{'--particles' if sampled else '--samples'} does not apply to {estimator.value}")
+    options = {"n_samples": samples, "n_particles": particles, "random_state": seed}
+    return {option: value for option, value in options.items() if value is not None}
+
+
+def note_unknown_authors(corpus: Corpus) -> None:
+    """Say how many documents have nobody that the model knows."""
+    import numpy as np
+
+    unknown = int((np.diff(corpus.doc_author_start) == 0).sum())
+    if unknown:
+        what = "1 document has" if unknown == 1 else f"{unknown:,} documents have"
+        typer.echo(f"topoi: note: {what} no author that the model knows: somebody new wrote them", err=True)
+
+
+def draw_summary(row: dict[Any, Any], screen: Console) -> None:
+    """What was scored, and the three numbers that papers report, one to a line."""
+    from rich.text import Text
+
+    unknown = f", {counted(row['n_unknown'], 'unknown word')} left out" if row["n_unknown"] else ""
+    scored = f"{counted(row['n_docs'], 'document')}, {counted(row['n_words'], 'word')}{unknown}"
+    screen.print(look.row(Text(row["model"], style="bold"), Text(scored, style="dim")))
+    lines = {
+        "perplexity": f"{row['perplexity_documents']:,.1f}  mean over documents",
+        "": f"{row['perplexity_tokens']:,.1f}  over all words",
+        "bits per word": f"{row['bits_per_word']:.4f}",
+        "log likelihood": f"{row['log_likelihood']:,.1f}",
+    }
+    for what, value in lines.items():
+        number, _, rest = value.partition("  ")
+        screen.print(look.row((Text(what, style="dim"), 14), (number.rjust(14), 14), Text(rest, style="dim")))
+
+
+def draw_comparison(frame: pd.DataFrame, screen: Console) -> None:
+    """A line per model, the best first."""
+    from rich.text import Text
+
+    rows = frame.sort_values("bits_per_word").to_dict("records")
+    names = [look.printable(row["name"])[:28] for row in rows]
+    width = max(map(len, names))
+    screen.print(Text(f"{'':{width}}  bits per word  {'perplexity':>12}", style="dim"))
+    for row, name in zip(rows, names, strict=True):
+        bits, perplexity = f"{row['bits_per_word']:.4f}".rjust(13), f"{row['perplexity_documents']:,.1f}".rjust(12)
+        screen.print(look.row((Text(name, style="bold"), width), (bits, 13), (perplexity, 12)))
+
+
+def draw_extremes(rows: pd.DataFrame, n: int, screen: Console) -> None:
+    """The documents that are predicted best and worst, with their perplexities."""
+    from rich.text import Text
+
+    ordered = rows.dropna(subset="perplexity").sort_values("perplexity", kind="stable")
+    if not n or ordered.empty:
+        return
+    few = len(ordered) <= 2 * n
+    parts = {"all documents": ordered} if few else {"predicted best": ordered.head(n), "worst": ordered.tail(n)}
+    for heading, part in parts.items():
+        screen.print(Text(f"\n{heading}", style="dim"))
+        for row in part.to_dict("records"):
+            start = look.row((Text(f"{row['perplexity']:,.0f}".rjust(9)), 9))
+            screen.print(document_line(start, row, screen.width))

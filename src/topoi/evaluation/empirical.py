@@ -1,0 +1,208 @@
+"""Empirical likelihood: documents' mixtures are drawn from the fitted prior, and the probabilities averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from topoi.corpus.corpus import Corpus
+from topoi.engine.executors import Executor, open_executor, resolve_jobs
+from topoi.evaluation.inputs import checked_model, has_mixtures, known_part, seed_of
+from topoi.kernels.bags import bag_moments, log_word_probabilities
+from topoi.kernels.counts import Documents
+from topoi.models.catalogue import CorpusCatalogue
+from topoi.models.validation import whole_number
+
+# A block of samples has its own random stream; what is drawn does not depend on who draws it, or for which documents.
+_SAMPLES_AT_ONCE = 64
+# How many numbers a matrix topics × words, or samples × words, may have at a time.
+_NUMBERS_AT_ONCE = 4_000_000
+
+
+class Sums(NamedTuple):
+    """Σ P(d|s) = total · exp(top) and Σ P(d|s)² = squares · exp(2 · top) over some samples, per document."""
+
+    top: NDArray[np.float64]
+    total: NDArray[np.float64]
+    squares: NDArray[np.float64]
+
+    @classmethod
+    def nothing(cls, n_docs: int) -> Sums:
+        """Sums of no samples."""
+        return cls(np.full(n_docs, -np.inf), np.zeros(n_docs), np.zeros(n_docs))
+
+    def plus(self, other: Sums) -> Sums:
+        """The sums over both lots of samples."""
+        top = np.maximum(self.top, other.top)
+        mine, theirs = np.exp(self.top - top), np.exp(other.top - top)
+        total = self.total * mine + other.total * theirs
+        return Sums(top, total, self.squares * mine**2 + other.squares * theirs**2)
+
+
+class Bags(NamedTuple):
+    """Documents as bags of words: for each document its distinct words, in order, and how often they occur."""
+
+    start: NDArray[np.int64]
+    word: NDArray[np.int64]
+    times: NDArray[np.float64]
+
+
+def empirical_likelihood(
+    model: Any, corpus: Any, n_samples: int = 1000, random_state: Any = None
+) -> NDArray[np.float64]:
+    """Log probability of each document by the empirical likelihood of Li and McCallum (section 4.1.3).
+
+    Mixtures of topics are drawn from what the fit says of a document before any of its words is read; a document's
+    probability is the mean over them of the product of its words' probabilities. Unbiased, but for all except
+    short documents the mean rests on the few samples that happen to be near the document: the logarithm is then too
+    low, and the more so the more topics there are. ``empirical_likelihood_report`` tells how many samples counted.
+
+    Parameters
+    ----------
+    model
+        A fitted model of any family. Authors' mixtures are drawn from Dir(counts + alpha), those of unknown or
+        fictitious authors from Dir(alpha), a pachinko graph's nodes from their Dirichlets. An ``AuthorModel`` has
+        nothing to draw: its probabilities are exact.
+    corpus : Corpus, list of texts, or (where the model takes one) a matrix of counts
+        The documents. Words that the model does not know are left out.
+    n_samples : int
+        How many mixtures are drawn for each chain, the same for all documents that have the same prior.
+    random_state : int, generator or None
+        Seeds the draws; the fit's seed if None.
+
+    Returns
+    -------
+    ndarray
+        One natural logarithm per document, without multinomial coefficient, the probabilities averaged over chains.
+
+    References
+    ----------
+    Li and McCallum, Pachinko allocation: scalable mixture models of topic correlations, 2008.
+
+    Examples
+    --------
+    >>> import numpy as np, topoi
+    >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["a", "a"]])
+    >>> model = topoi.LDA(1, n_iter=2, random_state=0).fit(corpus)
+    >>> np.exp(topoi.evaluation.empirical_likelihood(model, corpus, 10)).round(3).tolist()
+    [0.188, 0.561]
+    """
+    return empirical_likelihood_report(model, corpus, n_samples, random_state)["log_likelihood"].to_numpy()
+
+
+def empirical_likelihood_report(
+    model: Any, corpus: Any, n_samples: int = 1000, random_state: Any = None
+) -> pd.DataFrame:
+    """The same with how far it can be trusted, document by document.
+
+    Parameters
+    ----------
+    model, corpus, n_samples, random_state
+        As in ``empirical_likelihood``.
+
+    Returns
+    -------
+    DataFrame
+        The columns that name a document; n_words, those the model knows; log_likelihood; standard_error, of the
+        logarithm; effective_samples, (Σ P)² / Σ P². With fewer than about ten effective samples the standard error
+        itself is too small, and the logarithm probably too low.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["a", "a"]])
+    >>> model = topoi.LDA(1, n_iter=2, random_state=0).fit(corpus)
+    >>> report = topoi.evaluation.empirical_likelihood_report(model, corpus, n_samples=10)
+    >>> report["effective_samples"].round(6).tolist()
+    [10.0, 10.0]
+    """
+    checked_model(model)
+    whole_number("n_samples", n_samples)
+    if not has_mixtures(model, "prior_mixtures"):
+        own = known_part(model, corpus)
+        log_p = np.asarray(model.log_likelihood(own))
+        error, effective = np.zeros(len(log_p)), np.full(len(log_p), np.inf)
+    else:
+        own, documents = model.read_documents(corpus)
+        log_p, error, effective = _estimates(model, own, documents, n_samples, seed_of(model, random_state))
+    return pd.DataFrame(
+        CorpusCatalogue(own).document_columns(np.arange(own.n_docs))
+        | {"n_words": own.doc_lengths, "log_likelihood": log_p, "standard_error": error, "effective_samples": effective}
+    )
+
+
+def _estimates(
+    model: Any, corpus: Corpus, documents: Documents, n_samples: int, seed: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Log of the mean over chains and samples, its standard error, and the effective number of samples."""
+    bags, jobs = _bags(corpus), resolve_jobs(model.n_jobs)
+    n_chains = len(model.chains_)
+    everything, variance = Sums.nothing(corpus.n_docs), np.zeros(corpus.n_docs)
+    with open_executor(jobs, -(-n_samples // _SAMPLES_AT_ONCE)) as executor:
+        each = [_chain_sums(chain, documents, bags, n_samples, seed, executor) for chain in model.chains_]
+    for sums in each:
+        everything = everything.plus(sums)
+    for sums in each:
+        # The variance of one chain's mean, in units of the square of the largest probability.
+        scaled = np.exp(sums.top - everything.top)
+        spread = np.maximum(sums.squares - sums.total**2 / n_samples, 0.0) * scaled**2
+        variance += spread / max(n_samples - 1, 1) / n_samples
+    mean = everything.total / (n_samples * n_chains)
+    error = np.sqrt(variance) / n_chains / mean
+    return everything.top + np.log(mean), error, everything.total**2 / everything.squares
+
+
+def _chain_sums(chain: Any, documents: Documents, bags: Bags, n_samples: int, seed: int, executor: Executor) -> Sums:
+    result = Sums.nothing(len(bags.start) - 1)
+    blocks = range(0, n_samples, _SAMPLES_AT_ONCE)
+    for docs in _batches(chain.prior_groups(documents), np.diff(bags.start), chain.n_topics):
+        part, words = _some_bags(bags, docs)
+        columns = np.ascontiguousarray(chain.word_columns(words))
+        draw = partial(chain.prior_mixtures, documents, int(docs[0]))
+        names = [(min(_SAMPLES_AT_ONCE, n_samples - first), (seed, chain.index, first)) for first in blocks]
+        total = Sums.nothing(len(docs))
+        for sums in executor.map(partial(_block_sums, draw, columns, part), names):  # in order, whoever ran them
+            total = total.plus(sums)
+        for whole, here in zip(result, total, strict=True):
+            whole[docs] = here
+    return result
+
+
+def _block_sums(
+    draw: Callable[..., NDArray[np.float64]], columns: NDArray[np.float64], part: Bags, block: tuple[int, Any]
+) -> Sums:
+    """The sums of one block of samples, told by its size and the name of its random stream."""
+    sums = Sums.nothing(len(part.start) - 1)
+    bag_moments(log_word_probabilities(draw(*block), columns), *part, *sums)
+    return sums
+
+
+def _batches(groups: NDArray[np.int64], sizes: NDArray[Any], n_topics: int) -> Iterator[NDArray[np.int64]]:
+    """Documents of one prior, as many at a time as memory allows."""
+    limit = _NUMBERS_AT_ONCE // max(n_topics, _SAMPLES_AT_ONCE)
+    order = np.argsort(groups, kind="stable")
+    for members in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1):
+        if len(members):
+            lot = (np.cumsum(sizes[members]) - 1) // limit
+            yield from np.split(members, np.flatnonzero(np.diff(lot)) + 1)
+
+
+def _bags(corpus: Corpus) -> Bags:
+    matrix = corpus.to_matrix()
+    matrix.sum_duplicates()
+    start, word = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+    return Bags(start, word, matrix.data.astype(np.float64))
+
+
+def _some_bags(bags: Bags, docs: NDArray[np.int64]) -> tuple[Bags, NDArray[np.int64]]:
+    """Some documents, their words numbered among those that occur in them; and these words."""
+    lengths = np.diff(bags.start)[docs]
+    start = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    at = np.arange(start[-1]) + np.repeat(bags.start[docs] - start[:-1], lengths)
+    words, place = np.unique(bags.word[at], return_inverse=True)
+    return Bags(start, place.astype(np.int64), bags.times[at]), words
