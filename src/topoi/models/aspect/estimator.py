@@ -24,6 +24,7 @@ from topoi.models.aspect.labels import AspectChain
 from topoi.models.aspect.learning import Plan
 from topoi.models.aspect.prediction import AspectPredictions
 from topoi.models.aspect.report import fit_report
+from topoi.models.aspect.rows import aspect_tables
 from topoi.models.aspect.simulate import simulate_aspects
 from topoi.models.aspect.state import Bags, Parameters, checked_aspects
 from topoi.models.base import FittedModel
@@ -273,6 +274,13 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
             "chain0_beta": self._first.beta,
         }
         return progress, arrays
+
+    def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
+        return aspect_tables(corpus, self._first)
+
+    def _parameters(self) -> dict[str, Any]:
+        first = self._first
+        return {"alpha_sum": first.alpha_sum, "beta_sum": float(first.priors.beta_sum), "beta": float(first.beta[0])}
 
     def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Take over what ``save`` wrote, checked: kernels take these numbers on trust."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.kernels.folding import Labels
 from topoi.models.aspect import ep, vb
 from topoi.models.aspect.ep import Outcome, Rule
 from topoi.models.aspect.state import Bags, Parameters
@@ -99,6 +100,29 @@ def infer(
     for_rows(run, np.diff(bags.doc_start), n_jobs)
     found[impossible] = -np.inf if evidence else np.nan
     return Inferred(gamma, found, outcome, parameters.n_aspects)
+
+
+def label_tokens(
+    tokens: NDArray[Any], parameters: Parameters, method: str, rule: Rule
+) -> tuple[NDArray[np.float64], Labels]:
+    """A text's mean mixture, and for every token the probabilities of aspects: p(w|a) times the mixture, normalised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.aspect.ep import Rule
+    >>> from topoi.models.aspect.inference import label_tokens
+    >>> from topoi.models.aspect.state import Parameters
+    >>> parameters = Parameters.pad(np.array([[0.5, 1.0], [0.5, 0.0]]), np.ones(2))
+    >>> label_tokens(np.array([1]), parameters, "ep", Rule(1e-6, 100))[1].topic.tolist()
+    [[1.0, 0.0]]
+    """
+    words, times = np.unique(np.asarray(tokens, np.int64), return_counts=True)
+    bags = Bags(np.array([0, len(words)]), words, times.astype(np.float64))
+    mean = infer(bags, parameters, method, rule).mean[0]
+    shares = parameters.word_aspect[tokens, : parameters.n_aspects] * mean
+    total = shares.sum(axis=1, keepdims=True)
+    return mean, Labels(np.where(total > 0, shares / np.maximum(total, 1e-300), mean), np.ones((len(tokens), 1)))
 
 
 def _possible(bags: Bags, parameters: Parameters) -> tuple[Bags, NDArray[np.int64]]:

@@ -75,6 +75,10 @@ class AspectChain(TopicCounts):
         """Posterior means of the training documents' mixtures."""
         return np.asarray(self._gamma / self._gamma.sum(axis=1, keepdims=True))
 
+    def word_columns(self, words: Any) -> NDArray[np.float64]:
+        """P(word | aspect) of some words, aspects × words."""
+        return np.asarray(self._parameters.word_aspect[words, : self.n_topics].T)
+
     @cached_property
     def assignments(self) -> Assignments:  # type: ignore[override]
         """The aspect of every token."""

@@ -14,7 +14,7 @@ from topoi.engine.executors import resolve_jobs
 from topoi.kernels.folding import Labels
 from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.importance import sample
-from topoi.models.aspect.inference import METHODS, Inferred, infer
+from topoi.models.aspect.inference import METHODS, Inferred, infer, label_tokens
 from topoi.models.aspect.state import Bags, Parameters
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.inputs import checked_observed
@@ -200,9 +200,4 @@ class AspectPredictions(MatrixInput):
     ) -> Labels:
         """Probabilities of aspects for every token of a new text; there are no authors."""
         check_is_fitted(self, "n_iter_")
-        words, times = np.unique(np.asarray(tokens, np.int64), return_counts=True)
-        bags = Bags(np.array([0, len(words)]), words, times.astype(np.float64))
-        mean = self._infer(bags, self.inference).mean[0]
-        shares = self._parameters_.word_aspect[tokens, : self._parameters_.n_aspects] * mean
-        total = shares.sum(axis=1, keepdims=True)
-        return Labels(np.where(total > 0, shares / np.maximum(total, 1e-300), mean), np.ones((len(tokens), 1)))
+        return label_tokens(tokens, self._parameters_, self.inference, self._final_rule())[1]
