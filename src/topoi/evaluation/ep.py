@@ -25,7 +25,7 @@ from topoi.models.aspect.state import Bags, Parameters, with_padding
 from topoi.models.scores import log_mean_exp
 from topoi.models.validation import resolve_seed, whole_number
 
-_RULE = Rule(1e-6, 200)
+_RULE = Rule(1e-5, 100)
 # Rows of words' probabilities that are made at once for documents with known and private authors.
 _ROWS_AT_ONCE = 50_000
 

@@ -19,7 +19,7 @@ from topoi.store.arrays import get_array
 from topoi.store.store import Store
 
 # What a file may ask for; a model's own settings are checked when it is fitted.
-_MOST_PASSES, _TOLERANCE = 200, 1e-6
+_MOST_PASSES, _TOLERANCE = 100, 1e-5
 
 
 class StoredChain(chain.StoredChain):
