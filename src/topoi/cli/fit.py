@@ -167,7 +167,11 @@ def new_model(family: given.Family, settings: dict[str, Any]) -> Any:
     for name in _FOREIGN[family]:
         if settings.pop(name):
             raise typer.BadParameter(f"{_OPTION[name]} does not apply to --model {family}")
-    defaults: dict[str, Any] = {"n_topics": given.DEFAULT_TOPICS, "n_super": given.DEFAULT_SUPER, "n_sub": given.DEFAULT_SUB}
+    defaults: dict[str, Any] = {
+        "n_topics": given.DEFAULT_TOPICS,
+        "n_super": given.DEFAULT_SUPER,
+        "n_sub": given.DEFAULT_SUB,
+    }
     defaults |= {"n_aspects": given.DEFAULT_ASPECTS, "inference": "ep", "learning": "em"}
     settings |= {name: settings[name] or value for name, value in defaults.items() if name in settings}
     if family in (given.Family.pachinko, given.Family.aspect) and settings["alpha"] is None:
