@@ -25,7 +25,7 @@ from .corpora import nips12, simulated  # noqa: E402
 from .report import Report, progress  # noqa: E402
 from .settings import QUICK, Settings  # noqa: E402
 
-PARTS = ("speed", "pachinko", "quality", "memory", "threads")
+PARTS = ("speed", "pachinko", "aspect", "quality", "memory", "threads")
 
 
 def arguments(words: list[str]) -> argparse.Namespace:

@@ -38,6 +38,7 @@ TESTS = {
     ],
     "evaluation": ["test_heldout.py", "test_likelihoods.py"],
 }
+TESTS["aspect"] = ["test_inference.py", "test_learning.py", "test_importance.py", "test_estimator.py"]
 PLAIN = "src/topoi/models/author_topic/plain.py"
 KERNELS = "src/topoi/models/author_topic/kernels.py"
 COUNTS = "src/topoi/kernels/counts.py"
@@ -154,6 +155,43 @@ EVALUATION_MISTAKES = [
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="pachinko") for mistake in PACHINKO_MISTAKES]
 MISTAKES += [mistake._replace(family="evaluation") for mistake in EVALUATION_MISTAKES]
+
+ASPECT = "src/topoi/models/aspect/"
+EP, VB, UPDATES, SAMPLING = (ASPECT + name for name in ("ep.py", "vb.py", "updates.py", "importance.py"))
+LEARNER, ASPECT_INFERENCE = ASPECT + "learning.py", ASPECT + "inference.py"
+DIRICHLET, SPECIAL, GAMMA = (f"src/topoi/kernels/{name}.py" for name in ("dirichlet", "special", "gamma"))
+ASPECT_MISTAKES = [
+    Mistake("EP: the variance of shares left out", EP, "below = (varied + choice * whole) * whole", "below = varied * whole"),
+    Mistake("EP: one word too few in the variance", EP, "((size + 2.0) * whole * varied - below)", "((size + 1.0) * whole * varied - below)"),
+    Mistake("EP: the site is not taken out", EP, "g0, g1 = doubles.sub(now, site0), doubles.sub(now, site1)", "g0, g1 = now, now"),
+    Mistake("EP: copies of a word not counted", EP, "copies0, copies1 = doubles.splat(damping * bags.times[i])", "copies0, copies1 = doubles.splat(damping)"),
+    Mistake("EP: the last of an odd number counts twice", EP, "other = np.float64(k - i)", "other = 1.0"),
+    Mistake("EP: failed steps are not undone", EP, "doubles.store(sites, (i - at) * width + a, doubles.load(scratch.before, (i - first) * width + a))", "pass"),
+    Mistake("EP: cavities may be negative", EP, "if doubles.smallest(least) >= 0.0 and change < np.inf:", "if change < np.inf:"),
+    Mistake("EP: skipped words not counted", EP, "                skipped += 1\n", "                skipped += 0\n"),
+    Mistake("EP: evidence without the terms' integrals", EP, "(math.log(mass / without) + log_beta(g, n) - whole)", "(log_beta(g, n) - whole)"),
+    Mistake("EP: evidence without the prior", EP, "result = whole - log_beta(parameters.alpha, n)", "result = whole"),
+    Mistake("EP: no cavity, no height", EP, "(math.log(mass / total) - height)", "(math.log(mass / total) + 50.0)"),
+    Mistake("EP: warm sites are thrown away", EP, "if not (warm and kept) or not set_posterior", "if True or not set_posterior"),
+    Mistake("VB: mean instead of geometric mean", VB, "weight[a] = math.exp(weight[a] - largest)", "weight[a] = gamma[a]"),
+    Mistake("VB: prior forgotten", VB, "new[a] = parameters.alpha[a] + new[a] * weight[a]", "new[a] = 1e-9 + new[a] * weight[a]"),
+    Mistake("VB: bound without the expected logs", VB, "result -= (new[a] - parameters.alpha[a]) * (digamma(gamma[a]) - largest)", "result -= 0.0"),
+    Mistake("digamma: a term of the series", SPECIAL, "1.0 / 252", "1.0 / 225"),
+    Mistake("M-step: the curvature left out", UPDATES, "factor = doubles.add(first, doubles.mul(second, spread))", "factor = doubles.add(first, second)"),
+    Mistake("M-step: the cursor stays", UPDATES, "            _add_second_order(p, w, count[i], gamma, d, width, new)\n            cursor[w] += 1", "            _add_second_order(p, w, count[i], gamma, d, width, new)\n            cursor[w] = by_word.start[w + 1]"),
+    Mistake("M-step: counts ignored", UPDATES, "_add_tilted(p, w, count[i], gamma", "_add_tilted(p, w, 1.0, gamma"),
+    Mistake("M-step: cavity not used", UPDATES, "g = doubles.sub(doubles.load(gamma, d * width + a), doubles.load(sites, j * width + a))\n        given", "g = doubles.load(gamma, d * width + a)\n        given"),
+    Mistake("learning: sites of the wrong part", LEARNER, "at = 0 if self.keeps_sites else int(bags.doc_start[first])", "at = 0"),
+    Mistake("learning: dead aspects lose their words", LEARNER, "words = np.where(alive, words / np.where(alive, total, 1.0), old)", "words = words / np.maximum(total, 1e-300)"),
+    Mistake("learning: alpha by the mean, not the log", LEARNER, "mean_log = (digamma(gamma) - digamma(gamma.sum(axis=1, keepdims=True))).mean(axis=0)", "mean_log = np.log(gamma / gamma.sum(axis=1, keepdims=True)).mean(axis=0)"),
+    Mistake("Newton: wrong sign of what is shared", DIRICHLET, "step = (gradient + shared) / curve", "step = (gradient - shared) / curve"),
+    Mistake("importance: half the weight of the proposal", SAMPLING, "beyond = log_rest + _log_density(draw, gamma[d], n, norm) - prior", "beyond = log_rest + 0.5 * (_log_density(draw, gamma[d], n, norm) - prior)"),
+    Mistake("importance: draws from the prior not counted", SAMPLING, "math.log(math.exp(log_share - top) + math.exp(beyond - top))", "math.log(math.exp(beyond - top) + 1e-300)"),
+    Mistake("importance: standard error of one draw", SAMPLING, "math.sqrt(variance / max(n_samples - 1, 1)) / mean", "math.sqrt(variance) / mean"),
+    Mistake("gamma: shape not taken down", GAMMA, "+ math.log(1.0 - uniform(stream)) / shape", ""),
+    Mistake("inference: impossible words leave evidence", ASPECT_INFERENCE, "found[impossible] = -np.inf if evidence else np.nan", "pass"),
+]  # fmt: skip
+MISTAKES += [mistake._replace(family="aspect") for mistake in ASPECT_MISTAKES]
 
 
 def first_failure(mistake: Mistake | None, folder: Path, family: str) -> str:

@@ -82,6 +82,16 @@ def test_a_second_model_goes_beside_the_first(topoi, papers: Path, tmp_path: Pat
     assert library.load(path, "three").n_topics == 3
 
 
+def test_aspects_are_fitted_and_asked(topoi, papers: Path, tmp_path: Path) -> None:
+    path = tmp_path / "aspects.topoi"
+    given = "--aspects", 3, "--inference", "vb", "--learning", "bound", "--chains", 2, "-i", 15, "--min-df", 1
+    run = topoi("fit", papers, "-o", path, "--model", "aspect", *given, "--json")
+    assert run.code == 0, run.err
+    assert "EM steps" in run.err and "lower bound" in run.err
+    assert [row["topic"] for row in json.loads(run.out)] == [0, 1, 2]
+    assert topoi("topics", path, "--json").code == 0
+
+
 def test_pachinko_is_fitted_and_asked(topoi, papers: Path, tmp_path: Path) -> None:
     path = tmp_path / "m.topoi"
     given = "--super", 2, "--sub", 3, "--iterations", 20, "--min-df", 1, "--max-df", "1.0"
@@ -192,6 +202,11 @@ def test_bad_line_is_named_or_skipped(topoi, papers: Path, tmp_path: Path) -> No
         ["--model", "author", "--alpha", "0.1"],
         ["--model", "author", "--learn-alpha"],
         ["--model", "author", "--learn-beta"],
+        ["--model", "lda", "--aspects", "5"],
+        ["--model", "author-topic", "--inference", "vb"],
+        ["--model", "aspect", "--topics", "5"],
+        ["--model", "aspect", "--learn-alpha"],
+        ["--model", "aspect", "--checkpoint", "c.npz"],
         ["--model", "pachinko", "--topics", "5"],
         ["--model", "pachinko", "--learn-alpha"],
         ["--model", "pachinko", "--learn-beta"],

@@ -147,6 +147,18 @@ def test_pachinko(tmp_path, graph):
     assert "choose another model" in client.get("/m/m/reviewers.json?text=star").json()["error"]
 
 
+def test_aspects(tmp_path):
+    path, corpus = tmp_path / "s.topoi", ordinary_corpus()
+    model = fit(topoi.AspectModel, corpus, 3)
+    model.save(path, name="m")
+    fit(topoi.LDA, corpus, 3, alpha=0.1).save(path, name="l")
+    client = walk(path, [*PAGES, "compare/l", "topic/2"])
+    data = client.get("/m/m/document/0.json").json()
+    labelled = [piece["topic"] for piece in data["pieces"] if "topic" in piece]
+    assert labelled == model.chains_[0].assignments.topic[: corpus.doc_start[1]].tolist()
+    assert client.get("/m/m/parse.json?text=star+planet").json()["error"] is None
+
+
 def test_awkward_names_of_models(tmp_path):
     path, corpus = tmp_path / "s.topoi", ordinary_corpus(12)
     names = ["..", "a/b", "x.json", "static", "~20", "é ü", "%2F", "a?b#c", "<b>", "'\"", "m.csv", "."]

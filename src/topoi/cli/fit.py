@@ -32,18 +32,26 @@ _OPTION = {
     "n_super": "--super",
     "n_sub": "--sub",
     "dag": "--dag",
+    "n_aspects": "--aspects",
+    "inference": "--inference",
+    "learning": "--learning",
     "alpha": "--alpha",
     "learn_alpha": "--learn-alpha",
     "learn_beta": "--learn-beta",
     "fictitious_authors": "--fictitious-authors",
+    "checkpoint": "--checkpoint",
 }
-# Those that a family does not have; pachinko learns alpha anyway.
+_ASPECT = ("n_aspects", "inference", "learning")
+# Those that a family does not have; pachinko and aspect models learn alpha anyway.
 _FOREIGN = {
-    given.Family.author_topic: ("n_super", "n_sub", "dag"),
-    given.Family.lda: ("n_super", "n_sub", "dag", "fictitious_authors"),
-    given.Family.author: tuple(_OPTION),
-    given.Family.pachinko: ("n_topics", "learn_alpha", "learn_beta", "fictitious_authors"),
+    given.Family.author_topic: ("n_super", "n_sub", "dag", *_ASPECT),
+    given.Family.lda: ("n_super", "n_sub", "dag", "fictitious_authors", *_ASPECT),
+    given.Family.author: tuple(name for name in _OPTION if name != "checkpoint"),
+    given.Family.pachinko: ("n_topics", "learn_alpha", "learn_beta", "fictitious_authors", *_ASPECT),
+    given.Family.aspect: tuple(name for name in _OPTION if name not in ("alpha", *_ASPECT)),
 }
+# Those of Gibbs sampling that the command line always has a value for.
+_OF_CHAINS = ("beta", "n_shards")
 KNOWN_ENDINGS = (".gz", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".mbox", ".txt")
 
 
@@ -54,6 +62,9 @@ def fit(
     super_topics: given.SuperTopics = None,
     sub_topics: given.SubTopics = None,
     dag: given.Graph = None,
+    aspects: given.Aspects = None,
+    inference: given.InferenceOption = None,
+    learning: given.LearningOption = None,
     alpha: given.Alpha = None,
     beta: given.Beta = 0.01,
     learn_alpha: given.LearnAlpha = False,
@@ -95,6 +106,9 @@ def fit(
         "n_super": super_topics,
         "n_sub": sub_topics,
         "dag": dag,
+        "n_aspects": aspects,
+        "inference": inference and inference.value,
+        "learning": learning and learning.value,
         "alpha": alpha,
         "beta": beta,
         "learn_alpha": learn_alpha,
@@ -161,10 +175,19 @@ def new_model(family: given.Family, settings: dict[str, Any]) -> Any:
         if settings["n_super"] or settings["n_sub"]:
             raise typer.BadParameter("--dag is a whole graph: leave out --super and --sub")
         settings["dag"] = read_graph(settings["dag"])
-    defaults = {"n_topics": given.DEFAULT_TOPICS, "n_super": given.DEFAULT_SUPER, "n_sub": given.DEFAULT_SUB}
+    defaults: dict[str, Any] = {
+        "n_topics": given.DEFAULT_TOPICS,
+        "n_super": given.DEFAULT_SUPER,
+        "n_sub": given.DEFAULT_SUB,
+    }
+    defaults |= {"n_aspects": given.DEFAULT_ASPECTS, "inference": "ep", "learning": "em"}
     settings |= {name: settings[name] or value for name, value in defaults.items() if name in settings}
-    if family is given.Family.pachinko and settings["alpha"] is None:
+    if family in (given.Family.pachinko, given.Family.aspect) and settings["alpha"] is None:
         del settings["alpha"]
+    if family is given.Family.aspect:
+        settings["n_restarts"] = settings.pop("n_chains")
+        for name in _OF_CHAINS:
+            del settings[name]
     import topoi
 
     families: dict[given.Family, Any] = {
@@ -172,6 +195,7 @@ def new_model(family: given.Family, settings: dict[str, Any]) -> Any:
         given.Family.lda: topoi.LDA,
         given.Family.author: topoi.AuthorModel,
         given.Family.pachinko: topoi.PachinkoAllocation,
+        given.Family.aspect: topoi.AspectModel,
     }
     return families[family](**settings)
 
@@ -211,8 +235,11 @@ def summarise(model: AuthorTopicModel, path: Path, name: str | None, screen: Con
     """Say how the fit went and where the model is."""
     info = model.fit_info_
     chains = "" if info["n_chains"] == 1 else f" of {info['n_chains']} chains"
-    exactness = "" if info["exact"] else f"; approximate, {info['n_shards']} shards"
-    screen.print(f"{info['n_sweeps']:,} sweeps{chains} in {info['seconds']:.1f} s{exactness}", style="dim")
+    exactness = "" if info.get("exact", True) else f"; approximate, {info['n_shards']} shards"
+    sweeps = "EM steps" if "learning" in info else "sweeps"
+    screen.print(f"{info['n_sweeps']:,} {sweeps}{chains} in {info['seconds']:.1f} s{exactness}", style="dim")
+    if info.get("advice"):
+        screen.print(info["advice"], style="dim", soft_wrap=True)
     if info["interrupted"]:
         screen.print(f"interrupted; what was sampled so far is saved in {path}", style="bold", soft_wrap=True)
     else:

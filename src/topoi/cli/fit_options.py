@@ -11,6 +11,7 @@ import typer
 
 DEFAULT_TOPICS = 100
 DEFAULT_SUPER, DEFAULT_SUB = 50, 100
+DEFAULT_ASPECTS = 10
 
 
 class Family(StrEnum):
@@ -20,6 +21,21 @@ class Family(StrEnum):
     lda = "lda"
     author = "author"
     pachinko = "pachinko"
+    aspect = "aspect"
+
+
+class Inference(StrEnum):
+    """How an aspect model finds documents' mixtures."""
+
+    ep = "ep"
+    vb = "vb"
+
+
+class Learning(StrEnum):
+    """What an aspect model maximises."""
+
+    em = "em"
+    bound = "bound"
 
 
 class OnError(StrEnum):
@@ -88,18 +104,30 @@ SubTopics = Annotated[
 Graph = Annotated[
     Path | None, _model("--dag", metavar="FILE", help="A graph of topics as JSON, instead of --super and --sub.")
 ]
+Aspects = Annotated[
+    int | None,
+    _model("--aspects", metavar="A", min=1, help=f"Number of aspects (aspect).  [default: {DEFAULT_ASPECTS}]"),
+]
+InferenceOption = Annotated[
+    Inference | None,
+    _model("--inference", help="Expectation propagation or variational (aspect).  [default: ep]", show_default=False),
+]
+LearningOption = Annotated[
+    Learning | None,
+    _model("--learning", help="EM, or the largest estimate (aspect).  [default: em]", show_default=False),
+]
 Alpha = Annotated[
     float | None, _model("--alpha", metavar="X", help="Prior weight of each topic.  [default: 50 / topics]")
 ]
 Beta = Annotated[float, _model("--beta", metavar="X", help="Prior weight of each word in a topic.")]
-LearnAlpha = Annotated[bool, _model("--learn-alpha", help="Learn alpha while sampling.")]
+LearnAlpha = Annotated[bool, _model("--learn-alpha", help="Learn alpha while sampling (aspect: always).")]
 LearnBeta = Annotated[bool, _model("--learn-beta", help="Learn beta while sampling.")]
 FictitiousAuthors = Annotated[
     bool, _model("--fictitious-authors", help="Give each document an author of its own as well.")
 ]
 
 Iterations = Annotated[int, _sampling("-i", "--iterations", metavar="N", min=1, help="Sweeps over the corpus.")]
-Chains = Annotated[int, _sampling("--chains", metavar="N", min=1, help="Independent chains.")]
+Chains = Annotated[int, _sampling("--chains", metavar="N", min=1, help="Independent chains; random starts (aspect).")]
 Jobs = Annotated[
     int | None,
     _sampling("-j", "--jobs", metavar="N", min=1, help="Threads; they do not change the result.  [default: all]"),

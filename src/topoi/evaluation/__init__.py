@@ -3,6 +3,7 @@
 from topoi.evaluation.classification import accuracy, classify, confusion_table, fit_classes
 from topoi.evaluation.completion import completion_curve
 from topoi.evaluation.empirical import empirical_likelihood, empirical_likelihood_report
+from topoi.evaluation.ep import ep_likelihood, importance_likelihood
 from topoi.evaluation.heldout import heldout, heldout_summary
 from topoi.evaluation.measures import bits_per_word
 from topoi.evaluation.particles import left_to_right
@@ -15,8 +16,10 @@ __all__ = [
     "confusion_table",
     "empirical_likelihood",
     "empirical_likelihood_report",
+    "ep_likelihood",
     "fit_classes",
     "heldout",
     "heldout_summary",
+    "importance_likelihood",
     "left_to_right",
 ]

@@ -108,6 +108,19 @@ def _topic_document(
     }
 
 
+def documents_by_share(tables: dict[str, Columns], share: NDArray[np.float64]) -> Columns:
+    """The table ``topic_document`` with documents ranked by ``share`` (documents × topics), not by smoothed counts."""
+    doc, k, n = (tables["document_topic"][name] for name in ("document_id", "topic", "n_tokens"))
+    ranked = rank_within(k, share[doc, k], doc)
+    return {
+        "topic": k[ranked.at],
+        "rank": ranked.rank,
+        "document_id": doc[ranked.at],
+        "n_tokens": n[ranked.at],
+        "share": share[doc, k][ranked.at],
+    }
+
+
 def rank_within(group: NDArray[Any], value: NDArray[Any], number: NDArray[Any]) -> Ranked:
     """The largest ``N_RANKED`` values of each group, ties by number."""
     order = np.lexsort((number, -value, group))

@@ -48,6 +48,9 @@ class StoredChain(DocumentMixtures):
     """
 
     index = 0
+    can_sample = False
+    # Whether a topic's words are in the order of their tokens, so that the first rows are its leading words.
+    words_by_tokens = True
 
     def __init__(self, store: Store, model_id: int, n_authors: int, settings: dict[str, Any]) -> None:
         self._store, self._model_id, self._n_authors = store, model_id, n_authors

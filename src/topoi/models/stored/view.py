@@ -30,6 +30,7 @@ _CHAINS = {
     "AuthorTopicModel": "topoi.models.author_topic.stored_chain",
     "LDA": "topoi.models.author_topic.stored_chain",
     "PachinkoAllocation": "topoi.models.pachinko.stored_chain",
+    "AspectModel": "topoi.models.aspect.stored_chain",
     "AuthorModel": None,
 }
 
@@ -164,7 +165,7 @@ class ModelView(StoredStructure):
         return ranked(frame, "topic")
 
     def _words_of(self, topic: int, n: int, relevance: float) -> pd.DataFrame:
-        limit = n if relevance == 1.0 else -1
+        limit = n if relevance == 1.0 and self._first.words_by_tokens else -1
         rows = self.rows("topic_words_with_totals", topic=topic, n=limit)
         probability = np.array([row[2] for row in rows], np.float64)
         score = relevance_scores(probability[None], np.array([row[3] for row in rows], np.int64), relevance)
