@@ -94,11 +94,10 @@ class FittedModel(BaseEstimator):
         """
         check_is_fitted(self, "n_iter_")
         progress, arrays = self._state()
+        settings = self._plain_settings(self._settings)
         meta = {
             "model": type(self).__name__,
-            "settings": {
-                name: NOT_SAVED.get(name, value) for name, value in self._plain_settings(self._settings).items()
-            },
+            "settings": {name: NOT_SAVED.get(name, value) for name, value in settings.items()},
             "progress": progress,
             "fit_info": self.fit_info_,
         }
