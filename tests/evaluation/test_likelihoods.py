@@ -104,9 +104,13 @@ def pachinko(name):
     return make
 
 
-CASES = {"LDA": lda, "author-topic": author_topic, "fictitious": fictitious, "unknown author": unknown_author} | {
-    f"graph: {name}": pachinko(name) for name in DAGS
-}
+def aspect():
+    model = topoi.AspectModel(3, alpha=ALPHA, learn_alpha=False, n_iter=5, random_state=0).fit(training())
+    return model, new_documents(training(), []), lambda c, w: author_probability(c, w, [ALPHA], [1.0])
+
+
+PEOPLE = {"author-topic": author_topic, "fictitious": fictitious, "unknown author": unknown_author}
+CASES = {"LDA": lda, "aspect": aspect, **PEOPLE} | {f"graph: {name}": pachinko(name) for name in DAGS}
 
 
 def exact(model, test, probability):
@@ -148,6 +152,13 @@ def test_left_to_right_is_unbiased(name):
     )
     assert abs(found.mean() - truth) < 4 * found.std() / np.sqrt(len(found)) + 1e-6 * truth
     assert evaluation.left_to_right(model, test, n_particles=2)[3] == 0.0
+
+
+def test_a_word_that_no_aspect_draws_is_impossible():
+    model = topoi.AspectModel.from_parameters([[0.5, 0.5, 0.0], [0.1, 0.9, 0.0]], 1.0, words=["a", "b", "c"])
+    test = topoi.Corpus.from_tokens([["a", "c", "b"], ["a", "b"]], words=["a", "b", "c"])
+    found = evaluation.left_to_right(model, test, n_particles=5)
+    assert found[0] == -np.inf and np.isfinite(found[1])
 
 
 def test_the_unweighted_version_is_biased_and_the_weighted_is_not():

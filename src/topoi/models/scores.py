@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from topoi.models.validation import choice
 
@@ -42,5 +43,4 @@ def log_mean_exp(values: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> log_mean_exp(np.log([[0.2], [0.4]])).round(6).tolist() == [round(float(np.log(0.3)), 6)]
     True
     """
-    top = values.max(axis=0)
-    return np.asarray(top + np.log(np.exp(values - top).mean(axis=0)))
+    return np.asarray(logsumexp(values, axis=0) - np.log(len(values)))

@@ -14,9 +14,11 @@ from topoi.kernels.counts import Assignments, Counts, Documents, Priors
 from topoi.kernels.folding import content_key
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import seed_stream, uniform
+from topoi.models.aspect.particles import log_likelihood
 from topoi.models.aspect.state import Parameters
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.prediction import make_documents
+from topoi.models.simulation import dirichlet_rows
 from topoi.models.topic_counts import TopicCounts
 
 # How words' counts are smoothed where a question asks for it; P(word | aspect) itself has no prior.
@@ -103,5 +105,9 @@ class AspectChain(TopicCounts):
     def _fold_in(self, *arguments: Any) -> None:
         raise NotImplementedError  # nothing is sampled: the model infers
 
-    def _log_likelihood(self, *arguments: Any) -> None:
-        raise NotImplementedError  # nothing is sampled: the model infers
+    def _log_likelihood(self, part: Documents, *how: Any) -> None:
+        log_likelihood(part, self._parameters.writable().word_aspect, self.priors, self.n_topics, *how)
+
+    def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
+        """Mixtures from Dir(alpha), the same for all documents."""
+        return dirichlet_rows(np.random.default_rng(name), self.alpha, n)

@@ -60,7 +60,7 @@ def log_likelihood(
         else:
             seed_stream(stream, seed, chain, content_key(documents, d), 2)
             how = n_particles, n_moves, resample_below, weighted
-            result[d] = _integrated(phi, known, own, priors, how, stream)
+            result[d] = integrated(phi, known, own, priors, how, stream)
 
 
 @inlined
@@ -90,7 +90,7 @@ def _assign(phi_i, known, own, priors, number, total, weights, mass, stream):
 
 
 @compiled
-def _integrated(phi, known, own, priors, how, stream):
+def integrated(phi, known, own, priors, how, stream):
     """Log of the estimate of the document's probability, theta of its private author integrated out."""
     n_particles, n_moves, resample_below, weighted = how
     n_tokens, n_topics = phi.shape
@@ -124,6 +124,8 @@ def _integrated(phi, known, own, priors, how, stream):
                 number[p, new] += 1.0
                 total[p] += 1.0
             estimate += weight[p] * mass[p]
+        if estimate == 0.0:  # a word that no topic draws
+            return -np.inf
         result += math.log(estimate)
         if not weighted:
             continue
