@@ -161,7 +161,8 @@ def page(result: dict[str, Any]) -> str:
         for name in RULES
     ]
     classes = [f"| {name} | {mean_of([e[name] for e in result['classes']], '.0f')} |" for name in result["classes"][0]]
-    return PAGE.format(one="\n".join(lines), even="\n".join(even), classes="\n".join(classes), **result)
+    tables = {"one": "\n".join(lines), "even": "\n".join(even), "classes": "\n".join(classes)}
+    return PAGE.format(**(result | tables))
 
 
 def main() -> None:
