@@ -25,6 +25,8 @@ from topoi.models.aspect.vb import best_bound
 
 # Below this spread a document's mixture is as good as known, and rounding decides what the moments say.
 _CERTAIN = 1e-13
+# Below this one a difference of sums would have lost too many digits.
+_NEARLY_KNOWN = 1e-3
 # A step may take no more than this share from a parameter of the posterior.
 _LARGEST_FALL = 0.95
 # So many words' sites are updated from the same posterior: none waits for another's result.
@@ -77,37 +79,57 @@ def match_moments(p, w0, w1, gamma, d, sites, j0, j1, width, least):
     """The moments of t(λ) Dir(λ | cavity) for two sites, none of which waits for the other (equations 17, 23 to 25).
 
     Returns 1 / Σ p g and the factor of γ' = factor · (g + r) for both; and the smaller of ``least`` and all of g, which
-    says whether there are such Dirichlets.
+    says whether there are such Dirichlets. One reading gives all sums; Σ m(whole − m) is then a difference, which is
+    exact enough unless the mixture is all but known.
     """
     nothing = doubles.splat(0.0)
-    total0, mass0, total1, mass1 = nothing, nothing, nothing, nothing
+    total0, mass0, square0, mixed0, chosen0 = nothing, nothing, nothing, nothing, nothing
+    total1, mass1, square1, mixed1, chosen1 = nothing, nothing, nothing, nothing, nothing
     for a in range(0, width, doubles.N_LANES):
         now = doubles.load(gamma, d * width + a)
         g0 = doubles.sub(now, doubles.load(sites, j0 * width + a))
         g1 = doubles.sub(now, doubles.load(sites, j1 * width + a))
+        t0 = doubles.mul(doubles.load(p, w0 * width + a), g0)
+        t1 = doubles.mul(doubles.load(p, w1 * width + a), g1)
         total0, total1 = doubles.add(total0, g0), doubles.add(total1, g1)
-        mass0 = doubles.add(mass0, doubles.mul(doubles.load(p, w0 * width + a), g0))
-        mass1 = doubles.add(mass1, doubles.mul(doubles.load(p, w1 * width + a), g1))
+        mass0, mass1 = doubles.add(mass0, t0), doubles.add(mass1, t1)
+        square0, square1 = doubles.add(square0, doubles.mul(g0, g0)), doubles.add(square1, doubles.mul(g1, g1))
+        mixed0, mixed1 = doubles.add(mixed0, doubles.mul(g0, t0)), doubles.add(mixed1, doubles.mul(g1, t1))
+        chosen0, chosen1 = doubles.add(chosen0, doubles.mul(t0, t0)), doubles.add(chosen1, doubles.mul(t1, t1))
         least = doubles.smaller(least, doubles.smaller(g0, g1))
     size0, inverse0 = doubles.total(total0), 1.0 / doubles.total(mass0)
     size1, inverse1 = doubles.total(total1), 1.0 / doubles.total(mass1)
-    one, scale0, scale1 = doubles.splat(1.0), doubles.splat(inverse0), doubles.splat(inverse1)
-    whole0, whole1 = doubles.splat(size0 + 1.0), doubles.splat(size1 + 1.0)
-    spread0, choice0, spread1, choice1 = nothing, nothing, nothing, nothing
+    sums0 = doubles.total(square0), doubles.total(mixed0), doubles.total(chosen0)
+    sums1 = doubles.total(square1), doubles.total(mixed1), doubles.total(chosen1)
+    varied0, choice0 = spread_of(size0, inverse0, sums0)
+    varied1, choice1 = spread_of(size1, inverse1, sums1)
+    if varied0 < _NEARLY_KNOWN * (size0 + 1.0) * (size0 + 1.0):
+        varied0, choice0 = spread_again(p, w0, gamma, d, sites, j0, width, size0, inverse0)
+    if varied1 < _NEARLY_KNOWN * (size1 + 1.0) * (size1 + 1.0):
+        varied1, choice1 = spread_again(p, w1, gamma, d, sites, j1, width, size1, inverse1)
+    return inverse0, factor_of(size0, varied0, choice0), inverse1, factor_of(size1, varied1, choice1), least
+
+
+@inlined
+def spread_of(size, inverse, sums):
+    """Σ m(whole − m) and Σ r(1−r) from Σ g², Σ p g² and Σ (p g)²."""
+    squares, mixed, chosen = sums
+    chosen *= inverse * inverse
+    return (size + 1.0) * (size + 1.0) - (squares + 2.0 * inverse * mixed + chosen), 1.0 - chosen
+
+
+@lean
+def spread_again(p, w, gamma, d, sites, j, width, size, inverse):
+    """The same term by term, where their difference would be lost in rounding."""
+    varied, choice = doubles.splat(0.0), doubles.splat(0.0)
+    one, scale, whole = doubles.splat(1.0), doubles.splat(inverse), doubles.splat(size + 1.0)
     for a in range(0, width, doubles.N_LANES):
-        now = doubles.load(gamma, d * width + a)
-        g0 = doubles.sub(now, doubles.load(sites, j0 * width + a))
-        g1 = doubles.sub(now, doubles.load(sites, j1 * width + a))
-        r0 = doubles.mul(doubles.mul(doubles.load(p, w0 * width + a), g0), scale0)
-        r1 = doubles.mul(doubles.mul(doubles.load(p, w1 * width + a), g1), scale1)
-        m0, m1 = doubles.add(g0, r0), doubles.add(g1, r1)
-        spread0 = doubles.add(spread0, doubles.mul(m0, doubles.sub(whole0, m0)))
-        spread1 = doubles.add(spread1, doubles.mul(m1, doubles.sub(whole1, m1)))
-        choice0 = doubles.add(choice0, doubles.mul(r0, doubles.sub(one, r0)))
-        choice1 = doubles.add(choice1, doubles.mul(r1, doubles.sub(one, r1)))
-    factor0 = factor_of(size0, doubles.total(spread0), doubles.total(choice0))
-    factor1 = factor_of(size1, doubles.total(spread1), doubles.total(choice1))
-    return inverse0, factor0, inverse1, factor1, least
+        g = doubles.sub(doubles.load(gamma, d * width + a), doubles.load(sites, j * width + a))
+        r = doubles.mul(doubles.mul(doubles.load(p, w * width + a), g), scale)
+        m = doubles.add(g, r)
+        varied = doubles.add(varied, doubles.mul(m, doubles.sub(whole, m)))
+        choice = doubles.add(choice, doubles.mul(r, doubles.sub(one, r)))
+    return doubles.total(varied), doubles.total(choice)
 
 
 @lean
