@@ -27,6 +27,7 @@ from topoi import evaluation
 OUT = Path(__file__).parents[1] / "docs" / "studies"
 VOCABULARY = 35_567  # as many as the paper's
 MODELS = ("LDA", "PAM")
+PARTS = {"all posts": None, "posts of up to 1,000 words": 1000}  # how many words a post may have
 BASELINES = {
     "naive Bayes, smoothing 1": lambda: MultinomialNB(alpha=1.0, fit_prior=False),
     "naive Bayes, smoothing 0.01": lambda: MultinomialNB(alpha=0.01, fit_prior=False),
@@ -38,14 +39,15 @@ PAPER = {"LDA": (83.95, 81.59, 83.67, 86.61, 88.07, 84.70), "PAM": (86.83, 84.10
 ESTIMATORS: dict[str, dict[str, Any]] = {"empirical": {"n_samples": 1000}, "filter": {"n_particles": 20}}
 
 
-def posts() -> topoi.Corpus:
-    """The five groups, with a vocabulary of their own; posts without text are left out."""
+def posts(longest: int | None) -> topoi.Corpus:
+    """The five groups, with a vocabulary of their own; posts without text are left out, and longer ones if asked."""
     everything = topoi.load_dataset("newsgroups20")
     label = everything.documents["label"].astype(str)
     wanted = [d for d in np.flatnonzero(label.str.startswith("comp.")) if everything.texts[d].strip()]
-    return topoi.Corpus.from_texts(
+    corpus = topoi.Corpus.from_texts(
         [everything.texts[d] for d in wanted], metadata={"group": label[wanted].tolist()}, min_df=1, max_df=1.0, max_words=VOCABULARY
     )  # fmt: skip
+    return corpus if longest is None else corpus.subset(corpus.doc_lengths <= longest)
 
 
 def cut(corpus: topoi.Corpus, seed: int) -> tuple[topoi.Corpus, topoi.Corpus]:
@@ -87,75 +89,68 @@ def by_counts(classifier: Any, train: topoi.Corpus, test: topoi.Corpus) -> dict[
     return {"counts": {"right": "".join(map(str, right.astype(int)))}}
 
 
-def run(numbers: Path, splits: int, sweeps: int, minutes: float) -> None:
-    """Everything that is not in the file yet, until the time is up."""
+def run(numbers: Path, splits: int, sweeps: int, minutes: float, only: str) -> None:
+    """Everything that is not in the file yet, until the time is up; for one of the vocabularies, if it is named."""
     end = time.monotonic() + 60 * minutes
-    corpus = posts()
-    result = json.loads(numbers.read_text(encoding="utf-8")) if numbers.exists() else {"runs": {}, "labels": {}}
-    result |= {"corpus": repr(corpus)[9:-1], "sweeps": sweeps, "groups": sorted(set(corpus.documents["group"]))}
-    for split in range(splits):
-        train, test = cut(corpus, split)
-        result["labels"][str(split)] = "".join(str(result["groups"].index(c)) for c in test.documents["group"])
-        for name in (*BASELINES, *MODELS):
-            key = f"{name}|{split}"
-            if key in result["runs"] or time.monotonic() > end:
-                continue
-            if name in BASELINES:
-                result["runs"][key] = by_counts(BASELINES[name](), train, test)
-            else:
-                result["runs"][key] = by_models(name, train, test, sweeps, split)
-            shown = {
-                k: round(float(np.mean([c == "1" for c in v["right"]])), 4)
-                for k, v in result["runs"][key].items()
-                if isinstance(v, dict)
-            }
-            print(key, shown, result["runs"][key].get("fit seconds"), flush=True)
-            numbers.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    result = (
+        json.loads(numbers.read_text(encoding="utf-8"))
+        if numbers.exists()
+        else {"labels": {part: {} for part in PARTS}, "sweeps": sweeps}
+    )
+    for part in (only,) if only else PARTS:
+        corpus = posts(PARTS[part])
+        result["groups"] = sorted(set(corpus.documents["group"]))
+        result[f"corpus, {part}"] = repr(corpus)[9:-1]
+        runs = result.setdefault(part, {})
+        for split in range(splits):
+            train, test = cut(corpus, split)
+            result["labels"][part][str(split)] = "".join(
+                str(result["groups"].index(c)) for c in test.documents["group"]
+            )
+            for name in (*BASELINES, *MODELS):
+                if f"{name}|{split}" in runs or time.monotonic() > end:
+                    continue
+                if name in BASELINES:
+                    runs[f"{name}|{split}"] = by_counts(BASELINES[name](), train, test)
+                else:
+                    runs[f"{name}|{split}"] = by_models(name, train, test, sweeps, split)
+                numbers.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+                hits = [v["right"] for v in runs[f"{name}|{split}"].values() if isinstance(v, dict)]
+                print(part, name, split, [round(h.count("1") / len(h), 4) for h in hits], flush=True)
 
 
-def complete_splits(result: dict[str, Any]) -> list[int]:
+def complete_splits(result: dict[str, Any], part: str) -> list[int]:
     """The splits in which everything was measured."""
-    splits = sorted(map(int, result["labels"]))
-    return [s for s in splits if all(f"{name}|{s}" in result["runs"] for name in (*BASELINES, *MODELS))]
+    splits = sorted(map(int, result["labels"][part]))
+    return [s for s in splits if all(f"{name}|{s}" in result[part] for name in (*BASELINES, *MODELS))]
 
 
-def right(result: dict[str, Any], name: str, way: str) -> list[np.ndarray]:
+def right(result: dict[str, Any], part: str, name: str, way: str) -> list[np.ndarray]:
     """For each split which posts are right."""
-    return [np.array(list(result["runs"][f"{name}|{s}"][way]["right"])) == "1" for s in complete_splits(result)]
+    return [np.array(list(result[part][f"{name}|{s}"][way]["right"])) == "1" for s in complete_splits(result, part)]
 
 
-def per_class(result: dict[str, Any], name: str, way: str) -> list[np.ndarray]:
+def per_class(result: dict[str, Any], part: str, name: str, way: str) -> list[np.ndarray]:
     """Percentages for each class, and for all, over the splits."""
-    labels = [np.array(list(result["labels"][str(s)])) for s in complete_splits(result)]
-    hits = right(result, name, way)
-    rows = [
-        [100 * h[one == str(c)].mean() for h, one in zip(hits, labels, strict=True)]
-        for c in range(len(result["groups"]))
-    ]
+    labels = [np.array(list(result["labels"][part][str(s)])) for s in complete_splits(result, part)]
+    hits = right(result, part, name, way)
+    groups = range(len(result["groups"]))
+    rows = [[100 * h[one == str(c)].mean() for h, one in zip(hits, labels, strict=True)] for c in groups]
     return [np.array(row) for row in [*rows, [100 * h.mean() for h in hits]]]
 
 
 def with_error(values: np.ndarray) -> str:
     """A mean with its standard error."""
-    return (
-        f"{values.mean():.1f} ± {values.std(ddof=1) / np.sqrt(len(values)):.1f}"
-        if len(values) > 1
-        else f"{values.mean():.1f}"
-    )
+    error = f" ± {values.std(ddof=1) / np.sqrt(len(values)):.1f}" if len(values) > 1 else ""
+    return f"{values.mean():.1f}{error}"
 
 
-def accuracy_table(result: dict[str, Any]) -> str:
+def accuracy_table(result: dict[str, Any], part: str) -> str:
     """A row per class."""
-    ways = [
-        ("LDA", "empirical"),
-        ("PAM", "empirical"),
-        ("LDA", "filter"),
-        ("PAM", "filter"),
-        *((b, "counts") for b in BASELINES),
-    ]
+    ways = [(name, way) for way in ESTIMATORS for name in MODELS] + [(name, "counts") for name in BASELINES]
     heads = [f"{n}, {w}" if n in MODELS else n for n, w in ways]
     lines = ["| class | LDA, paper | PAM, paper | " + " | ".join(heads) + " |", "|---|---:|---:|" + "---:|" * len(ways)]
-    columns = [per_class(result, *way) for way in ways]
+    columns = [per_class(result, part, *way) for way in ways]
     for i, group in enumerate([*result["groups"], "**all**"]):
         cells = [f"{PAPER['LDA'][i]:.1f}", f"{PAPER['PAM'][i]:.1f}", *(with_error(column[i]) for column in columns)]
         lines.append(f"| {group} | " + " | ".join(cells) + " |")
@@ -163,31 +158,52 @@ def accuracy_table(result: dict[str, Any]) -> str:
 
 
 def paired_table(result: dict[str, Any]) -> str:
-    """McNemar's exact test on the posts that only one of two gets right, split by split."""
-    lines = ["| split | estimator | only PAM right | only LDA right | p |", "|---:|---|---:|---:|---:|"]
-    for way in ESTIMATORS:
-        for s, pam, lda in zip(
-            complete_splits(result), right(result, "PAM", way), right(result, "LDA", way), strict=True
-        ):
-            more, less = int((pam & ~lda).sum()), int((lda & ~pam).sum())
-            lines.append(f"| {s} | {way} | {more} | {less} | {binomtest(more, more + less).pvalue:.2g} |")
+    """McNemar's exact test on the posts that only one of two gets right, split by split; with and without ms-windows."""
+    lines = [
+        "| posts | split | estimator | only PAM right | only LDA right | p | without ms-windows |",
+        "|---|---:|---|" + "---:|" * 4,
+    ]
+    for part in PARTS:
+        for way in ESTIMATORS:
+            both = right(result, part, "PAM", way), right(result, part, "LDA", way)
+            for s, pam, lda in zip(complete_splits(result, part), *both, strict=True):
+                others = np.array(list(result["labels"][part][str(s)])) != str(
+                    result["groups"].index("comp.os.ms-windows.misc")
+                )
+                more, less = int((pam & ~lda).sum()), int((lda & ~pam).sum())
+                elsewhere = f"{int((pam & ~lda & others).sum())} : {int((lda & ~pam & others).sum())}"
+                lines.append(
+                    f"| {part} | {s} | {way} | {more} | {less} | {binomtest(more, more + less).pvalue:.2g} | {elsewhere} |"
+                )
+    return "\n".join(lines)
+
+
+def own_table(result: dict[str, Any]) -> str:
+    """The log-likelihood of test posts under their own group's model."""
+    lines = [
+        "| posts | " + " | ".join(f"{n}, {w}" for w in ESTIMATORS for n in MODELS) + " |",
+        "|---|" + "---:|" * 4,
+    ]
+    for part in PARTS:
+        splits = complete_splits(result, part)
+        cells = [
+            np.mean([result[part][f"{n}|{s}"][w]["own log-likelihood"] for s in splits])
+            for w in ESTIMATORS
+            for n in MODELS
+        ]
+        lines.append(f"| {part} | " + " | ".join(f"{c:.1f}" for c in cells) + " |")
     return "\n".join(lines)
 
 
 def page(result: dict[str, Any]) -> str:
     """The numbers as text."""
-    splits = complete_splits(result)
-    own = {
-        n: {w: np.mean([result["runs"][f"{n}|{s}"][w]["own log-likelihood"] for s in splits]) for w in ESTIMATORS}
-        for n in MODELS
-    }
-    spent = sum(
-        run.get("fit seconds", 0) + sum(v.get("seconds", 0) for v in run.values() if isinstance(v, dict))
-        for run in result["runs"].values()
-    )
+    runs = [run for part in PARTS for run in result[part].values()]
+    first, second = PARTS
     return PAGE.format(
-        table=accuracy_table(result), paired=paired_table(result), n_splits=len(splits), own=own, seconds=spent,
-        n_test=len(result["labels"]["0"]), verdict=VERDICT, **{k: result[k] for k in ("corpus", "sweeps")},
+        table=accuracy_table(result, first), cleaned=accuracy_table(result, second), paired=paired_table(result), own=own_table(result),
+        seconds=sum(run.get("fit seconds", 0) + sum(v.get("seconds", 0) for v in run.values() if isinstance(v, dict)) for run in runs),
+        n_test=len(result["labels"][first]["0"]), sweeps=result["sweeps"], corpus=result[f"corpus, {first}"], smaller=result[f"corpus, {second}"],
+        n_splits=len(complete_splits(result, first)), n_cleaned=len(complete_splits(result, second)), verdict=VERDICT,
     )  # fmt: skip
 
 
@@ -197,17 +213,29 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--sweeps", type=int, default=300)
     parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--only", default="", choices=["", *PARTS])
     parser.add_argument("--page", action="store_true")
     arguments = parser.parse_args()
     numbers = OUT / "comp5-classification.json"
     if not arguments.page:
-        run(numbers, arguments.splits, arguments.sweeps, arguments.minutes)
-    (OUT / "comp5-classification.md").write_text(
-        page(json.loads(numbers.read_text(encoding="utf-8"))), encoding="utf-8"
-    )
+        run(numbers, arguments.splits, arguments.sweeps, arguments.minutes, arguments.only)
+    if not arguments.only:
+        result = json.loads(numbers.read_text(encoding="utf-8"))
+        (OUT / "comp5-classification.md").write_text(page(result), encoding="utf-8")
 
 
-VERDICT = ""
+VERDICT = """## What it shows
+
+**With all posts the paper's result comes out**: PAM is about two points better than LDA, 86 % against 84 %, and post by post the difference is
+significant in most splits.
+
+**But all of it comes from one group**, and there from two dozen posts that are not text. The model of `comp.os.ms-windows.misc` learns from encoded binary files; LDA, whose
+fixed alpha lets every document have something of every topic, pays for that with a fifth of the group's posts, naive Bayes with most of them. PAM keeps the
+files in super-topics of their own. In the other four groups LDA is better. In the paper PAM is better in each group; whether its collection had those posts we do not know.
+
+**Without the 61 long posts there is no difference**: all four kinds of model are at 86 %, and no test shows anything. PAM's likelihood *is* higher, by 9 nats a post; it
+does not help to tell groups apart. Logistic regression on tf-idf is as good as the best in both cases, and needs seconds.
+"""
 
 PAGE = """# Which comp.* newsgroup?
 
@@ -216,27 +244,36 @@ highest probability; 75 % of each group for training. LDA with 50 topics gets 84
 better in each group, p < 0.05 by a sign test.
 
 The collection is the `comp.*` part of `newsgroups20`, the posts' bodies without headers ({corpus}), cut to as many words as the paper's (35,567); the
-paper has 4,836 posts. {n_splits} random splits with {n_test:,} test posts each; means over splits with standard errors. One chain of {sweeps} sweeps per class, its last
+paper has 4,836 posts. Random splits with {n_test:,} test posts each; means over splits with standard errors. One chain of {sweeps} sweeps per class, its last
 sample; LDA with alpha = 1 (50 / topics), PAM's alpha learned by moments; beta = 0.01. Probabilities by empirical likelihood with 1,000 samples, as in the
 paper, and by the particle filter with 20 particles. Made by
 
-    TOPOI_DATA=folder-with-newsgroups20 python -m studies.comp5_classification
+    TOPOI_DATA=folder-with-newsgroups20 python -m studies.comp5_classification --splits {n_splits}
 
 in {seconds:,.0f} s of processor time. It is `evaluation.fit_classes` and `evaluation.classify`; see [evaluation](../evaluation.md).
 
 ## Per cent of posts given to their own group
 
+All posts; splits: {n_splits}.
+
 {table}
 
-The last three are scikit-learn's, on the same counts of words: multinomial naive Bayes with two amounts of smoothing, and logistic regression on tf-idf weights
-(C = 20; not tuned).
+The last three columns are scikit-learn's, on the same counts of words: multinomial naive Bayes with two amounts of smoothing, and logistic regression on
+tf-idf weights (C = 20; not tuned).
 
-Log-likelihood of a test post under its own group's model: LDA {own[LDA][empirical]:.1f}, PAM {own[PAM][empirical]:.1f} by empirical likelihood; LDA {own[LDA][filter]:.1f}, PAM {own[PAM][filter]:.1f} by
-the particle filter.
+One group stands out. 61 posts of more than 1,000 words have 45 % of all tokens; 24 of them are in `comp.os.ms-windows.misc`, most of those
+encoded binary files, whose "words" then make up most of what its model learns. The same without these posts, in training and test ({smaller}); splits: {n_cleaned}.
+
+{cleaned}
+
+Log-likelihood of a test post under its own group's model:
+
+{own}
 
 ## PAM against LDA, post by post
 
-Posts that only one of the two gets right, and McNemar's exact test (which is the sign test on them), for each split:
+Posts that only one of the two gets right, and McNemar's exact test (which is the sign test on them), for each split; last the same two numbers for the other
+four groups:
 
 {paired}
 

@@ -23,14 +23,10 @@ from topoi import evaluation
 
 OUT = Path(__file__).parents[1] / "docs" / "studies"
 SIZES = (20, 40, 60, 80, 100, 120, 140, 160, 180)
-MODELS = ("LDA", "LDA, alpha learned", "PAM")
+MODELS = ("LDA", "LDA, alpha learned", "PAM", "PAM, paper's rule")
 VOCABULARY = 11_708  # as many as the paper's
-PAPER = {"LDA": "11.43", "LDA, alpha learned": "", "PAM": "11.29"}
-N_SAMPLES, N_PARTICLES = 1000, 50
-VARIANTS = {
-    "300 sweeps": (300, "moments"), "300 sweeps, the paper's rule for alpha": (300, "moments-paper"),
-    "1,500 sweeps": (1500, "moments"), "1,500 sweeps, the paper's rule for alpha": (1500, "moments-paper"),
-}  # fmt: skip
+PAPER = {"LDA": "11.43", "LDA, alpha learned": "", "PAM": "", "PAM, paper's rule": "11.29"}
+N_SAMPLES, N_PARTICLES, MANY = 1000, 50, 1000
 # How the estimators are compared on some documents: what they are given, and with how many seeds.
 CHECKED_SIZE, CHECKED_DOCUMENTS = 100, 20
 WAYS: dict[str, tuple[str, dict[str, Any], int]] = {
@@ -51,8 +47,8 @@ WAYS: dict[str, tuple[str, dict[str, Any], int]] = {
 def make(name: str, size: int, sweeps: int, seed: int) -> Any:
     """An unfitted model with so many topics, or sub-topics."""
     how = {"n_iter": sweeps, "random_state": seed, "n_shards": 1}
-    if name == "PAM":
-        return topoi.PachinkoAllocation(50, size, **how)
+    if name.startswith("PAM"):
+        return topoi.PachinkoAllocation(50, size, learn_alpha="moments-paper" if "rule" in name else "moments", **how)
     return topoi.LDA(size, learn_alpha="asymmetric" if "learned" in name else False, **how)
 
 
@@ -94,21 +90,23 @@ def check(corpus: topoi.Corpus, sweeps: int) -> dict[str, Any]:
     return found
 
 
-def variants(corpus: topoi.Corpus) -> dict[str, float]:
-    """Bits per word by empirical likelihood of the paper's best PAM, fitted for longer, and with the paper's rule for alpha."""
+def filter_error(corpus: topoi.Corpus, sweeps: int) -> dict[str, Any]:
+    """Bits per word of some documents by the filter, with as many particles as everywhere and with many more."""
     train, test = corpus.split(0.25, random_state=0)
-    found = {}
-    for what, (sweeps, rule) in VARIANTS.items():
-        model = topoi.PachinkoAllocation(50, 160, learn_alpha=rule, n_iter=sweeps, random_state=0, n_shards=1).fit(
-            train
-        )
-        found[what] = evaluation.bits_per_word(evaluation.empirical_likelihood(model, test, N_SAMPLES), test)
-        print(what, found[what], flush=True)
+    some = test.subset(range(CHECKED_DOCUMENTS))
+    found: dict[str, Any] = {}
+    for name in MODELS:
+        model = make(name, SIZES[-1], sweeps, 0).fit(train)
+        found[name] = {
+            str(n): evaluation.bits_per_word(model.log_likelihood(some, n_particles=n), some)
+            for n in (N_PARTICLES, MANY)
+        }
+        print(name, found[name], flush=True)
     return found
 
 
-def run(numbers: Path, splits: int, sweeps: int, minutes: float) -> None:
-    """Everything that is not in the file yet, until the time is up."""
+def run(numbers: Path, splits: int, sweeps: int, minutes: float, only: str) -> None:
+    """Everything that is not in the file yet, until the time is up; of one model, if it is named."""
     end = time.monotonic() + 60 * minutes
     corpus = topoi.load_dataset("nips12-abstracts", min_df=1, max_df=1.0, max_words=VOCABULARY)
     result = json.loads(numbers.read_text(encoding="utf-8")) if numbers.exists() else {"runs": {}}
@@ -116,30 +114,28 @@ def run(numbers: Path, splits: int, sweeps: int, minutes: float) -> None:
     for split in range(splits):
         train, test = corpus.split(0.25, random_state=split)
         for size in SIZES:
-            for name in MODELS:
+            for name in (only,) if only else MODELS:
                 key = f"{name}|{size}|{split}"
                 if key in result["runs"] or time.monotonic() > end:
                     continue
                 result["runs"][key] = measure(make(name, size, sweeps, split), train, test)
                 print(key, result["runs"][key], flush=True)
                 numbers.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    for part, make_part in {"variants": lambda: variants(corpus), "check": lambda: check(corpus, sweeps)}.items():
-        if part not in result:
-            result[part] = make_part()
+    for part, measured in {"filter error": filter_error, "check": check}.items():
+        if not only and part not in result:
+            result[part] = measured(corpus, sweeps)
             numbers.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
-def complete_splits(result: dict[str, Any]) -> list[int]:
-    """The splits in which every model of every size was measured."""
+def complete_splits(result: dict[str, Any], *models: str) -> list[int]:
+    """The splits in which these models were measured with every size."""
     splits = sorted({int(key.rpartition("|")[2]) for key in result["runs"]})
-    return [s for s in splits if all(f"{m}|{k}|{s}" in result["runs"] for m in MODELS for k in SIZES)]
+    return [s for s in splits if all(f"{m}|{k}|{s}" in result["runs"] for m in models for k in SIZES)]
 
 
-def bits(result: dict[str, Any], estimator: str) -> np.ndarray:
-    """Bits per word: models × sizes × splits."""
-    splits = complete_splits(result)
-    runs = result["runs"]
-    return np.array([[[runs[f"{m}|{k}|{s}"][f"{estimator} bits"] for s in splits] for k in SIZES] for m in MODELS])
+def bits(result: dict[str, Any], estimator: str, model: str, splits: list[int]) -> np.ndarray:
+    """Bits per word: sizes × splits."""
+    return np.array([[result["runs"][f"{model}|{k}|{s}"][f"{estimator} bits"] for s in splits] for k in SIZES])
 
 
 def with_error(values: np.ndarray, digits: int = 3) -> str:
@@ -149,44 +145,45 @@ def with_error(values: np.ndarray, digits: int = 3) -> str:
 
 
 def size_table(result: dict[str, Any]) -> str:
-    """Every model of every size by both estimators; the best size of each column in bold."""
-    columns = {(e, m): bits(result, e)[i] for e in ("empirical", "filter") for i, m in enumerate(MODELS)}
+    """Every model of every size by both estimators on the first split; the best size of each column in bold."""
+    columns = {(e, m): bits(result, e, m, [0])[:, 0] for e in ("empirical", "filter") for m in MODELS}
     lines = ["| topics | " + " | ".join(f"{e}: {m}" for e, m in columns) + " |", "|---:|" + "---:|" * len(columns)]
     for j, size in enumerate(SIZES):
-        cells = []
-        for column in columns.values():
-            best = column.mean(axis=1).argmin() == j
-            cells.append(f"**{with_error(column[j])}**" if best else with_error(column[j]))
+        cells = [f"**{c[j]:.3f}**" if c.argmin() == j else f"{c[j]:.3f}" for c in columns.values()]
         lines.append(f"| {size} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 def best_table(result: dict[str, Any]) -> str:
-    """Each model at its best size, beside the paper's table 5."""
-    lines = [
-        "| | the paper | by empirical likelihood | at | by particle filter | at |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
-    for i, m in enumerate(MODELS):
-        cells = []
+    """Each model at its best size, beside the paper's table 5, over the splits it was measured on."""
+    lines = ["| | the paper | by empirical likelihood | at | by particle filter | at | splits |", "|---|" + "---:|" * 6]
+    for m in MODELS:
+        splits, cells = complete_splits(result, m), []
         for estimator in ("empirical", "filter"):
-            column = bits(result, estimator)[i]
+            column = bits(result, estimator, m, splits)
             j = int(column.mean(axis=1).argmin())
             cells += [with_error(column[j]), str(SIZES[j])]
-        lines.append(f"| {m} | {PAPER[m]} | " + " | ".join(cells) + " |")
+        lines.append(f"| {m} | {PAPER[m]} | " + " | ".join(cells) + f" | {len(splits)} |")
     return "\n".join(lines)
 
 
 def difference_table(result: dict[str, Any]) -> str:
     """PAM against LDA on the same splits and sizes."""
-    lines = [
-        "| topics | empirical: PAM − LDA | filter: PAM − LDA | filter: PAM − LDA, alpha learned |",
-        "|---:|---:|---:|---:|",
+    lda, learned, pam, rule = MODELS
+    pairs = [
+        (e, a, b)
+        for e in ("empirical", "filter")
+        for b in (lda, learned)
+        for a in (pam, rule)
+        if e == "filter" or b == lda
     ]
-    empirical, filtered = bits(result, "empirical"), bits(result, "filter")
+    columns = []
+    for estimator, a, b in pairs:
+        splits = complete_splits(result, a, b)
+        columns.append(bits(result, estimator, a, splits) - bits(result, estimator, b, splits))
+    lines = ["| topics | " + " | ".join(f"{e}: {a} − {b}" for e, a, b in pairs) + " |", "|---:|" + "---:|" * len(pairs)]
     for j, size in enumerate(SIZES):
-        cells = [empirical[2, j] - empirical[0, j], filtered[2, j] - filtered[0, j], filtered[2, j] - filtered[1, j]]
-        lines.append(f"| {size} | " + " | ".join(with_error(c) for c in cells) + " |")
+        lines.append(f"| {size} | " + " | ".join(with_error(column[j]) for column in columns) + " |")
     return "\n".join(lines)
 
 
@@ -205,18 +202,23 @@ def check_table(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def filter_table(result: dict[str, Any]) -> str:
+    """How far the filter is from its limit, model by model."""
+    lines = [f"| | {N_PARTICLES} particles | {MANY:,} particles | difference |", "|---|---:|---:|---:|"]
+    for name, row in result["filter error"].items():
+        few, many = row[str(N_PARTICLES)], row[str(MANY)]
+        lines.append(f"| {name} | {few:.3f} | {many:.3f} | {few - many:.3f} |")
+    return "\n".join(lines)
+
+
 def page(result: dict[str, Any]) -> str:
     """The numbers as text."""
     runs = result["runs"]
-    effective = {
-        m: [np.mean([runs[f"{m}|{k}|{s}"]["effective samples"] for s in complete_splits(result)]) for k in SIZES]
-        for m in MODELS
-    }
+    effective = [run["effective samples"] for run in runs.values()]
     return PAGE.format(
-        sizes=size_table(result), best=best_table(result), differences=difference_table(result), checked=check_table(result),
-        few=min(min(v) for v in effective.values()), many=max(max(v) for v in effective.values()),
-        n_splits=len(complete_splits(result)), seconds=sum(sum(v for k, v in r.items() if k.endswith("seconds")) for r in runs.values()),
-        documents=CHECKED_DOCUMENTS, size=CHECKED_SIZE, variants="; ".join(f"{k} {v:.3f}" for k, v in result["variants"].items()), verdict=VERDICT,
+        sizes=size_table(result), best=best_table(result), differences=difference_table(result), checked=check_table(result), errors=filter_table(result), largest=SIZES[-1],
+        few=min(effective), many=max(effective), documents=CHECKED_DOCUMENTS, size=CHECKED_SIZE, verdict=VERDICT,
+        seconds=sum(sum(v for k, v in run.items() if k.endswith("seconds")) for run in runs.values()),
         **{k: result[k] for k in ("corpus", "sweeps", "samples", "particles")},
     )  # fmt: skip
 
@@ -224,9 +226,8 @@ def page(result: dict[str, Any]) -> str:
 def write(result: dict[str, Any]) -> None:
     """The page and its pictures."""
     for estimator, what in {"empirical": "by empirical likelihood", "filter": "by particle filter"}.items():
-        means = bits(result, estimator).mean(axis=2)
-        lines = {m: list(zip(SIZES, means[i].tolist(), strict=True)) for i, m in enumerate(MODELS)}
-        chart = line_chart(lines, "topics (PAM: sub-topics)", f"bits per word {what}, lower is better")
+        lines = {m: list(zip(SIZES, bits(result, estimator, m, [0])[:, 0].tolist(), strict=True)) for m in MODELS}
+        chart = line_chart(lines, "topics (PAM: sub-topics)", f"bits per word {what}; lower is better")
         (OUT / f"nips-abstracts-{estimator}.svg").write_text(chart, encoding="utf-8")
     (OUT / "nips-abstracts-likelihood.md").write_text(page(result), encoding="utf-8")
 
@@ -237,62 +238,88 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--sweeps", type=int, default=300)
     parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--only", default="", choices=["", *MODELS])
     parser.add_argument("--page", action="store_true")
     arguments = parser.parse_args()
     numbers = OUT / "nips-abstracts-likelihood.json"
     if not arguments.page:
-        run(numbers, arguments.splits, arguments.sweeps, arguments.minutes)
-    (OUT / "nips-abstracts-likelihood.md").write_text(
-        page(json.loads(numbers.read_text(encoding="utf-8"))), encoding="utf-8"
-    )
+        run(numbers, arguments.splits, arguments.sweeps, arguments.minutes, arguments.only)
+    if not arguments.only:
+        write(json.loads(numbers.read_text(encoding="utf-8")))
 
 
-VERDICT = ""
+VERDICT = """## What it shows
+
+**By its own estimator the figure comes out as in the paper.** LDA is best with 40 topics and gets worse from there; on the first split it needs 11.43 bits, the
+paper's number. PAM *with the paper's rule for alpha* goes on improving to about 140 sub-topics and needs 11.30 (the paper: 160 and 11.29). The agreement of
+the second decimal is luck: the other split is about 0.1 bits higher for all.
+
+**But the figure shows the estimator more than the models.** By the particle filter LDA does not peak at 40: it improves up to 180, the end of
+the axis, and so does LDA with learned alpha, which by empirical likelihood is the worst of all and by the filter, with many topics, the best. Empirical likelihood
+with 1,000 samples rests on one to five of them; its error is at least 0.04 bits for LDA with 20 topics and grows to 0.39 with 180, and to 0.58 with alpha learned. The peak is where the
+growing error overtakes the gain. A hundred times as many samples do not mend it.
+
+**PAM's advantage over LDA depends on what LDA may do.** PAM beats LDA with a fixed symmetric alpha of 50 / topics, by 0.08 bits with 20 topics and 0.03 with 100, in both splits; with
+180 the difference by the filter is smaller than the filter's errors, and with 1,000 particles (20 documents) PAM is 0.05 better. LDA that learns its alpha, which the paper does not
+try, is level with PAM up to 140 topics and slightly better beyond: 0.02 with 180, 0.035 with 1,000 particles.
+
+**The two rules for alpha change places.** The paper's rule is 0.2 bits better than the noise-corrected default by empirical likelihood, and with more than about 80 sub-topics
+worse by the filter, also with 1,000 particles. We do not know why it suits that estimator so well, but it is a warning: a setting chosen by empirical
+likelihood is chosen for the estimator.
+
+Where our numbers differ from the paper's the likely reasons are the text (1,740 abstracts, cut from OCR by other means, with more tokens per document), 300 sweeps
+instead of 2,000, one sample instead of ten.
+"""
 
 PAGE = """# Held-out likelihood of NIPS abstracts
 
 Figure 5 and table 5 of Li and McCallum compare LDA and pachinko allocation on abstracts of NIPS papers: 75 % of them for training, the
 log-likelihood of the rest against the number of topics, estimated by *empirical likelihood* with 1,000 samples. LDA is best with 40
-topics and falls; PAM is better everywhere and goes on rising to 160. Here the same is done by the same estimator, and by one that is nearer
+topics and falls; PAM is better everywhere and goes on improving to 160. Here the same is done by the same estimator, and by one that is nearer
 to the truth.
 
 The collection is `nips12-abstracts` ({corpus}), cut to as many words as the paper's (11,708); the paper has 1,647 documents and
-114,142 tokens. Settings: LDA with alpha = 50 / topics, and with alpha learned; PAM with 50 super-topics, alpha learned by moments; beta = 0.01;
-one chain of {sweeps} sweeps, its last sample (the paper: ten samples after 2,000 sweeps). {n_splits} random splits; means with standard errors
-over splits, which contain the differences between test sets. HDP and CTM, which the paper also has, are not available yet. Made by
+114,142 tokens. LDA has alpha = 50 / topics, or learned (asymmetric); PAM has 50 super-topics and alpha learned by `"moments"`, the default, or by the paper's
+own rule, `"moments-paper"`; beta = 0.01; one chain of {sweeps} sweeps, its last sample (the paper: ten samples after 2,000 sweeps). HDP and CTM, which the paper
+also has, are not available yet. Made by
 
-    TOPOI_DATA=folder-with-nips12-abstracts python -m studies.nips_abstracts_likelihood
+    TOPOI_DATA=folder-with-nips12-abstracts python -m studies.nips_abstracts_likelihood --splits 2
 
 in {seconds:,.0f} s of processor time.
 
 ## Bits per word
 
-{sizes}
+*empirical*: `topoi.evaluation.empirical_likelihood` with {samples:,} samples; *filter*: `model.log_likelihood`, a particle filter with {particles} particles. First split;
+the best size of each column in bold.
 
-*empirical*: `topoi.evaluation.empirical_likelihood` with {samples:,} samples; *filter*: `model.log_likelihood`, a particle filter with {particles} particles. The best size of
-each column is in bold.
+{sizes}
 
 ![By empirical likelihood](nips-abstracts-empirical.svg)
 
 ![By particle filter](nips-abstracts-filter.svg)
 
-Each model at its best:
+Each model at its best; means over splits with standard errors, most of which is the difference between test sets:
 
 {best}
 
-The same test documents, PAM less LDA (negative: PAM is better):
+The same test documents, PAM less LDA (negative: PAM is better); means over splits with standard errors:
 
 {differences}
 
-PAM with 160 sub-topics by empirical likelihood, first split: {variants}.
-
 ## How far the estimators can be trusted
 
-The same {documents} test documents, models with {size} topics. *Scatter* is the standard deviation of a document's log-likelihood over seeds, in nats. All
+{documents} test documents of the first split, models with {size} topics. *Scatter* is the standard deviation of a document's log-likelihood over three seeds, in nats. All
 but the unweighted ones are unbiased estimates of the probability, so that their logarithms are too low on average, and of two the one with fewer bits
 is nearer to the truth.
 
 {checked}
+
+Of 1,000 samples of the empirical likelihood the median document effectively has {few:.1f} to {many:.1f}, depending on the model; the more topics and the smaller
+alpha, the fewer.
+
+The filter has an error of its own, which differs between models. The same documents, {largest} topics, bits per word:
+
+{errors}
 
 {verdict}"""
 
