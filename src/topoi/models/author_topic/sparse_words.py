@@ -1,0 +1,393 @@
+"""LDA on sparse counts: the exact sweep, the pruned one, and documents that come in (Li and McCallum, section 3.2).
+
+Tokens are visited word by word within blocks of documents, as in ``word_major``. The exact sweep writes the word's list
+out into one row, for as long as the word is at hand, and is then the very same sweep: the same draws.
+
+The pruned sweep draws among the topics that the document's other words have, or the word's other tokens. With
+phi[k] = (word_topic[w,k] + beta) / (topic[k] + W·beta) their weights are
+
+    (n[d,k] + alpha[k]) · phi[k]  =  n[d,k] · phi[k]  +  alpha[k] · phi[k]
+
+and the sum of the second part over the word's topics is the same for all documents: kept, it leaves one pass over the
+document's few topics for each token. All in float64.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.kernels import lanes
+from topoi.kernels.counts import Counts, Priors, make_inverses
+from topoi.kernels.draw import draw_positive, scratch_length
+from topoi.kernels.jit import compiled, inlined, lean
+from topoi.kernels.random import uniform
+from topoi.kernels.word_lists import add_to_list, close_row, open_row
+from topoi.models.author_topic.word_major import open_block, sweep_run
+
+
+@compiled
+def sweep_words_sparse(runs, topic_of, counts, priors, block_docs, stream):
+    """``word_major.sweep_words`` on sparse counts: one exact sweep, the same draws."""
+    n_topics = counts.topic.shape[0]
+    width = counts.author_topic.shape[1]
+    doc_topic = lanes.aligned_floats(block_docs * width // 2).view(np.uint16).reshape((block_docs, width))
+    side = lanes.aligned_floats(width)
+    inverses = make_inverses(counts.topic, priors.beta_sum, width)
+    running = lanes.aligned_floats(scratch_length(n_topics))
+    running[:] = np.inf
+    rows = Counts(lanes.aligned_floats(width).reshape((1, width)), counts.topic, counts.author_topic, counts.author)
+    prior = Priors(priors.alpha, priors.alpha_sum, np.empty(1, np.float32), priors.beta_sum)
+    for b in range(runs.block_start.shape[0] - 1):
+        open_block(runs, b, topic_of, doc_topic)
+        for r in range(runs.block_start[b], runs.block_start[b + 1]):
+            w = runs.word[r]
+            prior.beta[0] = priors.beta[w]
+            open_row(counts, w, rows.word_topic[0])
+            sweep_run(runs, r, 0, topic_of, rows, prior, doc_topic, side, inverses, running, stream)
+            close_row(counts, w, rows.word_topic[0])
+
+
+class Lists(NamedTuple):
+    """The topics of a block's documents: document d has ``length[d]`` of them from ``start[d]`` on, in no order."""
+
+    start: NDArray[np.int64]
+    length: NDArray[np.int64]
+    topic: NDArray[np.uint16]
+    number: NDArray[np.int32]
+
+
+class Word(NamedTuple):
+    """The word at hand: its counts by topic, and its topics, those among them that have been emptied included.
+
+    ``sizes`` are the number of these topics and of those that are not empty; ``mass[0]`` is Σ alpha · phi over them.
+    ``inverse`` is 1 / (topic + W·beta), ``running`` room for running sums, ``weights`` for a weight per topic.
+    """
+
+    row: NDArray[np.int32]
+    listed: NDArray[np.bool_]
+    topics: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    mass: NDArray[np.float64]
+    inverse: NDArray[np.float64]
+    running: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+
+@compiled
+def make_word(counts, priors, longest):
+    """Room for pruned sweeps over documents of at most ``longest`` tokens."""
+    n_topics = counts.topic.shape[0]
+    word = Word(
+        np.zeros(n_topics, np.int32),
+        np.zeros(n_topics, np.bool_),
+        np.zeros(n_topics, np.int64),
+        np.zeros(2, np.int64),
+        np.zeros(1),
+        np.empty(n_topics),
+        np.zeros(max(1, min(longest, n_topics))),
+        np.zeros(n_topics),
+    )
+    for k in range(n_topics):
+        _set_inverse(counts, priors, word, k)
+    return word
+
+
+@inlined
+def _set_inverse(counts, priors, word, k):
+    word.inverse[k] = 1.0 / (counts.topic[k] + priors.beta_sum)
+
+
+@inlined
+def _phi(priors, word, w, k):
+    return (word.row[k] + np.float64(priors.beta[w])) * word.inverse[k]
+
+
+@inlined
+def _open_word(counts, priors, word, w):
+    """Write the word's list out, and sum its mass."""
+    first = counts.start[w]
+    n = counts.length[w]
+    word.sizes[0] = n
+    word.sizes[1] = n
+    word.mass[0] = 0.0
+    for t in range(n):
+        k = np.int64(counts.entry_topic[first + t])
+        word.row[k] = counts.entry_number[first + t]
+        word.listed[k] = True
+        word.topics[t] = k
+        word.mass[0] += priors.alpha[k] * _phi(priors, word, w, k)
+
+
+@inlined
+def _close_word(counts, word, w):
+    """Write the word's counts back into its list, sorted; O(its topics), if few of them are new."""
+    first = counts.start[w]
+    n = 0
+    for t in range(word.sizes[0]):
+        k = word.topics[t]
+        number = word.row[k]
+        word.row[k] = 0
+        word.listed[k] = False
+        if number == 0:
+            continue
+        at = first + n
+        while at > first and counts.entry_topic[at - 1] > k:
+            counts.entry_topic[at] = counts.entry_topic[at - 1]
+            counts.entry_number[at] = counts.entry_number[at - 1]
+            at -= 1
+        counts.entry_topic[at] = k
+        counts.entry_number[at] = number
+        n += 1
+    counts.length[w] = n
+
+
+@inlined
+def _step_word(counts, priors, word, w, k, step):
+    """Add or remove a token of the word in topic ``k``."""
+    if word.row[k] > 0:
+        word.mass[0] -= priors.alpha[k] * _phi(priors, word, w, k)
+    word.row[k] += step
+    counts.topic[k] += step
+    _set_inverse(counts, priors, word, k)
+    if word.row[k] > 0:
+        word.mass[0] += priors.alpha[k] * _phi(priors, word, w, k)
+    if step > 0 and word.row[k] == 1:
+        word.sizes[1] += 1
+        if not word.listed[k]:
+            word.listed[k] = True
+            word.topics[word.sizes[0]] = k
+            word.sizes[0] += 1
+    if step < 0 and word.row[k] == 0:
+        word.sizes[1] -= 1
+
+
+@inlined
+def _find(lists, d, k):
+    """The place of topic ``k`` in a document's list, or the list's end."""
+    first = lists.start[d]
+    for j in range(first, first + lists.length[d]):
+        if lists.topic[j] == k:
+            return j
+    return first + lists.length[d]
+
+
+@inlined
+def _add_to_document(lists, d, k):
+    at = _find(lists, d, k)
+    if at == lists.start[d] + lists.length[d]:
+        lists.topic[at] = k
+        lists.number[at] = 0
+        lists.length[d] += 1
+    lists.number[at] += 1
+
+
+@inlined
+def _take_from_document(lists, d, k):
+    at = _find(lists, d, k)
+    lists.number[at] -= 1
+    if lists.number[at] == 0:
+        last = lists.start[d] + lists.length[d] - 1
+        lists.topic[at] = lists.topic[last]
+        lists.number[at] = lists.number[last]
+        lists.length[d] -= 1
+
+
+@lean
+def _open_lists(runs, b, topic_of, lists):
+    """List the topics of a block's documents."""
+    _, start, block_start, doc = runs
+    begin, end = start[block_start[b]], start[block_start[b + 1]]
+    lists.length[:] = 0
+    for i in range(begin, end):
+        lists.length[doc[i]] += 1
+    lists.start[0] = 0
+    for d in range(lists.length.shape[0]):
+        lists.start[d + 1] = lists.start[d] + lists.length[d]
+        lists.length[d] = 0
+    for i in range(begin, end):
+        _add_to_document(lists, doc[i], topic_of[i])
+
+
+@inlined
+def _weigh_document(priors, word, lists, d, w):
+    """Running sums over the document's topics: n · phi, and alpha · phi where the word has no other token.
+
+    Returns how many of them the word has too; the token at hand is in no count.
+    """
+    both = 0
+    total = 0.0
+    first = lists.start[d]
+    for j in range(lists.length[d]):
+        k = np.int64(lists.topic[first + j])
+        weight = np.float64(lists.number[first + j])
+        if word.row[k] == 0:
+            weight += priors.alpha[k]
+        else:
+            both += 1
+        total += weight * _phi(priors, word, w, k)
+        word.running[j] = total
+    return both
+
+
+@inlined
+def _draw_everywhere(priors, word, w, stream):
+    """A topic for the only token of a document whose word has no other: all topics are candidates."""
+    for k in range(word.weights.shape[0]):
+        word.weights[k] = priors.alpha[k] * _phi(priors, word, w, k)
+    return draw_positive(word.weights, word.weights.shape[0], stream)
+
+
+@inlined
+def _draw_pruned(priors, word, lists, d, w, stream):
+    """A topic from the running sums of ``_weigh_document`` and the word's mass."""
+    n = lists.length[d]
+    here = word.running[n - 1] if n > 0 else 0.0
+    there = word.mass[0] if word.sizes[1] > 0 else 0.0
+    left = uniform(stream) * (here + there)
+    if n > 0 and (left < here or word.sizes[1] == 0):
+        j = 0
+        while j < n - 1 and word.running[j] <= left:
+            j += 1
+        return np.int64(lists.topic[lists.start[d] + j])
+    left -= here
+    k = 0
+    for t in range(word.sizes[0]):
+        if word.row[word.topics[t]] > 0:
+            k = word.topics[t]
+            left -= priors.alpha[k] * _phi(priors, word, w, k)
+            if left < 0.0:
+                break
+    return k
+
+
+@compiled
+def sweep_words_pruned(runs, topic_of, counts, priors, block_docs, stream):
+    """One pruned sweep over word runs; changes topics (in run order), counts and stream. Candidates in all.
+
+    Cost: O(the document's topics) for each token and O(the word's topics) for each run.
+    """
+    most, longest = _most_tokens(runs, block_docs)
+    lists = Lists(
+        np.zeros(block_docs + 1, np.int64),
+        np.zeros(block_docs, np.int64),
+        np.zeros(most, np.uint16),
+        np.zeros(most, np.int32),
+    )
+    return _sweep_pruned(runs, topic_of, counts, priors, lists, make_word(counts, priors, longest), stream)
+
+
+@compiled
+def _most_tokens(runs, block_docs):
+    """The tokens of the largest block, and of the longest document."""
+    most, longest = 0, 0
+    for b in range(runs.block_start.shape[0] - 1):
+        begin, end = runs.start[runs.block_start[b]], runs.start[runs.block_start[b + 1]]
+        lengths = np.zeros(block_docs, np.int64)
+        for i in range(begin, end):
+            lengths[runs.doc[i]] += 1
+        most, longest = max(most, end - begin), max(longest, lengths.max())
+    return most, longest
+
+
+@lean
+def _sweep_pruned(runs, topic_of, counts, priors, lists, word, stream):
+    considered = 0
+    for b in range(runs.block_start.shape[0] - 1):
+        _open_lists(runs, b, topic_of, lists)
+        for r in range(runs.block_start[b], runs.block_start[b + 1]):
+            w = np.int64(runs.word[r])
+            _open_word(counts, priors, word, w)
+            for i in range(runs.start[r], runs.start[r + 1]):
+                d, k0 = np.int64(runs.doc[i]), np.int64(topic_of[i])
+                _take_from_document(lists, d, k0)
+                _step_word(counts, priors, word, w, k0, -1)
+                n = lists.length[d] + word.sizes[1] - _weigh_document(priors, word, lists, d, w)
+                if n > 0:
+                    k = _draw_pruned(priors, word, lists, d, w, stream)
+                else:
+                    k = _draw_everywhere(priors, word, w, stream)
+                    n = counts.topic.shape[0]
+                considered += n
+                topic_of[i] = k
+                _add_to_document(lists, d, k)
+                _step_word(counts, priors, word, w, k, 1)
+            _close_word(counts, word, w)
+    return considered
+
+
+@compiled
+def pruned_weights(runs, topic_of, counts, priors, block_docs, r, i):
+    """The weights from which ``sweep_words_pruned`` would draw token ``i`` of run ``r``, in the first block; for tests.
+
+    Made of the very pieces of the sweep; leaves the state as it was. Also how many candidates there are.
+    """
+    most, longest = _most_tokens(runs, block_docs)
+    lists = Lists(
+        np.zeros(block_docs + 1, np.int64),
+        np.zeros(block_docs, np.int64),
+        np.zeros(most, np.uint16),
+        np.zeros(most, np.int32),
+    )
+    word = make_word(counts, priors, longest)
+    _open_lists(runs, 0, topic_of, lists)
+    w, d, k0 = np.int64(runs.word[r]), np.int64(runs.doc[i]), np.int64(topic_of[i])
+    _open_word(counts, priors, word, w)
+    _take_from_document(lists, d, k0)
+    _step_word(counts, priors, word, w, k0, -1)
+    n = lists.length[d] + word.sizes[1] - _weigh_document(priors, word, lists, d, w)
+    weights = np.zeros(counts.topic.shape[0])
+    for j in range(lists.length[d]):
+        weights[lists.topic[lists.start[d] + j]] = word.running[j] - (word.running[j - 1] if j else 0.0)
+    beyond = word.mass[0] if word.sizes[1] else 0.0
+    for t in range(word.sizes[0]):
+        k = word.topics[t]
+        if word.row[k] > 0:
+            weights[k] += priors.alpha[k] * _phi(priors, word, w, k)
+            beyond -= priors.alpha[k] * _phi(priors, word, w, k)
+    _step_word(counts, priors, word, w, k0, 1)
+    return weights, n, beyond
+
+
+@compiled
+def enter_documents(documents, docs, topic, counts, priors, stream):
+    """Documents that come in, one after the other: each token among the topics its word has, or all if it is new.
+
+    Changes topics, counts and stream; candidates in all. Cost: O(the word's topics) for each token.
+    """
+    n_topics = counts.topic.shape[0]
+    number = np.zeros(n_topics, np.int32)
+    return _enter(documents, docs, topic, counts, priors, number, make_word(counts, priors, 1), stream)
+
+
+@lean
+def _enter(documents, docs, topic, counts, priors, number, word, stream):
+    considered = 0
+    for c in range(docs.shape[0]):
+        begin, end = documents.doc_start[docs[c]], documents.doc_start[docs[c] + 1]
+        for i in range(begin, end):
+            w = np.int64(documents.tokens[i])
+            _open_word(counts, priors, word, w)
+            n = word.sizes[0]
+            if n == 0:
+                n = counts.topic.shape[0]
+                for k in range(n):
+                    word.topics[k] = k
+            for t in range(n):
+                k = word.topics[t]
+                word.weights[t] = (number[k] + priors.alpha[k]) * _phi(priors, word, w, k)
+            k = word.topics[draw_positive(word.weights, n, stream)]
+            considered += n
+            for t in range(word.sizes[0]):
+                word.row[word.topics[t]] = 0
+                word.listed[word.topics[t]] = False
+            topic[i] = k
+            number[k] += 1
+            counts.topic[k] += 1
+            add_to_list(counts, w, k)
+            _set_inverse(counts, priors, word, k)
+        for i in range(begin, end):
+            number[topic[i]] = 0
+    return considered
