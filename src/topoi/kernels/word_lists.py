@@ -96,6 +96,32 @@ def close_row(counts, w, row):
 
 
 @inlined
+def keep_from_row(counts, w, row):
+    """Bring a word's list up to date with its row, new topics left out, and set what was listed to zero in the row.
+
+    With ``insert_from_row`` for every topic that may be new it does what ``close_row`` does, in O(length of the list).
+    """
+    first = counts.start[w]
+    at = first
+    for e in range(first, first + counts.length[w]):
+        k = counts.entry_topic[e]
+        if row[k] > 0:
+            counts.entry_topic[at] = k
+            counts.entry_number[at] = np.int32(row[k])
+            row[k] = 0
+            at += 1
+    counts.length[w] = at - first
+
+
+@inlined
+def insert_from_row(counts, w, k, row):
+    """Take topic ``k`` over from a word's row into its list, if it is still there."""
+    if row[k] > 0:
+        _insert(counts, w, k, _place(counts, w, k), np.int32(row[k]))
+        row[k] = 0
+
+
+@inlined
 def _place(counts, w, k):
     """Where topic ``k`` is in a word's list, or would be."""
     low = counts.start[w]
@@ -113,15 +139,19 @@ def _place(counts, w, k):
 def add_to_list(counts, w, k):
     """Count one more token of word ``w`` in topic ``k``; O(length of the list)."""
     at = _place(counts, w, k)
-    end = counts.start[w] + counts.length[w]
-    if at < end and counts.entry_topic[at] == k:
+    if at < counts.start[w] + counts.length[w] and counts.entry_topic[at] == k:
         counts.entry_number[at] += 1
-        return
-    for e in range(end, at, -1):
+    else:
+        _insert(counts, w, k, at, 1)
+
+
+@inlined
+def _insert(counts, w, k, at, number):
+    for e in range(counts.start[w] + counts.length[w], at, -1):
         counts.entry_topic[e] = counts.entry_topic[e - 1]
         counts.entry_number[e] = counts.entry_number[e - 1]
     counts.entry_topic[at] = k
-    counts.entry_number[at] = 1
+    counts.entry_number[at] = number
     counts.length[w] += 1
 
 

@@ -24,7 +24,7 @@ from topoi.kernels.counts import Counts, Priors, make_inverses
 from topoi.kernels.draw import draw_positive, scratch_length
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.random import uniform
-from topoi.kernels.word_lists import add_to_list, close_row, open_row
+from topoi.kernels.word_lists import add_to_list, insert_from_row, keep_from_row, open_row
 from topoi.models.author_topic.word_major import open_block, sweep_run
 
 
@@ -47,7 +47,9 @@ def sweep_words_sparse(runs, topic_of, counts, priors, block_docs, stream):
             prior.beta[0] = priors.beta[w]
             open_row(counts, w, rows.word_topic[0])
             sweep_run(runs, r, 0, topic_of, rows, prior, doc_topic, side, inverses, running, stream)
-            close_row(counts, w, rows.word_topic[0])
+            keep_from_row(counts, w, rows.word_topic[0])
+            for i in range(runs.start[r], runs.start[r + 1]):
+                insert_from_row(counts, w, topic_of[i], rows.word_topic[0])
 
 
 class Lists(NamedTuple):
@@ -63,7 +65,8 @@ class Word(NamedTuple):
     """The word at hand: its counts by topic, and its topics, those among them that have been emptied included.
 
     ``sizes`` are the number of these topics and of those that are not empty; ``mass[0]`` is Σ alpha · phi over them.
-    ``inverse`` is 1 / (topic + W·beta), ``running`` room for running sums, ``weights`` for a weight per topic.
+    ``inverse`` is 1 / (topic + W·beta) and ``less`` the same with one token less; ``running`` is room for running sums,
+    ``weights`` for a weight per topic.
     """
 
     row: NDArray[np.int32]
@@ -72,6 +75,7 @@ class Word(NamedTuple):
     sizes: NDArray[np.int64]
     mass: NDArray[np.float64]
     inverse: NDArray[np.float64]
+    less: NDArray[np.float64]
     running: NDArray[np.float64]
     weights: NDArray[np.float64]
 
@@ -87,6 +91,7 @@ def make_word(counts, priors, longest):
         np.zeros(2, np.int64),
         np.zeros(1),
         np.empty(n_topics),
+        np.empty(n_topics),
         np.zeros(max(1, min(longest, n_topics))),
         np.zeros(n_topics),
     )
@@ -98,6 +103,7 @@ def make_word(counts, priors, longest):
 @inlined
 def _set_inverse(counts, priors, word, k):
     word.inverse[k] = 1.0 / (counts.topic[k] + priors.beta_sum)
+    word.less[k] = 1.0 / (counts.topic[k] - 1 + priors.beta_sum)
 
 
 @inlined
@@ -185,8 +191,8 @@ def _add_to_document(lists, d, k):
 
 
 @inlined
-def _take_from_document(lists, d, k):
-    at = _find(lists, d, k)
+def _take_from_document(lists, d, at):
+    """Remove a token from the entry at place ``at``."""
     lists.number[at] -= 1
     if lists.number[at] == 0:
         last = lists.start[d] + lists.length[d] - 1
@@ -212,55 +218,80 @@ def _open_lists(runs, b, topic_of, lists):
 
 
 @inlined
-def _weigh_document(priors, word, lists, d, w):
-    """Running sums over the document's topics: n · phi, and alpha · phi where the word has no other token.
-
-    Returns how many of them the word has too; the token at hand is in no count.
-    """
-    both = 0
-    total = 0.0
-    first = lists.start[d]
-    for j in range(lists.length[d]):
-        k = np.int64(lists.topic[first + j])
-        weight = np.float64(lists.number[first + j])
-        if word.row[k] == 0:
-            weight += priors.alpha[k]
-        else:
-            both += 1
-        total += weight * _phi(priors, word, w, k)
-        word.running[j] = total
-    return both
+def _own_phi(priors, word, w, k0):
+    """phi of the token's own topic, the token left out."""
+    return (word.row[k0] - 1 + np.float64(priors.beta[w])) * word.less[k0]
 
 
 @inlined
-def _draw_everywhere(priors, word, w, stream):
+def _weigh_document(priors, word, lists, d, w, k0, own):
+    """Running sums over the document's topics: n · phi, and alpha · phi where the word has no other token.
+
+    The token at hand, of topic ``k0``, is left out; ``own`` is its topic's phi. Returns how many of the topics remain that
+    the word does not have, and the place of the token's own.
+    """
+    beta = np.float64(priors.beta[w])
+    alone = 0
+    total = 0.0
+    first = lists.start[d]
+    at = first
+    for j in range(lists.length[d]):
+        k = np.int64(lists.topic[first + j])
+        number = lists.number[first + j]
+        row = word.row[k]
+        phi = (row + beta) * word.inverse[k]
+        if k == k0:
+            at = first + j
+            row -= 1
+            number -= 1
+            phi = own
+        alpha = np.float64(priors.alpha[k]) if row == 0 else 0.0
+        only_here = row == 0 and number > 0
+        alone += only_here
+        total += (number + alpha if number > 0 else 0.0) * phi
+        word.running[j] = total
+    return alone, at
+
+
+@inlined
+def _rest_of_word(priors, word, w, k0, own):
+    """How many topics the word has without the token at hand, and their mass."""
+    mass = word.mass[0] - priors.alpha[k0] * _phi(priors, word, w, k0)
+    if word.row[k0] > 1:
+        return word.sizes[1], mass + priors.alpha[k0] * own
+    return word.sizes[1] - 1, mass
+
+
+@inlined
+def _draw_everywhere(priors, word, w, k0, own, stream):
     """A topic for the only token of a document whose word has no other: all topics are candidates."""
     for k in range(word.weights.shape[0]):
-        word.weights[k] = priors.alpha[k] * _phi(priors, word, w, k)
+        word.weights[k] = priors.alpha[k] * (own if k == k0 else _phi(priors, word, w, k))
     return draw_positive(word.weights, word.weights.shape[0], stream)
 
 
 @inlined
-def _draw_pruned(priors, word, lists, d, w, stream):
-    """A topic from the running sums of ``_weigh_document`` and the word's mass."""
+def _draw_pruned(priors, word, lists, d, w, k0, own, n_word, mass, stream):
+    """A topic from the running sums of ``_weigh_document`` and the word's ``mass`` over ``n_word`` topics."""
     n = lists.length[d]
-    here = word.running[n - 1] if n > 0 else 0.0
-    there = word.mass[0] if word.sizes[1] > 0 else 0.0
-    left = uniform(stream) * (here + there)
-    if n > 0 and (left < here or word.sizes[1] == 0):
+    here = word.running[n - 1]
+    left = uniform(stream) * (here + mass) if n_word > 0 else uniform(stream) * here
+    if n_word == 0 or left < here:
         j = 0
         while j < n - 1 and word.running[j] <= left:
             j += 1
         return np.int64(lists.topic[lists.start[d] + j])
     left -= here
-    k = 0
+    chosen = k0
     for t in range(word.sizes[0]):
-        if word.row[word.topics[t]] > 0:
-            k = word.topics[t]
-            left -= priors.alpha[k] * _phi(priors, word, w, k)
+        k = word.topics[t]
+        row = word.row[k] - (k == k0)
+        if row > 0:
+            chosen = k
+            left -= priors.alpha[k] * (own if k == k0 else _phi(priors, word, w, k))
             if left < 0.0:
                 break
-    return k
+    return chosen
 
 
 @compiled
@@ -302,17 +333,21 @@ def _sweep_pruned(runs, topic_of, counts, priors, lists, word, stream):
             _open_word(counts, priors, word, w)
             for i in range(runs.start[r], runs.start[r + 1]):
                 d, k0 = np.int64(runs.doc[i]), np.int64(topic_of[i])
-                _take_from_document(lists, d, k0)
-                _step_word(counts, priors, word, w, k0, -1)
-                n = lists.length[d] + word.sizes[1] - _weigh_document(priors, word, lists, d, w)
-                if n > 0:
-                    k = _draw_pruned(priors, word, lists, d, w, stream)
+                own = _own_phi(priors, word, w, k0)
+                alone, at = _weigh_document(priors, word, lists, d, w, k0, own)
+                n_word, mass = _rest_of_word(priors, word, w, k0, own)
+                if alone + n_word > 0:
+                    k = _draw_pruned(priors, word, lists, d, w, k0, own, n_word, mass, stream)
+                    considered += alone + n_word
                 else:
-                    k = _draw_everywhere(priors, word, w, stream)
-                    n = counts.topic.shape[0]
-                considered += n
+                    k = _draw_everywhere(priors, word, w, k0, own, stream)
+                    considered += counts.topic.shape[0]
+                if k == k0:
+                    continue
                 topic_of[i] = k
+                _take_from_document(lists, d, at)
                 _add_to_document(lists, d, k)
+                _step_word(counts, priors, word, w, k0, -1)
                 _step_word(counts, priors, word, w, k, 1)
             _close_word(counts, word, w)
     return considered
@@ -335,20 +370,19 @@ def pruned_weights(runs, topic_of, counts, priors, block_docs, r, i):
     _open_lists(runs, 0, topic_of, lists)
     w, d, k0 = np.int64(runs.word[r]), np.int64(runs.doc[i]), np.int64(topic_of[i])
     _open_word(counts, priors, word, w)
-    _take_from_document(lists, d, k0)
-    _step_word(counts, priors, word, w, k0, -1)
-    n = lists.length[d] + word.sizes[1] - _weigh_document(priors, word, lists, d, w)
+    own = _own_phi(priors, word, w, k0)
+    alone, _ = _weigh_document(priors, word, lists, d, w, k0, own)
+    n_word, mass = _rest_of_word(priors, word, w, k0, own)
     weights = np.zeros(counts.topic.shape[0])
     for j in range(lists.length[d]):
         weights[lists.topic[lists.start[d] + j]] = word.running[j] - (word.running[j - 1] if j else 0.0)
-    beyond = word.mass[0] if word.sizes[1] else 0.0
     for t in range(word.sizes[0]):
         k = word.topics[t]
-        if word.row[k] > 0:
-            weights[k] += priors.alpha[k] * _phi(priors, word, w, k)
-            beyond -= priors.alpha[k] * _phi(priors, word, w, k)
-    _step_word(counts, priors, word, w, k0, 1)
-    return weights, n, beyond
+        if word.row[k] - (k == k0) > 0:
+            weight = priors.alpha[k] * (own if k == k0 else _phi(priors, word, w, k))
+            weights[k] += weight
+            mass -= weight
+    return weights, alone + n_word, mass
 
 
 @compiled

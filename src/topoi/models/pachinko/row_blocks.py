@@ -11,7 +11,7 @@ import numpy as np
 from topoi.kernels import lanes
 from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.jit import compiled, lean
-from topoi.kernels.word_lists import close_row, open_row
+from topoi.kernels.word_lists import insert_from_row, keep_from_row, open_row
 from topoi.models.pachinko import four_level, general
 from topoi.models.pachinko.plain import Paths
 
@@ -48,8 +48,10 @@ def sweep_rows(documents, docs, paths, counts, priors, graph, n_super, stream):
         else:
             general.sweep_with(small, mine, local, prior, graph, any_graph, stream)
         for r in range(n_words):
-            close_row(counts, words[r], rows[r])
+            keep_from_row(counts, words[r], rows[r])
             place[words[r]] = -1
+        for i in range(n):
+            insert_from_row(counts, words[small.tokens[i]], mine.topic[i], rows[small.tokens[i]])
         _write_back(documents, docs, first, last, paths, mine)
         first = last
 
