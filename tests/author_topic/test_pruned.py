@@ -1,4 +1,4 @@
-"""LDA on sparse counts: the exact sweep draw by draw, the pruned one against brute force over the paper's candidates."""
+"""LDA on sparse counts: the exact sweep draw by draw, the pruned one against brute force over its candidates."""
 
 import numba
 import numpy as np
@@ -10,8 +10,8 @@ from author_topic.small_states import PRIVATE, check_frequencies, counted, log_j
 from models.test_word_lists import same_lists
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import count_lists, empty_lists
+from topoi.models.author_topic.entering import enter_documents
 from topoi.models.author_topic.sparse_words import (
-    enter_documents,
     pruned_weights,
     sweep_words_pruned,
     sweep_words_sparse,
@@ -68,9 +68,7 @@ def test_probabilities_equal_brute_force_over_candidates(seed, n_docs, n_words):
     i = int(rng.integers(layout.runs.start[r], layout.runs.start[r + 1]))
     priors = make_priors(alpha, beta)
     weights, n, beyond = pruned_weights(layout.runs, topic, lists, priors, layout.block_docs, r, i)
-    expected, n_expected = brute_force(
-        documents, in_document_order(layout, topic), int(layout.order[i]), alpha, beta
-    )
+    expected, n_expected = brute_force(documents, in_document_order(layout, topic), int(layout.order[i]), alpha, beta)
     assert beyond == pytest.approx(0.0, abs=1e-12)
     if n == 0:  # the only token of a document and of a word: drawn among all
         assert n_expected == len(alpha)
@@ -160,7 +158,7 @@ def test_whole_sweeps_have_the_transition_probabilities_of_the_scheme():
     tokens = documents.tokens[layout.order]
     lists, visits = lists_of(tokens, topic, 3, 3), np.zeros(3**6, np.int64)
     priors = make_priors(alpha, beta)
-    many_sweeps(layout.runs, layout.block_docs, tokens, topic, lists, priors, 150_000, new_stream(1), visits)
+    many_sweeps(layout.runs, layout.block_docs, tokens, topic, lists, priors, 60_000, new_stream(1), visits)
     check_frequencies(visits, numbered(exact, 3, len(visits)))
 
 
@@ -180,5 +178,5 @@ def test_documents_that_come_in_take_their_words_topics():
                 after[*state, k] = p * q[k] / q.sum()
         exact = after
     lists, topic, visits = empty_lists(np.array([3, 2]), 3), np.zeros(5, np.uint16), np.zeros(3**5, np.int64)
-    many_entries(documents, np.array([0, 1]), topic, lists, make_priors(alpha, beta), 150_000, new_stream(2), visits)
+    many_entries(documents, np.array([0, 1]), topic, lists, make_priors(alpha, beta), 60_000, new_stream(2), visits)
     check_frequencies(visits, numbered(exact, 3, len(visits)))

@@ -234,8 +234,8 @@ BAD = [
     ({"alpha": {"sub 0": 1}}, "alpha names 'sub 0', which is no inner node"),
     ({"learn_alpha": True}, "learn_alpha is True; it must be one of 'moments', 'moments-paper', 'ml', False"),
     ({"learn_alpha": "minka"}, "learn_alpha is 'minka'; it must be one of"),
-    ({"sparse": True}, "sparse=True, the paper's approximate scheme, is not available yet"),
-    ({"sparse": 1}, "sparse is 1; it must be one of False, True"),
+    ({"sparse": True}, "n_iter is 2, but with sparse=True 120 documents come in over 6 sweeps"),
+    ({"sparse": 1}, "sparse is 1; it must be one of False, 'counts', 'pruned', True"),
     ({"beta": [0.1]}, "beta has 1 entries but the number of words is"),
 ]
 

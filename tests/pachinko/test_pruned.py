@@ -13,9 +13,10 @@ from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import count_lists, empty_lists
 from topoi.models.pachinko.dag import Dag
+from topoi.models.pachinko.entering import enter_documents
 from topoi.models.pachinko.graph import four_level_widths, make_graph
 from topoi.models.pachinko.plain import Paths, move_path, new_tally, random_paths, way_in
-from topoi.models.pachinko.pruned import base_after_moves, enter_documents, pruned_weights, sweep_pruned
+from topoi.models.pachinko.pruned import base_after_moves, pruned_weights, sweep_pruned
 from topoi.models.pachinko.pruned_plain import enter_plain, make_room, sweep_pruned_plain, weigh_open, weigh_ways
 from topoi.models.pachinko.row_blocks import sweep_rows
 from topoi.models.pachinko.state import make_priors
@@ -242,7 +243,7 @@ def test_lists_equal_a_recount_after_every_sweep_of_some_documents(name, kind):
 
 
 def transitions(dag, docs, states, alpha, beta):
-    """The probability of every state after one pruned sweep: the product of brute-force conditionals, token by token."""
+    """The probability of every state after one pruned sweep: brute-force conditionals multiplied, token by token."""
     found = {tuple(states): 1.0}
     for i in range(len(states)):
         after = {}
@@ -296,7 +297,7 @@ def test_whole_sweeps_have_the_transition_probabilities_of_the_scheme(name, kind
     paths = Paths(np.array([k for k, _ in states], np.uint16), np.array([p for _, p in states], np.uint32))
     lists = lists_of(documents, paths, 2, len(dag.topics))
     n_paths = graph.n_paths[graph.topic_node]
-    visits, n = np.zeros(len(any_choice) ** 4, np.int64), 80_000
+    visits, n = np.zeros(len(any_choice) ** 4, np.int64), 40_000
     first = np.cumsum(n_paths) - n_paths
     priors = make_priors(graph, alpha, beta)
     LOOPS[kind](documents, paths, lists, priors, graph, first, len(any_choice), n, new_stream(7), visits)

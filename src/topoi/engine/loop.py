@@ -24,8 +24,8 @@ from topoi.kernels.random import new_stream
 class Chain:
     """One chain between two sweeps: shared counts and priors, each shard's own state, and the trace.
 
-    ``sweep`` is the last sweep that was begun since the chain was made; ``sparse`` what a sparse scheme keeps; ``merge``
-    what ends a sweep over several shards where differences of counts cannot be summed.
+    ``sweep`` is the last sweep that was begun since the chain was made; ``sparse`` what a sparse scheme keeps;
+    ``merge`` what ends a sweep over several shards where differences of counts cannot be summed.
     """
 
     index: int

@@ -21,7 +21,8 @@ from topoi.kernels.lanes import padded
 class SparseCounts(NamedTuple):
     """Shared counts, as ``Counts``, with ``word_topic`` in lists.
 
-    Word w has ``length[w]`` topics, ascending, from ``start[w]`` on in ``entry_topic``, with their counts in ``entry_number``.
+    Word w has ``length[w]`` topics, ascending, from ``start[w]`` on in ``entry_topic``, and its numbers of tokens in
+    them in ``entry_number``.
     """
 
     start: NDArray[np.int64]
@@ -234,5 +235,3 @@ def _copy_row(counts: Any, w: Any, row: Any) -> Any:
         open_row(counts, w, row)
 
     return expand
-
-

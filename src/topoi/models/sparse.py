@@ -1,4 +1,4 @@
-"""What the families' sparse schemes share (Li and McCallum, section 3.2): which sweeps are pruned, how a corpus comes in.
+"""What the families' sparse schemes share (Li and McCallum, section 3.2): pruned sweeps, and how a corpus comes in.
 
 Three devices: counts without zeros, sweeps over pruned candidates in turn with exact ones, and a start from few
 documents, whose number doubles. All that is decided here depends on the sweep's number, the number of documents and
@@ -79,7 +79,8 @@ def sweeps_needed(n_docs: int) -> int:
 
 
 @compiled
-def _random_keys(stream, keys):
+def _random_keys(stream: Any, keys: Any) -> None:
+    """Fill ``keys`` with random whole numbers."""
     for i in range(keys.shape[0]):
         keys[i] = next_bits(stream) >> np.uint64(1)
 
@@ -112,9 +113,9 @@ class SparseState:
         return self.n_in == self.n_docs
 
     def before_and_new(self, sweep: int, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Of documents ``first`` to ``last``, counted from ``first``: those that are in, and those that this sweep adds.
+        """Of documents ``first`` to ``last``: those that are in, and those that this sweep adds.
 
-        The first by number, the second in the order in which they come.
+        Counted from ``first``; the former by number, the latter in the order in which they come.
         """
         if self.order is None or self.whole:
             return np.arange(last - first), np.zeros(0, np.int64)
@@ -161,9 +162,7 @@ class SparseScheme:
     def _new_state(self, n_shards: int, order: NDArray[np.uint32] | None, n_in: int | None) -> SparseState | None:
         if self.sparse is False:
             return None
-        return SparseState(
-            self.n_docs, self.n_docs if n_in is None else n_in, np.zeros((n_shards, 2), np.int64), order
-        )
+        return SparseState(self.n_docs, self.n_docs if n_in is None else n_in, np.zeros((n_shards, 2), np.int64), order)
 
     def _merge(self, chain: Chain) -> Callable[[], None] | None:
         """What ends a sweep over several shards in place of summing differences, for counts that are lists."""
@@ -215,8 +214,8 @@ class SparseScheme:
             if chain.sparse is not None and not chain.sparse.whole:
                 raise ModelError(
                     f"the fit ended at sweep {chain.sweep} with {chain.sparse.n_in:,} of {self.n_docs:,} documents; "
-                    f"with sparse=True all are in after {sweeps_needed(self.n_docs)} sweeps: fit again for longer, or go "
-                    "on from its checkpoint"
+                    f"with sparse=True all are in after {sweeps_needed(self.n_docs)} sweeps: fit again for longer, "
+                    "or go on from its checkpoint"
                 )
 
     def notes(self, chains: list[Chain]) -> dict[str, Any]:

@@ -78,7 +78,7 @@ class TopicCounts:
     def word_times(self) -> NDArray[np.float64]:
         """Tokens of each word in all topics together."""
         w, _, n = self.counts.word_cells()
-        return np.bincount(w, n, len(self.beta))
+        return np.bincount(w, n, len(self.beta)).astype(np.float64)
 
     def words_before(self, word: int) -> NDArray[np.int64]:
         """For each topic how many words rank before one: the more probable, and of the equally probable the earlier."""

@@ -194,8 +194,8 @@ class LDA(MatrixInput, TopicModel):
 checkpoint, checkpoint_every, progress
         As in ``AuthorTopicModel``.
     sparse : {False, "counts", "pruned", True}
-        False is exact. "counts" is the same sampler, bit for bit, with counts of words by topic kept without zeros: less
-        memory where there are many topics. "pruned" makes every second sweep an approximate one, among the topics
+        False is exact. "counts" is the same sampler, bit for bit, with counts of words by topic kept without zeros:
+        less memory where there are many topics. "pruned" makes every second sweep an approximate one, among the topics
         that the document or the word has already. True does so and starts from a few documents, whose number doubles
         every five sweeps (Li and McCallum, section 3.2). See ``docs/pachinko.md`` for what they cost and give.
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from topoi.kernels.counts import Assignments, Documents, Priors
 from topoi.kernels.word_lists import SparseCounts
-from topoi.models.author_topic import sparse_words, word_major
+from topoi.models.author_topic import entering, sparse_words, word_major
 from topoi.models.sparse import chosen_documents
 
 
@@ -41,7 +41,8 @@ class SparseShard:
     ) -> tuple[int, int]:
         """Sample every token of the documents that are in once, then add the new ones.
 
-        ``everything`` is the layout of all documents if they are in. Returns how many topics were considered in all, and for how many tokens.
+        ``everything`` is the layout of all documents if they are in. Returns how many topics were considered in all,
+        and for how many tokens.
         """
         runs, order, block_docs = everything or self._layout_of(before, counts.author_topic.shape[1])
         topic = self.topic[order]
@@ -53,7 +54,7 @@ class SparseShard:
             sparse_words.sweep_words_sparse(runs, topic, counts, priors, block_docs, stream)
         self.topic[order] = topic
         if len(new):
-            considered += sparse_words.enter_documents(self.documents, new, self.topic, counts, priors, stream)
+            considered += entering.enter_documents(self.documents, new, self.topic, counts, priors, stream)
             n += int(np.diff(self.documents.doc_start)[new].sum())
         return considered, n
 

@@ -24,7 +24,7 @@ from topoi.kernels.counts import Counts, Priors, make_inverses
 from topoi.kernels.draw import draw_positive, scratch_length
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.random import uniform
-from topoi.kernels.word_lists import add_to_list, insert_from_row, keep_from_row, open_row
+from topoi.kernels.word_lists import insert_from_row, keep_from_row, open_row
 from topoi.models.author_topic.word_major import open_block, sweep_run
 
 
@@ -96,23 +96,25 @@ def make_word(counts, priors, longest):
         np.zeros(n_topics),
     )
     for k in range(n_topics):
-        _set_inverse(counts, priors, word, k)
+        set_inverse(counts, priors, word, k)
     return word
 
 
 @inlined
-def _set_inverse(counts, priors, word, k):
+def set_inverse(counts, priors, word, k):
+    """Set the inverses of a topic's total."""
     word.inverse[k] = 1.0 / (counts.topic[k] + priors.beta_sum)
     word.less[k] = 1.0 / (counts.topic[k] - 1 + priors.beta_sum)
 
 
 @inlined
-def _phi(priors, word, w, k):
+def phi(priors, word, w, k):
+    """P(word | topic), all tokens counted."""
     return (word.row[k] + np.float64(priors.beta[w])) * word.inverse[k]
 
 
 @inlined
-def _open_word(counts, priors, word, w):
+def open_word(counts, priors, word, w):
     """Write the word's list out, and sum its mass."""
     first = counts.start[w]
     n = counts.length[w]
@@ -124,7 +126,7 @@ def _open_word(counts, priors, word, w):
         word.row[k] = counts.entry_number[first + t]
         word.listed[k] = True
         word.topics[t] = k
-        word.mass[0] += priors.alpha[k] * _phi(priors, word, w, k)
+        word.mass[0] += priors.alpha[k] * phi(priors, word, w, k)
 
 
 @inlined
@@ -154,12 +156,12 @@ def _close_word(counts, word, w):
 def _step_word(counts, priors, word, w, k, step):
     """Add or remove a token of the word in topic ``k``."""
     if word.row[k] > 0:
-        word.mass[0] -= priors.alpha[k] * _phi(priors, word, w, k)
+        word.mass[0] -= priors.alpha[k] * phi(priors, word, w, k)
     word.row[k] += step
     counts.topic[k] += step
-    _set_inverse(counts, priors, word, k)
+    set_inverse(counts, priors, word, k)
     if word.row[k] > 0:
-        word.mass[0] += priors.alpha[k] * _phi(priors, word, w, k)
+        word.mass[0] += priors.alpha[k] * phi(priors, word, w, k)
     if step > 0 and word.row[k] == 1:
         word.sizes[1] += 1
         if not word.listed[k]:
@@ -227,8 +229,8 @@ def _own_phi(priors, word, w, k0):
 def _weigh_document(priors, word, lists, d, w, k0, own):
     """Running sums over the document's topics: n · phi, and alpha · phi where the word has no other token.
 
-    The token at hand, of topic ``k0``, is left out; ``own`` is its topic's phi. Returns how many of the topics remain that
-    the word does not have, and the place of the token's own.
+    The token at hand, of topic ``k0``, is left out; ``own`` is its topic's phi. Returns how many of the topics remain
+    that the word does not have, and the place of the token's own.
     """
     beta = np.float64(priors.beta[w])
     alone = 0
@@ -256,7 +258,7 @@ def _weigh_document(priors, word, lists, d, w, k0, own):
 @inlined
 def _rest_of_word(priors, word, w, k0, own):
     """How many topics the word has without the token at hand, and their mass."""
-    mass = word.mass[0] - priors.alpha[k0] * _phi(priors, word, w, k0)
+    mass = word.mass[0] - priors.alpha[k0] * phi(priors, word, w, k0)
     if word.row[k0] > 1:
         return word.sizes[1], mass + priors.alpha[k0] * own
     return word.sizes[1] - 1, mass
@@ -266,7 +268,7 @@ def _rest_of_word(priors, word, w, k0, own):
 def _draw_everywhere(priors, word, w, k0, own, stream):
     """A topic for the only token of a document whose word has no other: all topics are candidates."""
     for k in range(word.weights.shape[0]):
-        word.weights[k] = priors.alpha[k] * (own if k == k0 else _phi(priors, word, w, k))
+        word.weights[k] = priors.alpha[k] * (own if k == k0 else phi(priors, word, w, k))
     return draw_positive(word.weights, word.weights.shape[0], stream)
 
 
@@ -288,7 +290,7 @@ def _draw_pruned(priors, word, lists, d, w, k0, own, n_word, mass, stream):
         row = word.row[k] - (k == k0)
         if row > 0:
             chosen = k
-            left -= priors.alpha[k] * (own if k == k0 else _phi(priors, word, w, k))
+            left -= priors.alpha[k] * (own if k == k0 else phi(priors, word, w, k))
             if left < 0.0:
                 break
     return chosen
@@ -330,7 +332,7 @@ def _sweep_pruned(runs, topic_of, counts, priors, lists, word, stream):
         _open_lists(runs, b, topic_of, lists)
         for r in range(runs.block_start[b], runs.block_start[b + 1]):
             w = np.int64(runs.word[r])
-            _open_word(counts, priors, word, w)
+            open_word(counts, priors, word, w)
             for i in range(runs.start[r], runs.start[r + 1]):
                 d, k0 = np.int64(runs.doc[i]), np.int64(topic_of[i])
                 own = _own_phi(priors, word, w, k0)
@@ -369,7 +371,7 @@ def pruned_weights(runs, topic_of, counts, priors, block_docs, r, i):
     word = make_word(counts, priors, longest)
     _open_lists(runs, 0, topic_of, lists)
     w, d, k0 = np.int64(runs.word[r]), np.int64(runs.doc[i]), np.int64(topic_of[i])
-    _open_word(counts, priors, word, w)
+    open_word(counts, priors, word, w)
     own = _own_phi(priors, word, w, k0)
     alone, _ = _weigh_document(priors, word, lists, d, w, k0, own)
     n_word, mass = _rest_of_word(priors, word, w, k0, own)
@@ -379,49 +381,7 @@ def pruned_weights(runs, topic_of, counts, priors, block_docs, r, i):
     for t in range(word.sizes[0]):
         k = word.topics[t]
         if word.row[k] - (k == k0) > 0:
-            weight = priors.alpha[k] * (own if k == k0 else _phi(priors, word, w, k))
+            weight = priors.alpha[k] * (own if k == k0 else phi(priors, word, w, k))
             weights[k] += weight
             mass -= weight
     return weights, alone + n_word, mass
-
-
-@compiled
-def enter_documents(documents, docs, topic, counts, priors, stream):
-    """Documents that come in, one after the other: each token among the topics its word has, or all if it is new.
-
-    Changes topics, counts and stream; candidates in all. Cost: O(the word's topics) for each token.
-    """
-    n_topics = counts.topic.shape[0]
-    number = np.zeros(n_topics, np.int32)
-    return _enter(documents, docs, topic, counts, priors, number, make_word(counts, priors, 1), stream)
-
-
-@lean
-def _enter(documents, docs, topic, counts, priors, number, word, stream):
-    considered = 0
-    for c in range(docs.shape[0]):
-        begin, end = documents.doc_start[docs[c]], documents.doc_start[docs[c] + 1]
-        for i in range(begin, end):
-            w = np.int64(documents.tokens[i])
-            _open_word(counts, priors, word, w)
-            n = word.sizes[0]
-            if n == 0:
-                n = counts.topic.shape[0]
-                for k in range(n):
-                    word.topics[k] = k
-            for t in range(n):
-                k = word.topics[t]
-                word.weights[t] = (number[k] + priors.alpha[k]) * _phi(priors, word, w, k)
-            k = word.topics[draw_positive(word.weights, n, stream)]
-            considered += n
-            for t in range(word.sizes[0]):
-                word.row[word.topics[t]] = 0
-                word.listed[word.topics[t]] = False
-            topic[i] = k
-            number[k] += 1
-            counts.topic[k] += 1
-            add_to_list(counts, w, k)
-            _set_inverse(counts, priors, word, k)
-        for i in range(begin, end):
-            number[topic[i]] = 0
-    return considered

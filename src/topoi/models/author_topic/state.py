@@ -18,8 +18,8 @@ from topoi.kernels.counts import Assignments, Counts, Documents, Priors
 from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet, log_probability_rows
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
-from topoi.models import limits
 from topoi.kernels.word_lists import count_lists, empty_lists
+from topoi.models import limits
 from topoi.models.author_topic import kernels, plain, word_major
 from topoi.models.author_topic.sparse_shard import SparseShard
 from topoi.models.sparse import SparseScheme, chosen_documents, shuffled

@@ -52,10 +52,10 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         likelihood; or not at all. Sweeps 20 to 80 are a warm-up in which the nodes' means are learned and their sums
         held large, so that nodes come to differ; run well beyond it.
     sparse : {False, "counts", "pruned", True}
-        False is exact. "counts" is the same sampler, bit for bit, with counts of words by topic kept without zeros. "pruned"
-        makes every second sweep an approximate one: only super-topics that the document has, only sub-topics that the
-        document or the word has. True does so and starts from a few documents, whose number doubles every five sweeps:
-        the paper's whole scheme (section 3.2).
+        False is exact. "counts" is the same sampler, bit for bit, with counts of words by topic kept without zeros.
+        "pruned" makes every second sweep an approximate one: only super-topics that the document has, only sub-topics
+        that the document or the word has. True does so and starts from a few documents, whose number doubles
+        every five sweeps: the paper's whole scheme (section 3.2).
     n_iter, n_chains, n_jobs, n_shards, random_state, evaluate_every, checkpoint, checkpoint_every, progress
         As in ``AuthorTopicModel``.
 

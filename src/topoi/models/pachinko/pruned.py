@@ -5,9 +5,9 @@ A super-topic that no other token of the document has is closed: its factor c (s
     base[k] = Σ over super-topics s of c[s] · (n[s,k] + alpha[s,k])
 
 and a token of super-topic s0 sees base[k] + (c without it − c) · (n[s0,k] + alpha[s0,k]). That, over the topics'
-totals, is ``psi``; it is kept for one super-topic at a time, because most tokens of a document have the same. A draw is one
-pass over the word's topics and the document's, then one over the document's super-topics. All in float64; where a
-super-topic's factor changes, ``base`` is patched, and summed anew every few patches.
+totals, is ``psi``; it is kept for one super-topic at a time, because most tokens of a document have the same. A draw is
+one pass over the word's topics and the document's, then one over the document's super-topics. All in float64; where
+a super-topic's factor changes, ``base`` is patched, and summed anew every few patches.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.kernels.bags import Bag, empty_bag, put, remove
 from topoi.kernels.draw import draw_positive
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.random import uniform
@@ -25,21 +26,13 @@ from topoi.kernels.word_lists import add_to_list, take_from_list
 _PATCHES = 64
 
 
-class Bag(NamedTuple):
-    """A set of small numbers: its members in no order, each one's place among them or -1, and how many there are."""
-
-    member: NDArray[np.int64]
-    place: NDArray[np.int64]
-    size: NDArray[np.int64]
-
-
 class Scratch(NamedTuple):
     """One document's counts and what follows from them.
 
     ``number[s,k]`` are its tokens, ``pair`` these + alpha, ``total[s]`` and ``sub_total[k]`` their sums, ``supers`` and
-    ``subs`` those that are not zero; ``scale`` is c; ``empty_scale`` and ``empty_base`` are c and base of all super-topics in
-    a document without tokens; ``inverse`` is 1 / (topic + W·beta); ``stamp`` marks what the word at hand has; ``chosen``
-    are the candidates with running sums of their weights, ``shares`` the weights of super-topics.
+    ``subs`` those that are not zero; ``scale`` is c; ``empty_scale`` and ``empty_base`` are c and base of all
+    super-topics in a document without tokens; ``inverse`` is 1 / (topic + W·beta); ``stamp`` marks what the word at
+    hand has; ``chosen`` are the candidates with running sums of their weights, ``shares`` the weights of super-topics.
     """
 
     number: NDArray[np.int32]
@@ -61,11 +54,6 @@ class Scratch(NamedTuple):
 
 
 @compiled
-def _empty_bag(n):
-    return Bag(np.zeros(n, np.int64), np.full(n, -1), np.zeros(1, np.int64))
-
-
-@compiled
 def make_scratch(counts, priors, n_super):
     """Room for sweeps; closing a document leaves it as it is here."""
     n_sub = counts.topic.shape[0]
@@ -74,8 +62,8 @@ def make_scratch(counts, priors, n_super):
         np.zeros((n_super, n_sub)),
         np.zeros(n_super, np.int64),
         np.zeros(n_sub, np.int64),
-        _empty_bag(n_super),
-        _empty_bag(n_sub),
+        empty_bag(n_super),
+        empty_bag(n_sub),
         np.zeros(n_super),
         np.zeros(n_sub),
         np.zeros(n_sub),
@@ -88,52 +76,38 @@ def make_scratch(counts, priors, n_super):
         np.zeros(n_super),
     )
     for k in range(n_sub):
-        _set_inverse(counts, priors, scratch, k)
+        set_inverse(counts, priors, scratch, k)
     for s in range(n_super):
-        scratch.empty_scale[s] = _open_factor(priors, s, 0)
+        scratch.empty_scale[s] = open_factor(priors, s, 0)
         for k in range(n_sub):
-            _set_pair(priors, scratch, s, k)
+            set_pair(priors, scratch, s, k)
             scratch.empty_base[k] += scratch.empty_scale[s] * scratch.pair[s, k]
     return scratch
 
 
 @inlined
-def _set_inverse(counts, priors, scratch, k):
+def set_inverse(counts, priors, scratch, k):
+    """Set the inverse of a topic's total."""
     scratch.inverse[k] = 1.0 / (counts.topic[k] + priors.beta_sum)
 
 
 @inlined
-def _set_pair(priors, scratch, s, k):
+def set_pair(priors, scratch, s, k):
+    """Set a pair from its whole count."""
     n_super, n_sub = scratch.number.shape
     scratch.pair[s, k] = scratch.number[s, k] + np.float64(priors.alpha[n_super + s * n_sub + k])
 
 
 @inlined
-def _open_factor(priors, s, n):
+def open_factor(priors, s, n):
+    """c of a super-topic with ``n`` tokens, open even if there are none."""
     return (n + np.float64(priors.alpha[s])) / (n + priors.alpha_sum[1 + s])
 
 
 @inlined
 def _factor(priors, s, n):
     """c of a super-topic with ``n`` tokens: zero if there are none."""
-    return _open_factor(priors, s, n) if n > 0 else 0.0
-
-
-@inlined
-def _put(bag, x):
-    if bag.place[x] < 0:
-        bag.place[x] = bag.size[0]
-        bag.member[bag.size[0]] = x
-        bag.size[0] += 1
-
-
-@inlined
-def _remove(bag, x):
-    last = bag.member[bag.size[0] - 1]
-    bag.member[bag.place[x]] = last
-    bag.place[last] = bag.place[x]
-    bag.place[x] = -1
-    bag.size[0] -= 1
+    return open_factor(priors, s, n) if n > 0 else 0.0
 
 
 @inlined
@@ -142,15 +116,15 @@ def _step_pair(priors, scratch, s, k, step):
     scratch.number[s, k] += step
     scratch.total[s] += step
     scratch.sub_total[k] += step
-    _set_pair(priors, scratch, s, k)
+    set_pair(priors, scratch, s, k)
     if step > 0:
-        _put(scratch.supers, s)
-        _put(scratch.subs, k)
+        put(scratch.supers, s)
+        put(scratch.subs, k)
     else:
         if scratch.total[s] == 0:
-            _remove(scratch.supers, s)
+            remove(scratch.supers, s)
         if scratch.sub_total[k] == 0:
-            _remove(scratch.subs, k)
+            remove(scratch.subs, k)
     scratch.scale[s] = _factor(priors, s, scratch.total[s])
 
 
@@ -237,7 +211,7 @@ def _weigh_subs(counts, priors, scratch, w, s0, k0, mark):
 
 
 @inlined
-def _draw_running(scratch, n, stream):
+def draw_running(scratch, n, stream):
     """One of the candidates, by halving."""
     left = uniform(stream) * scratch.running[n - 1]
     low, high = 0, n - 1
@@ -284,8 +258,8 @@ def _move_word(counts, priors, scratch, w, k0, k):
     add_to_list(counts, w, k)
     counts.topic[k0] -= 1
     counts.topic[k] += 1
-    _set_inverse(counts, priors, scratch, k0)
-    _set_inverse(counts, priors, scratch, k)
+    set_inverse(counts, priors, scratch, k0)
+    set_inverse(counts, priors, scratch, k)
 
 
 @compiled
@@ -317,7 +291,7 @@ def _sweep_pruned(documents, docs, paths, counts, priors, scratch, stream):
                     _set_psi(scratch, s0, step, k)
             n = _weigh_subs(counts, priors, scratch, w, s0, k0, i)
             considered += n * (scratch.supers.size[0] - (scratch.total[s0] == 1))
-            k = _draw_running(scratch, n, stream)
+            k = draw_running(scratch, n, stream)
             n = _weigh_supers(priors, scratch, s0, k0, k)
             s = scratch.supers.member[draw_positive(scratch.shares, n, stream)]
             if k == k0 and s == s0:
@@ -341,7 +315,7 @@ def _sweep_pruned(documents, docs, paths, counts, priors, scratch, stream):
 
 
 @inlined
-def _weigh_entering(counts, priors, scratch, w, base, everywhere):
+def weigh_entering(counts, priors, scratch, w, base, everywhere):
     """Candidates of a token that comes in, and running sums of their weights: the word's sub-topics, or all."""
     beta = np.float64(priors.beta[w])
     total = 0.0
@@ -372,70 +346,18 @@ def _sample_alone(documents, paths, counts, priors, scratch, i, stream):
     w, k0 = np.int64(documents.tokens[i]), np.int64(paths.topic[i])
     take_from_list(counts, w, k0)
     counts.topic[k0] -= 1
-    _set_inverse(counts, priors, scratch, k0)
+    set_inverse(counts, priors, scratch, k0)
     n_super = scratch.shares.shape[0]
-    n = _weigh_entering(counts, priors, scratch, w, scratch.empty_base, True)
-    k = _draw_running(scratch, n, stream)
+    n = weigh_entering(counts, priors, scratch, w, scratch.empty_base, True)
+    k = draw_running(scratch, n, stream)
     for s in range(n_super):
         scratch.shares[s] = scratch.empty_scale[s] * scratch.pair[s, k]
     paths.path[i] = draw_positive(scratch.shares, n_super, stream)
     paths.topic[i] = k
     add_to_list(counts, w, k)
     counts.topic[k] += 1
-    _set_inverse(counts, priors, scratch, k)
+    set_inverse(counts, priors, scratch, k)
     return n * n_super
-
-
-@compiled
-def enter_documents(documents, docs, paths, counts, priors, n_super, stream):
-    """Documents that come in, one after the other, as ``pruned_plain.enter_plain`` has it. Paths considered in all."""
-    return _enter(documents, docs, paths, counts, priors, make_scratch(counts, priors, n_super), stream)
-
-
-@lean
-def _enter(documents, docs, paths, counts, priors, scratch, stream):
-    considered = 0
-    n_super = scratch.shares.shape[0]
-    for c in range(docs.shape[0]):
-        begin, end = documents.doc_start[docs[c]], documents.doc_start[docs[c] + 1]
-        for k in range(scratch.base.shape[0]):
-            scratch.base[k] = scratch.empty_base[k]
-        for s in range(n_super):
-            scratch.scale[s] = scratch.empty_scale[s]
-        for i in range(begin, end):
-            w = np.int64(documents.tokens[i])
-            n = _weigh_entering(counts, priors, scratch, w, scratch.base, counts.length[w] == 0)
-            considered += n * n_super
-            k = _draw_running(scratch, n, stream)
-            for s in range(n_super):
-                scratch.shares[s] = scratch.scale[s] * scratch.pair[s, k]
-            s = draw_positive(scratch.shares, n_super, stream)
-            paths.topic[i] = k
-            paths.path[i] = s
-            add_to_list(counts, w, k)
-            counts.topic[k] += 1
-            _set_inverse(counts, priors, scratch, k)
-            _count_entered(priors, scratch, s, k)
-        for i in range(begin, end):
-            s, k = np.int64(paths.path[i]), np.int64(paths.topic[i])
-            scratch.number[s, k] = 0
-            scratch.total[s] = 0
-            _set_pair(priors, scratch, s, k)
-    return considered
-
-
-@inlined
-def _count_entered(priors, scratch, s, k):
-    """Count a pair in a document in which all super-topics are open; every factor of ``base`` is that of whole counts."""
-    old = scratch.scale[s]
-    scratch.total[s] += 1
-    scratch.scale[s] = _open_factor(priors, s, scratch.total[s])
-    step = scratch.scale[s] - old
-    for j in range(scratch.base.shape[0]):
-        scratch.base[j] += step * scratch.pair[s, j]
-    scratch.number[s, k] += 1
-    _set_pair(priors, scratch, s, k)
-    scratch.base[k] += scratch.scale[s]
 
 
 @compiled

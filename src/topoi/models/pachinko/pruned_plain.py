@@ -1,9 +1,9 @@
 """The pruned sweep over any graph, as it reads (Li and McCallum, section 3.2.2), in float64.
 
 With the token taken out, its path is drawn among those that pass only through nodes that the document's other tokens
-have passed through, to a topic that the document has or that other tokens of the word have. Sums over paths are those of
-``plain``, closed nodes left out. A document's only token has all paths. A document that comes in (section 3.2.3) has all
-nodes, and for each token the topics that its word has: all, if the word is new.
+have passed through, to a topic that the document has or that other tokens of the word have. Sums over paths are those
+of ``plain``, closed nodes left out. A document's only token has all paths. A document that comes in (section 3.2.3)
+has all nodes, and for each token the topics that its word has: all, if the word is new.
 
 For the four-level model ``pruned`` does the same faster, and is tested against this.
 """

@@ -1,7 +1,7 @@
 """The exact sweeps on sparse counts: a block of documents at a time, the rows of its words written out.
 
-The sweeps of ``four_level`` and ``general`` see a small vocabulary of their own and draw what they would draw from whole
-dense counts. However large the corpus, rows take ``_BLOCK_BYTES`` at most (more only if one document needs more).
+The sweeps of ``four_level`` and ``general`` see a small vocabulary of their own and draw what they would draw from
+whole dense counts. However large the corpus, rows take ``_BLOCK_BYTES`` at most (more only if one document needs more).
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ def _local_documents(documents, docs, first, last, paths, place, n):
             path[at] = paths.path[i]
             at += 1
         start[c - first + 1] = at
-    return Documents(tokens, start, documents.author, documents.author_start, documents.author_weight), Paths(topic, path)
+    small = Documents(tokens, start, documents.author, documents.author_start, documents.author_weight)
+    return small, Paths(topic, path)
 
 
 @lean

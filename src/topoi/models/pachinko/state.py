@@ -17,7 +17,7 @@ from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models.limits import check_exact
-from topoi.models.pachinko import four_level, general, plain, pruned, pruned_plain, row_blocks
+from topoi.models.pachinko import entering, four_level, general, plain, pruned, pruned_plain, row_blocks
 from topoi.models.pachinko.dag import Dag
 from topoi.models.pachinko.graph import Graph, four_level_widths, make_graph
 from topoi.models.pachinko.learning import learn_alpha, with_sums
@@ -191,7 +191,7 @@ class PachinkoSampler(SparseScheme):
         if len(new):
             n += int(lengths[new].sum())
             if n_super:
-                considered += pruned.enter_documents(part, new, paths, counts, priors, n_super, stream)
+                considered += entering.enter_documents(part, new, paths, counts, priors, n_super, stream)
             else:
                 considered += pruned_plain.enter_plain(part, new, paths, counts, priors, graph, stream)
         chain.sparse.tally[shard] = considered, n
