@@ -38,18 +38,24 @@ def sweep_words_sparse(runs, topic_of, counts, priors, block_docs, stream):
     inverses = make_inverses(counts.topic, priors.beta_sum, width)
     running = lanes.aligned_floats(scratch_length(n_topics))
     running[:] = np.inf
-    rows = Counts(lanes.aligned_floats(width).reshape((1, width)), counts.topic, counts.author_topic, counts.author)
+    row = lanes.aligned_floats(width)
+    rows = Counts(row.reshape((1, width)), counts.topic, counts.author_topic, counts.author)
     prior = Priors(priors.alpha, priors.alpha_sum, np.empty(1, np.float32), priors.beta_sum)
     for b in range(runs.block_start.shape[0] - 1):
-        open_block(runs, b, topic_of, doc_topic)
-        for r in range(runs.block_start[b], runs.block_start[b + 1]):
-            w = runs.word[r]
-            prior.beta[0] = priors.beta[w]
-            open_row(counts, w, rows.word_topic[0])
-            sweep_run(runs, r, 0, topic_of, rows, prior, doc_topic, side, inverses, running, stream)
-            keep_from_row(counts, w, rows.word_topic[0])
-            for i in range(runs.start[r], runs.start[r + 1]):
-                insert_from_row(counts, w, topic_of[i], rows.word_topic[0])
+        _sweep_block(runs, b, topic_of, counts, row, rows, priors, prior, doc_topic, side, inverses, running, stream)
+
+
+@lean
+def _sweep_block(runs, b, topic_of, counts, row, rows, priors, prior, doc_topic, side, inverses, running, stream):
+    open_block(runs, b, topic_of, doc_topic)
+    for r in range(runs.block_start[b], runs.block_start[b + 1]):
+        w = runs.word[r]
+        prior.beta[0] = priors.beta[w]
+        open_row(counts, w, row)
+        sweep_run(runs, r, 0, topic_of, rows, prior, doc_topic, side, inverses, running, stream)
+        keep_from_row(counts, w, row)
+        for i in range(runs.start[r], runs.start[r + 1]):
+            insert_from_row(counts, w, topic_of[i], row)
 
 
 class Lists(NamedTuple):

@@ -101,12 +101,17 @@ def sweep_words(runs, topic_of, counts, priors, block_docs, stream):
     running = lanes.aligned_floats(scratch_length(n_topics))
     running[:] = np.inf
     for b in range(runs.block_start.shape[0] - 1):
-        open_block(runs, b, topic_of, doc_topic)
-        for r in range(runs.block_start[b], runs.block_start[b + 1]):
-            sweep_run(runs, r, runs.word[r], topic_of, counts, priors, doc_topic, side, inverses, running, stream)
+        _sweep_block(runs, b, topic_of, counts, priors, doc_topic, side, inverses, running, stream)
 
 
 @lean
+def _sweep_block(runs, b, topic_of, counts, priors, doc_topic, side, inverses, running, stream):
+    open_block(runs, b, topic_of, doc_topic)
+    for r in range(runs.block_start[b], runs.block_start[b + 1]):
+        sweep_run(runs, r, runs.word[r], topic_of, counts, priors, doc_topic, side, inverses, running, stream)
+
+
+@inlined
 def open_block(runs, b, topic_of, doc_topic):
     """Count the topics of a block's documents."""
     _, start, block_start, doc = runs
@@ -117,7 +122,7 @@ def open_block(runs, b, topic_of, doc_topic):
         doc_topic[np.uint32(doc[i]), topic_of[i]] += np.uint16(1)
 
 
-@lean
+@inlined
 def sweep_run(runs, r, row, topic_of, counts, priors, doc_topic, side, inverses, running, stream):
     """Sample the tokens of run ``r``, whose word is number ``row`` in counts and priors."""
     _, start, _, doc = runs
