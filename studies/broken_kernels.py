@@ -26,10 +26,12 @@ TESTS = {
         "test_geweke.py",
         "test_likelihood.py",
         "test_chains.py",
+        "test_pruned.py",
     ],
     "pachinko": [
         "test_conditional.py",
         "test_blocks.py",
+        "test_pruned.py",
         "test_chains.py",
         "test_learning.py",
         "test_likelihood.py",
@@ -37,6 +39,7 @@ TESTS = {
         "test_geweke.py",
     ],
     "evaluation": ["test_heldout.py", "test_likelihoods.py"],
+    "models": ["test_word_lists.py", "test_sparse_fits.py"],
 }
 TESTS["aspect"] = ["test_inference.py", "test_learning.py", "test_importance.py", "test_estimator.py"]
 PLAIN = "src/topoi/models/author_topic/plain.py"
@@ -57,6 +60,9 @@ MOMENTS = "src/topoi/kernels/moments.py"
 BAGS = "src/topoi/kernels/bags.py"
 EVALUATION = "src/topoi/evaluation/"
 AUTHOR_PRIOR, NODE_PRIOR = "src/topoi/models/author_topic/posterior.py", PACHINKO + "posterior.py"
+PRUNED, OPEN_PATHS, ENTERING = PACHINKO + "pruned.py", PACHINKO + "pruned_plain.py", PACHINKO + "entering.py"
+SPARSE_WORDS = "src/topoi/models/author_topic/sparse_words.py"
+LISTS, SCHEME = "src/topoi/kernels/word_lists.py", "src/topoi/models/sparse.py"
 
 
 class Mistake(NamedTuple):
@@ -94,7 +100,7 @@ MISTAKES = [
     Mistake("draw: groups of eight off by one", DRAW, "(8 * first + 7) + lane", "(8 * first + 6) + lane"),
     Mistake("lanes: prefix sums miss a step", LANES, "for step in (1, 4):", "for step in (1,):"),
     Mistake("word order: own document count kept", WORDS, "np.float32(doc_topic[d, k0]) - _ONE + priors.alpha[k0]", "np.float32(doc_topic[d, k0]) + priors.alpha[k0]"),
-    Mistake("word order: documents' counts not moved", WORDS, "doc_topic[d, k] += np.uint16(1)\n                word_topic", "doc_topic[d, k] += np.uint16(0)\n                word_topic"),
+    Mistake("word order: documents' counts not moved", WORDS, "doc_topic[d, k] += np.uint16(1)\n            word_topic", "doc_topic[d, k] += np.uint16(0)\n            word_topic"),
     Mistake("word order: side of the new topic stale", WORDS, "side[k] = (word_topic[w, k] + beta[w]) * inverses.now[k]", "side[k] = side[k]"),
     Mistake("filter: particles' weights not updated", LIKELIHOOD, "weight[p] *= mass[p] / estimate", "weight[p] *= 1.0"),
     Mistake("filter: prior of the private author forgotten", LIKELIHOOD, "scale * (number[k] + alpha[k])", "scale * (number[k] + 1.0)"),
@@ -192,6 +198,41 @@ ASPECT_MISTAKES = [
     Mistake("inference: impossible words leave evidence", ASPECT_INFERENCE, "found[impossible] = -np.inf if evidence else np.nan", "pass"),
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="aspect") for mistake in ASPECT_MISTAKES]
+
+
+PRUNED_MISTAKES = {
+    "pachinko": [
+        Mistake("pruned: an emptied super-topic stays open", PRUNED, "return open_factor(priors, s, n) if n > 0 else 0.0", "return open_factor(priors, s, n)"),
+        Mistake("pruned: the document's sub-topics forgotten", PRUNED, "if scratch.stamp[k] != mark:", "if scratch.stamp[k] != mark and False:"),
+        Mistake("pruned: sub-topics of both counted twice", PRUNED, "        scratch.stamp[k] = mark\n", ""),
+        Mistake("pruned: own sub-topic kept when emptied", PRUNED, "if rest == 0 and scratch.sub_total[k0] == 1:", "if False:"),
+        Mistake("pruned: own pair still counted", PRUNED, "(scratch.pair[s, k0] - 1.0)", "scratch.pair[s, k0]"),
+        Mistake("pruned: other sub-topics see the token", PRUNED, "(scratch.base[k] + step * scratch.pair[s0, k])", "scratch.base[k]"),
+        Mistake("pruned: sums not patched", PRUNED, "scratch.base[j] += step0 * scratch.pair[s0, j] + step * scratch.pair[s, j]", "scratch.base[j] += step0 * scratch.pair[s0, j]"),
+        Mistake("pruned: inverse of the new topic stale", PRUNED, "    set_inverse(counts, priors, scratch, k0)\n    set_inverse(counts, priors, scratch, k)\n\n\n@compiled\ndef sweep_pruned", "    set_inverse(counts, priors, scratch, k0)\n\n\n@compiled\ndef sweep_pruned"),
+        Mistake("pruned: what one super-topic sees kept for another", PRUNED, "            seen_by = -1\n            patches", "            patches"),
+        Mistake("entering: the factor of a super-topic stale", ENTERING, "        scratch.base[j] += step * scratch.pair[s, j]\n", "        pass\n"),
+        Mistake("any graph, pruned: closed nodes open", OPEN_PATHS, "if u == 0 or everywhere or tally.total[u] > 0.0:", "if True:"),
+        Mistake("any graph, pruned: the document's topics forgotten", OPEN_PATHS, "or (not entering and room.in_document[k] > 0)", ""),
+        Mistake("any graph, entering: a new word has no topics", OPEN_PATHS, "every_topic = counts.length[w] == 0 if entering else everywhere", "every_topic = everywhere"),
+    ],
+    "author_topic": [
+        Mistake("LDA pruned: own topic kept in the document when emptied", SPARSE_WORDS, "total += (number + alpha if number > 0 else 0.0)", "total += (number + alpha)"),
+        Mistake("LDA pruned: alpha of the document's own topics forgotten", SPARSE_WORDS, "alpha = np.float64(priors.alpha[k]) if row == 0 else 0.0", "alpha = 0.0"),
+        Mistake("LDA pruned: the word's mass sees the token", SPARSE_WORDS, "        return word.sizes[1], mass + priors.alpha[k0] * own\n", "        return word.sizes[1], word.mass[0]\n"),
+        Mistake("LDA pruned: the word's mass not moved", SPARSE_WORDS, "        word.mass[0] -= priors.alpha[k] * phi(priors, word, w, k)\n", "        pass\n"),
+        Mistake("LDA pruned: lists not sorted again", SPARSE_WORDS, "while at > first and counts.entry_topic[at - 1] > k:", "while False:"),
+    ],
+    "models": [
+        Mistake("lists: an emptied topic stays", LISTS, "    if counts.entry_number[at] > 0:\n        return\n", "    if True:\n        return\n"),
+        Mistake("lists: new topics appended, not inserted", LISTS, "_insert(counts, w, k, at, 1)", "_insert(counts, w, k, counts.start[w] + counts.length[w], 1)"),
+        Mistake("growth: documents in their own order", SCHEME, "return np.argsort(keys, kind=\"stable\").astype(np.uint32)", "return np.arange(n_docs).astype(np.uint32)"),
+        Mistake("growth: new documents not counted in", SCHEME, "state.n_in = max(state.n_in, documents_in(self.n_docs, chain.sweep))", "pass"),
+        Mistake("growth: a checkpoint forgets the order", SCHEME, "if not state.whole:\n            arrays |=", "if False:\n            arrays |="),
+        Mistake("shards: lists not counted anew", SCHEME, "            self.recount(chain)\n\n        return finish", "            pass\n\n        return finish"),
+    ],
+}  # fmt: skip
+MISTAKES += [mistake._replace(family=family) for family, each in PRUNED_MISTAKES.items() for mistake in each]
 
 
 def first_failure(mistake: Mistake | None, folder: Path, family: str) -> str:

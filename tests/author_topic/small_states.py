@@ -4,6 +4,7 @@ from itertools import product
 from math import lgamma, log
 
 import numpy as np
+from scipy.stats import chi2
 
 from topoi.kernels.counts import Assignments, Counts, Documents
 from topoi.kernels.lanes import padded
@@ -84,6 +85,19 @@ def state_number(documents, assignments, n_topics):
     for k, q, n in zip(assignments.topic, assignments.slot, n_slots, strict=True):
         number = number * n_topics * int(n) + int(k) * int(n) + int(q)
     return number
+
+
+def check_frequencies(visits, expected):
+    """Visits to numbered states agree with their probabilities: no state by itself, nor all of them, is far off."""
+    n = visits.sum()
+    assert (visits[expected == 0] == 0).all()
+    some = expected * n > 5
+    errors = (visits[some] - n * expected[some]) / np.sqrt(n * expected[some] * (1 - expected[some]))
+    assert np.abs(errors).max() < 4.8
+    rest = n - visits[some].sum(), n * (1 - expected[some].sum())
+    distance = ((visits[some] - n * expected[some]) ** 2 / (n * expected[some])).sum()
+    distance += (rest[0] - rest[1]) ** 2 / rest[1] if rest[1] > 5 else 0.0
+    assert chi2.sf(distance, some.sum()) > 1e-4
 
 
 def random_state(rng, n_docs=6, n_words=7, n_topics=5, n_authors=4, max_authors=5, length=8):

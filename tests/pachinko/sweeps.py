@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numba
+import numpy as np
 
 from topoi.kernels.jit import compiled
 from topoi.models.pachinko.blocks import move_blocks
@@ -27,7 +28,8 @@ def four_level_lanes(documents, paths, counts, priors, graph, stream):
 def four_level_with_blocks(documents, paths, counts, priors, graph, stream):
     n_super = graph.slot_start[1]
     sweep_four_level(documents, paths, counts, priors, n_super, stream)
-    move_blocks(documents, paths, priors, n_super, counts.topic.shape[0], stream)
+    docs = np.arange(documents.doc_start.shape[0] - 1)
+    move_blocks(documents, docs, paths, priors, n_super, counts.topic.shape[0], stream)
 
 
 class Sweep(NamedTuple):

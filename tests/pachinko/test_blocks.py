@@ -59,7 +59,7 @@ def test_only_super_topics_change_and_blocks_stay_together():
     topics = paths.topic.copy()
     stream = new_stream(3)
     while np.array_equal(paths.path, before):  # half of the calls do nothing
-        move_blocks(documents, paths, priors, 6, 4, stream)
+        move_blocks(documents, np.arange(30), paths, priors, 6, 4, stream)
     assert np.array_equal(paths.topic, topics)
     for d in range(30):
         here = slice(documents.doc_start[d], documents.doc_start[d + 1])
@@ -67,8 +67,19 @@ def test_only_super_topics_change_and_blocks_stay_together():
         assert len(pairs) == len(set(before[here].tolist())) == len(set(paths.path[here].tolist()))
 
 
+def test_only_the_documents_asked_for_move():
+    dag = Dag.from_levels(6, 4)
+    documents, paths, _, priors, _, _ = random_state(dag, np.random.default_rng(1), n_docs=30, length=12)
+    before = paths.path.copy()
+    stream = new_stream(3)
+    while np.array_equal(paths.path, before):
+        move_blocks(documents, np.array([3, 17]), paths, priors, 6, 4, stream)
+    moved = np.repeat(np.arange(30), np.diff(documents.doc_start))[paths.path != before]
+    assert set(moved.tolist()) <= {3, 17}
+
+
 def test_one_super_topic_takes_no_random_number():
     documents, paths, _, priors, _, _ = random_state(Dag.from_levels(1, 3), np.random.default_rng(0))
     stream = new_stream(1)
-    move_blocks(documents, paths, priors, 1, 3, stream)
+    move_blocks(documents, np.arange(4), paths, priors, 1, 3, stream)
     assert np.array_equal(stream, new_stream(1)) and not paths.path.any()

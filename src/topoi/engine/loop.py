@@ -22,7 +22,11 @@ from topoi.kernels.random import new_stream
 
 @dataclass
 class Chain:
-    """One chain between two sweeps: shared counts and priors, each shard's own state, and the trace."""
+    """One chain between two sweeps: shared counts and priors, each shard's own state, and the trace.
+
+    ``sweep`` is the last sweep that was begun since the chain was made; ``sparse`` what a sparse scheme keeps;
+    ``merge`` what ends a sweep over several shards where differences of counts cannot be summed.
+    """
 
     index: int
     counts: Any
@@ -30,6 +34,9 @@ class Chain:
     shards: list[Any]
     trace: list[tuple[int, float]] = field(default_factory=list)
     merger: Merger | None = None
+    sweep: int = 0
+    sparse: Any = None
+    merge: Callable[[], None] | None = None
 
 
 class Sampler(Protocol):
@@ -75,8 +82,9 @@ class Outcome:
 def sweep_chains(sampler: Sampler, chains: list[Chain], sweep: int, seed: int, executor: Executor) -> None:
     """One sweep of every chain; every (chain, shard) is a task with a random stream of its own."""
     for chain in chains:
+        chain.sweep = sweep
         if len(chain.shards) > 1:
-            chain.merger = chain.merger or Merger(chain.counts)
+            chain.merger = chain.merger or Merger(chain.counts, chain.merge)
             chain.merger.begin()
 
     def run(task: tuple[Chain, int]) -> None:

@@ -71,13 +71,15 @@ def _add_difference(total, changed, base):
 class Merger:
     """The private copies and the running sum that one chain's sweep over several shards needs.
 
-    Memory: one copy of the counts for the sum and one per shard that is being sampled at the same time.
+    Memory: one copy of the counts for the sum and one per shard that is being sampled at the same time. Counts in lists
+    have no differences: ``merge`` is then called in place of summing, and counts anew from what the shards drew.
     """
 
-    def __init__(self, counts: Any):
+    def __init__(self, counts: Any, merge: Callable[[], None] | None = None):
         self._counts = counts
         self._kind = type(counts)
-        self._total = self._copy(counts)
+        self._merge = merge
+        self._total = () if merge else self._copy(counts)
         self._spare: list[Any] = []
         self._lock = threading.Lock()
 
@@ -86,7 +88,7 @@ class Merger:
 
     def begin(self) -> None:
         """Start a sweep: the sum begins at the current counts."""
-        for total, base in zip(self._total, self._counts, strict=True):
+        for total, base in zip(self._total, self._counts, strict=not self._merge):
             total[...] = base
 
     def sample(self, sample: Callable[[Any], None]) -> None:
@@ -100,11 +102,14 @@ class Merger:
                 mine[...] = base
         sample(private)
         with self._lock:
-            for total, mine, base in zip(self._total, private, self._counts, strict=True):
+            for total, mine, base in zip(self._total, private, self._counts, strict=not self._merge):
                 _add_difference(total.reshape(-1), mine.reshape(-1), base.reshape(-1))
             self._spare.append(private)
 
     def finish(self) -> None:
         """End a sweep: the sum becomes the counts."""
+        if self._merge:
+            self._merge()
+            return
         for total, base in zip(self._total, self._counts, strict=True):
             base[...] = total

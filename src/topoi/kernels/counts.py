@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.kernels import lanes
+from topoi.kernels.dirichlet import log_probability_columns
 from topoi.kernels.jit import compiled, inlined, lean
 
 
@@ -39,6 +40,20 @@ class Counts(NamedTuple):
     topic: NDArray[np.int64]
     author_topic: NDArray[np.float32]
     author: NDArray[np.int64]
+
+    def word_rows(self, words: Any) -> NDArray[np.float32]:
+        """Counts of some words: words × topics."""
+        return self.word_topic[words, : len(self.topic)]
+
+    def word_cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The counts that are not zero, word by word: words, topics, numbers."""
+        rows = self.word_topic[:, : len(self.topic)]
+        w, k = np.nonzero(rows)
+        return w, k, rows[w, k].astype(np.int64)
+
+    def log_words(self, beta: NDArray[np.float32], beta_sum: float) -> float:
+        """log P(words | topics, beta), the topics' distributions integrated out."""
+        return float(log_probability_columns(self.word_topic, self.topic, beta, beta_sum))
 
 
 class Priors(NamedTuple):

@@ -29,6 +29,23 @@ def draw_plain(weights, n, stream):
 
 
 @inlined
+def draw_positive(weights, n, stream):
+    """The same where weights may be zero: an index whose weight is not, however the sums round; always one number."""
+    total = 0.0
+    for i in range(n):
+        total += weights[i]
+    left = uniform(stream) * total
+    chosen = 0
+    for i in range(n):
+        if weights[i] > 0.0:
+            chosen = i
+            left -= weights[i]
+            if left < 0.0:
+                break
+    return chosen
+
+
+@inlined
 def draw_lanes(running, sums, n, own, own_weight, bits):
     """An index below ``n``, given running sums of the weights in sixteen lanes.
 

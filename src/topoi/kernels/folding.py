@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from topoi.kernels.counts import Counts, Documents, Priors, most_authors
 from topoi.kernels.jit import compiled, lean
+from topoi.kernels.word_lists import copy_row
 
 
 class SamplingPlan(NamedTuple):
@@ -56,12 +57,13 @@ def local_problem(documents, scored, d, counts, priors):
     authors = documents.author[documents.author_start[d] : documents.author_start[d + 1]]
     weights = documents.author_weight[documents.author_start[d] : documents.author_start[d + 1]]
     private = counts.author.shape[0] - 1
-    word_topic = np.empty((len(words), counts.word_topic.shape[1]), np.float32)
+    width = counts.author_topic.shape[1]
+    word_topic = np.zeros((len(words), width), np.float32)
     beta = np.empty(len(words), np.float32)
     for j in range(len(words)):
-        word_topic[j] = counts.word_topic[words[j]]
+        copy_row(counts, words[j], word_topic[j])
         beta[j] = priors.beta[words[j]]
-    author_topic = np.zeros((len(authors) + 1, counts.word_topic.shape[1]), np.float32)
+    author_topic = np.zeros((len(authors) + 1, width), np.float32)
     author = np.zeros(len(authors) + 1, np.int64)
     local = np.empty(len(authors), np.int32)
     for q in range(len(authors)):
@@ -90,9 +92,10 @@ def label_room(documents: Documents, n_topics: int, wanted: bool) -> Labels:
 def word_probabilities(documents, d, counts, priors):
     """phi of each token of the document: tokens × topics."""
     first, last = documents.doc_start[d], documents.doc_start[d + 1]
-    phi = np.empty((last - first, counts.topic.shape[0]))
+    phi = np.zeros((last - first, counts.topic.shape[0]))
     for i in range(last - first):
         w = documents.tokens[first + i]
+        copy_row(counts, w, phi[i])
         for k in range(counts.topic.shape[0]):
-            phi[i, k] = (np.float64(counts.word_topic[w, k]) + priors.beta[w]) / (counts.topic[k] + priors.beta_sum)
+            phi[i, k] = (phi[i, k] + priors.beta[w]) / (counts.topic[k] + priors.beta_sum)
     return phi

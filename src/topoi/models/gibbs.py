@@ -20,6 +20,7 @@ from topoi.engine.progress import SweepInfo, open_progress
 from topoi.engine.shards import resolve_shards
 from topoi.errors import ModelError, StoreError
 from topoi.models.base import FREE_TO_CHANGE, FittedModel
+from topoi.models.sparse import SparseScheme
 from topoi.models.validation import resolve_seed, whole_number
 
 
@@ -95,10 +96,14 @@ class GibbsModel(FittedModel):
     ) -> Outcome:
         whole_number("evaluate_every", schedule.evaluate_every)
         n_tasks = sum(len(chain.shards) for chain in chains)
-        title = f"{type(self).__name__}{', approximate' if n_tasks > len(chains) else ''}"
+        exact = n_tasks == len(chains) and getattr(sampler, "exact", True)
+        title = f"{type(self).__name__}{'' if exact else ', approximate'}"
         with open_executor(resolve_jobs(self.n_jobs), n_tasks) as executor:
             bar = open_progress(self.progress, title, schedule.n_iter, done)
-            return run(sampler, chains, schedule, executor, done, store, bar, callback)
+            outcome = run(sampler, chains, schedule, executor, done, store, bar, callback)
+        if isinstance(sampler, SparseScheme):
+            sampler.check_whole(chains)
+        return outcome
 
     def _finish(self, outcome: Outcome, done: int) -> None:
         self.n_iter_ = outcome.sweep
@@ -111,11 +116,13 @@ class GibbsModel(FittedModel):
             "n_sweeps": outcome.sweep,
             "n_chains": len(self._chains),
             "n_shards": n_shards,
-            "exact": n_shards == 1,
+            "exact": n_shards == 1 and getattr(self._sampler, "exact", True),
             "interrupted": outcome.interrupted,
             "seconds": self._seconds,
             "tokens_per_second": work / outcome.seconds if outcome.seconds > 0 and work else None,
         }
+        if isinstance(self._sampler, SparseScheme):
+            self.fit_info_ |= self._sampler.notes(self._chains)
         self.vocabulary_: Vocabulary = self.corpus_.vocabulary
         self.trace_ = trace_frame([chain.trace for chain in self._chains], self._sampler.n_tokens)
         self._freeze()

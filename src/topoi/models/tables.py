@@ -48,7 +48,7 @@ class Tables:
         """
         topics = self._topics(topic)
         rows = self._first.topic_word[topics]
-        times = self._first.counts.word_topic[:, : self._first.n_topics].sum(axis=1)
+        times = self._first.word_times
         best = largest(relevance_scores(rows, times, relevance), whole_number("n", n))
         frame = pd.DataFrame(
             {

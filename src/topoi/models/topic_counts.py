@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from topoi.kernels.counts import Counts, Documents
 from topoi.kernels.folding import Labels, SamplingPlan, Scored, label_room
+from topoi.kernels.word_lists import SparseCounts
 from topoi.models.mixtures import DocumentMixtures, Mixtures, blocks, count_topics
 from topoi.models.ranges import document_range, for_documents
 
@@ -20,7 +21,7 @@ class TopicCounts(DocumentMixtures):
     ``counts`` and ``priors`` are the sampler's, ``assignments`` the topic of every token, in the order of documents.
     """
 
-    counts: Counts
+    counts: Counts | SparseCounts
     priors: Any
     assignments: Any
     index: int
@@ -59,33 +60,43 @@ class TopicCounts(DocumentMixtures):
     @cached_property
     def topics(self) -> Mixtures:
         """The topics' counts of words, sparse."""
-        return Mixtures.from_counts(self.counts.word_topic[:, : self.n_topics].T, self.beta)
+        w, k, n = self.counts.word_cells()
+        by_topic = np.argsort(k, kind="stable")
+        start = np.searchsorted(k[by_topic], np.arange(self.n_topics + 1))
+        return Mixtures(start, w[by_topic], n[by_topic], self.beta)
 
     def word_columns(self, words: Any) -> NDArray[np.float64]:
         """P(word | topic) of some words, topics × words: columns of ``topic_word`` without the others."""
-        counts = self.counts.word_topic[words, : self.n_topics].astype(np.float64) + self.beta[words, None]
+        counts = self.counts.word_rows(words).astype(np.float64) + self.beta[words, None]
         return np.asarray((counts / (self.counts.topic + self.priors.beta_sum)).T)
 
     def word_counts(self, word: int) -> NDArray[np.int64]:
         """Tokens of one word per topic."""
-        return self.counts.word_topic[word, : self.n_topics].astype(np.int64)
+        return self.counts.word_rows([word])[0].astype(np.int64)
+
+    @property
+    def word_times(self) -> NDArray[np.float64]:
+        """Tokens of each word in all topics together."""
+        w, _, n = self.counts.word_cells()
+        return np.bincount(w, n, len(self.beta)).astype(np.float64)
 
     def words_before(self, word: int) -> NDArray[np.int64]:
         """For each topic how many words rank before one: the more probable, and of the equally probable the earlier."""
-        own = self.counts.word_topic[word, : self.n_topics] + self.beta[word]
+        own = self.counts.word_rows([word])[0] + self.beta[word]
         before = np.zeros(self.n_topics, np.int64)
         for part in blocks(len(self.beta)):
             # Within a topic the weights differ from the probabilities by a factor only.
-            weight = self.counts.word_topic[part, : self.n_topics] + self.beta[part, None]
+            weight = self.counts.word_rows(part) + self.beta[part, None]
             before += (weight > own).sum(axis=0) + (weight[: max(word - part.start, 0)] == own).sum(axis=0)
         return before
 
     @cached_property
     def topic_word(self) -> NDArray[np.float64]:
         """P(word | topic): topics × words, rows sum to one."""
-        counts = self.counts.word_topic[:, : self.n_topics].astype(np.float64) + self.beta[:, None]
-        counts /= self.counts.topic + self.priors.beta_sum
-        return np.ascontiguousarray(counts.T)
+        result = np.empty((self.n_topics, len(self.beta)))
+        for part in blocks(len(self.beta)):
+            result[:, part] = self.word_columns(part)
+        return result
 
     # New documents.
 

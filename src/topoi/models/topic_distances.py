@@ -80,7 +80,7 @@ def _root_of_divergence(own: NDArray[np.float64], mixed: NDArray[np.float64]) ->
 
 
 def jensen_shannon_of_counts(
-    counts: NDArray[Any], room: NDArray[np.float64], beta: NDArray[np.float64]
+    rows: Callable[[slice], NDArray[Any]], room: NDArray[np.float64], beta: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The same as ``jensen_shannon``, from the counts of a model.
 
@@ -89,8 +89,8 @@ def jensen_shannon_of_counts(
 
     Parameters
     ----------
-    counts : array
-        Numbers of tokens, words × topics.
+    rows : callable
+        Numbers of tokens, words × topics, of the words it is asked for.
     room : array
         P(word | topic) is (count + beta of the word) / room of the topic.
     beta : array
@@ -101,12 +101,15 @@ def jensen_shannon_of_counts(
     >>> import numpy as np
     >>> from topoi.models.topic_distances import jensen_shannon_of_counts
     >>> counts = np.array([[4.0, 8.0], [4.0, 0.0]])
-    >>> jensen_shannon_of_counts(counts, np.array([10.0, 10.0]), np.ones(2)).round(3).tolist()
+    >>> jensen_shannon_of_counts(lambda words: counts[words], np.array([10.0, 10.0]), np.ones(2)).round(3).tolist()
     [[0.0, 0.319], [0.319, 0.0]]
     """
     n_topics = len(room)
     mixed, seen = np.zeros((n_topics, n_topics)), np.zeros((2, n_topics, n_topics))
-    own = _add_mixed(counts, room, beta, mixed, seen)
+    own = np.zeros(n_topics)
+    for first in range(0, len(beta), _WORDS_AT_ONCE):
+        part = slice(first, min(first + _WORDS_AT_ONCE, len(beta)))
+        _add_mixed(rows(part), room, beta[part], own, mixed, seen)
     weight = beta.sum() - seen[0], (beta * np.log(beta)).sum() - seen[1]
     both = 1.0 / room[:, None] + 1.0 / room
     # Σ s log s with s = p + q, over words that one of them has, and over those that neither has: s = beta · both.
@@ -116,10 +119,9 @@ def jensen_shannon_of_counts(
 
 
 @compiled
-def _add_mixed(counts: Any, room: Any, beta: Any, mixed: Any, seen: Any) -> Any:
+def _add_mixed(counts: Any, room: Any, beta: Any, own: Any, mixed: Any, seen: Any) -> None:
     """Add up s log s, beta, and beta log beta of the words that a pair has, above the diagonals; Σ p log p of all."""
     n_topics = room.shape[0]
-    own = np.zeros(n_topics)
     p = np.empty(n_topics)
     for w in range(beta.shape[0]):
         prior = beta[w] * math.log(beta[w])
@@ -137,4 +139,3 @@ def _add_mixed(counts: Any, room: Any, beta: Any, mixed: Any, seen: Any) -> Any:
                 mixed[low, high] += both * math.log(both)
                 seen[0, low, high] += beta[w]
                 seen[1, low, high] += prior
-    return own

@@ -32,7 +32,7 @@ def face_tables(corpus: Corpus, first: TopicCounts, by_document: Cells, by_word:
     total = first.counts.topic
     share = total / max(int(total.sum()), 1)
     room = total + first.priors.beta_sum
-    places = topic_map(jensen_shannon_of_counts(first.counts.word_topic, room, first.beta), share)
+    places = topic_map(jensen_shannon_of_counts(first.counts.word_rows, room, first.beta), share)
     nowhere = [None] * first.n_topics
     glue = glue_topics(corpus.tokens, first.assignments.topic, corpus.doc_start, by_word, first.n_topics)
     topic = {
@@ -54,7 +54,7 @@ def _leading_words(corpus: Corpus, first: TopicCounts, room: NDArray[np.float64]
     lists = []
     times = np.bincount(corpus.tokens, minlength=corpus.n_words)
     for k, total in enumerate(room.tolist()):
-        probability = (first.counts.word_topic[:, k] + first.beta) / total
+        probability = (first.topics.counts(k)[0] + first.beta) / total
         best = largest(relevance_scores(probability[None, :], times, FACE_RELEVANCE), N_WORDS)[0]
         lists.append(json.dumps([str(word) for word in corpus.words[best]], ensure_ascii=False))
     return lists

@@ -66,9 +66,7 @@ def count_pairs(row: NDArray[Any], column: NDArray[Any], n_columns: int) -> tupl
 
 
 def _topic_word(first: TopicCounts) -> Columns:
-    counts = first.counts.word_topic[:, : first.n_topics]
-    w, k = np.nonzero(counts)
-    n = counts[w, k].astype(np.int64)
+    w, k, n = first.counts.word_cells()
     probability = (n + first.beta[w]) / (first.counts.topic[k] + first.priors.beta_sum)
     return {"word_id": w, "topic": k, "n_tokens": n, "probability": probability}
 

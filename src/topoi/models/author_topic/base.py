@@ -15,6 +15,7 @@ from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler
 from topoi.models.author_topic.surprise import by_topics, surprise_rows
 from topoi.models.gibbs import GibbsModel
 from topoi.models.prediction import Predictions
+from topoi.models.sparse import resolve_sparse
 from topoi.models.tables import Tables
 from topoi.models.topic_rows import topic_tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
@@ -31,6 +32,8 @@ class TopicModel(Tables, Predictions, GibbsModel):
     learn_alpha: bool | str
     learn_beta: bool
 
+    _sparse: Any = False
+
     def _author_lists(self, corpus: Corpus) -> AuthorLists:
         raise NotImplementedError  # abstract: each member says who may have written a document
 
@@ -41,7 +44,9 @@ class TopicModel(Tables, Predictions, GibbsModel):
         alpha = positive_vector("alpha", 50.0 / n_topics if self.alpha is None else self.alpha, n_topics, "n_topics")
         beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
         lists = self._author_lists(corpus)
-        return AuthorTopicSampler(corpus, lists, alpha, beta, n_shards, _LEARN[self.learn_alpha], self.learn_beta)
+        rule = _LEARN[self.learn_alpha]
+        sparse = resolve_sparse(self._sparse, corpus.n_docs, whole_number("n_iter", self.n_iter, 0))
+        return AuthorTopicSampler(corpus, lists, alpha, beta, n_shards, rule, self.learn_beta, sparse)
 
     def _freeze(self) -> None:
         self.chains_ = []

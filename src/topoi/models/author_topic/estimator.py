@@ -193,10 +193,17 @@ class LDA(MatrixInput, TopicModel):
     alpha, beta, n_iter, learn_alpha, learn_beta, n_chains, n_jobs, n_shards, random_state, evaluate_every, \
 checkpoint, checkpoint_every, progress
         As in ``AuthorTopicModel``.
+    sparse : {False, "counts", "pruned", True}
+        False is exact. "counts" is the same sampler, bit for bit, with counts of words by topic kept without zeros:
+        less memory where there are many topics. "pruned" makes every second sweep an approximate one, among the topics
+        that the document or the word has already. True does so and starts from a few documents, whose number doubles
+        every five sweeps (Li and McCallum, section 3.2). See ``docs/pachinko.md`` for what they cost and give.
 
     References
     ----------
     Griffiths and Steyvers, Finding scientific topics, PNAS, 2004.
+
+    Li and McCallum, Pachinko allocation: scalable mixture models of topic correlations, 2008.
 
     Examples
     --------
@@ -216,6 +223,7 @@ checkpoint, checkpoint_every, progress
         n_iter: int = 500,
         learn_alpha: bool | str = False,
         learn_beta: bool = False,
+        sparse: bool | str = False,
         n_chains: int = 1,
         n_jobs: int | None = 1,
         n_shards: int | str = "auto",
@@ -231,6 +239,7 @@ checkpoint, checkpoint_every, progress
         self.n_iter = n_iter
         self.learn_alpha = learn_alpha
         self.learn_beta = learn_beta
+        self.sparse = sparse
         self.n_chains = n_chains
         self.n_jobs = n_jobs
         self.n_shards = n_shards
@@ -239,6 +248,10 @@ checkpoint, checkpoint_every, progress
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.progress = progress
+
+    @property
+    def _sparse(self) -> Any:  # type: ignore[override]
+        return self.sparse
 
     def _freeze(self) -> None:
         super()._freeze()

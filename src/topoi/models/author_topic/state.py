@@ -15,11 +15,14 @@ from topoi.engine.loop import Chain
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
 from topoi.kernels.counts import Assignments, Counts, Documents, Priors
-from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet, log_probability_columns, log_probability_rows
+from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet, log_probability_rows
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
+from topoi.kernels.word_lists import count_lists, empty_lists
 from topoi.models import limits
 from topoi.models.author_topic import kernels, plain, word_major
+from topoi.models.author_topic.sparse_shard import SparseShard
+from topoi.models.sparse import SparseScheme, chosen_documents, shuffled
 
 _LARGEST_UINT16 = 2**16 - 1
 _LEARN_AFTER, _LEARN_EVERY = 20, 10
@@ -132,8 +135,11 @@ def make_priors(alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Priors
     return Priors(wide, math.fsum(wide.tolist()), narrow, math.fsum(narrow.tolist()))
 
 
-class AuthorTopicSampler:
-    """The author-topic family as the engine's loop sees it (see ``topoi.engine.loop.Sampler``)."""
+class AuthorTopicSampler(SparseScheme):
+    """The author-topic family as the engine's loop sees it (see ``topoi.engine.loop.Sampler``).
+
+    ``sparse`` other than False is for documents that have private authors only: LDA.
+    """
 
     def __init__(
         self,
@@ -144,7 +150,10 @@ class AuthorTopicSampler:
         n_shards: int = 1,
         learn_alpha: str | None = None,
         learn_beta: bool = False,
+        sparse: Any = False,
     ):
+        self.sparse = sparse
+        self.n_docs = corpus.n_docs
         self.n_tokens = corpus.n_tokens
         self.n_topics = len(alpha)
         self.n_words = corpus.n_words
@@ -156,6 +165,11 @@ class AuthorTopicSampler:
         self._check_sizes()
         longest = int(np.diff(corpus.doc_start).max(initial=0))
         self.by_words = lists.all_private and longest <= _LARGEST_UINT16
+        if sparse and not self.by_words:
+            raise ModelError(
+                f"a document has {longest:,} words; with sparse={sparse!r} at most {_LARGEST_UINT16:,} are possible: "
+                "cut it into parts"
+            )
 
     @cached_property
     def _parts(self) -> list[Documents]:
@@ -167,6 +181,10 @@ class AuthorTopicSampler:
         """The shards' tokens sorted by words, shared by all chains."""
         width = padded(self.n_topics)
         return [word_major.word_runs(part.tokens, part.doc_start, width) for part in self._parts]
+
+    @cached_property
+    def _word_times(self) -> NDArray[np.int64]:
+        return np.bincount(self._corpus.tokens, minlength=self.n_words)
 
     def _check_sizes(self) -> None:
         if self.n_topics > _LARGEST_UINT16:
@@ -201,6 +219,11 @@ class AuthorTopicSampler:
         )
 
     def _new_chain(self, index: int, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Chain:
+        if self.sparse:
+            shards: list[Any] = [SparseShard(part) for part in self._parts]
+            chain = Chain(index, empty_lists(self._word_times, self.n_topics), make_priors(alpha, beta), shards)
+            chain.merge = self._merge(chain)
+            return chain
         width = padded(self.n_topics)
         counts = Counts(
             np.zeros((self.n_words, width), np.float32),
@@ -208,7 +231,7 @@ class AuthorTopicSampler:
             np.zeros((self.lists.n_shared + 1, width), np.float32),
             np.zeros(self.lists.n_shared + 1, np.int64),
         )
-        shards: list[Any] = [DocumentShard(part) for part in self._parts]
+        shards = [DocumentShard(part) for part in self._parts]
         if self.by_words:
             shards = [WordShard(part, layout) for part, layout in zip(self._parts, self._layouts, strict=True)]
         return Chain(index, counts, make_priors(alpha, beta), shards)
@@ -216,6 +239,10 @@ class AuthorTopicSampler:
     def start(self, seed: int, index: int) -> Chain:
         """A chain with random assignments, from the stream (seed, chain, sweep 0, shard)."""
         chain = self._new_chain(index, self._alpha, self._beta)
+        if self.sparse is True:
+            chain.sparse = self._new_state(len(chain.shards), shuffled(self.n_docs, seed, index), 0)
+            return chain
+        chain.sparse = self._new_state(len(chain.shards), None, None)
         for number, shard in enumerate(chain.shards):
             n = len(shard.documents.tokens)
             drawn = Assignments(np.zeros(n, np.uint16), np.zeros(n, np.uint16))
@@ -240,6 +267,7 @@ class AuthorTopicSampler:
         if alpha.shape != (self.n_topics,) or beta.shape != (self.n_words,) or not min(alpha.min(), beta.min()) > 0:
             raise ModelError("the saved priors do not fit this corpus")
         chain = self._new_chain(index, alpha, beta)
+        chain.sparse = self._restore_state(arrays, len(chain.shards))
         at = 0
         for shard in chain.shards:
             here = slice(at, at + len(shard.documents.tokens))
@@ -251,9 +279,20 @@ class AuthorTopicSampler:
 
     def recount(self, chain: Chain) -> None:
         """Set the shared counts to what the assignments say."""
-        documents, assignments = self.whole(chain)
+        documents, assignments = self._counted(chain)
+        if self.sparse:
+            count_lists(documents.tokens, assignments.topic, chain.counts)
+            return
         plain.count(documents, assignments, chain.counts)
         self._check_counts(chain)
+
+    def _counted(self, chain: Chain) -> tuple[Documents, Assignments]:
+        """The documents that are in, and their assignments."""
+        documents, assignments = self.whole(chain)
+        if chain.sparse is None or chain.sparse.whole:
+            return documents, assignments
+        documents, at = chosen_documents(documents, np.sort(chain.sparse.order[: chain.sparse.n_in]).astype(np.int64))
+        return documents, Assignments(assignments.topic[at], assignments.slot[at])
 
     def whole(self, chain: Chain) -> tuple[Documents, Assignments]:
         """All documents and all assignments, in document order."""
@@ -267,14 +306,22 @@ class AuthorTopicSampler:
         arrays: dict[str, NDArray[Any]] = {"topic": assignments.topic}
         if not self.lists.all_private:
             arrays["slot"] = assignments.slot
-        return arrays | {"alpha": chain_alpha(chain), "beta": chain_beta(chain)}
+        return arrays | {"alpha": chain_alpha(chain), "beta": chain_beta(chain)} | self._growing(chain)
 
-    def sample(self, chain: Chain, shard: int, counts: Counts, stream: NDArray[np.uint64]) -> None:
+    def sample(self, chain: Chain, shard: int, counts: Any, stream: NDArray[np.uint64]) -> None:
         """Sample one shard once against the given counts."""
-        chain.shards[shard].sweep(counts, chain.priors, stream)
+        if not self.sparse:
+            chain.shards[shard].sweep(counts, chain.priors, stream)
+            return
+        before, new = chain.sparse.before_and_new(chain.sweep, *self._ranges[shard])
+        everything = self._layouts[shard] if chain.sparse.whole else None
+        chain.sparse.tally[shard] = chain.shards[shard].sweep(
+            counts, chain.priors, before, new, self._pruned(chain.sweep), everything, stream
+        )
 
     def learn(self, chain: Chain, sweep: int) -> None:
         """Update alpha and beta by maximum likelihood every ten sweeps, from the twentieth on."""
+        self._settle(chain)
         self._check_counts(chain)
         if sweep < _LEARN_AFTER or sweep % _LEARN_EVERY or not (self._learn_alpha or self._learn_beta):
             return
@@ -282,8 +329,7 @@ class AuthorTopicSampler:
         if self._learn_alpha:
             alpha = learn_dirichlet(self._alpha_histogram(chain), alpha, self._learn_alpha == "symmetric")
         if self._learn_beta:
-            w, k = np.nonzero(chain.counts.word_topic)
-            values = chain.counts.word_topic[w, k]
+            w, _, values = chain.counts.word_cells()
             histogram = CountHistogram.from_counts(np.zeros_like(w), values, chain.counts.topic, self.n_words)
             beta = learn_dirichlet(histogram, beta, symmetric=True)
         chain.priors = make_priors(alpha, beta)
@@ -303,9 +349,12 @@ class AuthorTopicSampler:
 
     def _private_counts(self, chain: Chain) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Non-zero counts of topics for private authors: document, topic, number."""
-        _, assignments = self.whole(chain)
-        lengths = np.diff(self._corpus.doc_start)
-        mine = assignments.slot == np.repeat(self.lists.private_slot, lengths)
+        documents, assignments = self._counted(chain)
+        lengths = np.diff(documents.doc_start)
+        if len(lengths) == self.n_docs:
+            mine = assignments.slot == np.repeat(self.lists.private_slot, lengths)
+        else:
+            mine = np.ones(len(assignments.slot), bool)  # only where all authors are private
         doc = np.repeat(np.arange(len(lengths)), lengths)[mine]
         keys, number = np.unique(doc * self.n_topics + assignments.topic[mine], return_counts=True)
         return keys // self.n_topics, keys % self.n_topics, number
@@ -313,11 +362,11 @@ class AuthorTopicSampler:
     def log_joint(self, chain: Chain) -> float:
         """log P(words, topics, authors | author lists, alpha, beta), parameters integrated out."""
         counts, priors = chain.counts, chain.priors
-        words = log_probability_columns(counts.word_topic, counts.topic, priors.beta, priors.beta_sum)
+        words = counts.log_words(priors.beta, priors.beta_sum)
         topics = log_probability_rows(
             counts.author_topic, counts.author, priors.alpha, priors.alpha_sum, self.lists.n_shared, self.n_topics
         )
-        documents, assignments = self.whole(chain)
+        documents, assignments = self._counted(chain)
         rest = plain.log_joint_documents(documents, assignments, counts, priors)
         return float(words + topics + rest)
 

@@ -106,34 +106,47 @@ def sweep_words(runs, topic_of, counts, priors, block_docs, stream):
 
 @lean
 def _sweep_block(runs, b, topic_of, counts, priors, doc_topic, side, inverses, running, stream):
-    word, start, block_start, doc = runs
+    open_block(runs, b, topic_of, doc_topic)
+    for r in range(runs.block_start[b], runs.block_start[b + 1]):
+        sweep_run(runs, r, runs.word[r], topic_of, counts, priors, doc_topic, side, inverses, running, stream)
+
+
+@inlined
+def open_block(runs, b, topic_of, doc_topic):
+    """Count the topics of a block's documents."""
+    _, start, block_start, doc = runs
+    for d in range(doc_topic.shape[0]):
+        for k in range(doc_topic.shape[1]):
+            doc_topic[d, k] = 0
+    for i in range(start[block_start[b]], start[block_start[b + 1]]):
+        doc_topic[np.uint32(doc[i]), topic_of[i]] += np.uint16(1)
+
+
+@inlined
+def sweep_run(runs, r, row, topic_of, counts, priors, doc_topic, side, inverses, running, stream):
+    """Sample the tokens of run ``r``, whose word is number ``row`` in counts and priors."""
+    _, start, _, doc = runs
     word_topic, topic, _, _ = counts
     alpha, _, beta, beta_sum = priors
     n_topics = topic.shape[0]
     width = word_topic.shape[1]
-    for d in range(doc_topic.shape[0]):
-        for k in range(width):
-            doc_topic[d, k] = 0
-    for i in range(start[block_start[b]], start[block_start[b + 1]]):
-        doc_topic[np.uint32(doc[i]), topic_of[i]] += np.uint16(1)
-    for r in range(block_start[b], block_start[b + 1]):
-        w = np.int64(np.uint32(word[r]))
-        _open_word(counts, priors, side, inverses, w)
-        for i in range(start[r], start[r + 1]):
-            d = np.int64(np.uint32(doc[i]))
-            k0 = np.int64(topic_of[i])
-            own = _own_weight(doc_topic, counts, priors, inverses, d, w, k0)
-            sums = _scan(doc_topic, d * width, alpha, side, k0, running, width)
-            k = draw_lanes(running, sums, n_topics, k0, own, next_bits(stream))
-            if k != k0:
-                topic_of[i] = k
-                doc_topic[d, k0] -= np.uint16(1)
-                doc_topic[d, k] += np.uint16(1)
-                word_topic[w, k0] -= _ONE
-                word_topic[w, k] += _ONE
-                move_between_topics(topic, inverses, beta_sum, k0, k)
-                side[k0] = (word_topic[w, k0] + beta[w]) * inverses.now[k0]
-                side[k] = (word_topic[w, k] + beta[w]) * inverses.now[k]
+    w = np.int64(np.uint32(row))
+    _open_word(counts, priors, side, inverses, w)
+    for i in range(start[r], start[r + 1]):
+        d = np.int64(np.uint32(doc[i]))
+        k0 = np.int64(topic_of[i])
+        own = _own_weight(doc_topic, counts, priors, inverses, d, w, k0)
+        sums = _scan(doc_topic, d * width, alpha, side, k0, running, width)
+        k = draw_lanes(running, sums, n_topics, k0, own, next_bits(stream))
+        if k != k0:
+            topic_of[i] = k
+            doc_topic[d, k0] -= np.uint16(1)
+            doc_topic[d, k] += np.uint16(1)
+            word_topic[w, k0] -= _ONE
+            word_topic[w, k] += _ONE
+            move_between_topics(topic, inverses, beta_sum, k0, k)
+            side[k0] = (word_topic[w, k0] + beta[w]) * inverses.now[k0]
+            side[k] = (word_topic[w, k] + beta[w]) * inverses.now[k]
 
 
 @compiled

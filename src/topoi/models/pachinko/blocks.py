@@ -89,26 +89,26 @@ def _cadence(root, alpha, alpha_sum, longest):
 
 
 @compiled
-def move_blocks(documents, paths, priors, n_super, n_sub, stream):
-    """Draw all documents' blocks after every other sweep, by chance; changes paths and stream.
+def move_blocks(documents, docs, paths, priors, n_super, n_sub, stream):
+    """Draw the blocks of documents ``docs`` after every other sweep, by chance; changes paths and stream.
 
     Cost: O(tokens × super-topics), vectorised. As often again would find no better structures.
     """
     if n_super > 1 and documents.tokens.shape[0] > 0 and uniform(stream) < _SHARE_OF_SWEEPS:
         longest = np.diff(documents.doc_start).max()
-        move_blocks_with(documents, paths, make_room(priors, n_super, n_sub, longest), stream)
+        room = make_room(priors, n_super, n_sub, longest)
+        for d in docs:
+            move_document(documents, d, paths, room, stream)
 
 
 @lean
-def move_blocks_with(documents, paths, room, stream):
-    """``move_blocks`` in given room."""
-    n_super = room.total.shape[0]
-    for d in range(documents.doc_start.shape[0] - 1):
-        n_blocks = list_blocks(paths, documents.doc_start[d], documents.doc_start[d + 1], room)
-        for b in range(n_blocks):
-            s0 = np.int64(paths.path[room.order[room.start[b]]])
-            weigh_block(paths, b, s0, room)
-            _move_block(paths, b, s0, draw_plain(room.weight, n_super, stream), room)
+def move_document(documents, d, paths, room, stream):
+    """Draw one document's blocks, each once."""
+    n_blocks = list_blocks(paths, documents.doc_start[d], documents.doc_start[d + 1], room)
+    for b in range(n_blocks):
+        s0 = np.int64(paths.path[room.order[room.start[b]]])
+        weigh_block(paths, b, s0, room)
+        _move_block(paths, b, s0, draw_plain(room.weight, room.weight.shape[0], stream), room)
 
 
 @lean

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
-from topoi.errors import ModelError
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.gibbs import GibbsModel
 from topoi.models.matrices import MatrixInput
@@ -21,6 +20,7 @@ from topoi.models.pachinko.settings import resolve_alpha
 from topoi.models.pachinko.simulate import simulate_pachinko
 from topoi.models.pachinko.state import PachinkoSampler
 from topoi.models.pachinko.structure import Structure
+from topoi.models.sparse import resolve_sparse
 from topoi.models.tables import Tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
@@ -32,7 +32,7 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
 
     In every document each inner node of the graph has a mixture of its children of its own; a word follows a path from
     the root to a node that draws words. The usual graph has four levels: the root, super-topics, sub-topics, words.
-    Fitted by exact collapsed Gibbs sampling, a word's whole path at once.
+    Fitted by collapsed Gibbs sampling, a word's whole path at once: exact, unless ``sparse`` says otherwise.
 
     Parameters
     ----------
@@ -49,10 +49,12 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         Dirichlet parameter of topics' words, per word.
     learn_alpha : {"moments", "moments-paper", "ml", False}
         By matching moments, corrected for the noise of short documents; by the paper's uncorrected rule; by maximum
-        likelihood; or not at all. Sweeps 20 to 80 are a warm-up in which the nodes' means are learned and their sums
-        held large, so that nodes come to differ; run well beyond it.
-    sparse : bool
-        The paper's approximate scheme; not available yet.
+        likelihood; or not at all. Every ten sweeps, from the twentieth on.
+    sparse : {False, "counts", "pruned", True}
+        False is exact. "counts" is the same sampler, bit for bit, with counts of words by topic kept without zeros.
+        "pruned" makes every second sweep an approximate one: only super-topics that the document has, only sub-topics
+        that the document or the word has. True does so and starts from a few documents, whose number doubles
+        every five sweeps: the paper's whole scheme (section 3.2).
     n_iter, n_chains, n_jobs, n_shards, random_state, evaluate_every, checkpoint, checkpoint_every, progress
         As in ``AuthorTopicModel``.
 
@@ -60,7 +62,8 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
     ----------
     topic_word_ : ndarray
         P(word | topic), one row per node that draws words, in the order of ``dag_.topics`` (four levels: the
-    sub-topics). doc_topic_, doc_super_, doc_node_ : ndarray
+        sub-topics).
+    doc_topic_, doc_super_, doc_node_ : ndarray
         Mixtures of the training documents: posterior means.
     dag_ : Dag
         The graph.
@@ -90,7 +93,7 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         alpha: Any = 0.1,
         beta: Any = 0.01,
         learn_alpha: str | bool = "moments",
-        sparse: bool = False,
+        sparse: bool | str = False,
         n_iter: int = 500,
         n_chains: int = 1,
         n_jobs: int | None = 1,
@@ -127,13 +130,12 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
 
     def _make_sampler(self, corpus: Corpus, n_shards: int) -> PachinkoSampler:
         choice("learn_alpha", self.learn_alpha, _RULES)
-        if choice("sparse", self.sparse, (False, True)):
-            raise ModelError("sparse=True, the paper's approximate scheme, is not available yet; sparse=False is exact")
+        sparse = resolve_sparse(self.sparse, corpus.n_docs, whole_number("n_iter", self.n_iter, 0))
         dag = self._graph()
         alpha = resolve_alpha(dag, self.root_alpha, self.alpha)
         beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
         rule = str(self.learn_alpha) if self.learn_alpha else None
-        return PachinkoSampler(corpus, dag, alpha, beta, n_shards, rule)
+        return PachinkoSampler(corpus, dag, alpha, beta, n_shards, rule, sparse)
 
     def _freeze(self) -> None:
         self.chains_ = [PachinkoPosterior(chain, self._sampler) for chain in self._chains]

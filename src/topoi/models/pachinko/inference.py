@@ -27,7 +27,7 @@ def _sweeps(small, paths, rows, prior, graph, four, room, any_graph, n, stream):
     for _ in range(n):
         if four.total.shape[0] > 0:
             four_level.sweep_with(small, paths, rows, prior, four, stream)
-            blocks.move_blocks_with(small, paths, room, stream)
+            blocks.move_document(small, 0, paths, room, stream)
         else:
             general.sweep_with(small, paths, rows, prior, graph, any_graph, stream)
 

@@ -28,14 +28,6 @@ def learn_alpha(graph: Graph, parts: Parts, alpha: NDArray[np.float64], rule: st
     return _by_likelihood(graph, parts, alpha) if rule == "ml" else _by_moments(graph, parts, alpha, rule == "moments")
 
 
-def with_sums(graph: Graph, alpha: NDArray[np.float64], total: float) -> NDArray[np.float64]:
-    """Every Dirichlet but the root's with the same mean and the sum ``total``."""
-    new = alpha.copy()
-    for _, here in _inner_nodes(graph):
-        new[here] *= total / new[here].sum()
-    return new
-
-
 def _by_moments(graph: Graph, parts: Any, alpha: NDArray[np.float64], corrected: bool) -> NDArray[np.float64]:
     n_docs, inverse = np.zeros(len(graph.n_paths)), np.zeros(len(graph.n_paths))
     first, second = np.zeros(len(alpha)), np.zeros(len(alpha))

@@ -25,7 +25,10 @@ def pachinko_tables(corpus: Corpus, first: PachinkoPosterior) -> dict[str, Colum
     """The tables of topics and documents; documents are ranked by their shares summed over paths."""
     tables = topic_tables(corpus, first, 0, True)
     doc, k, n = (tables["document_topic"][name] for name in ("document_id", "topic", "n_tokens"))
-    share = first.doc_topic[doc, k]
+    share = np.empty(len(doc))
+    for part in blocks(corpus.n_docs):  # all shares at once would be documents × topics
+        here = slice(*np.searchsorted(doc, [part.start, part.stop]))
+        share[here] = first.doc_topic_range(part.start, part.stop)[doc[here] - part.start, k[here]]
     ranked = rank_within(k, share, doc)
     tables["topic_document"] = {
         "topic": k[ranked.at],

@@ -13,19 +13,19 @@ from topoi.engine.loop import Chain
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, Documents, Priors
-from topoi.kernels.dirichlet import log_probability_columns
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
+from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models.limits import check_exact
-from topoi.models.pachinko import blocks, four_level, general, plain
+from topoi.models.pachinko import blocks, entering, four_level, general, plain, pruned, pruned_plain, row_blocks
 from topoi.models.pachinko.dag import Dag
 from topoi.models.pachinko.graph import Graph, four_level_widths, make_graph
-from topoi.models.pachinko.learning import learn_alpha, with_sums
+from topoi.models.pachinko.learning import learn_alpha
 from topoi.models.pachinko.plain import Paths
 from topoi.models.ranges import document_range
+from topoi.models.sparse import SparseScheme, chosen_documents, shuffled
 
-_LEARN_AFTER, _WARM_UNTIL, _LEARN_EVERY = 20, 80, 10
-_WARM_SUM = 50.0
+_LEARN_AFTER, _LEARN_EVERY = 20, 10
 
 
 def make_priors(graph: Graph, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Priors:
@@ -51,7 +51,7 @@ def private_documents(corpus: Corpus) -> Documents:
     )
 
 
-class PachinkoSampler:
+class PachinkoSampler(SparseScheme):
     """The pachinko family as the engine's loop sees it (see ``topoi.engine.loop.Sampler``).
 
     A chain's shards are ``Paths``. The four-level model has a sweep of its own; any other graph the general one.
@@ -65,8 +65,11 @@ class PachinkoSampler:
         beta: NDArray[np.float64],
         n_shards: int = 1,
         rule: str | None = None,
+        sparse: Any = False,
     ):
         check_exact(corpus)
+        self.sparse = sparse
+        self.n_docs = corpus.n_docs
         self.n_tokens = corpus.n_tokens
         self.n_words = corpus.n_words
         self.n_topics = len(dag.topics)
@@ -76,24 +79,34 @@ class PachinkoSampler:
         self.n_super = widths[0] if widths else 0
         self.documents = private_documents(corpus)
         self._alpha, self._beta, self._rule = alpha, beta, rule
-        ranges = cut(np.diff(corpus.doc_start), n_shards)
-        self._parts = [document_range(self.documents, first, last) for first, last in ranges]
+        self._ranges = cut(np.diff(corpus.doc_start), n_shards)
+        self._parts = [document_range(self.documents, first, last) for first, last in self._ranges]
 
-    def _new_chain(self, index: int, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Chain:
+    def _empty_counts(self) -> Counts | SparseCounts:
+        if self.sparse:
+            return empty_lists(np.bincount(self.documents.tokens, minlength=self.n_words), self.n_topics)
         width = padded(self.n_topics)
-        counts = Counts(
+        return Counts(
             np.zeros((self.n_words, width), np.float32),
             np.zeros(self.n_topics, np.int64),
             np.zeros((1, width), np.float32),
             np.zeros(1, np.int64),
         )
+
+    def _new_chain(self, index: int, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Chain:
         sizes = [len(part.tokens) for part in self._parts]
         shards = [Paths(np.zeros(n, np.uint16), np.zeros(n, np.uint32)) for n in sizes]
-        return Chain(index, counts, make_priors(self.graph, alpha, beta), shards)
+        chain = Chain(index, self._empty_counts(), make_priors(self.graph, alpha, beta), shards)
+        chain.merge = self._merge(chain)
+        return chain
 
     def start(self, seed: int, index: int) -> Chain:
-        """A chain with random paths, from the stream (seed, chain, sweep 0, shard)."""
+        """A chain with random paths, from the stream (seed, chain, sweep 0, shard); or without any documents yet."""
         chain = self._new_chain(index, self._alpha, self._beta)
+        if self.sparse is True:
+            chain.sparse = self._new_state(len(chain.shards), shuffled(self.n_docs, seed, index), 0)
+            return chain
+        chain.sparse = self._new_state(len(chain.shards), None, None)
         for number, (part, paths) in enumerate(zip(self._parts, chain.shards, strict=True)):
             plain.random_paths(part, self.graph, paths, new_stream(seed, index, 0, number))
         self.recount(chain)
@@ -112,6 +125,7 @@ class PachinkoSampler:
         if alpha.shape != self._alpha.shape or beta.shape != (self.n_words,) or not min(alpha.min(), beta.min()) > 0:
             raise ModelError("the saved priors do not fit this corpus and graph")
         chain = self._new_chain(index, alpha, beta)
+        chain.sparse = self._restore_state(arrays, len(chain.shards))
         at = 0
         for paths in chain.shards:
             here = slice(at, at + len(paths.topic))
@@ -123,7 +137,23 @@ class PachinkoSampler:
 
     def recount(self, chain: Chain) -> None:
         """Set the shared counts to what the paths say."""
-        plain.count(self.documents, self.whole(chain), chain.counts)
+        if not self.sparse:
+            plain.count(self.documents, self.whole(chain), chain.counts)
+            return
+        parts = self._counted(chain)
+        tokens = np.concatenate([documents.tokens for documents, _ in parts])
+        count_lists(tokens, np.concatenate([paths.topic for _, paths in parts]), chain.counts)
+
+    def _counted(self, chain: Chain) -> list[tuple[Documents, Paths]]:
+        """The documents that are in, with their paths, shard by shard."""
+        parts = list(zip(self._parts, chain.shards, strict=True))
+        if chain.sparse is None or chain.sparse.whole:
+            return parts
+        found = []
+        for (documents, paths), (first, last) in zip(parts, self._ranges, strict=True):
+            few, at = chosen_documents(documents, chain.sparse.before_and_new(0, first, last)[0])
+            found.append((few, Paths(paths.topic[at], paths.path[at])))
+        return found
 
     def whole(self, chain: Chain) -> Paths:
         """All paths, in document order."""
@@ -131,40 +161,60 @@ class PachinkoSampler:
 
     def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
         """Paths (six bytes per token) and priors."""
-        return self.whole(chain)._asdict() | {"alpha": chain_alpha(chain), "beta": chain_beta(chain)}
+        own = {"alpha": chain_alpha(chain), "beta": chain_beta(chain)}
+        return self.whole(chain)._asdict() | own | self._growing(chain)
 
-    def sample(self, chain: Chain, shard: int, counts: Counts, stream: NDArray[np.uint64]) -> None:
-        """Sample one shard once against the given counts."""
-        part, paths = self._parts[shard], chain.shards[shard]
-        if self.n_super:
-            four_level.sweep_four_level(part, paths, counts, chain.priors, self.n_super, stream)
-            blocks.move_blocks(part, paths, chain.priors, self.n_super, self.n_topics, stream)
+    def sample(self, chain: Chain, shard: int, counts: Any, stream: NDArray[np.uint64]) -> None:
+        """Sample one shard once against the given counts; in the four-level model then whole blocks of tokens."""
+        part, paths, priors = self._parts[shard], chain.shards[shard], chain.priors
+        docs = np.arange(len(part.doc_start) - 1)
+        if self.sparse:
+            docs = self._sample_sparse(chain, shard, counts, stream)
+        elif self.n_super:
+            four_level.sweep_four_level(part, paths, counts, priors, self.n_super, stream)
         else:
-            general.sweep_general(part, paths, counts, chain.priors, self.graph, stream)
+            general.sweep_general(part, paths, counts, priors, self.graph, stream)
+        if self.n_super:
+            blocks.move_blocks(part, docs, paths, priors, self.n_super, self.n_topics, stream)
+
+    def _sample_sparse(
+        self, chain: Chain, shard: int, counts: SparseCounts, stream: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
+        """Sample the shard's documents that are in, which are returned, and let new ones in."""
+        part, paths = self._parts[shard], chain.shards[shard]
+        before, new = chain.sparse.before_and_new(chain.sweep, *self._ranges[shard])
+        priors, graph, n_super = chain.priors, self.graph, self.n_super
+        lengths = np.diff(part.doc_start)
+        n = int(lengths[before].sum())
+        if not self._pruned(chain.sweep):
+            row_blocks.sweep_rows(part, before, paths, counts, priors, graph, n_super, stream)
+            considered = n * int(graph.n_paths[graph.topic_node].sum())
+        elif n_super:
+            considered = pruned.sweep_pruned(part, before, paths, counts, priors, n_super, stream)
+        else:
+            considered = pruned_plain.sweep_pruned_plain(part, before, paths, counts, priors, graph, stream)
+        if len(new):
+            n += int(lengths[new].sum())
+            if n_super:
+                considered += entering.enter_documents(part, new, paths, counts, priors, n_super, stream)
+            else:
+                considered += pruned_plain.enter_plain(part, new, paths, counts, priors, graph, stream)
+        chain.sparse.tally[shard] = considered, n
+        return before
 
     def learn(self, chain: Chain, sweep: int) -> None:
-        """Update alpha of all nodes but the root: after every sweep of the warm-up, then every ten.
-
-        All nodes of a level begin alike, and documents settle on some of them before these have come to differ; later
-        a document hardly ever moves. So for a while, once topics have formed, nodes are held at distributions
-        that no document changes much: each word then goes to the node whose children it suits, and nodes part company.
-        The warm-up ends with corrected moments, whatever the rule.
-        """
-        if self._rule is None or sweep < _LEARN_AFTER or (sweep > _WARM_UNTIL and sweep % _LEARN_EVERY):
+        """Update alpha of all nodes but the root every ten sweeps, from the twentieth on."""
+        self._settle(chain)
+        if self._rule is None or sweep < _LEARN_AFTER or sweep % _LEARN_EVERY:
             return
-        parts = zip(self._parts, chain.shards, strict=True)
-        rule = self._rule if sweep > _WARM_UNTIL else "moments"
-        alpha = learn_alpha(self.graph, parts, chain_alpha(chain), rule)
-        if sweep < _WARM_UNTIL:
-            alpha = with_sums(self.graph, alpha, _WARM_SUM)
+        alpha = learn_alpha(self.graph, self._counted(chain), chain_alpha(chain), self._rule)
         chain.priors = make_priors(self.graph, alpha, chain_beta(chain))
 
     def log_joint(self, chain: Chain) -> float:
         """log P(words, paths | alpha, beta), parameters integrated out."""
         counts, priors = chain.counts, chain.priors
-        words = log_probability_columns(counts.word_topic, counts.topic, priors.beta, priors.beta_sum)
-        parts = zip(self._parts, chain.shards, strict=True)
-        each = [plain.log_joint_documents(part, paths, priors, self.graph) for part, paths in parts]
+        words = counts.log_words(priors.beta, priors.beta_sum)
+        each = [plain.log_joint_documents(part, paths, priors, self.graph) for part, paths in self._counted(chain)]
         return float(words + sum(each))
 
 

@@ -1,0 +1,226 @@
+"""What the families' sparse schemes share (Li and McCallum, section 3.2): pruned sweeps, and how a corpus comes in.
+
+Three devices: counts without zeros, sweeps over pruned candidates in turn with exact ones, and a start from few
+documents, whose number doubles. All that is decided here depends on the sweep's number, the number of documents and
+the seed alone, so that a fit that is taken up again goes on as it would have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.engine.loop import Chain
+from topoi.errors import ModelError
+from topoi.kernels.counts import Documents
+from topoi.kernels.jit import compiled
+from topoi.kernels.random import new_stream, next_bits
+from topoi.models.validation import choice
+
+SPARSE = (False, "counts", "pruned", True)
+_FEWEST_AT_FIRST = 100
+_FIRST_SHARE = 32
+_SWEEPS_PER_STEP = 5
+# The shard's number in the name of the stream that shuffles documents: no shard has it.
+_SHUFFLE = 2**40
+
+
+def resolve_sparse(sparse: Any, n_docs: int, n_iter: int) -> Any:
+    """The setting, checked: whether it is known, and whether ``n_iter`` sweeps are enough for all documents.
+
+    Examples
+    --------
+    >>> from topoi.models.sparse import resolve_sparse
+    >>> resolve_sparse("pruned", 1000, 10)
+    'pruned'
+    """
+    choice("sparse", sparse, SPARSE)
+    needed = sweeps_needed(n_docs)
+    if sparse is True and n_iter < needed:
+        raise ModelError(
+            f"n_iter is {n_iter}, but with sparse=True {n_docs:,} documents come in over {needed} sweeps: "
+            f'raise n_iter to {needed} at least, better to several times that, or use sparse="pruned"'
+        )
+    return sparse
+
+
+def documents_in(n_docs: int, sweep: int) -> int:
+    """How many documents have come in when a sweep ends; their number doubles every five sweeps.
+
+    Examples
+    --------
+    >>> from topoi.models.sparse import documents_in
+    >>> [documents_in(64_000, sweep) for sweep in (0, 1, 5, 6, 11, 26)]
+    [0, 2000, 2000, 4000, 8000, 64000]
+    """
+    if sweep < 1:
+        return 0
+    first = max(_FEWEST_AT_FIRST, -(-n_docs // _FIRST_SHARE))
+    return min(n_docs, first * 2 ** ((sweep - 1) // _SWEEPS_PER_STEP))
+
+
+def sweeps_needed(n_docs: int) -> int:
+    """The first sweep that has all documents.
+
+    Examples
+    --------
+    >>> from topoi.models.sparse import sweeps_needed
+    >>> sweeps_needed(50), sweeps_needed(64_000)
+    (1, 26)
+    """
+    sweep = 1
+    while documents_in(n_docs, sweep) < n_docs:
+        sweep += _SWEEPS_PER_STEP
+    return sweep
+
+
+@compiled
+def _random_keys(stream: Any, keys: Any) -> None:
+    """Fill ``keys`` with random whole numbers."""
+    for i in range(keys.shape[0]):
+        keys[i] = next_bits(stream) >> np.uint64(1)
+
+
+def shuffled(n_docs: int, seed: int, chain: int) -> NDArray[np.uint32]:
+    """All documents in a random order of the chain's own: corpora are often sorted."""
+    keys = np.empty(n_docs, np.uint64)
+    _random_keys(new_stream(seed, chain, 0, _SHUFFLE), keys)
+    return np.argsort(keys, kind="stable").astype(np.uint32)
+
+
+@dataclass
+class SparseState:
+    """What a chain with sparse counts has beside its counts.
+
+    ``order`` is the order in which documents come in, None if they were all in from the start, and ``n_in`` how many
+    are; ``tally`` has for each shard the paths that its last sweep considered and the tokens it sampled, and
+    ``paths_per_token`` is their ratio over all shards in the last pruned sweep, NaN before the first.
+    """
+
+    n_docs: int
+    n_in: int
+    tally: NDArray[np.int64]
+    order: NDArray[np.uint32] | None = None
+    paths_per_token: float = float("nan")
+
+    @property
+    def whole(self) -> bool:
+        """Whether all documents have come in."""
+        return self.n_in == self.n_docs
+
+    def before_and_new(self, sweep: int, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Of documents ``first`` to ``last``: those that are in, and those that this sweep adds.
+
+        Counted from ``first``; the former by number, the latter in the order in which they come.
+        """
+        if self.order is None or self.whole:
+            return np.arange(last - first), np.zeros(0, np.int64)
+        before = np.sort(self.order[: self.n_in].astype(np.int64))
+        new = self.order[self.n_in : documents_in(self.n_docs, sweep)].astype(np.int64)
+        return tuple(part[(part >= first) & (part < last)] - first for part in (before, new))  # type: ignore[return-value]
+
+
+def chosen_tokens(documents: Documents, docs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The positions of some documents' tokens."""
+    lengths = np.diff(documents.doc_start)[docs]
+    ends = np.cumsum(lengths)
+    return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(documents.doc_start[docs] - ends + lengths, lengths)
+
+
+def chosen_documents(documents: Documents, docs: NDArray[np.int64]) -> tuple[Documents, NDArray[np.int64]]:
+    """Some documents, each with a private author, and the positions of their tokens among all."""
+    at = chosen_tokens(documents, docs)
+    doc_start = np.concatenate(([0], np.cumsum(np.diff(documents.doc_start)[docs]))).astype(np.int64)
+    n = len(docs)
+    author, start, weight = np.zeros(n, np.int32), np.arange(n + 1), np.ones(n, np.float32)
+    return Documents(documents.tokens[at], doc_start, author, start, weight), at
+
+
+class SparseScheme:
+    """Mixed into the families' samplers: what their sparse chains do alike. ``sparse`` is the setting."""
+
+    sparse: Any
+    n_docs: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether every sweep draws from the exact conditional."""
+        return self.sparse in (False, "counts")
+
+    def recount(self, chain: Chain) -> None:
+        """Set the shared counts to what the assignments say."""
+        raise NotImplementedError  # abstract: each family's own
+
+    def _pruned(self, sweep: int) -> bool:
+        """Whether a sweep is a pruned one: every second."""
+        return not self.exact and sweep % 2 == 0
+
+    def _new_state(self, n_shards: int, order: NDArray[np.uint32] | None, n_in: int | None) -> SparseState | None:
+        if self.sparse is False:
+            return None
+        return SparseState(self.n_docs, self.n_docs if n_in is None else n_in, np.zeros((n_shards, 2), np.int64), order)
+
+    def _merge(self, chain: Chain) -> Callable[[], None] | None:
+        """What ends a sweep over several shards in place of summing differences, for counts that are lists."""
+        if self.sparse is False:
+            return None
+
+        def finish() -> None:
+            self._settle(chain)
+            self.recount(chain)
+
+        return finish
+
+    def _settle(self, chain: Chain) -> None:
+        """After a sweep: documents it added are in; what it considered is noted."""
+        state = chain.sparse
+        if state is None:
+            return
+        state.n_in = max(state.n_in, documents_in(self.n_docs, chain.sweep))
+        if self._pruned(chain.sweep) and state.tally[:, 1].sum() > 0:
+            considered, tokens = state.tally.sum(axis=0)
+            state.paths_per_token = float(considered / tokens)
+
+    def _growing(self, chain: Chain) -> dict[str, NDArray[Any]]:
+        """What a checkpoint must know of the scheme."""
+        state = chain.sparse
+        if state is None:
+            return {}
+        arrays: dict[str, NDArray[Any]] = {"paths_per_token": np.array([state.paths_per_token])}
+        if not state.whole:
+            arrays |= {"order": state.order, "n_in": np.array([state.n_in])}
+        return arrays
+
+    def _restore_state(self, arrays: dict[str, NDArray[Any]], n_shards: int) -> SparseState | None:
+        """The state that ``_growing`` described, checked."""
+        order, n_in = arrays.get("order"), None
+        if order is not None:
+            n_in = int(arrays["n_in"][0])
+            if not np.array_equal(np.sort(order), np.arange(self.n_docs)) or not 0 <= n_in <= self.n_docs:
+                raise ModelError("the saved order of documents does not fit this corpus")
+            order = order.astype(np.uint32)
+        state = self._new_state(n_shards, order, n_in)
+        if state is not None and "paths_per_token" in arrays:
+            state.paths_per_token = float(arrays["paths_per_token"][0])
+        return state
+
+    def check_whole(self, chains: list[Chain]) -> None:
+        """Refuse a result that lacks documents."""
+        for chain in chains:
+            if chain.sparse is not None and not chain.sparse.whole:
+                raise ModelError(
+                    f"the fit ended at sweep {chain.sweep} with {chain.sparse.n_in:,} of {self.n_docs:,} documents; "
+                    f"with sparse=True all are in after {sweeps_needed(self.n_docs)} sweeps: fit again for longer, "
+                    "or go on from its checkpoint"
+                )
+
+    def notes(self, chains: list[Chain]) -> dict[str, Any]:
+        """For ``fit_info_``: the mean number of paths that a token's draw considered in the last pruned sweep."""
+        if self.exact:
+            return {}
+        each = [chain.sparse.paths_per_token for chain in chains]
+        return {"paths_per_token": None if np.isnan(each).all() else float(np.nanmean(each))}
