@@ -265,11 +265,17 @@ def _move_word(counts, priors, scratch, w, k0, k):
 @compiled
 def sweep_pruned(documents, docs, paths, counts, priors, n_super, stream):
     """One pruned sweep over documents ``docs``; changes paths, sparse counts and stream. Paths considered in all."""
-    return _sweep_pruned(documents, docs, paths, counts, priors, make_scratch(counts, priors, n_super), stream)
+    return _sweep_pruned(documents, docs, paths, counts, priors, make_scratch(counts, priors, n_super), stream, False)
+
+
+@compiled
+def sweep_pruned_afresh(documents, docs, paths, counts, priors, n_super, stream):
+    """The same with nothing kept from token to token but the counts: the same draws, slowly; for tests."""
+    return _sweep_pruned(documents, docs, paths, counts, priors, make_scratch(counts, priors, n_super), stream, True)
 
 
 @lean
-def _sweep_pruned(documents, docs, paths, counts, priors, scratch, stream):
+def _sweep_pruned(documents, docs, paths, counts, priors, scratch, stream, afresh):
     considered = 0
     n_sub = counts.topic.shape[0]
     for c in range(docs.shape[0]):
@@ -284,6 +290,11 @@ def _sweep_pruned(documents, docs, paths, counts, priors, scratch, stream):
         patches = 0
         for i in range(begin, end):
             w, k0, s0 = np.int64(documents.tokens[i]), np.int64(paths.topic[i]), np.int64(paths.path[i])
+            if afresh:
+                seen_by = -1
+                _sum_base(scratch)
+                for k in range(n_sub):
+                    set_inverse(counts, priors, scratch, k)
             if seen_by != s0:
                 seen_by = s0
                 step = _factor(priors, s0, scratch.total[s0] - 1) - scratch.scale[s0]
@@ -381,20 +392,3 @@ def pruned_weights(documents, paths, counts, priors, n_super, d, i):
         for at in range(scratch.supers.size[0]):
             supers[scratch.chosen[j], scratch.supers.member[at]] = scratch.shares[at]
     return subs, supers, n * (scratch.supers.size[0] - (scratch.total[s0] == 1))
-
-
-@compiled
-def base_after_moves(documents, paths, counts, priors, n_super, stream):
-    """A document's ``base`` after a pruned sweep, patched as the sweep patches it, and summed anew; for tests."""
-    scratch = make_scratch(counts, priors, n_super)
-    _open_document(documents, paths, priors, scratch, 0)
-    for i in range(documents.tokens.shape[0]):
-        s0, k0 = np.int64(paths.path[i]), np.int64(paths.topic[i])
-        s = scratch.supers.member[np.int64(uniform(stream) * scratch.supers.size[0])]
-        k = np.int64(uniform(stream) * counts.topic.shape[0])
-        paths.path[i], paths.topic[i] = s, k
-        if s != s0 or k != k0:
-            _move(priors, scratch, s0, k0, s, k)
-    patched = scratch.base.copy()
-    _sum_base(scratch)
-    return patched, scratch.base
