@@ -16,6 +16,7 @@ _HOME = {
     "Corpus": "topoi.corpus.corpus",
     "read_corpus": "topoi.corpus.read",
     "load_dataset": "topoi.corpus.datasets",
+    "AspectModel": "topoi.models.aspect.estimator",
     "AuthorTopicModel": "topoi.models.author_topic.estimator",
     "LDA": "topoi.models.author_topic.estimator",
     "AuthorModel": "topoi.models.author_topic.estimator",
@@ -48,6 +49,7 @@ _HOME = {
 __all__ = [
     "LDA",
     "WORDS",
+    "AspectModel",
     "AuthorModel",
     "AuthorTopicModel",
     "Corpus",
@@ -98,6 +100,7 @@ if TYPE_CHECKING:
     from topoi.corpus.corpus import Corpus
     from topoi.corpus.datasets import load_dataset
     from topoi.corpus.read import read_corpus
+    from topoi.models.aspect.estimator import AspectModel
     from topoi.models.author_topic.estimator import LDA, AuthorModel, AuthorTopicModel
     from topoi.models.files import load
     from topoi.models.pachinko.dag import WORDS, Dag

@@ -18,7 +18,7 @@ from engine.processes import start_python
 from topoi.engine import executors
 from topoi.engine.chains import diagnose, trace_frame
 from topoi.engine.executors import SerialExecutor, open_executor, resolve_jobs
-from topoi.engine.loop import _interruptible
+from topoi.engine.loop import interruptible
 from topoi.engine.progress import Silent, open_progress
 from topoi.engine.shards import Merger, cut, resolve_shards
 from topoi.errors import ModelError
@@ -97,7 +97,7 @@ def test_first_fit_that_fails_leaves_no_model(corpus):
 
 def test_signals_are_left_alone_in_threads_and_where_they_are_ignored():
     def enter():
-        with _interruptible() as flag:
+        with interruptible() as flag:
             return signal.getsignal(signal.SIGINT), flag.is_set()
 
     default = signal.getsignal(signal.SIGINT)

@@ -113,7 +113,7 @@ def run(
     start = time.perf_counter()
     sweep = done
     stop = False
-    with _interruptible() as interrupted:
+    with interruptible() as interrupted:
         try:
             while sweep < schedule.n_iter and not stop and not interrupted.is_set():
                 before = time.perf_counter()
@@ -157,7 +157,7 @@ def chain_arrays(arrays: dict[str, NDArray[Any]], index: int) -> dict[str, NDArr
 
 
 @contextmanager
-def _interruptible() -> Iterator[threading.Event]:
+def interruptible() -> Iterator[threading.Event]:
     """Turn the first Ctrl-C into a flag; outside the main thread, or where it is ignored, it is somebody else's."""
     flag = threading.Event()
     in_main = threading.current_thread() is threading.main_thread()

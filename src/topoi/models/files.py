@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from topoi.errors import StoreError
-from topoi.models.gibbs import NOT_SAVED
+from topoi.models.base import NOT_SAVED
 from topoi.store.read import StoredModel
 from topoi.store.store import Store
 
@@ -16,6 +16,7 @@ _HOME = {
     "LDA": "topoi.models.author_topic.estimator",
     "AuthorModel": "topoi.models.author_topic.author_model",
     "PachinkoAllocation": "topoi.models.pachinko.estimator",
+    "AspectModel": "topoi.models.aspect.estimator",
 }
 
 
@@ -55,7 +56,8 @@ def _rebuilt(path: Path, stored: StoredModel) -> Any:
         raise StoreError(f"{path} holds a model of an unknown kind, {stored.model!r}; known: {known}")
     try:
         family = getattr(import_module(_HOME[stored.model]), stored.model)
-        model = family(**stored.meta["settings"]).set_params(**NOT_SAVED)
+        model = family(**stored.meta["settings"])
+        model.set_params(**{name: value for name, value in NOT_SAVED.items() if name in model.get_params(deep=False)})
         return model._load(stored.corpus, stored.meta, stored.arrays)
     except StoreError:
         raise

@@ -1,17 +1,13 @@
-"""What every Gibbs family does the same way: fit, resume, checkpoint, trace, save and load."""
+"""What every Gibbs family does the same way: fit, resume, checkpoint, trace and load."""
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
@@ -23,21 +19,11 @@ from topoi.engine.loop import Chain, Outcome, Schedule, chain_arrays, run, saved
 from topoi.engine.progress import SweepInfo, open_progress
 from topoi.engine.shards import resolve_shards
 from topoi.errors import ModelError, StoreError
-from topoi.models.catalogue import CorpusCatalogue
+from topoi.models.base import FREE_TO_CHANGE, FittedModel
 from topoi.models.validation import resolve_seed, whole_number
-from topoi.store.arrays import checksum
-from topoi.store.corpus_rows import bare
-from topoi.store.entry import ModelEntry
-from topoi.store.store import Store
-from topoi.store.write import save_model
-
-# A file's word on these is not taken: the first names a file to write to.
-NOT_SAVED = {"checkpoint": None, "progress": None}
-# Settings that may change between a checkpoint and its continuation: they do not touch the chains.
-_FREE_TO_CHANGE = frozenset({"n_iter", "n_jobs", "progress", "checkpoint", "checkpoint_every", "random_state"})
 
 
-class GibbsModel(BaseEstimator):
+class GibbsModel(FittedModel):
     """A model fitted by Gibbs chains. A family adds ``_make_sampler`` and what it reads from the chains."""
 
     n_iter: int
@@ -95,13 +81,9 @@ class GibbsModel(BaseEstimator):
     def _identity(self, corpus: Corpus, n_shards: int) -> dict[str, Any]:
         """What must agree for a checkpoint to be continued."""
         settings = {
-            k: v for k, v in self._plain_settings(self.get_params(deep=False)).items() if k not in _FREE_TO_CHANGE
+            k: v for k, v in self._plain_settings(self.get_params(deep=False)).items() if k not in FREE_TO_CHANGE
         }
         return settings | {"model": type(self).__name__, "n_shards": n_shards, "corpus": corpus.fingerprint()}
-
-    def _plain_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """Settings as JSON can hold them; a family says more where that loses something."""
-        return _plain(settings)
 
     def _run(
         self,
@@ -168,12 +150,6 @@ class GibbsModel(BaseEstimator):
         self._finish(outcome, done)
         return self
 
-    @property
-    def catalogue_(self) -> CorpusCatalogue:
-        """Who wrote what, and what documents are called."""
-        check_is_fitted(self, "n_iter_")
-        return CorpusCatalogue(self.corpus_)
-
     def diagnose(self, burn_in: float = 0.5) -> dict[str, Any]:
         """R-hat and effective sample size of the log joint over the chains, after ``burn_in`` of the trace.
 
@@ -188,90 +164,11 @@ class GibbsModel(BaseEstimator):
         check_is_fitted(self, "n_iter_")
         return diagnose(self.trace_, burn_in)
 
-    def save(
-        self, path: str | Path | Store, name: str | None = None, corpus: bool = True, replace_file: bool = False
-    ) -> None:
-        """Write the model and its corpus into a store: one SQLite file of data, nothing that could run.
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        return saved_progress(self._sampler, self._chains, self.n_iter_, self._seed)
 
-        A file that is there already keeps its other models, which share the corpus; a model of the same name is
-        replaced. A killed save leaves the file as it was.
-
-        Parameters
-        ----------
-        path : str, Path or Store
-            The file. If it holds another corpus, or is not a store, that is a ``StoreError``.
-        name : str, optional
-            A name for the model within the file; that of its class if not given.
-        corpus : bool
-            Whether to include texts and metadata. Word ids and the names of authors are always included: the counts
-            follow from them. Texts that the file already holds stay there.
-        replace_file : bool
-            Begin a new file in place of whatever is there.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile, topoi
-        >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]] * 5)
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
-        >>> model = topoi.LDA(2, n_iter=10, random_state=0).fit(corpus)
-        >>> model.save(path)
-        >>> bool((topoi.load(path).topic_word_ == model.topic_word_).all())
-        True
-        """
-        check_is_fitted(self, "n_iter_")
-        place = path.path if isinstance(path, Store) else Path(path)
-        save_model(place, self.corpus_, self._entry(name or type(self).__name__, corpus), corpus, replace_file)
-
-    def to_bundle(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """The model as JSON-able settings and plain arrays: with its corpus, all that it is rebuilt from.
-
-        Examples
-        --------
-        >>> import topoi
-        >>> meta, arrays = topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).to_bundle()
-        >>> meta["model"], len(arrays["chain0_topic"])
-        ('LDA', 6)
-        """
-        check_is_fitted(self, "n_iter_")
-        progress, arrays = saved_progress(self._sampler, self._chains, self.n_iter_, self._seed)
-        meta = {
-            "model": type(self).__name__,
-            "settings": self._plain_settings(self._settings) | NOT_SAVED,
-            "progress": progress,
-            "fit_info": self.fit_info_,
-        }
-        return meta, arrays
-
-    def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
-        """The rows of the family's tables in a store, by table and column; see ``topoi.store.entry``."""
-        return {}
-
-    def _parameters(self) -> dict[str, Any]:
-        """Fitted numbers for readers of a store that are in none of its tables."""
-        return {}
-
-    def _entry(self, name: str, texts: bool) -> ModelEntry:
-        meta, arrays = self.to_bundle()
-        trace = self.trace_
-        tables = {
-            **self._tables(self.corpus_ if texts else bare(self.corpus_)),
-            "trace": {column: trace[column].to_numpy() for column in ("chain", "sweep", "log_joint")},
-        }
-        settings = {k: v for k, v in meta["settings"].items() if k not in _FREE_TO_CHANGE}
-        identity = settings | {"model": meta["model"], "seed": self._seed, "n_shards": self.fit_info_["n_shards"]}
-        return ModelEntry(
-            name=name,
-            model=meta["model"],
-            n_topics=len(tables["topic"]["topic"]) if "topic" in tables else None,
-            n_iter=self.n_iter_,
-            n_chains=len(self._chains),
-            seed=self._seed,
-            chain=checksum(identity | {"corpus": self.corpus_.fingerprint()}, {}),
-            meta=meta,
-            arrays=arrays,
-            tables=tables,
-            parameters=self._parameters(),
-        )
+    def _identity_of_fit(self) -> dict[str, Any]:
+        return super()._identity_of_fit() | {"n_shards": self.fit_info_["n_shards"]}
 
     def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Take over what ``save`` wrote."""
@@ -290,27 +187,3 @@ class GibbsModel(BaseEstimator):
 
 def _restore(sampler: Any, n_chains: int, arrays: dict[str, NDArray[Any]], traces: list[Any]) -> list[Chain]:
     return [sampler.restore(c, chain_arrays(arrays, c), traces[c]) for c in range(n_chains)]
-
-
-def _plain(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings as JSON can hold them; generators become None (the seed that was drawn is kept elsewhere)."""
-    return {name: _plain_value(value) for name, value in settings.items()}
-
-
-def _plain_value(value: Any) -> Any:
-    if isinstance(value, np.ndarray | np.generic | pd.Series):
-        return value.tolist()
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, np.random.Generator | np.random.RandomState):
-        return None
-    if isinstance(value, list | tuple):
-        return [_plain_value(each) for each in value]
-    if isinstance(value, Mapping):
-        return {str(name): _plain_value(each) for name, each in value.items()}
-    if hasattr(value, "to_plain"):
-        return value.to_plain()
-    try:
-        return json.loads(json.dumps(value, allow_nan=False))
-    except (TypeError, ValueError):
-        raise ModelError(f"a setting has the value {value!r}, which cannot be saved") from None

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topoi.engine.executors import open_executor
 from topoi.engine.shards import cut
@@ -27,7 +28,11 @@ def document_range(documents: Documents, first: int, last: int) -> Documents:
 
 def for_documents(run: Callable[[int, int], Any], documents: Documents, n_jobs: int) -> None:
     """Call ``run(first, last)`` for ranges that cover all documents, on ``n_jobs`` threads."""
-    n_docs = len(documents.doc_start) - 1
-    ranges = [r for r in cut(np.diff(documents.doc_start) + 1, min(4 * n_jobs, n_docs) or 1) if r[0] < r[1]]
+    for_rows(run, np.diff(documents.doc_start), n_jobs)
+
+
+def for_rows(run: Callable[[int, int], Any], lengths: NDArray[Any], n_jobs: int) -> None:
+    """The same for anything that comes in rows of these lengths."""
+    ranges = [r for r in cut(lengths + 1, min(4 * n_jobs, len(lengths)) or 1) if r[0] < r[1]]
     with open_executor(n_jobs, len(ranges)) as executor:
         list(executor.map(lambda r: run(*r), ranges))

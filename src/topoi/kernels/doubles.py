@@ -1,0 +1,163 @@
+"""Eight float64 lanes as one value: sums over aspects in a written order, the same bits on any instruction set.
+
+What ``topoi.kernels.lanes`` is for counts in float32, for loops that need all digits. Rows are padded with zeros to
+whole vectors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.core.datamodel import models
+from numba.extending import intrinsic, register_model
+
+N_LANES = 8
+_DOUBLE, _INT = ir.DoubleType(), ir.IntType(32)
+_VECTOR = ir.VectorType(_DOUBLE, N_LANES)
+
+
+class Doubles(types.Type):
+    """Numba's name for a vector of eight float64."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Doubles")
+
+
+doubles = Doubles()
+
+
+@register_model(Doubles)
+class DoublesModel(models.PrimitiveModel):
+    """Tells numba that a ``Doubles`` is LLVM's ``<8 x double>``."""
+
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, _VECTOR)
+
+
+def _address(context: Any, builder: Any, array_type: Any, array: Any, offset: Any) -> Any:
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [offset]), _VECTOR.as_pointer())
+
+
+def _places(numbers: list[int]) -> Any:
+    return ir.Constant(ir.VectorType(_INT, len(numbers)), numbers)
+
+
+@intrinsic
+def load(typingctx: Any, array: Any, offset: Any) -> Any:
+    """Eight float64 from a C-contiguous array, from the flat position ``offset`` on."""
+    if array.dtype != types.float64:
+        return None
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(_address(context, builder, signature.args[0], args[0], args[1]), align=8)
+
+    return doubles(array, types.intp), codegen
+
+
+@intrinsic
+def store(typingctx: Any, array: Any, offset: Any, value: Any) -> Any:
+    """Write eight float64 to a C-contiguous array, from the flat position ``offset`` on."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(args[2], _address(context, builder, signature.args[0], args[0], args[1]), align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, doubles), codegen
+
+
+@intrinsic
+def splat(typingctx: Any, value: Any) -> Any:
+    """The same float64 in all lanes."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), args[0], ir.Constant(_INT, 0))
+        return builder.shuffle_vector(one, one, _places([0] * N_LANES))
+
+    return doubles(types.float64), codegen
+
+
+def _lane_by_lane(operation: str) -> Any:
+    def typer(typingctx: Any, a: Any, b: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return getattr(builder, operation)(args[0], args[1])
+
+        return doubles(doubles, doubles), codegen
+
+    typer.__name__ = operation
+    return intrinsic(typer)
+
+
+add = _lane_by_lane("fadd")
+sub = _lane_by_lane("fsub")
+mul = _lane_by_lane("fmul")
+div = _lane_by_lane("fdiv")
+
+
+def _smaller(builder: Any, a: Any, b: Any) -> Any:
+    return builder.select(builder.fcmp_ordered("<", a, b), a, b)
+
+
+@intrinsic
+def smaller(typingctx: Any, a: Any, b: Any) -> Any:
+    """The smaller of two values, lane by lane."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _smaller(builder, args[0], args[1])
+
+    return doubles(doubles, doubles), codegen
+
+
+def _folded(combine: Any, what: str) -> Any:
+    """Make the function that combines all lanes to one: halves, then their halves."""
+
+    def typer(typingctx: Any, vector: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            value, width = args[0], N_LANES
+            while width > 1:
+                width //= 2
+                low = builder.shuffle_vector(value, value, _places(list(range(width))))
+                high = builder.shuffle_vector(value, value, _places(list(range(width, 2 * width))))
+                value = combine(builder, low, high)
+            return builder.extract_element(value, ir.Constant(_INT, 0))
+
+        return types.float64(doubles), codegen
+
+    typer.__name__ = what
+    return intrinsic(typer)
+
+
+total = _folded(lambda builder, low, high: builder.fadd(low, high), "total")
+smallest = _folded(_smaller, "smallest")
+
+
+def padded(n: int) -> int:
+    """The length of a row of ``n`` numbers, rounded up to whole vectors.
+
+    Examples
+    --------
+    >>> from topoi.kernels.doubles import padded
+    >>> padded(8), padded(9)
+    (8, 16)
+    """
+    return -(-n // N_LANES) * N_LANES
+
+
+__all__ = [
+    "N_LANES",
+    "Doubles",
+    "add",
+    "div",
+    "doubles",
+    "load",
+    "mul",
+    "padded",
+    "smaller",
+    "smallest",
+    "splat",
+    "store",
+    "sub",
+    "total",
+]

@@ -1,0 +1,1 @@
+"""The generative aspect model: expectation propagation and variational inference."""

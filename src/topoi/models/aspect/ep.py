@@ -1,0 +1,349 @@
+"""Expectation propagation for documents' mixtures of aspects, compiled (Minka and Lafferty 2002, section 4.2).
+
+Each word's term t(λ) = Σ p(w|a) λ_a is approximated by s Π λ_a^β_a, a *site*; the posterior is then a Dirichlet with
+γ_a = α_a + Σ n_w β_wa. A site is made anew from its *cavity* γ − β, the posterior without it: the Dirichlet that has
+the mean and variance of t(λ) Dir(λ | cavity) gives γ', and γ' − cavity the new β.
+
+With r_a = p_a g_a / Σ p g for the cavity g with sum S, the paper's moments (23, 24) have the mean
+m_a = (g_a + r_a) / (S + 1) and variances whose sum is (Σ m(1−m) + Σ r(1−r) / (S+1)) / (S+2): nothing there is a
+difference of large numbers, and equation 25 becomes γ' = m · ((S+2) / (1 + Σ r(1−r) / ((S+1) Σ m(1−m))) − 1).
+
+Rows of aspects are padded with zeros to whole vectors, which changes no sum.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from topoi.kernels import doubles
+from topoi.kernels.jit import compiled, inlined, lean
+from topoi.kernels.special import log_beta
+from topoi.models.aspect.vb import best_bound
+
+# Below this spread a document's mixture is as good as known, and rounding decides what the moments say.
+_CERTAIN = 1e-13
+# A step may take no more than this share from a parameter of the posterior.
+_LARGEST_FALL = 0.95
+# So many words' sites are updated from the same posterior: none waits for another's result.
+_BLOCK = 8
+_START_PASSES = 2
+_PATIENCE, _LEAST_DAMPING = 4, 1.0 / 64
+_SMALLER = 0.4
+
+
+class Rule(NamedTuple):
+    """How long inference goes on: at most ``max_passes`` over a document, or until nothing changes by ``tolerance``.
+
+    ``damping`` multiplies every change of a site; it is halved when changes do not become smaller. ``attempts`` is how
+    often a document that has not settled is begun again, each time with smaller steps.
+    """
+
+    tolerance: float
+    max_passes: int
+    damping: float = 1.0
+    attempts: int = 3
+
+
+class Outcome(NamedTuple):
+    """What is reported of each document: passes, words skipped in the last of them, and its largest change."""
+
+    passes: np.ndarray
+    skipped: np.ndarray
+    change: np.ndarray
+
+
+class Scratch(NamedTuple):
+    """Room to work in: what the posterior moves by (then, what it becomes), and sites as they were."""
+
+    moved: np.ndarray
+    before: np.ndarray
+
+
+@inlined
+def factor_of(size, varied, choice):
+    """The factor of γ' = factor · (g + r), from Σ g, Σ m(whole − m) and Σ r(1−r) with m = g + r (equation 25)."""
+    whole = size + 1.0
+    # Divided once, not twice: much waits for this number.
+    below = (varied + choice * whole) * whole
+    factor = ((size + 2.0) * whole * varied - below) / (below * whole)
+    return factor if varied > _CERTAIN * whole * whole else 1.0
+
+
+@inlined
+def match_moments(p, w0, w1, gamma, d, sites, j0, j1, width, least):
+    """The moments of t(λ) Dir(λ | cavity) for two sites, none of which waits for the other (equations 17, 23 to 25).
+
+    Returns 1 / Σ p g and the factor of γ' = factor · (g + r) for both; and the smaller of ``least`` and all of g, which
+    says whether there are such Dirichlets.
+    """
+    nothing = doubles.splat(0.0)
+    total0, mass0, total1, mass1 = nothing, nothing, nothing, nothing
+    for a in range(0, width, doubles.N_LANES):
+        now = doubles.load(gamma, d * width + a)
+        g0 = doubles.sub(now, doubles.load(sites, j0 * width + a))
+        g1 = doubles.sub(now, doubles.load(sites, j1 * width + a))
+        total0, total1 = doubles.add(total0, g0), doubles.add(total1, g1)
+        mass0 = doubles.add(mass0, doubles.mul(doubles.load(p, w0 * width + a), g0))
+        mass1 = doubles.add(mass1, doubles.mul(doubles.load(p, w1 * width + a), g1))
+        least = doubles.smaller(least, doubles.smaller(g0, g1))
+    size0, inverse0 = doubles.total(total0), 1.0 / doubles.total(mass0)
+    size1, inverse1 = doubles.total(total1), 1.0 / doubles.total(mass1)
+    one, scale0, scale1 = doubles.splat(1.0), doubles.splat(inverse0), doubles.splat(inverse1)
+    whole0, whole1 = doubles.splat(size0 + 1.0), doubles.splat(size1 + 1.0)
+    spread0, choice0, spread1, choice1 = nothing, nothing, nothing, nothing
+    for a in range(0, width, doubles.N_LANES):
+        now = doubles.load(gamma, d * width + a)
+        g0 = doubles.sub(now, doubles.load(sites, j0 * width + a))
+        g1 = doubles.sub(now, doubles.load(sites, j1 * width + a))
+        r0 = doubles.mul(doubles.mul(doubles.load(p, w0 * width + a), g0), scale0)
+        r1 = doubles.mul(doubles.mul(doubles.load(p, w1 * width + a), g1), scale1)
+        m0, m1 = doubles.add(g0, r0), doubles.add(g1, r1)
+        spread0 = doubles.add(spread0, doubles.mul(m0, doubles.sub(whole0, m0)))
+        spread1 = doubles.add(spread1, doubles.mul(m1, doubles.sub(whole1, m1)))
+        choice0 = doubles.add(choice0, doubles.mul(r0, doubles.sub(one, r0)))
+        choice1 = doubles.add(choice1, doubles.mul(r1, doubles.sub(one, r1)))
+    factor0 = factor_of(size0, doubles.total(spread0), doubles.total(choice0))
+    factor1 = factor_of(size1, doubles.total(spread1), doubles.total(choice1))
+    return inverse0, factor0, inverse1, factor1, least
+
+
+@lean
+def try_block(bags, d, parameters, gamma, sites, at, first, last, damping, scratch):
+    """Update the sites of entries ``first`` to ``last``, all from the same posterior, and then the posterior.
+
+    A full step (``damping`` 1) changes all n copies of a site at once (equations 18 and 21). Returns the sum of the
+    squares of all undamped changes, or -1 if a cavity or the new posterior is not inside the positive numbers;
+    everything is then left as it was. O(entries × aspects), without special functions.
+    """
+    p, width = parameters.word_aspect, parameters.alpha.shape[0]
+    least, squares = doubles.splat(np.inf), doubles.splat(0.0)
+    for a in range(0, width, doubles.N_LANES):
+        doubles.store(scratch.moved, a, doubles.splat(0.0))
+    damp = doubles.splat(damping)
+    for i in range(first, last, 2):
+        k = min(i + 1, last - 1)
+        w0, w1, j0, j1 = bags.row[i], bags.row[k], i - at, k - at
+        inverse0, factor0, inverse1, factor1, least = match_moments(p, w0, w1, gamma, d, sites, j0, j1, width, least)
+        scale0, grow0, scale1, grow1 = (
+            doubles.splat(inverse0), doubles.splat(factor0), doubles.splat(inverse1), doubles.splat(factor1),
+        )  # fmt: skip
+        # The last of an odd number is worked on twice and counted once.
+        other = np.float64(k - i)
+        copies0, copies1 = doubles.splat(damping * bags.times[i]), doubles.splat(other * damping * bags.times[k])
+        counted = doubles.splat(other)
+        for a in range(0, width, doubles.N_LANES):
+            now = doubles.load(gamma, d * width + a)
+            site0, site1 = doubles.load(sites, j0 * width + a), doubles.load(sites, j1 * width + a)
+            doubles.store(scratch.before, (i - first) * width + a, site0)
+            doubles.store(scratch.before, (k - first) * width + a, site1)
+            g0, g1 = doubles.sub(now, site0), doubles.sub(now, site1)
+            r0 = doubles.mul(doubles.mul(doubles.load(p, w0 * width + a), g0), scale0)
+            r1 = doubles.mul(doubles.mul(doubles.load(p, w1 * width + a), g1), scale1)
+            step0 = doubles.sub(doubles.mul(grow0, doubles.add(g0, r0)), now)
+            step1 = doubles.sub(doubles.mul(grow1, doubles.add(g1, r1)), now)
+            squares = doubles.add(squares, doubles.mul(step0, step0))
+            squares = doubles.add(squares, doubles.mul(counted, doubles.mul(step1, step1)))
+            doubles.store(sites, j0 * width + a, doubles.add(site0, doubles.mul(damp, step0)))
+            doubles.store(sites, j1 * width + a, doubles.add(site1, doubles.mul(damp, step1)))
+            moved = doubles.add(doubles.mul(copies0, step0), doubles.mul(copies1, step1))
+            doubles.store(scratch.moved, a, doubles.add(doubles.load(scratch.moved, a), moved))
+    most = doubles.splat(_LARGEST_FALL)
+    for a in range(0, width, doubles.N_LANES):
+        now, moved = doubles.load(gamma, d * width + a), doubles.load(scratch.moved, a)
+        least = doubles.smaller(least, doubles.add(doubles.mul(most, now), moved))
+        doubles.store(scratch.moved, a, doubles.add(now, moved))
+    change = doubles.total(squares)
+    if doubles.smallest(least) >= 0.0 and change < np.inf:
+        for a in range(0, width, doubles.N_LANES):
+            doubles.store(gamma, d * width + a, doubles.load(scratch.moved, a))
+        return change
+    for i in range(first, last):
+        for a in range(0, width, doubles.N_LANES):
+            doubles.store(sites, (i - at) * width + a, doubles.load(scratch.before, (i - first) * width + a))
+    return -1.0
+
+
+@lean
+def one_pass(bags, d, parameters, gamma, sites, at, damping, block, scratch):
+    """Update the sites of all words of a document: words skipped, and how far all sites together would move.
+
+    Entry i of the bags has row i − ``at`` of ``sites``. A few words at a time; each for itself where that fails; if
+    it must be with a step of 1 / n, the paper's safest, which makes the posterior what was matched.
+    """
+    skipped, change = 0, 0.0
+    for first in range(bags.doc_start[d], bags.doc_start[d + 1], block):
+        last = min(first + block, bags.doc_start[d + 1])
+        squares = try_block(bags, d, parameters, gamma, sites, at, first, last, damping, scratch)
+        if squares >= 0.0:
+            change += squares
+            continue
+        for i in range(first, last):
+            squares = try_block(bags, d, parameters, gamma, sites, at, i, i + 1, damping, scratch)
+            if squares < 0.0 and bags.times[i] > 1.0:
+                safe = damping / bags.times[i]
+                squares = try_block(bags, d, parameters, gamma, sites, at, i, i + 1, safe, scratch)
+            if squares < 0.0:
+                skipped += 1
+            else:
+                change += squares
+    return skipped, math.sqrt(change)
+
+
+@lean
+def set_posterior(bags, d, alpha, sites, at, gamma, row):
+    """γ = α + Σ n β (equation 16) into a row of ``gamma``; False if it is no Dirichlet."""
+    width = alpha.shape[0]
+    for a in range(0, width, doubles.N_LANES):
+        doubles.store(gamma, row * width + a, doubles.load(alpha, a))
+    for i in range(bags.doc_start[d], bags.doc_start[d + 1]):
+        copies = doubles.splat(bags.times[i])
+        for a in range(0, width, doubles.N_LANES):
+            more = doubles.mul(copies, doubles.load(sites, (i - at) * width + a))
+            doubles.store(gamma, row * width + a, doubles.add(doubles.load(gamma, row * width + a), more))
+    least = np.inf
+    for a in range(width):
+        if alpha[a] > 0.0:
+            least = min(least, gamma[row, a])
+    return least > 0.0
+
+
+@lean
+def start_sites(bags, d, parameters, remembered, sites, at, gamma):
+    """Begin with each word shared among aspects as by a mixture of point estimates: every cavity is then positive.
+
+    The mixture is that of the document's posterior if ``remembered``, else of the prior. With sites of zero, as the
+    paper begins, the first passes skip words and long documents need many more.
+    """
+    width = parameters.alpha.shape[0]
+    if not remembered:
+        for a in range(width):
+            gamma[d, a] = parameters.alpha[a]
+    for _ in range(_START_PASSES):
+        for i in range(bags.doc_start[d], bags.doc_start[d + 1]):
+            mass = 0.0
+            for a in range(width):
+                sites[i - at, a] = parameters.word_aspect[bags.row[i], a] * gamma[d, a]
+                mass += sites[i - at, a]
+            scale = 1.0 / mass if mass > 0.0 else 0.0
+            for a in range(width):
+                sites[i - at, a] *= scale
+        set_posterior(bags, d, parameters.alpha, sites, at, gamma, d)
+
+
+@lean
+def converge(bags, d, parameters, rule, damping, block, gamma, sites, at, scratch):
+    """Passes over one document's words until sites stay as they are: passes, words skipped, largest change."""
+    best, since = np.inf, 0
+    passes, skipped, change = 0, 0, 0.0
+    while passes < rule.max_passes:
+        passes += 1
+        skipped, change = one_pass(bags, d, parameters, gamma, sites, at, damping, block, scratch)
+        if change < rule.tolerance:
+            break
+        if change < 0.9 * best:
+            best, since = change, 0
+        else:
+            since += 1
+        if since == _PATIENCE:
+            damping, best, since = max(0.5 * damping, _LEAST_DAMPING), change, 0
+    return passes, skipped, change
+
+
+@lean
+def settle(bags, d, parameters, rule, kept, warm, gamma, sites, at, scratch):
+    """Sites and posterior of one document: passes, words skipped in the last, largest change.
+
+    Where mixtures are nearly pure (small alpha) sites may not settle, or words may be skipped for good: smaller steps,
+    word by word, help many such documents.
+    """
+    passes, skipped, change = 0, 0, 0.0
+    damping, block = rule.damping, _BLOCK
+    for _ in range(rule.attempts):
+        if not (warm and kept) or not set_posterior(bags, d, parameters.alpha, sites, at, gamma, d):
+            start_sites(bags, d, parameters, warm and not kept, sites, at, gamma)
+        more, skipped, change = converge(bags, d, parameters, rule, damping, block, gamma, sites, at, scratch)
+        passes += more
+        if skipped == 0 and change < rule.tolerance:
+            break
+        warm, damping, block = False, _SMALLER * damping, 1
+    # Anew from the sites: what rounding has left behind over the passes goes.
+    if set_posterior(bags, d, parameters.alpha, sites, at, scratch.before, 0):
+        for a in range(parameters.alpha.shape[0]):
+            gamma[d, a] = scratch.before[0, a]
+    return passes, skipped, change
+
+
+@compiled
+def infer_documents(bags, parameters, rule, first, last, kept, warm, wanted, sites, gamma, evidence, outcome):
+    """Inference for documents ``first`` to ``last``: posteriors into ``gamma``, estimates of log p into ``evidence``.
+
+    ``sites`` has a row for every entry if ``kept``, else it is ignored. If ``warm`` a document begins at its sites, or
+    where they are not kept at its posterior. Evidence is computed if ``wanted``, and is never below the variational
+    bound for a document with skipped words, whose estimate is a makeshift.
+    """
+    width = parameters.alpha.shape[0]
+    scratch = Scratch(np.zeros(width), np.zeros((_BLOCK, width)))
+    longest = 0
+    if not kept:
+        for d in range(first, last):
+            longest = max(longest, bags.doc_start[d + 1] - bags.doc_start[d])
+    room = sites if kept else np.empty((longest, width))
+    for d in range(first, last):
+        at = 0 if kept else bags.doc_start[d]
+        passes, skipped, change = settle(bags, d, parameters, rule, kept, warm, gamma, room, at, scratch)
+        if wanted:
+            evidence[d], more = settled_evidence(bags, d, parameters, rule, gamma, room, at, scratch)
+            passes += more
+            if skipped > 0:
+                evidence[d] = max(evidence[d], best_bound(bags, d, parameters, rule, gamma[d].copy(), scratch.before))
+        outcome.passes[d], outcome.skipped[d], outcome.change[d] = passes, skipped, change
+
+
+@lean
+def log_evidence(bags, d, parameters, gamma, sites, at, g):
+    """The log of the integral of the approximation (equations 20 and 22), which estimates log p(document).
+
+    O(words × aspects) logarithms of Γ. A site whose cavity is no Dirichlet is given the height of its term at the
+    posterior's mean instead. Minus infinity if a word has no probability in any aspect.
+    """
+    n = parameters.n_aspects
+    whole = log_beta(gamma[d], n)
+    result = whole - log_beta(parameters.alpha, n)
+    total = 0.0
+    for a in range(n):
+        total += gamma[d, a]
+    for i in range(bags.doc_start[d], bags.doc_start[d + 1]):
+        p = parameters.word_aspect[bags.row[i]]
+        least, mass, without, height = np.inf, 0.0, 0.0, 0.0
+        for a in range(n):
+            g[a] = gamma[d, a] - sites[i - at, a]
+            least = min(least, g[a])
+            mass += p[a] * g[a]
+            without += g[a]
+        if least > 0.0:
+            if mass <= 0.0:
+                return -np.inf
+            result += bags.times[i] * (math.log(mass / without) + log_beta(g, n) - whole)
+        else:
+            mass = 0.0
+            for a in range(n):
+                mass += p[a] * gamma[d, a]
+                height += sites[i - at, a] * math.log(gamma[d, a] / total)
+            if mass <= 0.0:
+                return -np.inf
+            result += bags.times[i] * (math.log(mass / total) - height)
+    return result
+
+
+@lean
+def settled_evidence(bags, d, parameters, rule, gamma, sites, at, scratch):
+    """The evidence once it stays as it is: sites that have settled may leave a sum over all words on its way."""
+    value, before, passes = log_evidence(bags, d, parameters, gamma, sites, at, scratch.moved), np.inf, 0
+    while passes < rule.max_passes and abs(value - before) > rule.tolerance * abs(value):
+        one_pass(bags, d, parameters, gamma, sites, at, _SMALLER * rule.damping, 1, scratch)
+        before, value = value, log_evidence(bags, d, parameters, gamma, sites, at, scratch.moved)
+        passes += 1
+    return value, passes

@@ -1,0 +1,406 @@
+"""The family's public face: ``AspectModel``."""
+
+from __future__ import annotations
+
+import numbers
+import time
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from topoi.corpus.corpus import Corpus
+from topoi.corpus.vocabulary import Vocabulary
+from topoi.engine.chains import trace_frame
+from topoi.engine.executors import resolve_jobs
+from topoi.engine.progress import SweepInfo
+from topoi.errors import ModelError, StoreError
+from topoi.models.aspect.ep import Rule
+from topoi.models.aspect.fitting import Run, Schedule, fit
+from topoi.models.aspect.labels import AspectChain
+from topoi.models.aspect.learning import Plan
+from topoi.models.aspect.prediction import AspectPredictions
+from topoi.models.aspect.report import fit_report
+from topoi.models.aspect.simulate import simulate_aspects
+from topoi.models.aspect.state import Bags, Parameters, checked_aspects
+from topoi.models.base import FittedModel
+from topoi.models.tables import Tables
+from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
+
+# Within an EM step inference need not settle: the next step goes on where it ends.
+_PASSES_PER_STEP = 10
+
+
+class AspectModel(Tables, AspectPredictions, FittedModel):
+    """Aspects as parameters and documents' mixtures integrated out: the generative aspect model of Minka and Lafferty.
+
+    The model is that of LDA; the words of aspects are fitted by maximum likelihood, and mixtures are inferred by
+    expectation propagation, more accurate than variational inference at a comparable cost. Nothing is sampled: a fit
+    is a sequence of EM steps. Takes a ``Corpus`` or a matrix of counts.
+
+    Parameters
+    ----------
+    n_aspects : int
+        How many aspects.
+    inference : {"ep", "vb"}
+        Expectation propagation or variational inference.
+    learning : {"em", "bound"}
+        Approximative EM with second-order updates of words (equations 30 and 34 of the paper); or maximisation of the
+        likelihood's estimate: for ``"vb"`` of its lower bound (27, 28: LDA as Blei et al. fit it), for ``"ep"`` of the
+        EP evidence, by its exact gradient.
+    alpha : float or array
+        Dirichlet parameter of mixtures, per aspect: where learning starts, or fixed.
+    learn_alpha : bool
+        Whether alpha is learned, between 0.001 and 1000.
+    smoothing : float
+        Added to each word's expected count in each aspect. Without it a word that the corpus lacks has next to no
+        probability in any aspect.
+    n_iter : int
+        The most EM steps.
+    tol : float
+        The fit ends when a step changes words' probabilities (total variation, mean over aspects by size) and alpha
+        (relative, mean) by less.
+    n_restarts : int
+        Random starts; the one with the largest evidence is kept.
+    max_passes, inference_tol, damping : int, float, float
+        Inference for a document ends after so many passes over its words or when no pass changes it by so much;
+        ``damping`` shortens the steps of expectation propagation, which shortens them itself where it must.
+    memory : int
+        Bytes that sites of expectation propagation may take between EM steps (8 × distinct words of all documents ×
+        aspects). Beyond, they are made anew from the documents' posteriors.
+    n_jobs : int
+        Threads, -1 for all cores. Never changes the result.
+    random_state : int, generator or None
+        Seeds the starts. The same number gives the same bits.
+    evaluate_every : int
+        Steps between estimates of the evidence in ``trace_``.
+    progress : bool, optional
+        A progress bar; on a terminal only if not given.
+
+    Attributes
+    ----------
+    aspect_word_ : ndarray
+        P(word | aspect), aspects × words; also ``topic_word_`` and ``components_``.
+    alpha_ : ndarray
+        The Dirichlet parameter of each aspect.
+    posterior_, doc_aspect_ : ndarray
+        Dirichlet parameters and means of the training documents' mixtures; the latter also ``doc_topic_``.
+    trace_ : DataFrame
+        chain (the start), sweep (the step), log_joint: here the estimate of log p(corpus), log_joint_per_token.
+    fit_info_ : dict
+        Steps, evidence, words skipped by expectation propagation, aspects that died, advice.
+
+    References
+    ----------
+    Minka and Lafferty, Expectation-propagation for the generative aspect model, UAI 2002.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+    >>> model = topoi.AspectModel(2, random_state=0).fit(corpus)
+    >>> model.aspect_word_.round(1).tolist()[0] in ([0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5])
+    True
+    """
+
+    def __init__(
+        self,
+        n_aspects: int = 10,
+        *,
+        inference: str = "ep",
+        learning: str = "em",
+        alpha: Any = 1.0,
+        learn_alpha: bool = True,
+        smoothing: float = 0.0,
+        n_iter: int = 500,
+        tol: float = 1e-4,
+        n_restarts: int = 1,
+        max_passes: int = 200,
+        inference_tol: float = 1e-6,
+        damping: float = 1.0,
+        memory: int = 2**30,
+        n_jobs: int | None = 1,
+        random_state: Any = None,
+        evaluate_every: int = 10,
+        progress: bool | None = None,
+    ):
+        self.n_aspects = n_aspects
+        self.inference = inference
+        self.learning = learning
+        self.alpha = alpha
+        self.learn_alpha = learn_alpha
+        self.smoothing = smoothing
+        self.n_iter = n_iter
+        self.tol = tol
+        self.n_restarts = n_restarts
+        self.max_passes = max_passes
+        self.inference_tol = inference_tol
+        self.damping = damping
+        self.memory = memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.evaluate_every = evaluate_every
+        self.progress = progress
+
+    @classmethod
+    def from_parameters(cls, aspect_word: Any, alpha: Any = 1.0, words: Any = None, **settings: Any) -> AspectModel:
+        """A model with known parameters, as if fitted: for inference, likelihoods and simulation.
+
+        Parameters
+        ----------
+        aspect_word : matrix
+            P(word | aspect), aspects × words; rows sum to one.
+        alpha : float or array
+            Dirichlet parameter of mixtures, per aspect.
+        words : list of str, optional
+            What the words are called; their numbers if not given.
+        **settings
+            Other settings of the model, ``inference`` for one.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> model = topoi.AspectModel.from_parameters([[0.9, 0.1], [0.1, 0.9]], 0.5, words=["sun", "gene"])
+        >>> model.transform(["sun sun gene"]).round(2).tolist()
+        [[0.66, 0.34]]
+        """
+        aspects = checked_aspects(aspect_word)
+        n_aspects, n_words = aspects.shape
+        names = [str(w) for w in (range(n_words) if words is None else words)]
+        if len(names) != n_words or len(set(names)) != n_words:
+            raise ModelError(f"words has {len(set(names))} different names for {n_words} columns of aspect_word")
+        model = cls(n_aspects, alpha=alpha, **settings)
+        model._checked_settings()
+        alpha = positive_vector("alpha", alpha, n_aspects, "the number of aspects")
+        corpus = Corpus(tokens=np.zeros(0, np.int32), doc_start=np.zeros(1, np.int64), vocabulary=Vocabulary(names))
+        model._settings = model.get_params(deep=False)
+        model._accept(corpus, Parameters.pad(aspects.T, alpha), np.zeros((0, n_aspects)), resolve_seed(0))
+        model.n_iter_, model.trace_ = 0, trace_frame([], 0)
+        model.fit_info_ = {"model": cls.__name__, "seed": 0, "n_sweeps": 0, "n_chains": 1, "interrupted": False}
+        return model
+
+    def _checked_settings(self) -> None:
+        choice("inference", self.inference, ("ep", "vb"))
+        choice("learning", self.learning, ("em", "bound"))
+        choice("learn_alpha", self.learn_alpha, (False, True))
+        for name in ("n_aspects", "n_restarts", "max_passes", "evaluate_every"):
+            whole_number(name, getattr(self, name))
+        whole_number("memory", self.memory, 0)
+        for name, least, most in (("tol", 0, 1), ("inference_tol", 0, 1), ("smoothing", 0, 1e9), ("damping", 1e-3, 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, numbers.Real) or not least <= float(value) <= most:
+                raise ModelError(f"{name} is {value!r}; it must be a number from {least:g} to {most:g}")
+
+    def _final_rule(self) -> Rule:
+        return Rule(float(self.inference_tol), self.max_passes, float(self.damping))
+
+    def _fit_corpus(self, corpus: Corpus, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+        return self._learn(corpus, callback, whole_number("n_iter", self.n_iter, 0))
+
+    def resume(self, n_iter: int, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+        """Up to ``n_iter`` more EM steps from the fitted parameters.
+
+        Parameters
+        ----------
+        n_iter : int
+            How many more steps.
+        callback : callable, optional
+            Called with a ``SweepInfo`` after each step; a true result ends the run.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> model = topoi.AspectModel(2, n_iter=3, tol=0, random_state=0).fit([[3, 1], [1, 3]])
+        >>> model.resume(2).n_iter_
+        5
+        """
+        check_is_fitted(self, "n_iter_")
+        return self._learn(self.corpus_, callback, whole_number("n_iter", n_iter, 0), self.n_iter_)
+
+    def _learn(self, corpus: Corpus, callback: Any, n_iter: int, done: int = 0) -> Self:
+        self._checked_settings()
+        if corpus.n_docs == 0 or corpus.n_words == 0:
+            raise ModelError(f"the corpus has {corpus.n_docs} documents and {corpus.n_words} words: nothing to fit")
+        n_aspects = self.n_aspects
+        alpha = positive_vector("alpha", self.alpha, n_aspects, "n_aspects")
+        start, seed = None, resolve_seed(self.random_state)
+        if done:
+            seed, alpha = self._seed, self.alpha_
+            start = self._parameters_.word_aspect[:, : self._parameters_.n_aspects]
+            n_aspects = self._parameters_.n_aspects
+        jobs = resolve_jobs(self.n_jobs)
+        rule = Rule(self.inference_tol, min(_PASSES_PER_STEP, self.max_passes), float(self.damping), 1)
+        plan = Plan(self.inference, self.learning, self.learn_alpha, float(self.smoothing), rule, self.memory, jobs)
+        schedule = Schedule(
+            n_iter, float(self.tol), self.evaluate_every, 1 if done else self.n_restarts, seed, self._final_rule(),
+            self.progress, type(self).__name__, callback,
+        )  # fmt: skip
+        begin = time.perf_counter()
+        runs = fit(Bags.from_corpus(corpus), corpus.n_words, n_aspects, alpha, plan, schedule, start)
+        # Nothing of an earlier fit is touched before here: a fit that fails leaves it whole.
+        self._finish(corpus, runs, seed, done, time.perf_counter() - begin)
+        return self
+
+    def _finish(self, corpus: Corpus, runs: list[Run], seed: int, done: int, seconds: float) -> None:
+        best = max(range(len(runs)), key=lambda r: runs[r].evidence)
+        run = runs[best]
+        earlier = list(self.trace_[["sweep", "log_joint"]].itertuples(index=False, name=None)) if done else []
+        traces = [earlier + [(done + step, value) for step, value in each.trace[bool(done) :]] for each in runs]
+        self._settings = self.get_params(deep=False)
+        self._accept(corpus, run.parameters, run.inferred.gamma, seed)
+        self.n_iter_ = done + run.n_steps
+        self.trace_ = trace_frame(traces, corpus.n_tokens)
+        self.fit_info_ = fit_report(self, runs, best, seconds)
+
+    def _accept(self, corpus: Corpus, parameters: Parameters, gamma: NDArray[np.float64], seed: int) -> None:
+        self.corpus_, self._parameters_, self._seed = corpus, parameters, seed
+        self.posterior_ = np.ascontiguousarray(gamma)
+        self.vocabulary_: Vocabulary = corpus.vocabulary
+        self.authors_ = np.zeros(0, object)
+        self.n_features_in_ = corpus.n_words
+        self.chains_ = [AspectChain(corpus, parameters, self.posterior_, seed)]
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        columns = self.trace_[["chain", "sweep", "log_joint"]]
+        progress = {"sweep": self.n_iter_, "seed": self._seed, "trace": columns.to_numpy().tolist()}
+        arrays = {
+            "word_aspect": np.ascontiguousarray(self.aspect_word_.T),
+            "alpha": self.alpha_,
+            "posterior": self.posterior_,
+            "chain0_beta": self._first.beta,
+        }
+        return progress, arrays
+
+    def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Take over what ``save`` wrote, checked: kernels take these numbers on trust."""
+        self._checked_settings()
+        words, alpha, gamma = (np.asarray(arrays[name], np.float64) for name in ("word_aspect", "alpha", "posterior"))
+        n_aspects = len(alpha)
+        if words.shape != (corpus.n_words, n_aspects) or gamma.shape != (corpus.n_docs, n_aspects):
+            raise StoreError("the arrays of the aspect model do not fit its corpus")
+        if not (np.isfinite(gamma).all() and (gamma > 0).all()):
+            raise StoreError("a posterior in the file is not a Dirichlet")
+        checked_aspects(words.T)
+        alpha = positive_vector("alpha", alpha, n_aspects, "the number of aspects")
+        progress = meta["progress"]
+        self._settings = self.get_params(deep=False)
+        seed = resolve_seed(whole_number("seed", progress["seed"], 0))
+        self._accept(corpus, Parameters.pad(words, alpha), gamma, seed)
+        self.n_iter_ = whole_number("sweep", progress["sweep"], 0)
+        rows = [(int(c), int(s), float(v)) for c, s, v in progress["trace"]]
+        chains = 1 + max((c for c, _, _ in rows), default=-1)
+        traces = [[(s, v) for c, s, v in rows if c == chain] for chain in range(chains)]
+        self.trace_ = trace_frame(traces, corpus.n_tokens)
+        self.fit_info_ = dict(meta["fit_info"])
+        return self
+
+    @property
+    def _first(self) -> AspectChain:
+        check_is_fitted(self, "n_iter_")
+        return self.chains_[0]
+
+    @property
+    def aspect_word_(self) -> NDArray[np.float64]:
+        """P(word | aspect), aspects × words."""
+        return self._first.topic_word
+
+    @property
+    def topic_word_(self) -> NDArray[np.float64]:  # type: ignore[override]
+        """The same as ``aspect_word_``, under the name of the other families."""
+        return self._first.topic_word
+
+    @property
+    def alpha_(self) -> NDArray[np.float64]:
+        """The Dirichlet parameter of each aspect, as given or learned."""
+        return self._first.alpha.copy()
+
+    @property
+    def doc_aspect_(self) -> NDArray[np.float64]:
+        """Posterior means of the training documents' mixtures; documents × aspects."""
+        return self._first.doc_topic
+
+    @property
+    def doc_topic_(self) -> NDArray[np.float64]:
+        """The same as ``doc_aspect_``, under the name of the other families."""
+        return self._first.doc_topic
+
+    def transform(self, X: Any) -> NDArray[np.float64]:  # type: ignore[override]
+        """Posterior means of new documents' mixtures, documents × aspects; rows sum to one. Obeys ``set_output``.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> model = topoi.AspectModel.from_parameters([[0.9, 0.1], [0.1, 0.9]], alpha=1.0)
+        >>> model.transform([[3, 0], [0, 0]]).round(2).tolist()
+        [[0.78, 0.22], [0.5, 0.5]]
+        """
+        aligned, _ = self._align(X)
+        return self._infer(Bags.from_corpus(aligned.corpus), self.inference).mean
+
+    def top_words(  # type: ignore[override]
+        self, n: int = 10, topic: int | None = None, relevance: float = 1.0, max_unigram: float | None = None
+    ) -> pd.DataFrame:
+        """The most probable, or most telling, words of each aspect: topic, rank, word, probability.
+
+        Parameters
+        ----------
+        n, topic, relevance
+            As in ``LDA``.
+        max_unigram : float, optional
+            Leave out words whose share of the corpus is larger. An aspect model has its share of common words, which
+            lead every list; the paper's figure 2 shows what is left below 0.001.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["the", "sun", "the"], ["the", "gene", "the"]] * 9)
+        >>> model = topoi.AspectModel(2, random_state=0).fit(corpus)
+        >>> sorted(model.top_words(1, max_unigram=0.5)["word"])
+        ['gene', 'sun']
+        """
+        if max_unigram is None:
+            return super().top_words(n, topic, relevance)
+        if isinstance(max_unigram, bool) or not isinstance(max_unigram, numbers.Real) or not 0 <= max_unigram <= 1:
+            raise ModelError(f"max_unigram is {max_unigram!r}; it is a share of the corpus, from 0 to 1")
+        whole_number("n", n)
+        times = np.bincount(self._first_corpus.tokens, minlength=self._first_corpus.n_words)
+        common = times > max_unigram * max(int(times.sum()), 1)
+        frame = super().top_words(n + int(common.sum()), topic, relevance)
+        rare = frame[~frame["word"].isin(self.vocabulary_.words[common])]
+        kept = rare.groupby("topic", sort=False).head(n).reset_index(drop=True)
+        kept["rank"] = kept.groupby("topic", sort=False).cumcount() + 1
+        return kept
+
+    @property
+    def _first_corpus(self) -> Corpus:
+        check_is_fitted(self, "n_iter_")
+        return self.corpus_
+
+    def simulate(self, n_docs: int, doc_length: float = 100, random_state: Any = None) -> Corpus:
+        """Draw a corpus from the model's generative story, with fresh aspects or, once fitted, the fitted ones.
+
+        Parameters
+        ----------
+        n_docs : int
+            How many documents.
+        doc_length : float
+            Mean length; lengths are Poisson.
+        random_state : int, generator or None
+            Seeds the draw.
+
+        Returns
+        -------
+        Corpus
+            With the true mixtures and aspects of all tokens in ``corpus.truth``.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.AspectModel(3).simulate(20, doc_length=30, random_state=0)
+        >>> corpus.n_docs, corpus.truth.doc_aspect.shape
+        (20, (20, 3))
+        """
+        return simulate_aspects(self, n_docs, doc_length, resolve_seed(random_state))

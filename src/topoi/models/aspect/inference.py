@@ -1,0 +1,111 @@
+"""Posteriors of many documents' mixtures, on several threads: each document for itself, so threads change nothing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.models.aspect import ep, vb
+from topoi.models.aspect.ep import Outcome, Rule
+from topoi.models.aspect.state import Bags, Parameters
+from topoi.models.ranges import for_rows
+
+METHODS = ("ep", "vb")
+
+
+class Inferred(NamedTuple):
+    """Dirichlet posteriors of documents' mixtures and what inference reports of each.
+
+    ``room`` has the posteriors with their padding.
+    """
+
+    room: NDArray[np.float64]
+    evidence: NDArray[np.float64]
+    outcome: Outcome
+
+    n_aspects: int
+
+    @property
+    def gamma(self) -> NDArray[np.float64]:
+        """The parameters of each document's Dirichlet; documents × aspects."""
+        return self.room[:, : self.n_aspects]
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """Posterior means: rows sum to one."""
+        return np.asarray(self.gamma / self.gamma.sum(axis=1, keepdims=True))
+
+
+def infer(
+    bags: Bags,
+    parameters: Parameters,
+    method: str,
+    rule: Rule,
+    n_jobs: int = 1,
+    evidence: bool = False,
+    start: NDArray[np.float64] | None = None,
+    sites: NDArray[np.float64] | None = None,
+    warm: bool = False,
+) -> Inferred:
+    """Posteriors by expectation propagation (``"ep"``) or variational inference (``"vb"``).
+
+    Parameters
+    ----------
+    bags, parameters : Bags, Parameters
+        The documents and the model.
+    method : {"ep", "vb"}
+        Which posterior.
+    rule : Rule
+        When a document is done.
+    n_jobs : int
+        Threads.
+    evidence : bool
+        Whether log p(document) is estimated too; NaN if not.
+    start : array, optional
+        Posteriors, documents × aspects with padding, which are overwritten.
+    sites : array, optional
+        Room for the sites of all entries, entries × aspects with padding, which are overwritten.
+    warm : bool
+        Begin at the posteriors in ``start``, or at the sites if there are any, not anew.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.aspect.ep import Rule
+    >>> from topoi.models.aspect.inference import infer
+    >>> from topoi.models.aspect.state import Bags, Parameters
+    >>> bags = Bags(np.array([0, 2]), np.array([0, 1]), np.array([4.0, 6.0]))
+    >>> parameters = Parameters.pad(np.array([[0.5, 1.0], [0.5, 0.0]]), np.ones(2))
+    >>> found = [infer(bags, parameters, m, Rule(1e-8, 200, 1.0), evidence=True) for m in ("ep", "vb")]
+    >>> [round(float(each.evidence[0]), 3) for each in found]
+    [-8.347, -8.688]
+    """
+    parameters, width = parameters.writable(), len(parameters.alpha)
+    bags, impossible = _possible(bags, parameters) if sites is None else (bags, np.zeros(0, np.int64))
+    gamma = np.zeros((bags.n_docs, width)) if start is None else start
+    found = np.full(bags.n_docs, np.nan)
+    outcome = Outcome(np.zeros(bags.n_docs, np.int64), np.zeros(bags.n_docs, np.int64), np.zeros(bags.n_docs))
+    kept = sites is not None
+    room = np.empty((0, width)) if sites is None else sites
+
+    def run(first: int, last: int) -> None:
+        if method == "ep":
+            ep.infer_documents(bags, parameters, rule, first, last, kept, warm, evidence, room, gamma, found, outcome)
+        else:
+            vb.infer_documents(bags, parameters, rule, first, last, warm, evidence, gamma, found, outcome)
+
+    for_rows(run, np.diff(bags.doc_start), n_jobs)
+    found[impossible] = -np.inf if evidence else np.nan
+    return Inferred(gamma, found, outcome, parameters.n_aspects)
+
+
+def _possible(bags: Bags, parameters: Parameters) -> tuple[Bags, NDArray[np.int64]]:
+    """The documents without words that no aspect has, about which they say nothing, and the documents that had any."""
+    possible = np.asarray(parameters.word_aspect.max(axis=1) > 0)[bags.row]
+    if possible.all():
+        return bags, np.zeros(0, np.int64)
+    doc = np.repeat(np.arange(bags.n_docs), np.diff(bags.doc_start))
+    start = np.concatenate(([0], np.cumsum(np.bincount(doc[possible], minlength=bags.n_docs)))).astype(np.int64)
+    return Bags(start, bags.row[possible], bags.times[possible]), np.unique(doc[~possible])

@@ -1,0 +1,208 @@
+"""What a fitted aspect model says of new documents: posteriors, likelihoods with their errors, completions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from topoi.corpus.corpus import Corpus
+from topoi.engine.executors import resolve_jobs
+from topoi.kernels.folding import Labels
+from topoi.models.aspect.ep import Rule
+from topoi.models.aspect.importance import sample
+from topoi.models.aspect.inference import METHODS, Inferred, infer
+from topoi.models.aspect.state import Bags, Parameters
+from topoi.models.author_topic.state import AuthorLists
+from topoi.models.inputs import checked_observed
+from topoi.models.matrices import MatrixInput
+from topoi.models.scores import perplexities
+from topoi.models.validation import choice, resolve_seed, whole_number
+
+ESTIMATORS = (*METHODS, "importance")
+
+
+class AspectPredictions(MatrixInput):
+    """Inference for new documents; nothing is random but importance sampling, which is named by seed and words."""
+
+    inference: str
+    _parameters_: Parameters
+
+    def _final_rule(self) -> Rule:
+        raise NotImplementedError  # abstract: the model's settings say when a document is done
+
+    def _lists_for(self, corpus: Corpus) -> AuthorLists:
+        return AuthorLists.private(corpus.n_docs)
+
+    def _infer(self, bags: Bags, method: str, evidence: bool = False) -> Inferred:
+        return infer(bags, self._parameters_, method, self._final_rule(), resolve_jobs(self.n_jobs), evidence)
+
+    def posterior(self, X: Any) -> NDArray[np.float64]:
+        """Dirichlet parameters of each document's posterior mixture; documents × aspects.
+
+        Parameters
+        ----------
+        X : Corpus, list of texts, or matrix of counts
+            The documents. Words the model does not know are left out.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> model = topoi.AspectModel.from_parameters([[0.9, 0.1], [0.1, 0.9]], alpha=1.0)
+        >>> model.posterior([[3, 0]]).round(2).tolist()
+        [[3.27, 0.95]]
+        """
+        aligned, _ = self._align(X)
+        return self._infer(Bags.from_corpus(aligned.corpus), self.inference).gamma.copy()
+
+    def log_likelihood(  # type: ignore[override]
+        self, X: Any, estimator: str | None = None, n_samples: int = 1000, random_state: Any = None
+    ) -> NDArray[np.float64]:
+        """Estimate of the log probability of each document, natural log, without multinomial coefficient.
+
+        Parameters
+        ----------
+        X : Corpus, list of texts, or matrix of counts
+            The documents. One with a word that no aspect has is at minus infinity.
+        estimator : {"ep", "vb", "importance"}, optional
+            Expectation propagation, whose error is a few hundredths at most for alpha of 0.5 or more; the variational
+            lower bound; or importance sampling from the EP posterior, unbiased. That of the fit if not given.
+        n_samples : int
+            For importance sampling.
+        random_state : int, generator or None
+            For importance sampling; the fit's seed if not given.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> model = topoi.AspectModel.from_parameters([[0.5, 0.5], [1.0, 0.0]], alpha=1.0)
+        >>> [round(float(model.log_likelihood([[4, 6]], estimator=e)[0]), 2) for e in ("ep", "vb", "importance")]
+        [-8.35, -8.69, -8.35]
+        """
+        return self.log_likelihood_report(X, estimator, n_samples, random_state)["log_likelihood"].to_numpy()
+
+    def log_likelihood_report(
+        self, X: Any, estimator: str | None = None, n_samples: int = 1000, random_state: Any = None
+    ) -> pd.DataFrame:
+        """``log_likelihood`` with what is known of its quality, one row per document.
+
+        Returns
+        -------
+        DataFrame
+            document, n_words, log_likelihood; standard_error (in nats) and effective_samples of importance sampling,
+            NaN for the other estimators; passes, skipped_words and settled of the inference (for importance sampling,
+            of the posterior it samples from).
+
+        Examples
+        --------
+        >>> import topoi
+        >>> model = topoi.AspectModel.from_parameters([[0.5, 0.5], [1.0, 0.0]], alpha=1.0)
+        >>> report = model.log_likelihood_report([[4, 6]], "importance")
+        >>> bool(report["standard_error"][0] < 0.02), bool(report["effective_samples"][0] > 500)
+        (True, True)
+        """
+        check_is_fitted(self, "n_iter_")
+        estimator = choice("estimator", self.inference if estimator is None else estimator, ESTIMATORS)
+        whole_number("n_samples", n_samples, 2)
+        aligned, _ = self._align(X)
+        bags = Bags.from_corpus(aligned.corpus)
+        found = self._infer(bags, "vb" if estimator == "vb" else "ep", estimator != "importance")
+        nothing = np.full(bags.n_docs, np.nan)
+        values, errors, sizes = found.evidence, nothing, nothing
+        if estimator == "importance":
+            seed = self._seed if random_state is None else resolve_seed(random_state)
+            jobs = resolve_jobs(self.n_jobs)
+            values, errors, sizes = sample(bags, self._parameters_, found.room, n_samples, seed, jobs)
+        return pd.DataFrame(
+            {
+                "document": np.arange(bags.n_docs),
+                "n_words": aligned.corpus.doc_lengths,
+                "log_likelihood": values,
+                "standard_error": errors,
+                "effective_samples": sizes,
+                "passes": found.outcome.passes,
+                "skipped_words": found.outcome.skipped,
+                "settled": found.outcome.change < self._final_rule().tolerance,
+            }
+        )
+
+    def perplexity(
+        self,
+        X: Any,
+        average: str = "tokens",
+        per_document: bool = False,
+        estimator: str | None = None,
+        n_samples: int = 1000,
+        random_state: Any = None,
+    ) -> Any:
+        """Perplexity of documents: the lower, the better the model predicts them.
+
+        Parameters
+        ----------
+        X : Corpus, list of texts, or matrix of counts
+            The documents. Empty ones have no perplexity and do not count.
+        average : {"tokens", "documents"}
+            exp(−Σ log p(d) / Σ N_d), as Minka and Lafferty report, or the mean over documents of exp(−log p(d) / N_d).
+        per_document : bool
+            Return the array of documents' perplexities instead (NaN for empty ones).
+        estimator, n_samples, random_state
+            As in ``log_likelihood``. Models fitted by different inference are compared by ``"importance"``.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> model = topoi.AspectModel.from_parameters([[0.5, 0.5]], alpha=1.0)
+        >>> round(model.perplexity([[4, 6]]), 6)
+        2.0
+        """
+        aligned, _ = self._align(X)
+        found = self.log_likelihood(aligned.corpus, estimator, n_samples, random_state)
+        return perplexities(found, aligned.corpus.doc_lengths, average, per_document)
+
+    def log_completion(  # type: ignore[override]
+        self, corpus: Corpus, observed: NDArray[np.bool_], **ignored: Any
+    ) -> NDArray[np.float64]:
+        """Log probability of each document's unobserved tokens, by its mean mixture given the observed ones.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            The documents.
+        observed : boolean array, one per token
+            Which tokens are seen.
+
+        Examples
+        --------
+        >>> import numpy as np, topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"]] * 4)
+        >>> model = topoi.AspectModel.from_parameters([[0.5, 0.5]], 1.0, words=["a", "b"])
+        >>> model.log_completion(corpus, np.arange(8) % 2 == 0).round(3).tolist()
+        [-0.693, -0.693, -0.693, -0.693]
+        """
+        aligned, _ = self._align(corpus)
+        observed = checked_observed(observed, len(aligned.kept))[aligned.kept]
+        whole = aligned.corpus
+        doc = np.repeat(np.arange(whole.n_docs), whole.doc_lengths)
+        lengths = np.bincount(doc[observed], minlength=whole.n_docs)
+        start = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        seen = Corpus(tokens=whole.tokens[observed], doc_start=start, vocabulary=whole.vocabulary)
+        mean = self._infer(Bags.from_corpus(seen), self.inference).mean
+        words = self._parameters_.word_aspect[whole.tokens[~observed], : self._parameters_.n_aspects]
+        with np.errstate(divide="ignore"):
+            log_p = np.log((words * mean[doc[~observed]]).sum(axis=1))
+        return np.asarray(np.bincount(doc[~observed], log_p, whole.n_docs), np.float64)
+
+    def label_text(  # type: ignore[override]
+        self, tokens: NDArray[Any], authors: NDArray[np.int64], *ignored: Any
+    ) -> Labels:
+        """Probabilities of aspects for every token of a new text; there are no authors."""
+        check_is_fitted(self, "n_iter_")
+        words, times = np.unique(np.asarray(tokens, np.int64), return_counts=True)
+        bags = Bags(np.array([0, len(words)]), words, times.astype(np.float64))
+        mean = self._infer(bags, self.inference).mean[0]
+        shares = self._parameters_.word_aspect[tokens, : self._parameters_.n_aspects] * mean
+        total = shares.sum(axis=1, keepdims=True)
+        return Labels(np.where(total > 0, shares / np.maximum(total, 1e-300), mean), np.ones((len(tokens), 1)))

@@ -1,0 +1,47 @@
+"""The family's generative story: aspects' words; in each document a mixture of aspects; then words."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.corpus.vocabulary import Vocabulary
+from topoi.models.simulation import SimulatedCorpus, categorical, dirichlet_rows, document_lengths
+from topoi.models.validation import positive_vector, whole_number
+
+_N_WORDS, _WORDS_PRIOR = 1000, 0.1
+
+
+class AspectTruth(NamedTuple):
+    """What a simulated corpus was drawn from: aspects, their prior, every document's mixture, every token's aspect."""
+
+    aspect_word: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    doc_aspect: NDArray[np.float64]
+    aspect: NDArray[np.int64]
+
+
+def simulate_aspects(model: Any, n_docs: int, doc_length: float, seed: int) -> SimulatedCorpus:
+    """Draw a corpus by the model's settings; aspects and alpha are the fitted ones if there are any."""
+    rng = np.random.default_rng(seed)
+    whole_number("n_docs", n_docs)
+    if hasattr(model, "n_iter_"):
+        aspect_word, alpha, words = model.aspect_word_, model.alpha_, list(model.vocabulary_.words)
+    else:
+        n_aspects = whole_number("n_aspects", model.n_aspects)
+        alpha = positive_vector("alpha", model.alpha, n_aspects, "n_aspects")
+        aspect_word = dirichlet_rows(rng, np.full(_N_WORDS, _WORDS_PRIOR), n_aspects)
+        words = [f"w{w}" for w in range(_N_WORDS)]
+    mixtures = dirichlet_rows(rng, alpha, n_docs)
+    lengths = document_lengths(rng, doc_length, n_docs)
+    doc = np.repeat(np.arange(n_docs), lengths)
+    aspect = categorical(rng, np.cumsum(mixtures, axis=1), doc)
+    corpus = SimulatedCorpus(
+        tokens=categorical(rng, np.cumsum(aspect_word, axis=1), aspect),
+        doc_start=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        vocabulary=Vocabulary(words),
+    )
+    corpus.truth = AspectTruth(aspect_word, alpha, mixtures, aspect)
+    return corpus

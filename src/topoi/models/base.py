@@ -1,0 +1,171 @@
+"""What every fitted model can do, however it was fitted: be saved, be data, know its corpus."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from topoi.corpus.corpus import Corpus
+from topoi.errors import ModelError
+from topoi.models.catalogue import CorpusCatalogue
+from topoi.store.arrays import checksum
+from topoi.store.corpus_rows import bare
+from topoi.store.entry import ModelEntry
+from topoi.store.store import Store
+from topoi.store.write import save_model
+
+# A file's word on these is not taken: the first names a file to write to.
+NOT_SAVED = {"checkpoint": None, "progress": None}
+# Settings that may change between a checkpoint and its continuation: they do not touch the chains.
+FREE_TO_CHANGE = frozenset({"n_iter", "n_jobs", "progress", "checkpoint", "checkpoint_every", "random_state"})
+
+
+class FittedModel(BaseEstimator):
+    """A model that can be fitted to a corpus and saved. A way of fitting adds ``_state`` and ``_load``.
+
+    ``_settings`` are the settings at the time of the fit: what a user sets later belongs to the next one.
+    """
+
+    corpus_: Corpus
+    n_iter_: int
+    fit_info_: dict[str, Any]
+    trace_: pd.DataFrame
+    _seed: int
+    _settings: dict[str, Any]
+
+    @property
+    def catalogue_(self) -> CorpusCatalogue:
+        """Who wrote what, and what documents are called."""
+        check_is_fitted(self, "n_iter_")
+        return CorpusCatalogue(self.corpus_)
+
+    def save(
+        self, path: str | Path | Store, name: str | None = None, corpus: bool = True, replace_file: bool = False
+    ) -> None:
+        """Write the model and its corpus into a store: one SQLite file of data, nothing that could run.
+
+        A file that is there already keeps its other models, which share the corpus; a model of the same name is
+        replaced. A killed save leaves the file as it was.
+
+        Parameters
+        ----------
+        path : str, Path or Store
+            The file. If it holds another corpus, or is not a store, that is a ``StoreError``.
+        name : str, optional
+            A name for the model within the file; that of its class if not given.
+        corpus : bool
+            Whether to include texts and metadata. Word ids and the names of authors are always included: the counts
+            follow from them. Texts that the file already holds stay there.
+        replace_file : bool
+            Begin a new file in place of whatever is there.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]] * 5)
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> model = topoi.LDA(2, n_iter=10, random_state=0).fit(corpus)
+        >>> model.save(path)
+        >>> bool((topoi.load(path).topic_word_ == model.topic_word_).all())
+        True
+        """
+        check_is_fitted(self, "n_iter_")
+        place = path.path if isinstance(path, Store) else Path(path)
+        save_model(place, self.corpus_, self._entry(name or type(self).__name__, corpus), corpus, replace_file)
+
+    def to_bundle(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The model as JSON-able settings and plain arrays: with its corpus, all that it is rebuilt from.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> meta, arrays = topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).to_bundle()
+        >>> meta["model"], len(arrays["chain0_topic"])
+        ('LDA', 6)
+        """
+        check_is_fitted(self, "n_iter_")
+        progress, arrays = self._state()
+        settings = self._plain_settings(self._settings)
+        meta = {
+            "model": type(self).__name__,
+            "settings": {name: NOT_SAVED.get(name, value) for name, value in settings.items()},
+            "progress": progress,
+            "fit_info": self.fit_info_,
+        }
+        return meta, arrays
+
+    def _plain_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Settings as JSON can hold them; a family says more where that loses something."""
+        return plain_settings(settings)
+
+    def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
+        """The rows of the family's tables in a store, by table and column; see ``topoi.store.entry``."""
+        return {}
+
+    def _parameters(self) -> dict[str, Any]:
+        """Fitted numbers for readers of a store that are in none of its tables."""
+        return {}
+
+    def _entry(self, name: str, texts: bool) -> ModelEntry:
+        meta, arrays = self.to_bundle()
+        trace = self.trace_
+        tables = {
+            **self._tables(self.corpus_ if texts else bare(self.corpus_)),
+            "trace": {column: trace[column].to_numpy() for column in ("chain", "sweep", "log_joint")},
+        }
+        settings = {k: v for k, v in meta["settings"].items() if k not in FREE_TO_CHANGE}
+        identity = settings | self._identity_of_fit()
+        return ModelEntry(
+            name=name,
+            model=meta["model"],
+            n_topics=len(tables["topic"]["topic"]) if "topic" in tables else None,
+            n_iter=self.n_iter_,
+            n_chains=self.fit_info_["n_chains"],
+            seed=self._seed,
+            chain=checksum(identity | {"corpus": self.corpus_.fingerprint()}, {}),
+            meta=meta,
+            arrays=arrays,
+            tables=tables,
+            parameters=self._parameters(),
+        )
+
+    def _identity_of_fit(self) -> dict[str, Any]:
+        """What, besides corpus and settings, makes a fit the same fit: labels of topics survive a save while it is."""
+        return {"model": type(self).__name__, "seed": self._seed}
+
+    @abstractmethod
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What the fit is rebuilt from: progress, as JSON can hold it, and plain arrays."""
+
+
+def plain_settings(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings as JSON can hold them; generators become None (the seed that was drawn is kept elsewhere)."""
+    return {name: _plain_value(value) for name, value in settings.items()}
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic | pd.Series):
+        return value.tolist()
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, np.random.Generator | np.random.RandomState):
+        return None
+    if isinstance(value, list | tuple):
+        return [_plain_value(each) for each in value]
+    if isinstance(value, Mapping):
+        return {str(name): _plain_value(each) for name, each in value.items()}
+    if hasattr(value, "to_plain"):
+        return value.to_plain()
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError):
+        raise ModelError(f"a setting has the value {value!r}, which cannot be saved") from None
