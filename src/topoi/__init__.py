@@ -20,7 +20,10 @@ _HOME = {
     "AuthorTopicModel": "topoi.models.author_topic.estimator",
     "LDA": "topoi.models.author_topic.estimator",
     "AuthorModel": "topoi.models.author_topic.estimator",
+    "KernelTopicModel": "topoi.models.kernel_topic.estimator",
+    "On": "topoi.models.kernel_topic.covariances",
     "PachinkoAllocation": "topoi.models.pachinko.estimator",
+    "Proximity": "topoi.models.kernel_topic.covariances",
     "Dag": "topoi.models.pachinko.dag",
     "WORDS": "topoi.models.pachinko.dag",
     "laplace_bridge": "topoi.models.kernel_topic.laplace_bridge",
@@ -59,10 +62,13 @@ __all__ = [
     "Corpus",
     "CorpusError",
     "Dag",
+    "KernelTopicModel",
     "ModelError",
     "ModelView",
     "NotFoundError",
+    "On",
     "PachinkoAllocation",
+    "Proximity",
     "StoreError",
     "TopoiError",
     "align_topics",
@@ -109,6 +115,8 @@ if TYPE_CHECKING:
     from topoi.models.author_topic.estimator import LDA, AuthorModel, AuthorTopicModel
     from topoi.models.files import load
     from topoi.models.kernel_topic import laplace_bridge
+    from topoi.models.kernel_topic.covariances import On, Proximity
+    from topoi.models.kernel_topic.estimator import KernelTopicModel
     from topoi.models.pachinko.dag import WORDS, Dag
     from topoi.models.pachinko.estimator import PachinkoAllocation
     from topoi.models.stored.view import ModelView, view

@@ -30,6 +30,8 @@ _CHAINS = {
     "AuthorTopicModel": "topoi.models.author_topic.stored_chain",
     "LDA": "topoi.models.author_topic.stored_chain",
     "PachinkoAllocation": "topoi.models.pachinko.stored_chain",
+    # Without metadata a new text is one of the population, whose Dirichlet is in the file: as in LDA.
+    "KernelTopicModel": "topoi.models.author_topic.stored_chain",
     "AuthorModel": None,
 }
 
