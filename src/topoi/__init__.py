@@ -20,9 +20,13 @@ _HOME = {
     "AuthorTopicModel": "topoi.models.author_topic.estimator",
     "LDA": "topoi.models.author_topic.estimator",
     "AuthorModel": "topoi.models.author_topic.estimator",
+    "KernelTopicModel": "topoi.models.kernel_topic.estimator",
+    "On": "topoi.models.kernel_topic.covariances",
     "PachinkoAllocation": "topoi.models.pachinko.estimator",
+    "Proximity": "topoi.models.kernel_topic.covariances",
     "Dag": "topoi.models.pachinko.dag",
     "WORDS": "topoi.models.pachinko.dag",
+    "laplace_bridge": "topoi.models.kernel_topic.laplace_bridge",
     "load": "topoi.models.files",
     "view": "topoi.models.stored.view",
     "ModelView": "topoi.models.stored.view",
@@ -46,6 +50,9 @@ _HOME = {
     "plots": "topoi.plots",
 }
 
+# Public names that are modules.
+_MODULES = frozenset({"evaluation", "laplace_bridge", "plots"})
+
 __all__ = [
     "LDA",
     "WORDS",
@@ -55,10 +62,13 @@ __all__ = [
     "Corpus",
     "CorpusError",
     "Dag",
+    "KernelTopicModel",
     "ModelError",
     "ModelView",
     "NotFoundError",
+    "On",
     "PachinkoAllocation",
+    "Proximity",
     "StoreError",
     "TopoiError",
     "align_topics",
@@ -67,6 +77,7 @@ __all__ = [
     "evaluation",
     "label_document",
     "label_words",
+    "laplace_bridge",
     "likely_authors",
     "load",
     "load_dataset",
@@ -103,6 +114,9 @@ if TYPE_CHECKING:
     from topoi.models.aspect.estimator import AspectModel
     from topoi.models.author_topic.estimator import LDA, AuthorModel, AuthorTopicModel
     from topoi.models.files import load
+    from topoi.models.kernel_topic import laplace_bridge
+    from topoi.models.kernel_topic.covariances import On, Proximity
+    from topoi.models.kernel_topic.estimator import KernelTopicModel
     from topoi.models.pachinko.dag import WORDS, Dag
     from topoi.models.pachinko.estimator import PachinkoAllocation
     from topoi.models.stored.view import ModelView, view
@@ -113,7 +127,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'topoi' has no attribute {name!r}")
     module = import_module(_HOME[name])
-    value = module if _HOME[name] == f"topoi.{name}" else getattr(module, name)
+    value = module if name in _MODULES else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -249,3 +249,10 @@ def test_metadata_cannot_take_the_place_of_authors():
     corpus = Corpus.from_tokens([["a"]], authors=["Ann"], metadata={"authors": ["x"], "text": ["y"]})
     assert list(corpus.documents) == ["id", "authors_original", "text_original"]
     assert corpus.with_authors(["authors", "authors_original"]).authors.tolist() == ["Ann", "authors_original: x"]
+
+
+def test_columns_of_numpy_values_keep_their_kind() -> None:
+    metadata = {"size": np.array([0.5, 1.5]), "mixed": [np.float64(1.0), None], "word": np.array(["a", "b"])}
+    frame = Corpus.from_tokens([["a"], ["b"]], metadata=metadata).documents
+    assert frame["size"].dtype == frame["mixed"].dtype == "float64"
+    assert frame["word"].dtype == "str"

@@ -133,11 +133,11 @@ def column(values: Sequence[Any] | pd.Series | np.ndarray) -> pd.Series:
 def _plain(value: Any, depth: int = 0) -> Any:
     """Return a value as JSON, or a date, can hold it."""
     if isinstance(value, str):
-        return value if value.isascii() else without_surrogates(value)
+        return str(value) if value.isascii() else without_surrogates(str(value))
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):
-        return None if np.isnan(value) else value
+        return None if np.isnan(value) else float(value)
     if isinstance(value, (list, tuple, set, frozenset, np.ndarray, Mapping)):
         if depth == _MOST_NESTED:
             return "…"

@@ -17,6 +17,7 @@ _HOME = {
     "AuthorModel": "topoi.models.author_topic.author_model",
     "PachinkoAllocation": "topoi.models.pachinko.estimator",
     "AspectModel": "topoi.models.aspect.estimator",
+    "KernelTopicModel": "topoi.models.kernel_topic.estimator",
 }
 
 

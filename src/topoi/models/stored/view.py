@@ -31,6 +31,8 @@ _CHAINS = {
     "LDA": "topoi.models.author_topic.stored_chain",
     "PachinkoAllocation": "topoi.models.pachinko.stored_chain",
     "AspectModel": "topoi.models.aspect.stored_chain",
+    # Without metadata a new text is one of the population, whose Dirichlet is in the file: as in LDA.
+    "KernelTopicModel": "topoi.models.author_topic.stored_chain",
     "AuthorModel": None,
 }
 

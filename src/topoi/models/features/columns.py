@@ -1,0 +1,234 @@
+"""Kinds of metadata: numbers and dates, names (categories, authors), links. Each remembers how it was encoded.
+
+A column turns values into coordinates: rows of numbers whose squared Euclidean distance says how unlike two documents
+are in this respect. Numbers keep their unit, so that a length scale of 5 means five years.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from topoi.corpus.authors import author_names
+from topoi.corpus.metadata import parse_date
+from topoi.errors import CorpusError, ModelError
+
+KINDS = ("number", "date", "category", "names", "links")
+_DAYS_PER_YEAR = 365.2425
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number, or a date as a year with its fraction; one coordinate. A missing value is taken as the mean."""
+
+    name: str
+    date: bool
+    mean: float
+    deviation: float
+    low: float
+    high: float
+    kind: ClassVar[str] = "number"
+    width: ClassVar[int] = 1
+
+    @classmethod
+    def learn(cls, name: str, values: Sequence[Any], date: bool) -> Number:
+        """Remember the mean, the spread and the range."""
+        found = as_numbers(name, values, date)
+        known = found[~np.isnan(found)]
+        if not len(known):
+            raise ModelError(f"feature {name!r} has no value in any document; leave it out")
+        spread = float(known.std())
+        mean, low, high = float(known.mean()), float(known.min()), float(known.max())
+        return cls(name, date, mean, spread if spread > 0 else 1.0, low, high)
+
+    def coordinates(self, values: Sequence[Any]) -> NDArray[np.float64]:
+        """The numbers themselves, documents × 1."""
+        found = as_numbers(self.name, values, self.date)
+        return np.asarray(np.where(np.isnan(found), self.mean, found)[:, None])
+
+    @property
+    def length_scale(self) -> tuple[float, float, float]:
+        """Where learning of a length scale starts, and the range it stays in."""
+        span = max(self.high - self.low, self.deviation)
+        return span / 20.0, span / 1000.0, span * 10.0
+
+    def count_unknown(self, values: Sequence[Any]) -> int:
+        """How many values are missing."""
+        return int(np.isnan(as_numbers(self.name, values, self.date)).sum())
+
+
+@dataclass(frozen=True)
+class Names:
+    """A category, or a list of names such as authors: one coordinate per name, one for none, one for unknown names.
+
+    Two documents are at distance 0 if their names are the same, at 1 if they share none, and in between at
+    1 − (shared names) / √(product of the numbers of names). All unknown names are alike, and unlike all others.
+    """
+
+    name: str
+    levels: list[str]
+    single: bool
+    kind: ClassVar[str] = "names"
+
+    @classmethod
+    def learn(cls, name: str, values: Sequence[Any], single: bool) -> Names:
+        """Remember the names, in the order of the alphabet."""
+        return cls(name, sorted({each for row in as_names(values, single) for each in row}), single)
+
+    @property
+    def width(self) -> int:
+        """The number of coordinates."""
+        return len(self.levels) + 2
+
+    def coordinates(self, values: Sequence[Any]) -> NDArray[np.float64]:
+        """Rows of length 1/√2 that point where the document's names are."""
+        place = {level: i for i, level in enumerate(self.levels)}
+        rows = as_names(values, self.single)
+        found = np.zeros((len(rows), self.width))
+        for d, names in enumerate(rows):
+            for each in names:
+                found[d, place.get(each, len(place) + 1)] += 1.0
+            if not names:
+                found[d, len(place)] = 1.0
+        found[:, -1] = np.sqrt(found[:, -1])
+        return np.asarray(found / np.sqrt(2.0 * (found**2).sum(axis=1, keepdims=True)))
+
+    @property
+    def length_scale(self) -> tuple[float, float, float]:
+        """Where learning of a length scale starts, and the range it stays in."""
+        return 1.0, 0.1, 10.0
+
+    def count_unknown(self, values: Sequence[Any]) -> int:
+        """How many documents have no name, or one that is unknown."""
+        known = set(self.levels)
+        return sum(not row or not known.issuperset(row) for row in as_names(values, self.single))
+
+
+@dataclass(frozen=True)
+class Links:
+    """Links between documents: the shortest distances to all training documents, one coordinate each.
+
+    Links count both ways. What no path joins is one step farther than the longest path. A new document is one step
+    from those it links to, and its way to all others leads through them.
+    """
+
+    name: str
+    ids: list[str]
+    farthest: float
+    kind: ClassVar[str] = "links"
+
+    @classmethod
+    def learn(cls, name: str, values: Sequence[Any], ids: Sequence[str]) -> tuple[Links, NDArray[np.float64]]:
+        """The column, and the distances between the training documents."""
+        from scipy.sparse import coo_matrix
+        from scipy.sparse.csgraph import shortest_path
+
+        place = {each: d for d, each in enumerate(ids)}
+        pairs = [(d, place[to]) for d, row in enumerate(as_names(values, False)) for to in row if to in place]
+        one, other = np.array(pairs, np.int64).reshape(-1, 2).T
+        graph = coo_matrix((np.ones(len(one)), (one, other)), shape=(len(ids), len(ids)))
+        steps = shortest_path(graph.tocsr(), method="D", directed=False, unweighted=True)
+        farthest = float(steps[np.isfinite(steps)].max(initial=0.0)) + 1.0
+        return cls(name, list(ids), farthest), np.where(np.isfinite(steps), steps, farthest)
+
+    @property
+    def width(self) -> int:
+        """The number of coordinates."""
+        return len(self.ids)
+
+    def new_coordinates(self, values: Sequence[Any], steps: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Distances of new documents to the training documents, whose own are ``steps``."""
+        place = {each: d for d, each in enumerate(self.ids)}
+        rows = as_names(values, False)
+        found = np.full((len(rows), len(self.ids)), self.farthest)
+        for d, row in enumerate(rows):
+            near = [place[to] for to in row if to in place]
+            if near:
+                found[d] = np.minimum(steps[near].min(axis=0) + 1.0, self.farthest)
+        return found
+
+    @property
+    def length_scale(self) -> tuple[float, float, float]:
+        """Where learning of a length scale starts, and the range it stays in."""
+        start = self.farthest * np.sqrt(len(self.ids)) / 4.0
+        return start, start / 50.0, start * 50.0
+
+    def count_unknown(self, values: Sequence[Any]) -> int:
+        """How many documents link to no training document."""
+        known = set(self.ids)
+        return sum(known.isdisjoint(row) for row in as_names(values, False))
+
+
+Column = Number | Names | Links
+_CLASSES: dict[str, Any] = {each.kind: each for each in (Number, Names, Links)}
+
+
+def as_plain(column: Column) -> dict[str, Any]:
+    """A column as JSON can hold it."""
+    return {"kind": column.kind} | asdict(column)
+
+
+def from_plain(plain: dict[str, Any]) -> Column:
+    """The column that ``as_plain`` described."""
+    values = dict(plain)
+    column: Column = _CLASSES[values.pop("kind")](**values)
+    return column
+
+
+def as_numbers(name: str, values: Sequence[Any], date: bool) -> NDArray[np.float64]:
+    """Values as floats, missing ones as NaN.
+
+    Examples
+    --------
+    >>> from topoi.models.features.columns import as_numbers
+    >>> as_numbers("date", ["1999-07-02", None, 2001], True).round(1).tolist()
+    [1999.5, nan, 2001.0]
+    """
+    try:
+        if date:
+            return np.array([_year(value) for value in values], np.float64)
+        found = np.array([np.nan if is_missing(value) else float(value) for value in values], np.float64)
+    except (TypeError, ValueError, CorpusError):
+        what = "a date" if date else "a number"
+        message = f"feature {name!r} has values that are not {what}; name its kind: features={{{name!r}: 'category'}}"
+        raise ModelError(message) from None
+    if np.isinf(found).any():
+        raise ModelError(f"feature {name!r} has an infinite value")
+    return found
+
+
+def _year(value: Any) -> float:
+    if is_missing(value):
+        return np.nan
+    if isinstance(value, int | float | np.number) and not isinstance(value, bool):
+        return float(value)
+    day = parse_date(value)
+    if day is None:
+        return np.nan
+    start = datetime.datetime(day.year, 1, 1)
+    return day.year + (day - start).total_seconds() / 86400.0 / _DAYS_PER_YEAR
+
+
+def as_names(values: Iterable[Any], single: bool) -> list[list[str]]:
+    """Each document's distinct names; a missing value has none.
+
+    Examples
+    --------
+    >>> from topoi.models.features.columns import as_names
+    >>> as_names(["ACL", None], True), as_names([["Ann", "Bob", "Ann"], "Ann"], False)
+    ([['ACL'], []], [['Ann', 'Bob'], ['Ann']])
+    """
+    if single:
+        return [[] if is_missing(value) else [str(value)] for value in values]
+    return [[] if is_missing(value) else list(dict.fromkeys(author_names(value, None))) for value in values]
+
+
+def is_missing(value: Any) -> bool:
+    """Whether there is no value."""
+    return value is None or (not isinstance(value, str | list | tuple | np.ndarray | dict) and bool(pd.isna(value)))

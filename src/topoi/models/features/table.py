@@ -1,0 +1,184 @@
+"""The table of features: which columns of metadata a model reads, as coordinates side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from topoi.corpus.corpus import Corpus
+from topoi.errors import ModelError
+from topoi.models.features.columns import (
+    KINDS,
+    Column,
+    Links,
+    Names,
+    Number,
+    as_names,
+    as_plain,
+    from_plain,
+    is_missing,
+)
+
+
+class FeatureTable(NamedTuple):
+    """Typed columns and the training documents' coordinates, documents × coordinates.
+
+    The columns' coordinates stand side by side, in the order of the features.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> from topoi.models.features.table import FeatureTable
+    >>> corpus = topoi.Corpus.from_tokens([["a"], ["b"]], authors=["Ann", "Bob"], dates=[1999, 2001])
+    >>> table = FeatureTable.learn(corpus, ["year", "authors"])
+    >>> table.coordinates[:, table.block("year")].ravel().tolist()
+    [1999.0, 2001.0]
+    >>> table.encode({"year": [2000], "authors": [["Ann"]]}).shape
+    (1, 5)
+    """
+
+    columns: list[Column]
+    coordinates: NDArray[np.float64]
+
+    @classmethod
+    def learn(cls, corpus: Corpus, features: Any) -> FeatureTable:
+        """Read the features of a corpus. ``features`` are names of columns, or a mapping of names to kinds."""
+        columns: list[Column] = []
+        parts: list[NDArray[np.float64]] = []
+        for name, kind in wanted(features).items():
+            values = values_of(corpus, name)
+            kind = kind or kind_of(corpus, name, values)
+            column, part = _learned(corpus, name, kind, values)
+            columns.append(column)
+            parts.append(part)
+        return cls(columns, np.ascontiguousarray(np.hstack(parts)))
+
+    @property
+    def names(self) -> list[str]:
+        """The features' names."""
+        return [column.name for column in self.columns]
+
+    def block(self, name: str) -> slice:
+        """Where a feature's coordinates are."""
+        start = 0
+        for column in self.columns:
+            if column.name == name:
+                return slice(start, start + column.width)
+            start += column.width
+        raise ModelError(f"there is no feature {name!r}; the features are {', '.join(map(repr, self.names))}")
+
+    def column(self, name: str) -> Column:
+        """A feature's column."""
+        self.block(name)
+        return self.columns[self.names.index(name)]
+
+    def encode(self, source: Any) -> NDArray[np.float64]:
+        """Coordinates of new documents: a corpus, a frame, or a mapping of columns."""
+        frame = as_source(source)
+        parts = []
+        for column in self.columns:
+            values = values_of(frame, column.name)
+            if isinstance(column, Links):
+                parts.append(column.new_coordinates(values, self.coordinates[:, self.block(column.name)]))
+            else:
+                parts.append(column.coordinates(values))
+        return np.ascontiguousarray(np.hstack(parts))
+
+    def unknown(self, source: Any) -> dict[str, int]:
+        """In how many documents each feature is missing, or unknown."""
+        frame = as_source(source)
+        return {column.name: column.count_unknown(values_of(frame, column.name)) for column in self.columns}
+
+    def to_plain(self) -> list[dict[str, Any]]:
+        """The columns as JSON can hold them; the coordinates are an array of their own."""
+        return [as_plain(column) for column in self.columns]
+
+    @classmethod
+    def from_plain(cls, plain: list[dict[str, Any]], coordinates: NDArray[np.float64]) -> FeatureTable:
+        """The table that ``to_plain`` described."""
+        columns = [from_plain(each) for each in plain]
+        if coordinates.ndim != 2 or coordinates.shape[1] != sum(column.width for column in columns):
+            raise ModelError("the features' coordinates do not fit their columns")
+        return cls(columns, coordinates)
+
+
+def wanted(features: Any) -> dict[str, str | None]:
+    """The names of features and, where given, their kinds.
+
+    Examples
+    --------
+    >>> from topoi.models.features.table import wanted
+    >>> wanted(["year"]), wanted({"venue": "category"})
+    ({'year': None}, {'venue': 'category'})
+    """
+    if isinstance(features, str):
+        features = [features]
+    if isinstance(features, Mapping):
+        found: dict[str, str | None] = dict(features)
+    elif isinstance(features, list | tuple) and all(isinstance(name, str) for name in features):
+        found = dict.fromkeys(features)
+    else:
+        raise ModelError(f"features is {features!r}; pass names of columns, or a mapping of names to kinds")
+    if not found:
+        raise ModelError('features is empty; name columns of corpus.documents, features=["year", "authors"] for one')
+    for name, kind in found.items():
+        if kind is not None and kind not in KINDS:
+            raise ModelError(f"feature {name!r} has the kind {kind!r}; kinds are {', '.join(map(repr, KINDS))}")
+    return found
+
+
+def as_source(source: Any) -> Corpus | pd.DataFrame:
+    """Whatever holds columns of metadata, as a corpus or a frame."""
+    if isinstance(source, Corpus | pd.DataFrame):
+        return source
+    if isinstance(source, Mapping):
+        try:
+            return pd.DataFrame({name: pd.Series(list(values), dtype=object) for name, values in source.items()})
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"the features are no table: {error}") from None
+    raise ModelError(f"pass a DataFrame of features, a mapping of columns, or a Corpus, not {type(source).__name__}")
+
+
+def values_of(source: Corpus | pd.DataFrame, name: str) -> Sequence[Any]:
+    """A column's values; ``authors`` of a corpus are its authors."""
+    if isinstance(source, Corpus) and name == "authors":
+        return source.author_lists()
+    frame = source.documents if isinstance(source, Corpus) else source
+    if name not in frame:
+        there = [*(["authors"] if isinstance(source, Corpus) else []), *map(str, frame)]
+        raise ModelError(f"there is no column {name!r}; there are: {', '.join(there)}")
+    return list(frame[name])
+
+
+def kind_of(corpus: Corpus, name: str, values: Sequence[Any]) -> str:
+    """What kind of feature a column looks like."""
+    if name == "authors":
+        return "names"
+    dtype = corpus.documents[name].dtype
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        return "date"
+    if pd.api.types.is_bool_dtype(dtype):
+        return "category"
+    if pd.api.types.is_numeric_dtype(dtype):
+        return "number"
+    if not any(isinstance(value, list | tuple | np.ndarray) for value in values):
+        return "category"
+    named = [each for row in as_names(values, False) for each in row]
+    ids = set(corpus.documents["id"])
+    return "links" if named and 2 * sum(each in ids for each in named) >= len(named) else "names"
+
+
+def _learned(corpus: Corpus, name: str, kind: str, values: Sequence[Any]) -> tuple[Column, NDArray[np.float64]]:
+    if kind == "links":
+        return Links.learn(name, values, corpus.documents["id"].tolist())
+    if kind in ("number", "date"):
+        number = Number.learn(name, values, kind == "date")
+        return number, number.coordinates(values)
+    if all(is_missing(value) or (isinstance(value, list) and not value) for value in values):
+        raise ModelError(f"feature {name!r} has no value in any document; leave it out")
+    names = Names.learn(name, values, kind == "category")
+    return names, names.coordinates(values)

@@ -1,0 +1,131 @@
+"""The paper's inference: Dirichlet and Gaussian beliefs pass messages over the Laplace bridge, document by document.
+
+The process is updated after every document, as the paper says, by a step of rank one for each topic. Messages are
+natural parameters (precision, shift = precision × mean) and damped. A cavity or message of negative precision has no
+Gaussian: the former leaves the document out for this sweep, the latter becomes one that says nothing. Both are counted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from topoi.models.kernel_topic import gaussian_process as gp
+from topoi.models.kernel_topic.evidence import Hyper, Layout
+from topoi.models.kernel_topic.fitting import Counts, Schedule, Watch, softmax, warm_up
+from topoi.models.kernel_topic.laplace_bridge import to_dirichlet, to_gaussian
+
+Array = NDArray[np.float64]
+_PASSES = 3
+_ALPHAS = (1e-4, 1e4)
+
+
+class Messages:
+    """Every document's messages to the topics' processes, and the beliefs they make."""
+
+    def __init__(self, hyper: Hyper, n_docs: int, damping: float) -> None:
+        n_topics = len(hyper.noise)
+        self.hyper, self.damping = hyper, damping
+        self.precision, self.shift = np.zeros((n_docs, n_topics)), np.zeros((n_docs, n_topics))
+        self.info = {"skipped_documents": 0, "clipped_messages": 0, "clipped_dirichlets": 0, "evidence_evaluations": 0}
+        self.refresh()
+
+    def refresh(self) -> None:
+        """All beliefs from the messages: rounding of the small steps does not add up."""
+        prior = self.hyper.prior()
+        found = []
+        for k in range(prior.n_topics):
+            covariance = prior.covariance(k)
+            gain = gp.regress(covariance, self.precision[:, k], self.shift[:, k]).gain
+            found.append(covariance - covariance @ gain @ covariance)
+        self.covariance = np.stack(found)
+        self.mean = np.einsum("kij,jk->ik", self.covariance, self.shift)
+
+    def visit(self, d: int, counts: Counts) -> None:
+        """One document: cavity, bridge, words, bridge, message, and a step of the processes."""
+        variance = self.covariance[:, d, d]
+        precision = 1.0 / variance - self.precision[d]
+        if (precision <= 1e-10).any():
+            self.info["skipped_documents"] += 1
+            return
+        shift = self.mean[d] / variance - self.shift[d]
+        cavity = shift / precision
+        # A Dirichlet says nothing of Σ y; what the cavity says of it must not come back as news.
+        cavity -= cavity.mean()
+        alpha = to_dirichlet(cavity, 1.0 / precision)
+        kept = np.clip(alpha, *_ALPHAS)
+        self.info["clipped_dirichlets"] += int((kept != alpha).any())
+        counts.share_document(d, kept, _PASSES)
+        mean, spread = to_gaussian(kept + counts.doc_topic[d])
+        new_precision = 1.0 / spread - precision
+        new_shift = mean / spread - precision * cavity
+        weak = new_precision <= 0.0
+        self.info["clipped_messages"] += int(weak.sum())
+        new_precision[weak] = new_shift[weak] = 0.0
+        self._send(d, new_precision - self.precision[d], new_shift - self.shift[d])
+
+    def _send(self, d: int, precision: Array, shift: Array) -> None:
+        """Change a document's messages, damped, and all beliefs with them; O(topics × documents²)."""
+        precision, shift = self.damping * precision, self.damping * shift
+        column = self.covariance[:, :, d].copy()
+        own = column[:, d]
+        scale = precision / (1.0 + precision * own)
+        self.covariance -= scale[:, None, None] * column[:, :, None] * column[:, None, :]
+        self.mean += (column * ((shift - precision * self.mean[d]) / (1.0 + precision * own))[:, None]).T
+        self.precision[d] += precision
+        self.shift[d] += shift
+
+    def learn(self, shared: bool, n_steps: int = 15) -> None:
+        """Maximise the evidence of the messages (equation 11)."""
+        layout = Layout(len(self.hyper.shape.theta), len(self.hyper.noise), shared)
+        bounds = layout.bounds(self.hyper)
+        start = np.clip(layout.pack(self.hyper), [low for low, _ in bounds], [high for _, high in bounds])
+
+        def loss(x: Array) -> tuple[float, Array]:
+            value, gradient = message_evidence(x, layout, self.hyper, self.precision, self.shift)
+            return -value, -gradient
+
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": n_steps})
+        self.hyper = layout.unpack(np.asarray(found.x), self.hyper)
+        self.info["evidence_evaluations"] += int(found.nfev)
+        self.refresh()
+
+
+def message_evidence(x: Array, layout: Layout, hyper: Hyper, precision: Array, shift: Array) -> tuple[float, Array]:
+    """The log evidence of the messages, but for what no hyper-parameter changes, and its gradient by their logs."""
+    at = layout.unpack(x, hyper)
+    matrix, slopes = at.shape.with_gradient()
+    prior = at.prior(matrix)
+    total, value = np.zeros_like(matrix), 0.0
+    by_amplitude, by_noise = np.empty(layout.n_topics), np.empty(layout.n_topics)
+    for k in range(layout.n_topics):
+        found = gp.regress(prior.covariance(k), precision[:, k], shift[:, k])
+        pulled = np.outer(found.a, found.a) - found.gain
+        value += found.log_evidence
+        total += prior.amplitude[k] * pulled
+        by_amplitude[k] = prior.amplitude[k] * (pulled * matrix).sum()
+        by_noise[k] = prior.noise[k] * np.trace(pulled)
+    if layout.shared:
+        by_amplitude = by_amplitude.sum(keepdims=True)
+    return value, 0.5 * np.concatenate((np.einsum("ij,ijt->t", total, slopes), by_amplitude, by_noise))
+
+
+def fit_bridge(
+    counts: Counts, hyper: Hyper, schedule: Schedule, watch: Watch, damping: float
+) -> tuple[Messages, int, bool]:
+    """Sweeps over the documents after the warm-up; the last sweep, and whether the callback ended it."""
+    sweep, stopped = warm_up(counts, schedule, watch)
+    counts.recount()
+    messages = Messages(hyper, counts.bags.n_docs, damping)
+    since = 0
+    while sweep < schedule.n_iter and not stopped:
+        for d in range(counts.bags.n_docs):
+            messages.visit(d, counts)
+        sweep, since = sweep + 1, since + 1
+        counts.recount()
+        messages.refresh()
+        if schedule.learns and since % schedule.learn_every == 0:
+            messages.learn(schedule.shared_amplitude)
+        stopped = watch.after(sweep, lambda: counts.log_likelihood(softmax(messages.mean)))
+    return messages, sweep, stopped

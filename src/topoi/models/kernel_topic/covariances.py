@@ -1,0 +1,237 @@
+"""Covariance functions over named features, as scikit-learn's kernels: they compose with + and * and have gradients.
+
+*Kernel* here is a covariance function, not a compiled loop.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
+
+from topoi.errors import ModelError
+
+Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+class Proximity(Kernel):
+    """Rational quadratic kernel of how unlike documents are in several features; the default of kernel topic models.
+
+    k(d, d') = (1 + q / 2α)^(−α) with q = Σ over features of (distance / length scale)². Distances of numbers and dates
+    are in their own unit; names (categories, authors) are at distance 0 if the same and 1 if they differ; links
+    compare the vectors of shortest paths. With α = ∞ it is the squared exponential exp(−q / 2), which for links is
+    equation 20 of Hennig et al.
+
+    The paper takes |Δt| / l plus a constant where authors differ as the distance. Inside a rational quadratic that is
+    not positive definite; this sum of squares is.
+
+    Parameters
+    ----------
+    features : str or list of str, optional
+        Which features; all if not given.
+    length_scale : float or list of floats, optional
+        For each feature; learning starts there. If not given, a twentieth of a number's range, 1 for names.
+    alpha : float
+        How fast small and large scales mix; large values look like one scale only, ∞ is one.
+    length_scale_bounds, alpha_bounds : pair of floats, or "fixed"
+        The range for learning. If not given, length scales stay in a wide range about their start.
+    blocks : list of pairs
+        Where the features' coordinates are; filled in by a model.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> kernel = topoi.Proximity(["year", "authors"], length_scale=[5.0, 1.0])
+    >>> kernel.alpha
+    1.0
+    """
+
+    def __init__(
+        self,
+        features: Any = None,
+        length_scale: Any = None,
+        alpha: float = 1.0,
+        length_scale_bounds: Any = None,
+        alpha_bounds: Any = (0.05, 50.0),
+        blocks: Any = None,
+    ):
+        self.features = features
+        self.length_scale = length_scale
+        self.alpha = alpha
+        self.length_scale_bounds = length_scale_bounds
+        self.alpha_bounds = alpha_bounds
+        self.blocks = blocks
+
+    @property
+    def hyperparameter_length_scale(self) -> Hyperparameter:
+        """The length scales, one per feature."""
+        bounds = (1e-5, 1e5) if self.length_scale_bounds is None else self.length_scale_bounds
+        n = np.size(self.length_scale)
+        return Hyperparameter("length_scale", "numeric", bounds, n) if n > 1 else _scalar("length_scale", bounds)
+
+    @property
+    def hyperparameter_alpha(self) -> Hyperparameter:
+        """The mixture of scales; fixed if infinite."""
+        return _scalar("alpha", "fixed" if np.isinf(self.alpha) else self.alpha_bounds)
+
+    def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
+        """The kernel's matrix and, if asked for, its gradient by the logs of alpha and length scales."""
+        squares = self._squares(np.asarray(X), np.asarray(X if Y is None else Y))
+        q = np.sum(squares, axis=0)
+        if np.isinf(self.alpha):
+            value = np.exp(-0.5 * q)
+            by_scale = value
+        else:
+            base = 1.0 + q / (2.0 * self.alpha)
+            value = base ** (-self.alpha)
+            by_scale = value / base
+        if not eval_gradient:
+            return value
+        parts = []
+        if not self.hyperparameter_alpha.fixed:
+            parts.append(value * (0.5 * q / base - self.alpha * np.log(base)))
+        if not self.hyperparameter_length_scale.fixed:
+            parts += [square * by_scale for square in squares]
+        return value, np.stack(parts, axis=-1) if parts else np.empty((*value.shape, 0))
+
+    def _squares(self, X: NDArray[np.float64], Y: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """Each feature's squared distances, in its length scale."""
+        if self.blocks is None:
+            raise ModelError("this kernel has not met its features; give it to a KernelTopicModel")
+        scales = np.atleast_1d(self.length_scale)
+        return [
+            squared_distances(X[:, first:last], Y[:, first:last]) / scale**2
+            for (first, last), scale in zip(self.blocks, scales, strict=True)
+        ]
+
+    def diag(self, X: Any) -> NDArray[np.float64]:
+        """Ones."""
+        return np.ones(len(X))
+
+    def is_stationary(self) -> bool:
+        """It depends on distances only."""
+        return True
+
+    def __repr__(self) -> str:
+        scales = (
+            ", ".join(f"{s:.3g}" for s in np.atleast_1d(self.length_scale)) if self.length_scale is not None else ""
+        )
+        return f"Proximity({self.features!r}, length_scale=[{scales}], alpha={self.alpha:.3g})"
+
+
+def _scalar(name: str, bounds: Any) -> Hyperparameter:
+    return Hyperparameter(name, "numeric", bounds)
+
+
+def squared_distances(X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Squared Euclidean distances between rows; exactly zero between the same ones."""
+    from scipy.spatial.distance import cdist
+
+    if X.shape[1] <= 8:
+        return np.asarray(cdist(X, Y, "sqeuclidean"))
+    found = (X**2).sum(axis=1)[:, None] + (Y**2).sum(axis=1) - 2.0 * X @ Y.T
+    return np.where(found > 1e-9, found, 0.0)
+
+
+class On(Kernel):
+    """A kernel of scikit-learn applied to some of the features.
+
+    Parameters
+    ----------
+    features : str or list of str
+        Whose coordinates the kernel sees: one per number or date, in its own unit; one per name (1/√2 where the
+        document's only name is that one), so that documents with different names are at distance 1.
+    kernel : Kernel
+        Any of ``sklearn.gaussian_process.kernels``.
+    columns : list of int
+        Which coordinates these are; filled in by a model.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> from sklearn.gaussian_process.kernels import RBF, Matern
+    >>> kernel = topoi.On("year", Matern(10.0, nu=1.5)) + topoi.On("party", RBF(1.0))
+    >>> kernel.theta.round(2).tolist()
+    [2.3, 0.0]
+    """
+
+    def __init__(self, features: Any, kernel: Kernel, columns: Any = None):
+        self.features = features
+        self.kernel = kernel
+        self.columns = columns
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings, with those of the inner kernel."""
+        params: dict[str, Any] = {"features": self.features, "kernel": self.kernel, "columns": self.columns}
+        if deep:
+            params.update((f"kernel__{name}", value) for name, value in self.kernel.get_params().items())
+        return params
+
+    @property
+    def hyperparameters(self) -> list[Hyperparameter]:
+        """Those of the inner kernel."""
+        return [Hyperparameter(f"kernel__{h.name}", *h[1:4]) for h in self.kernel.hyperparameters]
+
+    @property
+    def theta(self) -> Any:
+        """Logs of the inner kernel's hyper-parameters."""
+        return self.kernel.theta
+
+    @theta.setter
+    def theta(self, theta: Any) -> None:
+        self.kernel.theta = theta
+
+    @property
+    def bounds(self) -> Any:
+        """Their range."""
+        return self.kernel.bounds
+
+    def __eq__(self, other: Any) -> bool:
+        return type(self) is type(other) and self.features == other.features and bool(self.kernel == other.kernel)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _seen(self, X: Any) -> NDArray[np.float64]:
+        if self.columns is None:
+            raise ModelError("this kernel has not met its features; give it to a KernelTopicModel")
+        return np.ascontiguousarray(np.asarray(X)[:, list(self.columns)])
+
+    def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
+        """The inner kernel's matrix for these features."""
+        return self.kernel(self._seen(X), None if Y is None else self._seen(Y), eval_gradient=eval_gradient)
+
+    def diag(self, X: Any) -> NDArray[np.float64]:
+        """The inner kernel's diagonal for these features."""
+        return np.asarray(self.kernel.diag(self._seen(X)))
+
+    def is_stationary(self) -> bool:
+        """As the inner kernel."""
+        return bool(self.kernel.is_stationary())
+
+    def __repr__(self) -> str:
+        return f"On({self.features!r}, {self.kernel})"
+
+
+class Callable(Kernel):
+    """A person's own function of two arrays of coordinates; it has nothing to learn."""
+
+    def __init__(self, function: Any):
+        self.function = function
+
+    def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
+        """The function's matrix."""
+        other = X if Y is None else Y
+        value = np.asarray(self.function(np.asarray(X), np.asarray(other)), np.float64)
+        if value.shape != (len(X), len(other)):
+            raise ModelError(f"the kernel gave a matrix of shape {value.shape} for {len(X)} and {len(other)} documents")
+        return (value, np.empty((*value.shape, 0))) if eval_gradient else value
+
+    def diag(self, X: Any) -> NDArray[np.float64]:
+        """The function of each row with itself."""
+        return np.array([self(row[None])[0, 0] for row in np.asarray(X)])
+
+    def is_stationary(self) -> bool:
+        """Nothing is known of it."""
+        return False

@@ -1,0 +1,373 @@
+"""The family's public face: ``KernelTopicModel``."""
+
+from __future__ import annotations
+
+import numbers
+import time
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from topoi.corpus.corpus import Corpus
+from topoi.corpus.vocabulary import Vocabulary
+from topoi.engine.chains import trace_frame
+from topoi.engine.executors import resolve_jobs
+from topoi.engine.progress import SweepInfo
+from topoi.errors import ModelError, StoreError
+from topoi.models.aspect.labels import AspectChain
+from topoi.models.aspect.state import Bags, Parameters
+from topoi.models.base import FittedModel
+from topoi.models.features.table import FeatureTable
+from topoi.models.kernel_topic.bridge import fit_bridge
+from topoi.models.kernel_topic.evidence import Hyper, Shape
+from topoi.models.kernel_topic.fitting import Counts, Schedule, Watch, each_topic, fit_laplace
+from topoi.models.kernel_topic.kernel_forms import as_kernel, bind, from_plain, to_plain
+from topoi.models.kernel_topic.laplace_bridge import from_expected_logs
+from topoi.models.kernel_topic.posterior import BridgePosterior, LaplacePosterior, mean_shares
+from topoi.models.kernel_topic.prediction import KernelPredictions
+from topoi.models.tables import Tables
+from topoi.models.topic_rows import topic_tables
+from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
+
+Array = NDArray[np.float64]
+# Beyond, a single matrix between all documents takes 200 MB, and there are two for every topic.
+MOST_DOCUMENTS = 5000
+
+
+class KernelTopicModel(Tables, KernelPredictions, FittedModel):
+    """Topics whose shares are smooth functions of time, people, links and any other metadata.
+
+    Each topic has a Gaussian process over the documents' features; a document's y is its value there plus noise, its
+    topic shares are softmax(y), and its words are drawn as in LDA. Predictions from metadata alone come with bands.
+
+    Parameters
+    ----------
+    n_topics : int
+        How many topics.
+    features : list of str, or dict
+        Columns of ``corpus.documents``, or ``"authors"``; kinds are recognised, or named: ``{"decade": "category"}``.
+        Kinds are number, date, category, names (lists of names) and links (lists of documents' ids).
+    kernel : kernel, function or matrix, optional
+        What makes documents alike: ``topoi.Proximity`` over all features if not given; any kernel of scikit-learn,
+        sums and products, over all coordinates or, in ``topoi.On``, some features; a function of two arrays of
+        coordinates; or a matrix of similarities between the documents, without features.
+    inference : {"laplace", "bridge"}
+        Newton's method on the joint posterior of all documents; or the scheme of the paper, messages between
+        Dirichlet and Gaussian beliefs, which may drift (see the page on kernel topics).
+    amplitude : {"per-topic", "shared"}
+        Whether topics differ in how far they swing. The kernel's shape is shared in any case.
+    learn_kernel : bool
+        Whether kernel, amplitudes and noise are learned, by maximising the evidence.
+    noise : float or array
+        Variance of documents about the function, per topic; where learning starts.
+    beta : float
+        Dirichlet parameter of words in topics.
+    n_iter, n_warmup : int
+        Sweeps over the words; the first ``n_warmup`` are those of LDA.
+    process_every, learn_every : int
+        Sweeps between steps of the processes (for ``"bridge"`` each sweep is one), and of the hyper-parameters.
+    damping : float
+        For ``"bridge"``: how much of each message is sent.
+    n_jobs : int
+        Threads, -1 for all cores. Never changes the result.
+    random_state : int, generator or None
+        Seeds the start. The same number gives the same bits.
+    evaluate_every : int
+        Sweeps between entries of ``trace_``.
+    progress : bool, optional
+        A progress bar; on a terminal only if not given.
+
+    Attributes
+    ----------
+    topic_word_ : ndarray
+        P(word | topic), topics × words.
+    doc_topic_ : ndarray
+        Mean topic shares of the training documents.
+    kernel_ : kernel
+        As learned.
+    amplitude_, noise_ : ndarray
+        Variances of each topic's function, and of documents about it.
+    alpha_ : ndarray
+        The Dirichlet that the training documents' shares are nearest to: what is believed of one without metadata.
+    table_ : FeatureTable
+        How features are encoded.
+    trace_ : DataFrame
+        chain (always 0), sweep, log_joint: here the log-likelihood of the words, log_joint_per_token.
+    fit_info_ : dict
+        Steps, evaluations of the evidence, what was missing, skipped or clipped, seconds.
+
+    References
+    ----------
+    Hennig, Stern, Herbrich and Graepel, Kernel topic models, AISTATS 2012.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> words = [["war"] * 20 if year < 1950 else ["trade"] * 20 for year in range(1900, 2000)]
+    >>> corpus = topoi.Corpus.from_tokens(words, dates=list(range(1900, 2000)))
+    >>> model = topoi.KernelTopicModel(2, features=["year"], n_iter=40, n_warmup=20, random_state=0).fit(corpus)
+    >>> early, late = model.predict({"year": [1920.5, 1980.5]}, noise=False).groupby("row")["mean"].max().round(1)
+    >>> bool(early > 0.8), bool(late > 0.8)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 10,
+        *,
+        features: Any = None,
+        kernel: Any = None,
+        inference: str = "laplace",
+        amplitude: str = "per-topic",
+        learn_kernel: bool = True,
+        noise: Any = 0.5,
+        beta: float = 0.01,
+        n_iter: int = 150,
+        n_warmup: int = 100,
+        process_every: int = 5,
+        learn_every: int = 20,
+        damping: float = 0.5,
+        n_jobs: int | None = 1,
+        random_state: Any = None,
+        evaluate_every: int = 10,
+        progress: bool | None = None,
+    ):
+        self.n_topics = n_topics
+        self.features = features
+        self.kernel = kernel
+        self.inference = inference
+        self.amplitude = amplitude
+        self.learn_kernel = learn_kernel
+        self.noise = noise
+        self.beta = beta
+        self.n_iter = n_iter
+        self.n_warmup = n_warmup
+        self.process_every = process_every
+        self.learn_every = learn_every
+        self.damping = damping
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.evaluate_every = evaluate_every
+        self.progress = progress
+
+    def _checked_settings(self) -> None:
+        choice("inference", self.inference, ("laplace", "bridge"))
+        choice("amplitude", self.amplitude, ("per-topic", "shared"))
+        choice("learn_kernel", self.learn_kernel, (False, True))
+        whole_number("n_topics", self.n_topics, 2)
+        for name in ("process_every", "learn_every", "evaluate_every"):
+            whole_number(name, getattr(self, name))
+        for name in ("n_iter", "n_warmup"):
+            whole_number(name, getattr(self, name), 0)
+        positive_vector("beta", self.beta, 1, "beta")
+        positive_vector("noise", self.noise, self.n_topics, "n_topics")
+        damping = self.damping
+        if isinstance(damping, bool) or not isinstance(damping, numbers.Real) or not 0 < damping <= 1:
+            raise ModelError(f"damping is {damping!r}; it is the share of a message that is sent: above 0, at most 1")
+
+    def fit(self, X: Corpus, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+        """Fit the model to a corpus with metadata.
+
+        Parameters
+        ----------
+        X : Corpus
+            At most 5,000 documents: the cost is cubic in their number.
+        y : None
+            Ignored; scikit-learn's convention.
+        callback : callable, optional
+            Called with a ``SweepInfo`` after each sweep; a true result ends the sweeps.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]] * 5, dates=list(range(2000, 2010)))
+        >>> topoi.KernelTopicModel(2, features=["year"], n_iter=10, n_warmup=5, random_state=0).fit(corpus).n_iter_
+        10
+        """
+        self._checked_settings()
+        corpus, n_topics = self._checked_corpus(X), self.n_topics
+        table, shape = self._shape(corpus)
+        seed, jobs, begin = resolve_seed(self.random_state), resolve_jobs(self.n_jobs), time.perf_counter()
+        noise = positive_vector("noise", self.noise, n_topics, "n_topics")
+        hyper = Hyper(shape, np.ones(n_topics), noise)
+        schedule = Schedule(
+            self.n_iter, self.n_warmup, self.process_every, self.learn_every, self.evaluate_every, seed,
+            self.amplitude == "shared", self.learn_kernel,
+        )  # fmt: skip
+        counts = Counts(Bags.from_corpus(corpus), corpus.n_words, n_topics, seed, float(self.beta))
+        posterior: LaplacePosterior | BridgePosterior
+        with (
+            each_topic(jobs, n_topics) as each,
+            Watch(type(self).__name__, self.progress, schedule, corpus.n_tokens, callback) as watch,
+        ):
+            if self.inference == "laplace":
+                process, sweep, stopped = fit_laplace(counts, hyper, schedule, watch, each)
+                posterior, info = LaplacePosterior(process.hyper, process.y, counts.doc_topic, jobs), process.info
+            else:
+                messages, sweep, stopped = fit_bridge(counts, hyper, schedule, watch, float(self.damping))
+                rest = messages.precision, messages.shift, counts.doc_topic, jobs
+                posterior, info = BridgePosterior(messages.hyper, *rest), messages.info
+        # Nothing of an earlier fit is touched before here: a fit that fails leaves it whole.
+        self._settings = self.get_params(deep=False)
+        self._accept(corpus, table, posterior, counts.topic_word, seed)
+        self.n_iter_, self.trace_ = sweep, trace_frame([watch.trace], corpus.n_tokens)
+        self.fit_info_ = {
+            "model": type(self).__name__,
+            "seed": seed,
+            "n_sweeps": sweep,
+            "n_chains": 1,
+            "interrupted": stopped,
+            "seconds": time.perf_counter() - begin,
+            "missing": {} if table is None else table.unknown(corpus),
+            **info,
+        }
+        return self
+
+    def _checked_corpus(self, corpus: Any) -> Corpus:
+        if not isinstance(corpus, Corpus):
+            raise ModelError(f"pass a topoi.Corpus, which has metadata, not {type(corpus).__name__}")
+        if corpus.n_docs < 2 or corpus.n_words == 0:
+            raise ModelError(f"the corpus has {corpus.n_docs} documents and {corpus.n_words} words: nothing to fit")
+        if corpus.n_docs > MOST_DOCUMENTS:
+            raise ModelError(
+                f"the corpus has {corpus.n_docs:,} documents; exact inference takes time cubic in their number and is "
+                f"limited to {MOST_DOCUMENTS:,}: fit a sample, corpus.split(test_size=...), or whole years as documents"
+            )
+        return corpus
+
+    def _shape(self, corpus: Corpus) -> tuple[FeatureTable | None, Shape]:
+        if isinstance(self.kernel, np.ndarray | list):
+            if self.features is not None:
+                raise ModelError("kernel is a matrix and features are named; a matrix needs no features")
+            return None, Shape(None, _similarities(self.kernel, corpus.n_docs))
+        if self.features is None:
+            raise ModelError('features is not given; name columns of corpus.documents, features=["year"] for one')
+        table = FeatureTable.learn(corpus, self.features)
+        return table, Shape(bind(as_kernel(self.kernel), table), table.coordinates)
+
+    def _accept(
+        self,
+        corpus: Corpus,
+        table: FeatureTable | None,
+        posterior: LaplacePosterior | BridgePosterior,
+        topic_word: Array,
+        seed: int,
+    ) -> None:
+        self.corpus_, self.table_, self._posterior, self._seed = corpus, table, posterior, seed
+        self.topic_word_ = topic_word
+        self.vocabulary_: Vocabulary = corpus.vocabulary
+        self.authors_ = np.zeros(0, object)
+        self.doc_topic_ = mean_shares(*posterior.training())
+        self._population = from_expected_logs(np.log(self.doc_topic_).mean(axis=0, keepdims=True))[0]
+        weight = self.doc_topic_ * (posterior.counts.sum(axis=1, keepdims=True) + 1.0)
+        self.chains_ = [AspectChain(corpus, Parameters.pad(topic_word.T, self._population), weight, seed)]
+
+    @property
+    def _first(self) -> AspectChain:
+        check_is_fitted(self, "n_iter_")
+        return self.chains_[0]
+
+    @property
+    def kernel_(self) -> Any:
+        """The kernel as learned; None if it is a matrix."""
+        check_is_fitted(self, "n_iter_")
+        return self._posterior.hyper.shape.kernel
+
+    @property
+    def amplitude_(self) -> Array:
+        """The variance of each topic's function, relative to the kernel's."""
+        check_is_fitted(self, "n_iter_")
+        return self._posterior.hyper.amplitude.copy()
+
+    @property
+    def noise_(self) -> Array:
+        """The variance of documents about each topic's function."""
+        check_is_fitted(self, "n_iter_")
+        return self._posterior.hyper.noise.copy()
+
+    @property
+    def alpha_(self) -> Array:
+        """The Dirichlet that the training documents' shares are nearest to."""
+        check_is_fitted(self, "n_iter_")
+        return self._population.copy()
+
+    # What a file holds.
+
+    def _plain_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
+        kernel = settings["kernel"]
+        # A matrix is among the arrays; a list of lists of it would be the larger part of the file.
+        plain = None if isinstance(kernel, np.ndarray | list) else to_plain(kernel)
+        return super()._plain_settings(settings | {"kernel": None}) | {"kernel": plain}
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        hyper = self._posterior.hyper
+        progress = {
+            "sweep": self.n_iter_,
+            "seed": self._seed,
+            "trace": self.trace_[["sweep", "log_joint"]].to_numpy().tolist(),
+            "kernel": to_plain(hyper.shape.kernel),
+            "features": None if self.table_ is None else self.table_.to_plain(),
+        }
+        arrays = {
+            "topic_word": self.topic_word_,
+            "coordinates": hyper.shape.coordinates,
+            "amplitude": hyper.amplitude,
+            "noise": hyper.noise,
+            "chain0_beta": self._first.beta,
+            **self._posterior.arrays(),
+        }
+        return progress, arrays
+
+    def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
+        return topic_tables(corpus, self._first, 0, True)
+
+    def _parameters(self) -> dict[str, Any]:
+        first = self._first
+        return {"alpha_sum": first.alpha_sum, "beta_sum": float(first.priors.beta_sum), "beta": float(first.beta[0])}
+
+    def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Take over what ``save`` wrote, checked."""
+        self._checked_settings()
+        progress, names = meta["progress"], ("topic_word", "coordinates", "amplitude", "noise", "doc_counts")
+        words, coordinates, amplitude, noise, counts = (np.array(arrays[name], np.float64) for name in names)
+        n_topics = whole_number("n_topics", self.n_topics, 2)
+        per_document = (corpus.n_docs, n_topics)
+        if words.shape != (n_topics, corpus.n_words) or counts.shape != per_document or (words <= 0).any():
+            raise StoreError("the arrays of the kernel topic model do not fit its corpus")
+        if amplitude.shape != (n_topics,) or noise.shape != (n_topics,) or len(coordinates) != corpus.n_docs:
+            raise StoreError("the hyper-parameters of the kernel topic model do not fit its topics")
+        table = kernel = None
+        if progress["features"] is not None:
+            table, kernel = FeatureTable.from_plain(progress["features"], coordinates), from_plain(progress["kernel"])
+        hyper = Hyper(Shape(kernel, coordinates), amplitude, noise)
+        messages = ("y",) if self.inference == "laplace" else ("precision", "shift")
+        found = [np.array(arrays[name], np.float64) for name in messages]
+        if any(array.shape != per_document for array in found):
+            raise StoreError("the posterior of the kernel topic model does not fit its corpus")
+        family: Any = LaplacePosterior if self.inference == "laplace" else BridgePosterior
+        if kernel is None:
+            self.kernel = coordinates
+        self._settings = self.get_params(deep=False)
+        seed = resolve_seed(whole_number("seed", progress["seed"], 0))
+        self._accept(corpus, table, family(hyper, *found, counts, resolve_jobs(self.n_jobs)), words, seed)
+        self.n_iter_ = whole_number("sweep", progress["sweep"], 0)
+        self.trace_ = trace_frame([[(int(s), float(v)) for s, v in progress["trace"]]], corpus.n_tokens)
+        self.fit_info_ = dict(meta["fit_info"])
+        return self
+
+
+def _similarities(matrix: Any, n_docs: int) -> Array:
+    try:
+        found = np.array(matrix, np.float64)
+    except (TypeError, ValueError):
+        raise ModelError("kernel is not a matrix of numbers") from None
+    if found.shape != (n_docs, n_docs):
+        raise ModelError(f"kernel has the shape {found.shape}; it must be {n_docs} × {n_docs}, documents × documents")
+    if not np.isfinite(found).all() or not np.allclose(found, found.T):
+        raise ModelError("kernel is a matrix that is not symmetric, or not finite")
+    if np.linalg.eigvalsh(found).min() < -1e-6 * np.abs(found).max():
+        raise ModelError("kernel is a matrix that is not positive definite: it has negative eigenvalues")
+    return found

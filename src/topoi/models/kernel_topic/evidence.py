@@ -1,0 +1,160 @@
+"""Hyper-parameters by the evidence: the kernel's shape, each topic's amplitude and each topic's noise."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.optimize import minimize
+from sklearn.gaussian_process.kernels import Kernel
+
+from topoi.errors import ModelError
+from topoi.models.kernel_topic.gaussian_process import Each, Prior, Sites, Solution, serially, solve
+
+Array = NDArray[np.float64]
+AMPLITUDES, NOISES = (1e-3, 1e2), (1e-4, 25.0)
+# Four is a standard deviation of two for the log of a topic's overall odds: wide, but not flat.
+MEAN_VARIANCE = 4.0
+
+
+class Shape:
+    """The matrix all topics share, but for amplitudes: a kernel at the documents' coordinates, or a given matrix."""
+
+    def __init__(self, kernel: Kernel | None, coordinates: Array) -> None:
+        self.kernel, self.coordinates = kernel, coordinates
+
+    @property
+    def theta(self) -> Array:
+        """Logs of what can be learned of it."""
+        return np.zeros(0) if self.kernel is None else np.asarray(self.kernel.theta, np.float64)
+
+    @property
+    def bounds(self) -> Array:
+        """The range of ``theta``."""
+        return np.zeros((0, 2)) if self.kernel is None or not len(self.theta) else np.asarray(self.kernel.bounds)
+
+    def at(self, theta: Array) -> Shape:
+        """The same with other hyper-parameters."""
+        return self if self.kernel is None else Shape(self.kernel.clone_with_theta(theta), self.coordinates)
+
+    def matrix(self) -> Array:
+        """Between the training documents."""
+        return _checked(self.coordinates if self.kernel is None else self.kernel(self.coordinates))
+
+    def with_gradient(self) -> tuple[Array, Array]:
+        """The matrix and its derivatives by ``theta``, on the last axis."""
+        if self.kernel is None or not len(self.theta):
+            return self.matrix(), np.empty((*self.coordinates.shape[:1] * 2, 0))
+        value, gradient = self.kernel(self.coordinates, eval_gradient=True)
+        return _checked(value), gradient
+
+    def cross(self, coordinates: Array, diagonal: Any = None) -> tuple[Array, Array]:
+        """Between new documents and the training documents, and the new ones' own values."""
+        if self.kernel is None:
+            own = np.mean(np.diag(self.coordinates)) if diagonal is None else diagonal
+            return coordinates, np.full(len(coordinates), own, np.float64)
+        return self.kernel(coordinates, self.coordinates), np.asarray(self.kernel.diag(coordinates), np.float64)
+
+
+def _checked(matrix: Any) -> Array:
+    found = np.asarray(matrix, np.float64)
+    if not np.isfinite(found).all():
+        raise ModelError("the kernel's matrix has entries that are not finite numbers")
+    return found
+
+
+class Hyper(NamedTuple):
+    """Hyper-parameters: the shape, and amplitude and noise (variances) of each topic."""
+
+    shape: Shape
+    amplitude: Array
+    noise: Array
+
+    def prior(self, matrix: Array | None = None) -> Prior:
+        """The prior they make."""
+        return Prior(self.shape.matrix() if matrix is None else matrix, self.amplitude, self.noise, MEAN_VARIANCE)
+
+
+class Layout(NamedTuple):
+    """Where hyper-parameters are in one vector of logs: theta, amplitudes (one or one per topic), noises."""
+
+    n_theta: int
+    n_topics: int
+    shared: bool
+
+    def pack(self, hyper: Hyper) -> Array:
+        """Hyper-parameters as a vector."""
+        amplitude = hyper.amplitude[:1] if self.shared else hyper.amplitude
+        return np.concatenate((hyper.shape.theta, np.log(amplitude), np.log(hyper.noise)))
+
+    def unpack(self, x: Array, hyper: Hyper) -> Hyper:
+        """A vector as hyper-parameters."""
+        amplitude = np.exp(x[self.n_theta : -self.n_topics])
+        if self.shared:
+            amplitude = np.repeat(amplitude, self.n_topics)
+        return Hyper(hyper.shape.at(x[: self.n_theta]), amplitude, np.exp(x[-self.n_topics :]))
+
+    def bounds(self, hyper: Hyper) -> list[tuple[float, float]]:
+        """The range of each entry."""
+        ranges = [(float(low), float(high)) for low, high in hyper.shape.bounds]
+        ranges += [(np.log(AMPLITUDES[0]), np.log(AMPLITUDES[1]))] * (1 if self.shared else self.n_topics)
+        return ranges + [(np.log(NOISES[0]), np.log(NOISES[1]))] * self.n_topics
+
+
+def evidence_and_gradient(
+    x: Array, layout: Layout, hyper: Hyper, sites: Sites, each: Each = serially
+) -> tuple[float, Array]:
+    """The log evidence for fixed sites and its gradient by the vector of logs; O(topics × documents³).
+
+    With a = C⁻¹ŷ and G = (C + W⁻¹)⁻¹, the derivative by any parameter of C_k is ½ aᵀC'a − ½ tr(G_kk C'); G_kk is
+    E_k − E_k (Σ E)⁻¹ E_k.
+    """
+    at = layout.unpack(x, hyper)
+    matrix, slopes = at.shape.with_gradient()
+    prior = at.prior(matrix)
+    found = solve(prior, sites, each)
+
+    def one(k: int) -> tuple[Array, float, float]:
+        pulled = _pulled(found, k)
+        return prior.amplitude[k] * pulled, float((pulled * matrix).sum()), float(np.trace(pulled))
+
+    parts = each(one, layout.n_topics)
+    total = parts[0][0]
+    for part in parts[1:]:
+        total = total + part[0]
+    by_theta = np.einsum("ij,ijt->t", total, slopes)
+    by_amplitude = prior.amplitude * np.array([part[1] for part in parts])
+    by_noise = prior.noise * np.array([part[2] for part in parts])
+    if layout.shared:
+        by_amplitude = by_amplitude.sum(keepdims=True)
+    return found.log_evidence, 0.5 * np.concatenate((by_theta, by_amplitude, by_noise))
+
+
+def _pulled(found: Solution, k: int) -> Array:
+    """aaᵀ − G_kk: what the derivative of C_k is weighed by."""
+    half = solve_triangular(found.joint, found.gain[k], lower=True, check_finite=False)
+    return np.asarray(np.outer(found.a[:, k], found.a[:, k]) - found.gain[k] + half.T @ half)
+
+
+class Learned(NamedTuple):
+    """What learning ended with."""
+
+    hyper: Hyper
+    log_evidence: float
+    n_evaluations: int
+
+
+def learn(hyper: Hyper, sites: Sites, shared: bool, each: Each = serially, n_steps: int = 15) -> Learned:
+    """Maximise the evidence for fixed sites by L-BFGS, within wide bounds."""
+    layout = Layout(len(hyper.shape.theta), len(hyper.noise), shared)
+
+    def loss(x: Array) -> tuple[float, Array]:
+        value, gradient = evidence_and_gradient(x, layout, hyper, sites, each)
+        return -value, -gradient
+
+    bounds = layout.bounds(hyper)
+    start = np.clip(layout.pack(hyper), [low for low, _ in bounds], [high for _, high in bounds])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": n_steps})
+    return Learned(layout.unpack(np.asarray(found.x), hyper), float(-found.fun), int(found.nfev))

@@ -1,0 +1,201 @@
+"""How a kernel topic model is fitted: sweeps over the words, steps of the Gaussian process, steps of its parameters."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from threadpoolctl import threadpool_limits
+
+from topoi.engine.executors import open_executor
+from topoi.engine.progress import SweepInfo, open_progress
+from topoi.models.aspect.state import Bags
+from topoi.models.kernel_topic import words
+from topoi.models.kernel_topic.evidence import Hyper, learn
+from topoi.models.kernel_topic.gaussian_process import Each, Mode, find_mode, sites_at, start_at
+
+Array = NDArray[np.float64]
+# Within a fit Newton's method need not settle: the next sweep moves the counts anyway.
+_STEPS_WITHIN, _WARM_ALPHA = 3, 0.5
+
+
+class Schedule(NamedTuple):
+    """When what happens: sweeps of LDA first, then a step of the process every so many sweeps."""
+
+    n_iter: int
+    n_warmup: int
+    process_every: int
+    learn_every: int
+    evaluate_every: int
+    seed: int
+    shared_amplitude: bool
+    learns: bool
+
+
+@contextmanager
+def each_topic(n_jobs: int, n_topics: int) -> Iterator[Each]:
+    """Work on topics, several at a time; one BLAS thread each, so that the result does not depend on their number."""
+    with threadpool_limits(limits=1, user_api="blas"), open_executor(n_jobs, n_topics) as executor:
+        yield lambda function, n: list(executor.map(function, range(n)))
+
+
+class Counts:
+    """Every entry's shares and the expected counts they make."""
+
+    def __init__(self, bags: Bags, n_words: int, n_topics: int, seed: int, beta: float) -> None:
+        random = np.random.default_rng(seed)
+        shares = random.exponential(size=(len(bags.row), n_topics))
+        self.bags, self.beta = bags, beta
+        self.shares = shares / shares.sum(axis=1, keepdims=True)
+        self.doc_topic = np.zeros((bags.n_docs, n_topics))
+        self.word_topic = np.zeros((n_words, n_topics))
+        self.topic = np.zeros(n_topics)
+        self.recount()
+
+    @property
+    def _arrays(self) -> tuple[Array, Array, Array, Array]:
+        return self.shares, self.doc_topic, self.word_topic, self.topic
+
+    def recount(self) -> None:
+        """The counts from the shares: rounding does not add up."""
+        words.count(self.bags, *self._arrays)
+
+    def sweep(self, base: Array, counted: bool) -> None:
+        """Share every word anew."""
+        words.sweep(self.bags, *self._arrays, base, counted, self.beta)
+
+    def share_document(self, d: int, base: Array, n_passes: int) -> None:
+        """Share one document's words anew."""
+        words.share_document(self.bags, d, *self._arrays, base, self.beta, n_passes)
+
+    @property
+    def topic_word(self) -> Array:
+        """P(word | topic), topics × words."""
+        smooth = self.word_topic + self.beta
+        return np.ascontiguousarray((smooth / smooth.sum(axis=0)).T)
+
+    def log_likelihood(self, mixture: Array) -> float:
+        """Log probability of the words under these mixtures of the documents."""
+        found = np.empty(self.bags.n_docs)
+        words.score(self.bags, np.ascontiguousarray(self.topic_word.T), np.ascontiguousarray(mixture), found)
+        return float(found.sum())
+
+
+def softmax(y: Array) -> Array:
+    """Shares of topics, along the last axis."""
+    return np.asarray(np.exp(y - logsumexp(y, axis=-1, keepdims=True)))
+
+
+def smoothed(counts: Array) -> Array:
+    """Shares of topics of each document, from its counts."""
+    rows = counts + _WARM_ALPHA
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+class Watch:
+    """Progress, the trace, and the user's callback."""
+
+    def __init__(self, title: str, progress: bool | None, schedule: Schedule, n_tokens: int, callback: Any) -> None:
+        self._bar = open_progress(progress, title, schedule.n_iter)
+        self._schedule, self._n_tokens, self._callback = schedule, n_tokens, callback
+        self._begin = time.perf_counter()
+        self.trace: list[tuple[int, float]] = []
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(self, *problem: Any) -> None:
+        self._bar.close()
+
+    def after(self, sweep: int, log_likelihood: Callable[[], float]) -> bool:
+        """Note a sweep; true if the callback wants the fit to end."""
+        value = None
+        if sweep % self._schedule.evaluate_every == 0 or sweep == self._schedule.n_iter:
+            self.trace.append((sweep, log_likelihood()))
+            value = self.trace[-1][1] / max(self._n_tokens, 1)
+        seconds = time.perf_counter() - self._begin
+        info = SweepInfo(sweep, self._schedule.n_iter, value, sweep * self._n_tokens / max(seconds, 1e-9), seconds)
+        self._bar.update(info)
+        return self._callback is not None and bool(self._callback(info))
+
+
+def warm_up(counts: Counts, schedule: Schedule, watch: Watch) -> tuple[int, bool]:
+    """Sweeps of LDA: topics take shape before the process is asked about them. The last sweep; whether to stop."""
+    base = np.full_like(counts.doc_topic, _WARM_ALPHA)
+    for sweep in range(1, min(schedule.n_warmup, schedule.n_iter) + 1):
+        counts.sweep(base, True)
+        if watch.after(sweep, lambda: counts.log_likelihood(smoothed(counts.doc_topic))):
+            return sweep, True
+    return min(schedule.n_warmup, schedule.n_iter), False
+
+
+def first_y(counts: Array) -> Array:
+    """Where y begins: the logs of the documents' shares, centred."""
+    logs = np.log(smoothed(counts))
+    return np.asarray(logs - logs.mean(axis=1, keepdims=True))
+
+
+class Process:
+    """The Gaussian process's side of a fit by ``inference="laplace"``: y, and the hyper-parameters."""
+
+    def __init__(self, hyper: Hyper, y: Array, schedule: Schedule, each: Each) -> None:
+        self.hyper, self.y, self._schedule, self._each = hyper, y, schedule, each
+        self.prior = hyper.prior()
+        self.a = start_at(self.prior, y, each)
+        self.info = {"newton_steps": 0, "newton_unfinished": 0, "evidence_evaluations": 0, "evidence_steps": 0}
+
+    def step(self, counts: Array, n_steps: int | None) -> Mode:
+        """Newton's method from where it was."""
+        found = find_mode(self.prior, counts, self.y, self.a, self._each, n_steps=n_steps)
+        self.y, self.a = found.y, found.a
+        self.info["newton_steps"] += found.n_steps
+        if n_steps is None:
+            self.info["newton_unfinished"] += not found.converged
+        return found
+
+    def learn(self, counts: Array) -> None:
+        """Maximise the evidence with the sites at y; y stays."""
+        if not self._schedule.learns:
+            return
+        found = learn(self.hyper, sites_at(self.y, counts), self._schedule.shared_amplitude, self._each)
+        self.hyper, self.prior = found.hyper, found.hyper.prior()
+        self.a = start_at(self.prior, self.y, self._each)
+        self.info["evidence_evaluations"] += found.n_evaluations
+        self.info["evidence_steps"] += 1
+
+
+def fit_laplace(
+    counts: Counts, hyper: Hyper, schedule: Schedule, watch: Watch, each: Each
+) -> tuple[Process, int, bool]:
+    """Words and process in turn: the expected counts are the process's likelihood.
+
+    The last sweep, and whether the callback ended it.
+    """
+    sweep, stopped = warm_up(counts, schedule, watch)
+    counts.recount()
+    process = Process(hyper, first_y(counts.doc_topic), schedule, each)
+    for _ in range(2):
+        process.step(counts.doc_topic, _STEPS_WITHIN)
+        process.learn(counts.doc_topic)
+    process.step(counts.doc_topic, _STEPS_WITHIN)
+    since = 0
+    while sweep < schedule.n_iter and not stopped:
+        counts.sweep(softmax(process.y), False)
+        sweep, since = sweep + 1, since + 1
+        if since % schedule.process_every == 0:
+            counts.recount()
+            process.step(counts.doc_topic, _STEPS_WITHIN)
+        if since % schedule.learn_every == 0:
+            process.learn(counts.doc_topic)
+            process.step(counts.doc_topic, _STEPS_WITHIN)
+        stopped = watch.after(sweep, lambda: counts.log_likelihood(softmax(process.y)))
+    counts.recount()
+    process.step(counts.doc_topic, None)
+    process.learn(counts.doc_topic)
+    process.step(counts.doc_topic, None)
+    return process, sweep, stopped

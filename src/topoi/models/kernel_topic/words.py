@@ -1,0 +1,122 @@
+"""The words' side, compiled: which topics the words of a document are shared among, topics integrated out.
+
+The rule is that of collapsed variational inference (Teh et al. 2007) without its second-order terms, with a
+document's mixture explicit: q(k | word w of document d) ∝ side_dk · (N_wk + β) / (N_k + Wβ), where a token's own share
+is left out of the counts. Kernel topic models have side_dk = exp(y_dk); the warm-up is LDA, α + N_dk.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from topoi.kernels.jit import compiled, lean
+
+
+@compiled
+def count(bags, shares, doc_topic, word_topic, topic):
+    """Expected counts from the shares of all entries (word of a document); O(entries × topics)."""
+    doc_topic[:] = 0.0
+    word_topic[:] = 0.0
+    topic[:] = 0.0
+    for d in range(bags.doc_start.shape[0] - 1):
+        for i in range(bags.doc_start[d], bags.doc_start[d + 1]):
+            for k in range(topic.shape[0]):
+                n = bags.times[i] * shares[i, k]
+                doc_topic[d, k] += n
+                word_topic[bags.row[i], k] += n
+                topic[k] += n
+
+
+@lean
+def _share_words(bags, d, shares, doc_topic, word_topic, topic, base, counted, beta, new):
+    """Share the words of one document anew, one after the other, and keep the counts up to date."""
+    n_topics, beta_sum = topic.shape[0], beta * word_topic.shape[0]
+    for i in range(bags.doc_start[d], bags.doc_start[d + 1]):
+        w, n, total = bags.row[i], bags.times[i], 0.0
+        for k in range(n_topics):
+            own = shares[i, k]
+            side = base[k] + (max(doc_topic[d, k] - own, 0.0) if counted else 0.0)
+            new[k] = side * (max(word_topic[w, k] - own, 0.0) + beta) / (max(topic[k] - own, 0.0) + beta_sum)
+            total += new[k]
+        for k in range(n_topics):
+            share = new[k] / total
+            change = n * (share - shares[i, k])
+            shares[i, k] = share
+            doc_topic[d, k] += change
+            word_topic[w, k] += change
+            topic[k] += change
+
+
+@compiled
+def sweep(bags, shares, doc_topic, word_topic, topic, base, counted, beta):
+    """Share all words anew, document by document; O(entries × topics).
+
+    ``base`` is each document's side, documents × topics, to which its own counts are added if ``counted``.
+    """
+    new = np.empty(topic.shape[0])
+    for d in range(bags.doc_start.shape[0] - 1):
+        _share_words(bags, d, shares, doc_topic, word_topic, topic, base[d], counted, beta, new)
+
+
+@compiled
+def share_document(bags, d, shares, doc_topic, word_topic, topic, base, beta, n_passes):
+    """Some passes over one document alone, with its own counts: for a scheme that goes from one to the next."""
+    new = np.empty(topic.shape[0])
+    for _ in range(n_passes):
+        _share_words(bags, d, shares, doc_topic, word_topic, topic, base, True, beta, new)
+
+
+@compiled
+def fold_in(bags, word_topic, prior, first, last, tolerance, max_passes, doc_topic):
+    """Expected counts of new documents' topics into ``doc_topic``: P(word | topic) and Dirichlet priors are fixed.
+
+    ``word_topic`` is words × topics, ``prior`` documents × topics. Passes end when no count changes by ``tolerance``
+    per word.
+    """
+    n_topics = prior.shape[1]
+    new = np.empty(n_topics)
+    for d in range(first, last):
+        begin, end = bags.doc_start[d], bags.doc_start[d + 1]
+        shares = np.empty((end - begin, n_topics))
+        length = 0.0
+        doc_topic[d] = 0.0
+        for i in range(begin, end):
+            total = 0.0
+            for k in range(n_topics):
+                new[k] = word_topic[bags.row[i], k] * prior[d, k]
+                total += new[k]
+            length += bags.times[i]
+            for k in range(n_topics):
+                shares[i - begin, k] = new[k] / total if total > 0.0 else 1.0 / n_topics
+                doc_topic[d, k] += bags.times[i] * shares[i - begin, k]
+        for _ in range(max_passes):
+            largest = 0.0
+            for i in range(begin, end):
+                total = 0.0
+                for k in range(n_topics):
+                    own = shares[i - begin, k]
+                    new[k] = word_topic[bags.row[i], k] * (prior[d, k] + max(doc_topic[d, k] - own, 0.0))
+                    total += new[k]
+                for k in range(n_topics):
+                    share = new[k] / total if total > 0.0 else 1.0 / n_topics
+                    change = bags.times[i] * (share - shares[i - begin, k])
+                    shares[i - begin, k] = share
+                    doc_topic[d, k] += change
+                    largest = max(largest, abs(change))
+            if largest < tolerance * length:
+                break
+
+
+@compiled
+def score(bags, word_topic, mixture, log_p):
+    """Σ n log Σ_k P(w | k) mixture_dk for every document; O(entries × topics)."""
+    for d in range(bags.doc_start.shape[0] - 1):
+        total = 0.0
+        for i in range(bags.doc_start[d], bags.doc_start[d + 1]):
+            p = 0.0
+            for k in range(mixture.shape[1]):
+                p += word_topic[bags.row[i], k] * mixture[d, k]
+            total += bags.times[i] * math.log(p)
+        log_p[d] = total
