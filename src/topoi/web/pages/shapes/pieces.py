@@ -1,4 +1,4 @@
-"""What pages are made of: the shapes of their JSON twins, from which ``/openapi.json`` is written too."""
+"""What pages are made of, as their JSON twins show it."""
 
 from __future__ import annotations
 
@@ -121,16 +121,6 @@ class Collection(TypedDict):
     last_year: int | None
 
 
-class OverviewPage(TypedDict):
-    """The collection and all topics, largest first."""
-
-    kind: Literal["overview"]
-    collection: Collection
-    topics: list[MapFace]
-    rising: list[Move]
-    falling: list[Move]
-
-
 class TopicWord(TypedDict):
     """A word of a topic: P(word | topic), and P(topic | word) as share_of_word."""
 
@@ -194,21 +184,6 @@ class NodePart(TypedDict):
     n_tokens: int
 
 
-class TopicPage(TypedDict):
-    """A topic; ``super_topics`` are the nodes that draw from it, in a model over a graph."""
-
-    kind: Literal["topic"]
-    topic: Face
-    n_tokens: int
-    relevance: float
-    words: list[TopicWord]
-    authors: list[TopicAuthor]
-    documents: list[TopicDocument]
-    neighbours: list[Neighbour]
-    trend: YearShares | None
-    super_topics: list[NodePart]
-
-
 class SuperTopic(TypedDict):
     """A super-topic and its strongest children."""
 
@@ -233,49 +208,11 @@ class GraphEdge(TypedDict):
     n_tokens: int
 
 
-class StructurePage(TypedDict):
-    """A graph of topics: all super-topics, the largest first, and a picture of the strongest nodes and edges.
-
-    ``n_hidden`` counts the edges between nodes of the picture that it leaves out.
-    """
-
-    kind: Literal["structure"]
-    n_super: int
-    n_topics: int
-    n_edges: int
-    most: int
-    min_share: float | None
-    super_topics: list[SuperTopic]
-    nodes: list[GraphNode]
-    edges: list[GraphEdge]
-    n_hidden: int
-
-
 class NodeWord(TypedDict):
     """A word that tells a node from others."""
 
     word_id: int
     word: str
-
-
-class NodePage(TypedDict):
-    """A super-topic: what it draws from and what draws from it, words, documents, trend.
-
-    ``own`` is the part of its words that it draws itself, null if it draws none.
-    """
-
-    kind: Literal["node"]
-    node: NodeFace
-    min_share: float | None
-    own: NodePart | None
-    parents: list[NodePart]
-    children: list[NodePart]
-    words: list[NodeWord]
-    documents: list[TopicDocument]
-    trend: YearShares | None
-    nodes: list[GraphNode]
-    edges: list[GraphEdge]
-    n_hidden: int
 
 
 class AuthorHead(TypedDict):
@@ -332,34 +269,6 @@ class AuthorWord(WordLine):
     probability: float
 
 
-class AuthorPage(TypedDict):
-    """An author."""
-
-    kind: Literal["author"]
-    author: AuthorHead
-    summary: str
-    topics: list[TopicShare]
-    words: list[AuthorWord]
-    by_year: AuthorYears | None
-    median_perplexity: float | None
-    surprising: list[Surprise]
-    typical: list[Surprise]
-    documents: list[Doc]
-    similar: list[AuthorNear]
-    coauthors: list[AuthorSize]
-
-
-class AuthorsPage(TypedDict):
-    """Authors, those with most documents first."""
-
-    kind: Literal["authors"]
-    query: str
-    page: int
-    n_pages: int
-    n_found: int
-    authors: list[AuthorLine]
-
-
 class Piece(TypedDict):
     """A stretch of text; a word that the model knows has a topic, its probability, and perhaps an author."""
 
@@ -406,25 +315,6 @@ class NodeShare(TypedDict):
     n_tokens: int
 
 
-class DocumentPage(TypedDict):
-    """A document; ``n_hidden`` counts known words beyond what is shown of a very long text.
-
-    ``sampling`` is null if the model's documents cannot be sampled: the labels are then those of the stored sample.
-    """
-
-    kind: Literal["document"]
-    document: FullDoc
-    colour: Literal["topic", "author"]
-    pieces: list[Piece]
-    n_hidden: int
-    topics: list[TopicShare]
-    super_topics: list[NodeShare]
-    authors: list[AuthorShare]
-    faces: dict[str, Face]
-    sampling: Sampling | None
-    similar: list[DocumentNear]
-
-
 class Snippet(TypedDict):
     """A piece of a text found; ``hit`` marks the words asked for."""
 
@@ -438,18 +328,6 @@ class DocumentLine(TypedDict):
     document: Doc
     snippet: list[Snippet] | None
     topics: list[Face]
-
-
-class DocumentsPage(TypedDict):
-    """Documents."""
-
-    kind: Literal["documents"]
-    query: str
-    year: int | None
-    page: int
-    n_pages: int
-    n_found: int
-    documents: list[DocumentLine]
 
 
 class Word(WordLine):
@@ -467,29 +345,6 @@ class WordTopic(TypedDict):
     word_rank: int
 
 
-class WordPage(TypedDict):
-    """A word."""
-
-    kind: Literal["word"]
-    word: Word
-    topics: list[WordTopic]
-    documents: list[Doc]
-
-
-class TrendsPage(TypedDict):
-    """Topics along time: chosen ones of all topics, and those that move most."""
-
-    kind: Literal["trends"]
-    by: Literal["year", "decade"]
-    years: list[int]
-    n_tokens: list[int]
-    chosen: list[int]
-    topics: list[Face]
-    series: list[Series]
-    hottest: list[Move]
-    coldest: list[Move]
-
-
 class Pair(TypedDict):
     """Two corresponding topics."""
 
@@ -504,28 +359,6 @@ class Matrix(TypedDict):
     rows: list[int]
     columns: list[int]
     distance: list[list[float]]
-
-
-class ComparePage(TypedDict):
-    """Two models side by side."""
-
-    kind: Literal["compare"]
-    first: Model
-    second: Model | None
-    choices: list[Model]
-    pairs: list[Pair]
-    matrix: Matrix | None
-
-
-class SearchPage(TypedDict):
-    """Whatever has to do with some words."""
-
-    kind: Literal["search"]
-    query: str
-    topics: list[Face]
-    authors: list[AuthorSize]
-    words: list[WordLine]
-    documents: list[DocumentLine]
 
 
 class LikelyAuthor(AuthorName):
@@ -549,18 +382,6 @@ class ParseResult(TypedDict):
     seconds: float
 
 
-class ParsePage(TypedDict):
-    """A pasted text and what became of it."""
-
-    kind: Literal["parse"]
-    text: str
-    authors: list[str]
-    who: Literal["nobody", "any", "named"]
-    sampling: Sampling
-    result: ParseResult | None
-    error: str | None
-
-
 class Reviewer(AuthorSize):
     """Who could review a text; the score is the mean log probability of its words."""
 
@@ -577,24 +398,6 @@ class LeftOut(TypedDict):
     unknown: list[str]
 
 
-class ReviewersPage(TypedDict):
-    """Reviewers of a pasted text."""
-
-    kind: Literal["reviewers"]
-    text: str
-    exclude: list[str]
-    reviewers: list[Reviewer]
-    left_out: LeftOut | None
-    error: str | None
-
-
-class ModelsPage(TypedDict):
-    """The models in the file, the one saved last first."""
-
-    kind: Literal["models"]
-    models: list[FullModel]
-
-
 class Completion(TypedDict):
     """A suggestion for the search box."""
 
@@ -602,32 +405,3 @@ class Completion(TypedDict):
     label: str
     detail: str
     href: str
-
-
-class ErrorPage(TypedDict):
-    """What went wrong."""
-
-    kind: Literal["error"]
-    status: int
-    title: str
-    detail: str
-
-
-Page = (
-    OverviewPage
-    | TopicPage
-    | StructurePage
-    | NodePage
-    | AuthorPage
-    | AuthorsPage
-    | DocumentPage
-    | DocumentsPage
-    | WordPage
-    | TrendsPage
-    | ComparePage
-    | SearchPage
-    | ParsePage
-    | ReviewersPage
-    | ModelsPage
-    | ErrorPage
-)
