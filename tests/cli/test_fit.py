@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -198,6 +199,9 @@ def test_bad_line_is_named_or_skipped(topoi, papers: Path, tmp_path: Path) -> No
     [
         ["--model", "lda", "--fictitious-authors"],
         ["--model", "author", "--fictitious-authors"],
+        ["--sparse"],
+        ["--model", "author", "--sparse"],
+        ["--model", "aspect", "--sparse"],
         ["--model", "author", "--topics", "5"],
         ["--model", "author", "--alpha", "0.1"],
         ["--model", "author", "--learn-alpha"],
@@ -225,6 +229,14 @@ def test_options_that_do_not_apply_are_wrong_usage(topoi, papers: Path, tmp_path
     run = topoi("fit", papers, "-o", tmp_path / "m.topoi", *options)
     assert run.code == 2
     assert not (tmp_path / "m.topoi").exists()
+
+
+@pytest.mark.parametrize("family", [["lda", "-k", 3], ["pachinko", "--super", 2, "--sub", 3]])
+def test_sparse(topoi, papers: Path, tmp_path: Path, family: list[Any]) -> None:
+    path = tmp_path / "m.topoi"
+    assert topoi("fit", papers, "--model", *family, "-i", 6, "--sparse", "-o", path).code == 0
+    model = library.load(path)
+    assert model.sparse is True and model.fit_info_["exact"] is False
 
 
 def test_author_model(topoi, papers: Path, tmp_path: Path) -> None:

@@ -39,12 +39,13 @@ _OPTION = {
     "learn_alpha": "--learn-alpha",
     "learn_beta": "--learn-beta",
     "fictitious_authors": "--fictitious-authors",
+    "sparse": "--sparse",
     "checkpoint": "--checkpoint",
 }
 _ASPECT = ("n_aspects", "inference", "learning")
 # Those that a family does not have; pachinko and aspect models learn alpha anyway.
 _FOREIGN = {
-    given.Family.author_topic: ("n_super", "n_sub", "dag", *_ASPECT),
+    given.Family.author_topic: ("n_super", "n_sub", "dag", "sparse", *_ASPECT),
     given.Family.lda: ("n_super", "n_sub", "dag", "fictitious_authors", *_ASPECT),
     given.Family.author: tuple(name for name in _OPTION if name != "checkpoint"),
     given.Family.pachinko: ("n_topics", "learn_alpha", "learn_beta", "fictitious_authors", *_ASPECT),
@@ -70,6 +71,7 @@ def fit(
     learn_alpha: given.LearnAlpha = False,
     learn_beta: given.LearnBeta = False,
     fictitious_authors: given.FictitiousAuthors = False,
+    sparse: given.Sparse = False,
     iterations: given.Iterations = 500,
     chains: given.Chains = 1,
     jobs: given.Jobs = None,
@@ -114,6 +116,7 @@ def fit(
         "learn_alpha": learn_alpha,
         "learn_beta": learn_beta,
         "fictitious_authors": fictitious_authors,
+        "sparse": sparse,
         "n_iter": iterations,
         "n_chains": chains,
         "n_jobs": jobs or available_cores(),

@@ -125,6 +125,9 @@ LearnBeta = Annotated[bool, _model("--learn-beta", help="Learn beta while sampli
 FictitiousAuthors = Annotated[
     bool, _model("--fictitious-authors", help="Give each document an author of its own as well.")
 ]
+Sparse = Annotated[
+    bool, _model("--sparse", help="For many topics: start from few documents, prune candidates (lda, pachinko).")
+]
 
 Iterations = Annotated[int, _sampling("-i", "--iterations", metavar="N", min=1, help="Sweeps over the corpus.")]
 Chains = Annotated[int, _sampling("--chains", metavar="N", min=1, help="Independent chains; random starts (aspect).")]
