@@ -15,6 +15,7 @@ from topoi.models.kernel_topic import gaussian_process as gp
 from topoi.models.kernel_topic.evidence import Hyper, Layout
 from topoi.models.kernel_topic.fitting import Counts, Schedule, Watch, softmax, warm_up
 from topoi.models.kernel_topic.laplace_bridge import to_dirichlet, to_gaussian
+from topoi.models.kernel_topic.rank_one import subtract_outer
 
 Array = NDArray[np.float64]
 _PASSES = 3
@@ -71,7 +72,7 @@ class Messages:
         column = self.covariance[:, :, d].copy()
         own = column[:, d]
         scale = precision / (1.0 + precision * own)
-        self.covariance -= scale[:, None, None] * column[:, :, None] * column[:, None, :]
+        subtract_outer(self.covariance, column, scale)
         self.mean += (column * ((shift - precision * self.mean[d]) / (1.0 + precision * own))[:, None]).T
         self.precision[d] += precision
         self.shift[d] += shift
