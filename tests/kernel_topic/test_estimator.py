@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -218,7 +220,17 @@ def test_empty_documents_are_no_obstacle() -> None:
 def test_a_callback_ends_the_fit() -> None:
     seen = []
     fitted = small().fit(CORPUS, callback=lambda info: seen.append(info.sweep) or info.sweep == 30)
-    assert seen == list(range(1, 31)) and fitted.n_iter_ == 30 and fitted.fit_info_["interrupted"]
+    assert seen == list(range(1, 31)) and fitted.n_iter_ == 30 and not fitted.fit_info_["interrupted"]
+
+
+def test_an_interrupted_fit_is_usable() -> None:
+    def press(info) -> None:
+        if info.sweep == 28:
+            signal.raise_signal(signal.SIGINT)
+
+    fitted = small().fit(CORPUS, callback=press)
+    assert fitted.n_iter_ == 28 and fitted.fit_info_["interrupted"]
+    assert np.isfinite(fitted.perplexity(CORPUS))
 
 
 def test_fixed_hyper_parameters_stay() -> None:

@@ -112,10 +112,8 @@ def message_evidence(x: Array, layout: Layout, hyper: Hyper, precision: Array, s
     return value, 0.5 * np.concatenate((np.einsum("ij,ijt->t", total, slopes), by_amplitude, by_noise))
 
 
-def fit_bridge(
-    counts: Counts, hyper: Hyper, schedule: Schedule, watch: Watch, damping: float
-) -> tuple[Messages, int, bool]:
-    """Sweeps over the documents after the warm-up; the last sweep, and whether the callback ended it."""
+def fit_bridge(counts: Counts, hyper: Hyper, schedule: Schedule, watch: Watch, damping: float) -> tuple[Messages, int]:
+    """Sweeps over the documents after the warm-up; the messages, and the last sweep."""
     sweep, stopped = warm_up(counts, schedule, watch)
     counts.recount()
     messages = Messages(hyper, counts.bags.n_docs, damping)
@@ -129,4 +127,4 @@ def fit_bridge(
         if schedule.learns and since % schedule.learn_every == 0:
             messages.learn(schedule.shared_amplitude)
         stopped = watch.after(sweep, lambda: counts.log_likelihood(softmax(messages.mean)))
-    return messages, sweep, stopped
+    return messages, sweep

@@ -204,10 +204,10 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
             Watch(type(self).__name__, self.progress, schedule, corpus.n_tokens, callback) as watch,
         ):
             if self.inference == "laplace":
-                process, sweep, stopped = fit_laplace(counts, hyper, schedule, watch, each)
+                process, sweep = fit_laplace(counts, hyper, schedule, watch, each)
                 posterior, info = LaplacePosterior(process.hyper, process.y, counts.doc_topic, jobs), process.info
             else:
-                messages, sweep, stopped = fit_bridge(counts, hyper, schedule, watch, float(self.damping))
+                messages, sweep = fit_bridge(counts, hyper, schedule, watch, float(self.damping))
                 rest = messages.precision, messages.shift, counts.doc_topic, jobs
                 posterior, info = BridgePosterior(messages.hyper, *rest), messages.info
         # Nothing of an earlier fit is touched before here: a fit that fails leaves it whole.
@@ -219,7 +219,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
             "seed": seed,
             "n_sweeps": sweep,
             "n_chains": 1,
-            "interrupted": stopped,
+            "interrupted": watch.interrupted,
             "seconds": time.perf_counter() - begin,
             "missing": {} if table is None else table.unknown(corpus),
             **info,
