@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import topoi
 from kernel_topic.planted import N_TOPICS, curves, matched, planted, softmax
@@ -13,6 +14,7 @@ from topoi.models.kernel_topic.bridge import Messages
 from topoi.models.kernel_topic.evidence import Hyper, Shape
 from topoi.models.kernel_topic.fitting import Counts
 from topoi.models.kernel_topic.laplace_bridge import to_dirichlet, to_gaussian
+from topoi.models.kernel_topic.posterior import BridgePosterior
 
 CORPUS, _ = planted(40, seed=0)
 
@@ -76,3 +78,31 @@ def test_planted_curves_are_found() -> None:
     mean = model.predict({"year": years}, noise=False)["mean"].to_numpy().reshape(-1, N_TOPICS)[:, at]
     assert np.abs(mean - softmax(curves(years))).mean() < 0.06
     assert {"skipped_documents", "clipped_messages", "clipped_dirichlets"} <= set(model.fit_info_)
+
+
+def test_a_belief_about_the_sum_of_y_does_not_come_back_as_news() -> None:
+    (one, counts), (other, same) = messages(), messages()
+    other.mean[4] += 3.0
+    one.visit(4, counts)
+    other.visit(4, same)
+    assert other.precision[4] == pytest.approx(one.precision[4])
+    assert other.shift[4] == pytest.approx(one.shift[4])
+
+
+@pytest.mark.parametrize("noise", [False, True])
+def test_predictions_are_scikit_learns(noise: bool) -> None:
+    state, counts = messages()
+    for d in range(40):
+        state.visit(d, counts)
+    posterior = BridgePosterior(state.hyper, state.precision, state.shift, counts.doc_topic)
+    x, new = state.hyper.shape.coordinates, np.array([[1950.0], [2100.0]])
+    mean, covariance = posterior.new(*state.hyper.shape.cross(new), noise)
+    for k in range(N_TOPICS):
+        kernel = ConstantKernel(state.hyper.amplitude[k]) * RBF(20.0) + ConstantKernel(4.0)
+        # The document's own noise and its message's variance add up.
+        theirs = GaussianProcessRegressor(kernel, alpha=0.2 + 1 / state.precision[:, k], optimizer=None)
+        theirs.fit(x, state.shift[:, k] / state.precision[:, k])
+        expected, deviation = theirs.predict(new, return_std=True)
+        assert mean[:, k] == pytest.approx(expected, abs=1e-6)
+        assert covariance[:, k, k] == pytest.approx(deviation**2 + (0.2 if noise else 0.0), abs=1e-6)
+    assert posterior.training()[0] == pytest.approx(state.mean, abs=1e-6)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import sklearn.gaussian_process.kernels as known
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel
 
@@ -133,3 +134,18 @@ def _given(key: str, value: Any) -> Any:
     if key == "length_scale" and isinstance(value, list):
         return np.array(value, np.float64)
     return value
+
+
+def checked_similarities(matrix: Any, n_docs: int) -> NDArray[np.float64]:
+    """A person's own matrix between the documents, if it can be a covariance."""
+    try:
+        found = np.array(matrix, np.float64)
+    except (TypeError, ValueError):
+        raise ModelError("kernel is not a matrix of numbers") from None
+    if found.shape != (n_docs, n_docs):
+        raise ModelError(f"kernel has the shape {found.shape}; it must be {n_docs} × {n_docs}, documents × documents")
+    if not np.isfinite(found).all() or not np.allclose(found, found.T):
+        raise ModelError("kernel is a matrix that is not symmetric, or not finite")
+    if np.linalg.eigvalsh(found).min() < -1e-6 * np.abs(found).max():
+        raise ModelError("kernel is a matrix that is not positive definite: it has negative eigenvalues")
+    return found
