@@ -153,7 +153,7 @@ def test_saved_and_loaded_it_is_the_same(inference: str, tmp_path) -> None:
     assert after.perplexity(corpus, given=10) == before.perplexity(corpus, given=10)
     assert after.fit_info_ == before.fit_info_ and after.trace_.equals(before.trace_)
     assert after.kernel_.theta.tolist() == before.kernel_.theta.tolist()
-    assert after.get_params()["features"] == ["year", "authors"]
+    assert after.get_params()["features"] == ["year", "authors"] and after.kernel == before.kernel
     after.save(tmp_path / "again.topoi")
     assert topoi.load(tmp_path / "again.topoi").predict(new).equals(before.predict(new))
     again = clone(after).fit(corpus)

@@ -378,8 +378,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         if any(array.shape != per_document for array in found):
             raise StoreError("the posterior of the kernel topic model does not fit its corpus")
         family: Any = LaplacePosterior if self.inference == "laplace" else BridgePosterior
-        if kernel is None:
-            self.kernel = coordinates
+        self.kernel = coordinates if kernel is None else None if self.kernel is None else as_kernel(self.kernel)
         self._settings = self.get_params(deep=False)
         seed = resolve_seed(whole_number("seed", progress["seed"], 0))
         self._accept(corpus, table, family(hyper, *found, counts, resolve_jobs(self.n_jobs)), words, seed)

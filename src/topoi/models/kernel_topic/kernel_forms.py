@@ -13,7 +13,7 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from topoi.errors import ModelError
 from topoi.models.features.table import FeatureTable, wanted
-from topoi.models.kernel_topic.covariances import Callable, On, Proximity
+from topoi.models.kernel_topic.covariances import FunctionKernel, On, Proximity
 
 _OURS = {"On": On, "Proximity": Proximity}
 _THEIRS = (
@@ -41,7 +41,7 @@ def as_kernel(kernel: Any) -> Kernel:
     if isinstance(kernel, Mapping):
         return from_plain(kernel)
     if callable(kernel):
-        return Callable(kernel)
+        return FunctionKernel(kernel)
     raise ModelError(
         f"kernel is {kernel!r}; pass a kernel of scikit-learn, topoi.Proximity or topoi.On, a function of two arrays, "
         "or a matrix of similarities between the documents"
@@ -93,7 +93,7 @@ def _parts(kernel: Any) -> list[Any]:
 
 def to_plain(kernel: Any) -> Any:
     """A kernel as JSON can hold it."""
-    if isinstance(kernel, Callable) or (callable(kernel) and not isinstance(kernel, Kernel)):
+    if isinstance(kernel, FunctionKernel) or (callable(kernel) and not isinstance(kernel, Kernel)):
         raise ModelError("a function as kernel cannot be saved: files hold data only; use kernels of scikit-learn")
     if not isinstance(kernel, Kernel):
         return kernel
