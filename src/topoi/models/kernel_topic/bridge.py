@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from topoi.models.kernel_topic import gaussian_process as gp
-from topoi.models.kernel_topic.evidence import Hyper, Layout
+from topoi.models.kernel_topic.evidence import Hyper, Layout, maximise
 from topoi.models.kernel_topic.fitting import Counts, Schedule, Watch, softmax, warm_up
 from topoi.models.kernel_topic.laplace_bridge import to_dirichlet, to_gaussian
 from topoi.models.kernel_topic.rank_one import subtract_outer
@@ -77,19 +76,12 @@ class Messages:
         self.precision[d] += precision
         self.shift[d] += shift
 
-    def learn(self, shared: bool, n_steps: int = 15) -> None:
+    def learn(self, shared: bool) -> None:
         """Maximise the evidence of the messages (equation 11)."""
-        layout = Layout(len(self.hyper.shape.theta), len(self.hyper.noise), shared)
-        bounds = layout.bounds(self.hyper)
-        start = np.clip(layout.pack(self.hyper), [low for low, _ in bounds], [high for _, high in bounds])
-
-        def loss(x: Array) -> tuple[float, Array]:
-            value, gradient = message_evidence(x, layout, self.hyper, self.precision, self.shift)
-            return -value, -gradient
-
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": n_steps})
-        self.hyper = layout.unpack(np.asarray(found.x), self.hyper)
-        self.info["evidence_evaluations"] += int(found.nfev)
+        hyper, layout = self.hyper, Layout(len(self.hyper.shape.theta), len(self.hyper.noise), shared)
+        found = maximise(lambda x: message_evidence(x, layout, hyper, self.precision, self.shift), layout, hyper)
+        self.hyper = found.hyper
+        self.info["evidence_evaluations"] += found.n_evaluations
         self.refresh()
 
 
