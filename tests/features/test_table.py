@@ -55,11 +55,11 @@ def test_missing_numbers_are_the_mean_and_new_ones_keep_their_unit() -> None:
 def test_names_unknown_and_missing_are_as_far_as_can_be() -> None:
     corpus = topoi.Corpus.from_tokens([["a"]] * 3, authors=[["Ann"], ["Bob"], ["Ann", "Bob"]])
     table = FeatureTable.learn(corpus, ["authors"])
-    new = table.encode({"authors": [["Ann"], ["Zoe"], [], ["Ann", "Zoe"], ["Zoe", "Yan"]]})
+    new = table.encode({"authors": [["Ann"], ["Zoe"], [], ["Ann", "Zoe"], ["Zoe", "Yan"], ["Ann", "Zoe", "Yan"]]})
     distances = squared_distances(np.vstack((table.coordinates, new)))
     shared = 1 - 1 / np.sqrt(2)
     assert distances[0, :3] == pytest.approx([0, 1, shared])
-    assert distances[0, 3:] == pytest.approx([0, 1, 1, shared, 1])
+    assert distances[0, 3:] == pytest.approx([0, 1, 1, shared, 1, 1 - 1 / np.sqrt(3)])
     assert distances[4, 5] == pytest.approx(1)
     assert table.unknown({"authors": [["Ann"], ["Zoe"], None]}) == {"authors": 2}
 

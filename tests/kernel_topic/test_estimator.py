@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import RBF
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import topoi
 from kernel_topic.planted import N_TOPICS, curves, matched, planted, softmax
@@ -94,6 +97,14 @@ def test_completion_scores_what_is_not_seen(model) -> None:
     assert model.log_completion(test, place < 50) == pytest.approx(model.log_likelihood(test, given=50))
 
 
+def test_a_document_of_which_nothing_is_seen_is_predicted_from_its_metadata(model) -> None:
+    test, _ = planted(3, seed=4)
+    seen = np.arange(test.n_tokens) < 5
+    found = model.log_completion(test, seen)
+    assert found[1:] == pytest.approx(model.log_likelihood(test)[1:], rel=1e-12)
+    assert found[0] != pytest.approx(model.log_likelihood(test)[0])
+
+
 def test_transform_follows_words_and_metadata(model) -> None:
     test, shares = planted(50, seed=5)
     found = model.transform(test)[:, matched(model)]
@@ -142,7 +153,7 @@ def test_saved_and_loaded_it_is_the_same(inference: str, tmp_path) -> None:
     assert after.perplexity(corpus, given=10) == before.perplexity(corpus, given=10)
     assert after.fit_info_ == before.fit_info_ and after.trace_.equals(before.trace_)
     assert after.kernel_.theta.tolist() == before.kernel_.theta.tolist()
-    assert after.get_params()["features"] == ["year", "authors"]
+    assert after.get_params()["features"] == ["year", "authors"] and after.kernel == before.kernel
     after.save(tmp_path / "again.topoi")
     assert topoi.load(tmp_path / "again.topoi").predict(new).equals(before.predict(new))
     again = clone(after).fit(corpus)
@@ -218,7 +229,28 @@ def test_empty_documents_are_no_obstacle() -> None:
 def test_a_callback_ends_the_fit() -> None:
     seen = []
     fitted = small().fit(CORPUS, callback=lambda info: seen.append(info.sweep) or info.sweep == 30)
-    assert seen == list(range(1, 31)) and fitted.n_iter_ == 30 and fitted.fit_info_["interrupted"]
+    assert seen == list(range(1, 31)) and fitted.n_iter_ == 30 and not fitted.fit_info_["interrupted"]
+
+
+def test_small_matrices_are_not_spread_over_threads() -> None:
+    seen = []
+
+    def look(info) -> None:
+        seen.extend(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")
+
+    with threadpool_limits(limits=2, user_api="blas"):
+        small(n_iter=2, n_warmup=1).fit(CORPUS, callback=look)
+    assert seen and set(seen) == {1}
+
+
+def test_an_interrupted_fit_is_usable() -> None:
+    def press(info) -> None:
+        if info.sweep == 28:
+            signal.raise_signal(signal.SIGINT)
+
+    fitted = small().fit(CORPUS, callback=press)
+    assert fitted.n_iter_ == 28 and fitted.fit_info_["interrupted"]
+    assert np.isfinite(fitted.perplexity(CORPUS))
 
 
 def test_fixed_hyper_parameters_stay() -> None:
@@ -284,3 +316,24 @@ def test_a_damaged_file_is_refused(plain, tmp_path) -> None:
     for name in ("topic_word", "y", "coordinates", "noise", "doc_counts"):
         with pytest.raises((ModelError, topoi.StoreError)):
             clone(plain)._load(CORPUS, meta, arrays | {name: arrays[name][:-1]})
+
+
+def test_what_is_simulated_is_found_again() -> None:
+    """Topics, curves and the length scale of a corpus drawn from the model itself."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"year": rng.integers(1900, 2000, 120), "authors": [["Ann"], ["Bob"]] * 60})
+    story = topoi.KernelTopicModel(3, features=["year"], kernel=RBF(15.0), noise=0.1)
+    corpus = story.simulate(frame, doc_length=300, random_state=1)
+    assert corpus.author_lists()[1] == ["Bob"] and corpus.truth.y.shape == (120, 3)
+    fitted = topoi.KernelTopicModel(3, features=["year"], kernel=RBF(40.0), random_state=0).fit(corpus)
+    overlap = corpus.truth.topic_word @ fitted.topic_word_.T
+    at = overlap.argmax(axis=1)
+    assert sorted(at) == [0, 1, 2]
+    assert np.abs(fitted.doc_topic_[:, at] - corpus.truth.doc_topic).mean() < 0.09
+    assert 8.0 < fitted.kernel_.length_scale < 30.0
+    assert 0.02 < fitted.noise_.mean() < 0.4
+    again = fitted.simulate(frame, doc_length=50, random_state=2)
+    assert again.words.tolist() == corpus.words.tolist() and again.n_docs == 120
+    assert np.abs(again.truth.doc_topic - fitted.doc_topic_).mean() < 0.15
+    with pytest.raises(ModelError, match="doc_length"):
+        story.simulate(frame, doc_length=-1)

@@ -10,7 +10,13 @@ from scipy.special import logsumexp, psi
 
 import topoi
 from topoi.errors import ModelError
-from topoi.models.kernel_topic.laplace_bridge import from_expected_logs, project, to_dirichlet, to_gaussian
+from topoi.models.kernel_topic.laplace_bridge import (
+    from_expected_logs,
+    project,
+    standard_points,
+    to_dirichlet,
+    to_gaussian,
+)
 
 
 @given(st.lists(st.floats(-6, 6), min_size=2, max_size=60))
@@ -68,6 +74,21 @@ def test_the_projection_keeps_the_expected_log_shares() -> None:
 def test_diagonal_and_full_covariances_agree() -> None:
     mean, variance = np.array([0.5, -1.0, 0.2]), np.array([0.3, 1.0, 2.0])
     assert project(mean, variance) == pytest.approx(project(mean, np.diag(variance)), rel=0.05)
+
+
+def test_as_many_documents_as_topics_are_no_matrix() -> None:
+    rng = np.random.default_rng(0)
+    mean, variance = rng.normal(size=(3, 3)), rng.gamma(2.0, size=(3, 3))
+    assert project(mean, variance) == pytest.approx(np.stack(list(map(project, mean, variance))))
+    assert project(mean[None], variance[None]).shape == (1, 3, 3)
+
+
+def test_standard_points_are_standard() -> None:
+    points = standard_points(10, 1000)
+    assert points.mean(axis=0) == pytest.approx(np.zeros(10), abs=1e-12)
+    assert points.T @ points / 1000 == pytest.approx(np.eye(10), abs=0.15)
+    assert np.diag(points.T @ points / 1000) == pytest.approx(np.ones(10))
+    assert (np.abs(points) < 0.6745).mean() == pytest.approx(0.5, abs=0.02)
 
 
 def test_the_projection_is_always_the_same() -> None:

@@ -171,3 +171,11 @@ def test_awkward_names_of_models(tmp_path):
         for page in ("", "topic/0", "overview.json", f"compare/{models[3]['slug']}.json"):
             answer = client.get(f"/m/{model['slug']}/{page}")
             assert answer.status_code == (400 if model is models[3] and "compare" in page else 200), (model, page)
+
+
+def test_kernel_topics(tmp_path):
+    path = tmp_path / "s.topoi"
+    model = topoi.KernelTopicModel(3, features=["year", "authors"], n_iter=12, n_warmup=8, random_state=0)
+    model.fit(ordinary_corpus()).save(path, name="m")
+    client = walk(path)
+    assert len(client.get("/m/m/overview.json").json()["topics"]) == 3

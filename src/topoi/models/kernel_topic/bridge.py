@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from topoi.models.kernel_topic import gaussian_process as gp
-from topoi.models.kernel_topic.evidence import Hyper, Layout
+from topoi.models.kernel_topic.evidence import Hyper, Layout, maximise
 from topoi.models.kernel_topic.fitting import Counts, Schedule, Watch, softmax, warm_up
 from topoi.models.kernel_topic.laplace_bridge import to_dirichlet, to_gaussian
+from topoi.models.kernel_topic.rank_one import subtract_outer
 
 Array = NDArray[np.float64]
 _PASSES = 3
@@ -71,24 +71,17 @@ class Messages:
         column = self.covariance[:, :, d].copy()
         own = column[:, d]
         scale = precision / (1.0 + precision * own)
-        self.covariance -= scale[:, None, None] * column[:, :, None] * column[:, None, :]
+        subtract_outer(self.covariance, column, scale)
         self.mean += (column * ((shift - precision * self.mean[d]) / (1.0 + precision * own))[:, None]).T
         self.precision[d] += precision
         self.shift[d] += shift
 
-    def learn(self, shared: bool, n_steps: int = 15) -> None:
+    def learn(self, shared: bool) -> None:
         """Maximise the evidence of the messages (equation 11)."""
-        layout = Layout(len(self.hyper.shape.theta), len(self.hyper.noise), shared)
-        bounds = layout.bounds(self.hyper)
-        start = np.clip(layout.pack(self.hyper), [low for low, _ in bounds], [high for _, high in bounds])
-
-        def loss(x: Array) -> tuple[float, Array]:
-            value, gradient = message_evidence(x, layout, self.hyper, self.precision, self.shift)
-            return -value, -gradient
-
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": n_steps})
-        self.hyper = layout.unpack(np.asarray(found.x), self.hyper)
-        self.info["evidence_evaluations"] += int(found.nfev)
+        hyper, layout = self.hyper, Layout(len(self.hyper.shape.theta), len(self.hyper.noise), shared)
+        found = maximise(lambda x: message_evidence(x, layout, hyper, self.precision, self.shift), layout, hyper)
+        self.hyper = found.hyper
+        self.info["evidence_evaluations"] += found.n_evaluations
         self.refresh()
 
 
@@ -111,10 +104,8 @@ def message_evidence(x: Array, layout: Layout, hyper: Hyper, precision: Array, s
     return value, 0.5 * np.concatenate((np.einsum("ij,ijt->t", total, slopes), by_amplitude, by_noise))
 
 
-def fit_bridge(
-    counts: Counts, hyper: Hyper, schedule: Schedule, watch: Watch, damping: float
-) -> tuple[Messages, int, bool]:
-    """Sweeps over the documents after the warm-up; the last sweep, and whether the callback ended it."""
+def fit_bridge(counts: Counts, hyper: Hyper, schedule: Schedule, watch: Watch, damping: float) -> tuple[Messages, int]:
+    """Sweeps over the documents after the warm-up; the messages, and the last sweep."""
     sweep, stopped = warm_up(counts, schedule, watch)
     counts.recount()
     messages = Messages(hyper, counts.bags.n_docs, damping)
@@ -128,4 +119,4 @@ def fit_bridge(
         if schedule.learns and since % schedule.learn_every == 0:
             messages.learn(schedule.shared_amplitude)
         stopped = watch.after(sweep, lambda: counts.log_likelihood(softmax(messages.mean)))
-    return messages, sweep, stopped
+    return messages, sweep

@@ -214,7 +214,7 @@ class On(Kernel):
         return f"On({self.features!r}, {self.kernel})"
 
 
-class Callable(Kernel):
+class FunctionKernel(Kernel):
     """A person's own function of two arrays of coordinates; it has nothing to learn."""
 
     def __init__(self, function: Any):

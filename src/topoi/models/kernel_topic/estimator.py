@@ -24,10 +24,11 @@ from topoi.models.features.table import FeatureTable
 from topoi.models.kernel_topic.bridge import fit_bridge
 from topoi.models.kernel_topic.evidence import Hyper, Shape
 from topoi.models.kernel_topic.fitting import Counts, Schedule, Watch, each_topic, fit_laplace
-from topoi.models.kernel_topic.kernel_forms import as_kernel, bind, from_plain, to_plain
+from topoi.models.kernel_topic.kernel_forms import as_kernel, bind, checked_similarities, from_plain, to_plain
 from topoi.models.kernel_topic.laplace_bridge import from_expected_logs
 from topoi.models.kernel_topic.posterior import BridgePosterior, LaplacePosterior, mean_shares
 from topoi.models.kernel_topic.prediction import KernelPredictions
+from topoi.models.kernel_topic.simulate import simulate_kernel_topics
 from topoi.models.tables import Tables
 from topoi.models.topic_rows import topic_tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
@@ -204,10 +205,10 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
             Watch(type(self).__name__, self.progress, schedule, corpus.n_tokens, callback) as watch,
         ):
             if self.inference == "laplace":
-                process, sweep, stopped = fit_laplace(counts, hyper, schedule, watch, each)
+                process, sweep = fit_laplace(counts, hyper, schedule, watch, each)
                 posterior, info = LaplacePosterior(process.hyper, process.y, counts.doc_topic, jobs), process.info
             else:
-                messages, sweep, stopped = fit_bridge(counts, hyper, schedule, watch, float(self.damping))
+                messages, sweep = fit_bridge(counts, hyper, schedule, watch, float(self.damping))
                 rest = messages.precision, messages.shift, counts.doc_topic, jobs
                 posterior, info = BridgePosterior(messages.hyper, *rest), messages.info
         # Nothing of an earlier fit is touched before here: a fit that fails leaves it whole.
@@ -219,7 +220,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
             "seed": seed,
             "n_sweeps": sweep,
             "n_chains": 1,
-            "interrupted": stopped,
+            "interrupted": watch.interrupted,
             "seconds": time.perf_counter() - begin,
             "missing": {} if table is None else table.unknown(corpus),
             **info,
@@ -242,7 +243,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         if isinstance(self.kernel, np.ndarray | list):
             if self.features is not None:
                 raise ModelError("kernel is a matrix and features are named; a matrix needs no features")
-            return None, Shape(None, _similarities(self.kernel, corpus.n_docs))
+            return None, Shape(None, checked_similarities(self.kernel, corpus.n_docs))
         if self.features is None:
             raise ModelError('features is not given; name columns of corpus.documents, features=["year"] for one')
         table = FeatureTable.learn(corpus, self.features)
@@ -293,6 +294,35 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         """The Dirichlet that the training documents' shares are nearest to."""
         check_is_fitted(self, "n_iter_")
         return self._population.copy()
+
+    def simulate(self, features: Any, doc_length: float = 100, random_state: Any = None) -> Corpus:
+        """Draw a corpus of documents with given metadata from the model's generative story.
+
+        Functions and topics are drawn anew, or, once fitted, are the fitted ones.
+
+        Parameters
+        ----------
+        features : DataFrame, mapping of columns, or Corpus
+            The metadata, one row per document.
+        doc_length : float
+            Mean length; lengths are Poisson.
+        random_state : int, generator or None
+            Seeds the draw.
+
+        Returns
+        -------
+        Corpus
+            With the true y, shares and topics of all tokens in ``corpus.truth``.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> model = topoi.KernelTopicModel(3, features=["year"])
+        >>> corpus = model.simulate({"year": list(range(1900, 1950))}, doc_length=30, random_state=0)
+        >>> corpus.n_docs, corpus.truth.doc_topic.shape
+        (50, (50, 3))
+        """
+        return simulate_kernel_topics(self, features, doc_length, resolve_seed(random_state))
 
     # What a file holds.
 
@@ -348,8 +378,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         if any(array.shape != per_document for array in found):
             raise StoreError("the posterior of the kernel topic model does not fit its corpus")
         family: Any = LaplacePosterior if self.inference == "laplace" else BridgePosterior
-        if kernel is None:
-            self.kernel = coordinates
+        self.kernel = coordinates if kernel is None else None if self.kernel is None else as_kernel(self.kernel)
         self._settings = self.get_params(deep=False)
         seed = resolve_seed(whole_number("seed", progress["seed"], 0))
         self._accept(corpus, table, family(hyper, *found, counts, resolve_jobs(self.n_jobs)), words, seed)
@@ -357,17 +386,3 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         self.trace_ = trace_frame([[(int(s), float(v)) for s, v in progress["trace"]]], corpus.n_tokens)
         self.fit_info_ = dict(meta["fit_info"])
         return self
-
-
-def _similarities(matrix: Any, n_docs: int) -> Array:
-    try:
-        found = np.array(matrix, np.float64)
-    except (TypeError, ValueError):
-        raise ModelError("kernel is not a matrix of numbers") from None
-    if found.shape != (n_docs, n_docs):
-        raise ModelError(f"kernel has the shape {found.shape}; it must be {n_docs} × {n_docs}, documents × documents")
-    if not np.isfinite(found).all() or not np.allclose(found, found.T):
-        raise ModelError("kernel is a matrix that is not symmetric, or not finite")
-    if np.linalg.eigvalsh(found).min() < -1e-6 * np.abs(found).max():
-        raise ModelError("kernel is a matrix that is not positive definite: it has negative eigenvalues")
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,8 @@ Array = NDArray[np.float64]
 AMPLITUDES, NOISES = (1e-3, 1e2), (1e-4, 25.0)
 # Four is a standard deviation of two for the log of a topic's overall odds: wide, but not flat.
 MEAN_VARIANCE = 4.0
+# The sites change before the next maximisation: nats beyond the first decimal are not worth a step of this one.
+_STEPS, _NEXT_TO_NOTHING = 15, 0.05
 
 
 class Shape:
@@ -146,15 +149,30 @@ class Learned(NamedTuple):
     n_evaluations: int
 
 
-def learn(hyper: Hyper, sites: Sites, shared: bool, each: Each = serially, n_steps: int = 15) -> Learned:
-    """Maximise the evidence for fixed sites by L-BFGS, within wide bounds."""
+def learn(hyper: Hyper, sites: Sites, shared: bool, each: Each = serially, n_steps: int = _STEPS) -> Learned:
+    """Maximise the evidence for fixed sites."""
     layout = Layout(len(hyper.shape.theta), len(hyper.noise), shared)
+    return maximise(lambda x: evidence_and_gradient(x, layout, hyper, sites, each), layout, hyper, n_steps)
 
-    def loss(x: Array) -> tuple[float, Array]:
-        value, gradient = evidence_and_gradient(x, layout, hyper, sites, each)
-        return -value, -gradient
 
+def maximise(
+    evidence: Callable[[Array], tuple[float, Array]], layout: Layout, hyper: Hyper, n_steps: int = _STEPS
+) -> Learned:
+    """L-BFGS within wide bounds, from ``hyper`` on; it ends when a step gains next to nothing."""
     bounds = layout.bounds(hyper)
     start = np.clip(layout.pack(hyper), [low for low, _ in bounds], [high for _, high in bounds])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": n_steps})
+    before = np.inf
+
+    def loss(x: Array) -> tuple[float, Array]:
+        value, gradient = evidence(x)
+        return -value, -gradient
+
+    def enough(intermediate_result: Any) -> None:
+        nonlocal before
+        gain, before = before - intermediate_result.fun, intermediate_result.fun
+        if gain < _NEXT_TO_NOTHING:
+            raise StopIteration
+
+    options: Any = {"maxiter": n_steps}
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=enough, options=options)
     return Learned(layout.unpack(np.asarray(found.x), hyper), float(-found.fun), int(found.nfev))

@@ -13,6 +13,7 @@ from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
 from topoi.engine.executors import open_executor
+from topoi.engine.loop import interruptible
 from topoi.engine.progress import SweepInfo, open_progress
 from topoi.models.aspect.state import Bags
 from topoi.models.kernel_topic import words
@@ -98,22 +99,30 @@ def smoothed(counts: Array) -> Array:
 
 
 class Watch:
-    """Progress, the trace, and the user's callback."""
+    """Progress, the trace, the user's callback and Ctrl-C, which ends a fit after the sweep and leaves it usable."""
 
     def __init__(self, title: str, progress: bool | None, schedule: Schedule, n_tokens: int, callback: Any) -> None:
         self._bar = open_progress(progress, title, schedule.n_iter)
+        self._signals = interruptible()
         self._schedule, self._n_tokens, self._callback = schedule, n_tokens, callback
         self._begin = time.perf_counter()
         self.trace: list[tuple[int, float]] = []
 
     def __enter__(self) -> Watch:
+        self._flag = self._signals.__enter__()
         return self
 
     def __exit__(self, *problem: Any) -> None:
+        self._signals.__exit__(*problem)
         self._bar.close()
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether there was a Ctrl-C."""
+        return self._flag.is_set()
+
     def after(self, sweep: int, log_likelihood: Callable[[], float]) -> bool:
-        """Note a sweep; true if the callback wants the fit to end."""
+        """Note a sweep; true if the callback, or a Ctrl-C, wants the sweeps to end."""
         value = None
         if sweep % self._schedule.evaluate_every == 0 or sweep == self._schedule.n_iter:
             self.trace.append((sweep, log_likelihood()))
@@ -121,7 +130,8 @@ class Watch:
         seconds = time.perf_counter() - self._begin
         info = SweepInfo(sweep, self._schedule.n_iter, value, sweep * self._n_tokens / max(seconds, 1e-9), seconds)
         self._bar.update(info)
-        return self._callback is not None and bool(self._callback(info))
+        wanted = self._callback is not None and bool(self._callback(info))
+        return wanted or self.interrupted
 
 
 def warm_up(counts: Counts, schedule: Schedule, watch: Watch) -> tuple[int, bool]:
@@ -169,13 +179,8 @@ class Process:
         self.info["evidence_steps"] += 1
 
 
-def fit_laplace(
-    counts: Counts, hyper: Hyper, schedule: Schedule, watch: Watch, each: Each
-) -> tuple[Process, int, bool]:
-    """Words and process in turn: the expected counts are the process's likelihood.
-
-    The last sweep, and whether the callback ended it.
-    """
+def fit_laplace(counts: Counts, hyper: Hyper, schedule: Schedule, watch: Watch, each: Each) -> tuple[Process, int]:
+    """Words and process in turn: the expected counts are the process's likelihood. Also the last sweep."""
     sweep, stopped = warm_up(counts, schedule, watch)
     counts.recount()
     process = Process(hyper, first_y(counts.doc_topic), schedule, each)
@@ -198,4 +203,4 @@ def fit_laplace(
     process.step(counts.doc_topic, None)
     process.learn(counts.doc_topic)
     process.step(counts.doc_topic, None)
-    return process, sweep, stopped
+    return process, sweep

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import sklearn.gaussian_process.kernels as known
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel
 
 from topoi.errors import ModelError
 from topoi.models.features.table import FeatureTable, wanted
-from topoi.models.kernel_topic.covariances import Callable, On, Proximity
+from topoi.models.kernel_topic.covariances import FunctionKernel, On, Proximity
 
 _OURS = {"On": On, "Proximity": Proximity}
 _THEIRS = (
@@ -40,7 +41,7 @@ def as_kernel(kernel: Any) -> Kernel:
     if isinstance(kernel, Mapping):
         return from_plain(kernel)
     if callable(kernel):
-        return Callable(kernel)
+        return FunctionKernel(kernel)
     raise ModelError(
         f"kernel is {kernel!r}; pass a kernel of scikit-learn, topoi.Proximity or topoi.On, a function of two arrays, "
         "or a matrix of similarities between the documents"
@@ -92,7 +93,7 @@ def _parts(kernel: Any) -> list[Any]:
 
 def to_plain(kernel: Any) -> Any:
     """A kernel as JSON can hold it."""
-    if isinstance(kernel, Callable) or (callable(kernel) and not isinstance(kernel, Kernel)):
+    if isinstance(kernel, FunctionKernel) or (callable(kernel) and not isinstance(kernel, Kernel)):
         raise ModelError("a function as kernel cannot be saved: files hold data only; use kernels of scikit-learn")
     if not isinstance(kernel, Kernel):
         return kernel
@@ -133,3 +134,18 @@ def _given(key: str, value: Any) -> Any:
     if key == "length_scale" and isinstance(value, list):
         return np.array(value, np.float64)
     return value
+
+
+def checked_similarities(matrix: Any, n_docs: int) -> NDArray[np.float64]:
+    """A person's own matrix between the documents, if it can be a covariance."""
+    try:
+        found = np.array(matrix, np.float64)
+    except (TypeError, ValueError):
+        raise ModelError("kernel is not a matrix of numbers") from None
+    if found.shape != (n_docs, n_docs):
+        raise ModelError(f"kernel has the shape {found.shape}; it must be {n_docs} × {n_docs}, documents × documents")
+    if not np.isfinite(found).all() or not np.allclose(found, found.T):
+        raise ModelError("kernel is a matrix that is not symmetric, or not finite")
+    if np.linalg.eigvalsh(found).min() < -1e-6 * np.abs(found).max():
+        raise ModelError("kernel is a matrix that is not positive definite: it has negative eigenvalues")
+    return found

@@ -104,14 +104,13 @@ def project(mean: Any, covariance: Any, n_draws: int = _N_DRAWS) -> NDArray[np.f
     """
     covariance = np.asarray(covariance, np.float64)
     mean = np.asarray(mean, np.float64)
-    if covariance.shape == (*mean.shape, mean.shape[-1]) and mean.ndim:
-        _finite_mean(mean, _positive("covariance", np.diagonal(covariance, axis1=-2, axis2=-1)))
-    else:
-        _finite_mean(mean, _positive("variance", covariance))
+    full = mean.ndim > 0 and covariance.shape == (*mean.shape, mean.shape[-1])
+    variance = np.diagonal(covariance, axis1=-2, axis2=-1) if full else covariance
+    _finite_mean(mean, _positive("covariance" if full else "variance", variance))
     if isinstance(n_draws, bool) or n_draws < 2:
         raise ModelError(f"n_draws is {n_draws!r}; pass a whole number of at least 2")
     rows = mean.reshape(-1, mean.shape[-1])
-    spread = root(covariance).reshape(len(rows), *covariance.shape[mean.ndim - 1 :])
+    spread = (root(covariance) if full else np.sqrt(covariance)).reshape(len(rows), *covariance.shape[mean.ndim - 1 :])
     expected = np.empty_like(rows)
     for d, (centre, scale) in enumerate(zip(rows, spread, strict=True)):
         y = softmax_points(centre, scale, int(n_draws))
@@ -122,15 +121,16 @@ def project(mean: Any, covariance: Any, n_draws: int = _N_DRAWS) -> NDArray[np.f
 def softmax_points(
     mean: NDArray[np.float64], spread: NDArray[np.float64], n_draws: int = _N_DRAWS
 ) -> NDArray[np.float64]:
-    """Fixed points that stand for a Gaussian, points × topics; ``spread`` as ``root`` gives it."""
+    """Fixed points that stand for a Gaussian, points × topics.
+
+    ``spread`` are standard deviations, or a root of the covariance matrix.
+    """
     points = standard_points(len(mean), n_draws)
     return np.asarray(mean + (points * spread if spread.ndim == 1 else points @ spread.T))
 
 
 def root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What standard normal points are multiplied by: standard deviations, or a square root of each matrix."""
-    if covariance.ndim < 2 or covariance.shape[-1] != covariance.shape[-2]:
-        return np.sqrt(covariance)
+    """A square root of each covariance matrix, which may be singular."""
     values, vectors = np.linalg.eigh(covariance)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
 

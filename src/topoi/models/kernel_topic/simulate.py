@@ -1,0 +1,75 @@
+"""The family's generative story: a function for each topic, each document's y about it, shares, then words."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from topoi.corpus.corpus import Corpus
+from topoi.corpus.vocabulary import Vocabulary
+from topoi.models.features.table import as_source
+from topoi.models.kernel_topic.fitting import softmax
+from topoi.models.kernel_topic.gaussian_process import Prior
+from topoi.models.kernel_topic.laplace_bridge import root
+from topoi.models.simulation import SimulatedCorpus, categorical, dirichlet_rows, document_lengths
+from topoi.models.validation import positive_vector, whole_number
+
+_N_WORDS, _WORDS_PRIOR, _MEAN_VARIANCE = 1000, 0.1, 1.0
+
+
+class KernelTruth(NamedTuple):
+    """What a simulated corpus was drawn from: topics, each document's y and shares, every token's topic."""
+
+    topic_word: NDArray[np.float64]
+    y: NDArray[np.float64]
+    doc_topic: NDArray[np.float64]
+    topic: NDArray[np.int64]
+
+
+def simulate_kernel_topics(model: Any, features: Any, doc_length: float, seed: int) -> SimulatedCorpus:
+    """Draw a corpus of documents with these features, by the model's settings or, once fitted, its posterior."""
+    rng = np.random.default_rng(seed)
+    empty = corpus_of(features)
+    n_docs = empty.n_docs
+    if hasattr(model, "n_iter_"):
+        topic_word, words = model.topic_word_, list(model.vocabulary_.words)
+        mean, covariance = model._belief(empty)
+        y = mean + np.einsum("dkl,dl->dk", root(covariance), rng.standard_normal(mean.shape))
+    else:
+        n_topics = whole_number("n_topics", model.n_topics, 2)
+        topic_word = dirichlet_rows(rng, np.full(_N_WORDS, _WORDS_PRIOR), n_topics)
+        words = [f"w{w}" for w in range(_N_WORDS)]
+        _, shape = model._shape(empty)
+        noise = positive_vector("noise", model.noise, n_topics, "n_topics")
+        prior = Prior(shape.matrix(), np.ones(n_topics), noise, _MEAN_VARIANCE)
+        draws = rng.standard_normal((n_topics, n_docs))
+        y = np.stack([root(prior.covariance(k)) @ draws[k] for k in range(n_topics)], axis=1)
+    shares, lengths = softmax(y), document_lengths(rng, doc_length, n_docs)
+    topic = categorical(rng, np.cumsum(shares, axis=1), np.repeat(np.arange(n_docs), lengths))
+    corpus = SimulatedCorpus(
+        tokens=categorical(rng, np.cumsum(topic_word, axis=1), topic),
+        doc_start=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        vocabulary=Vocabulary(words),
+        doc_author=empty.doc_author,
+        doc_author_start=empty.doc_author_start,
+        authors=empty.authors,
+        documents=empty.documents,
+    )
+    corpus.truth = KernelTruth(topic_word, y, shares, topic)
+    return corpus
+
+
+def corpus_of(features: Any) -> Corpus:
+    """Documents that have metadata, but no words yet."""
+    source = as_source(features)
+    if isinstance(source, Corpus):
+        return source
+    frame: pd.DataFrame = source.reset_index(drop=True)
+    known = {name: frame[name].tolist() for name in ("authors", "id") if name in frame}
+    rest = {str(name): frame[name].tolist() for name in frame if name not in known}
+    return Corpus.from_tokens(
+        [[] for _ in range(len(frame))], authors=known.get("authors"), ids=known.get("id"), metadata=rest
+    )
