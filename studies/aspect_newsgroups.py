@@ -346,7 +346,7 @@ Common words: those with more than 0.001 of all tokens, as in the paper.
 ## Larger: 800 documents, words that at least five training documents have
 
 {larger_seeds} collections, {larger_tokens:,} training tokens of {larger_vocabulary:,} words. Effective samples fall to {larger_samples:.0f} of 500 (median document) where alpha is learned; the standard error of a perplexity is still
-below {larger_error:.2f} %.
+below {larger_error:.3f} %.
 
 {larger_steps}
 
