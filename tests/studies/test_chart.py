@@ -1,0 +1,30 @@
+"""The studies' line chart: scales and dashes."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from studies.chart import line_chart
+
+LINES = {"one": [(0.01, 0.001), (0.1, 0.01), (1.0, 1.0)], "two": [(0.01, 1.0), (0.1, 1.0), (1.0, 10.0)]}
+
+
+def points(svg):
+    return [[tuple(map(float, p.split(","))) for p in found.split()] for found in re.findall(r'points="([^"]+)"', svg)]
+
+
+def test_powers_of_ten_are_evenly_spaced():
+    svg = line_chart(LINES, "x", "y", x_scale=math.log, log_y=True)
+    first, second = points(svg)
+    assert first[1][0] - first[0][0] == pytest.approx(first[2][0] - first[1][0], abs=0.11)
+    assert 2 * (first[0][1] - first[1][1]) == pytest.approx(first[1][1] - first[2][1], abs=0.21)
+    assert first[2][1] == second[0][1] > second[2][1]
+    assert [f">{label}<" in svg for label in ("0.001", "0.01", "0.1", "1", "10")] == [True] * 5
+
+
+def test_only_the_named_lines_are_dashed():
+    svg = line_chart(LINES, "x", "y", dashed=["two"])
+    assert ["dasharray" in line for line in svg.splitlines() if line.startswith("<polyline")] == [False, True]
