@@ -14,6 +14,7 @@ from topoi.models.regression.likelihood import (
     log_counts,
     maximise,
     objective,
+    standard_errors,
 )
 from topoi.models.regression.selection import held_out, some_cells
 
@@ -85,6 +86,13 @@ def test_covariance_is_the_inverse_of_the_curvature(problem, monkeypatch):
     for k in range(4):
         own = curved.reshape(4, 3, 4, 3)[k, :, k]
         np.testing.assert_allclose(blocks[k], np.linalg.inv(own), rtol=1e-4, atol=1e-6)
+    monkeypatch.setattr("topoi.models.regression.likelihood._MOST_NUMBERS", 0)
+    alone = covariance(design, cells_of(counts), mode, prior)
+    np.testing.assert_allclose(alone, 1.0 / np.diagonal(curved).reshape(4, 3), rtol=1e-4)
+    for each, expected in ((found, np.linalg.inv(curved)), (alone, np.diag(alone.ravel()))):
+        np.testing.assert_allclose(standard_errors(each), np.sqrt(np.diagonal(expected)).reshape(4, 3), rtol=1e-4)
+    np.testing.assert_allclose(standard_errors(blocks)[1], np.sqrt(np.diagonal(blocks[1])))
+    np.testing.assert_allclose(np.diagonal(linear_covariance(design, alone)[5]), alone @ design.toarray()[5] ** 2)
     assert linear_covariance(design, blocks).shape == linear_covariance(design, found).shape == (12, 4, 4)
     dense = design.toarray()
     expected = [[dense[2] @ found[k, :, j] @ dense[2] for j in range(4)] for k in range(4)]

@@ -21,7 +21,8 @@ Array = NDArray[np.float64]
 # Beyond, alpha would leave what a sampler in float32 can tell apart; the slope is zero there.
 _LARGEST_LOG = math.log(1e6)
 _FEW = 8
-_MOST_UNKNOWNS = 3000
+# The curvature of so many coefficients is held as one matrix; beyond, of so many numbers as one for each topic.
+_MOST_UNKNOWNS, _MOST_NUMBERS = 3000, 30_000_000
 
 
 class TopicCells(NamedTuple):
@@ -130,12 +131,17 @@ def covariance(design: Any, cells: TopicCells, coefficients: Array, prior: Gauss
     """The inverse of the curvature at the coefficients: topics × columns × topics × columns.
 
     With more than 3,000 coefficients only within topics, topics × columns × columns: what topics share is left out.
-    No direction is taken to be less certain than the prior has it.
+    Where that is too much as well, each coefficient stands alone, topics × columns. No direction is taken to be less
+    certain than the prior has it.
     """
     n_topics, n_columns = coefficients.shape
     alpha = alpha_rows(design, coefficients)
     own, shared = curvature(cells, alpha)
     precision = np.diag(1.0 / prior.variance)
+    if n_topics * n_columns**2 > _MOST_NUMBERS:
+        bends = design.multiply(design).T @ (own - shared[:, None] * alpha**2)
+        least = 1.0 / prior.variance.max()
+        return np.asarray(1.0 / np.maximum(bends + 1.0 / prior.variance[:, None], least)).T
     if n_topics * n_columns > _MOST_UNKNOWNS:
         found = np.empty((n_topics, n_columns, n_columns))
         for k in range(n_topics):
@@ -163,8 +169,17 @@ def _inverse(matrix: Array, prior: Gaussian) -> Array:
         return np.asarray((vectors / np.maximum(values, 1.0 / prior.variance.max())) @ vectors.T)
 
 
+def standard_errors(found: Array) -> Array:
+    """Square roots of the variances in what ``covariance`` gives: topics × columns."""
+    if found.ndim == 4:
+        return np.sqrt(np.einsum("kiki->ki", found))
+    return np.sqrt(found if found.ndim == 2 else np.einsum("kii->ki", found))
+
+
 def linear_covariance(design: Any, found: Array) -> Array:
     """The covariance of each document's log alpha: documents × topics × topics."""
+    if found.ndim == 2:
+        return np.asarray((design.multiply(design) @ found.T)[..., None] * np.eye(len(found)))
     dense = np.asarray(design.todense())
     if found.ndim == 4:
         return np.einsum("di,kilj,dj->dkl", dense, found, dense, optimize=True)

@@ -17,7 +17,7 @@ from topoi.models.inputs import Aligned, align
 from topoi.models.kernel_topic.laplace_bridge import root, softmax_points
 from topoi.models.prediction import make_documents
 from topoi.models.regression.design import Design
-from topoi.models.regression.likelihood import alpha_rows, covariance, linear_covariance
+from topoi.models.regression.likelihood import alpha_rows, covariance, linear_covariance, standard_errors
 
 Array = NDArray[np.float64]
 _DRAWS, _ROWS_AT_ONCE = 1000, 256
@@ -76,11 +76,7 @@ class RegressionPredictions(MetadataPredictions):
         spread = self._covariance()
         found = self.chains_[0].coefficients
         n_topics, n_columns = found.shape
-        size = n_topics * n_columns
-        if spread.ndim == 4:
-            error = np.sqrt(np.diagonal(spread.reshape(size, size)))
-        else:
-            error = np.sqrt(np.diagonal(spread, axis1=1, axis2=2)).ravel()
+        error = standard_errors(spread).ravel()
         return pd.DataFrame(
             {
                 "topic": np.repeat(np.arange(n_topics), n_columns),
