@@ -234,6 +234,29 @@ PRUNED_MISTAKES = {
 }  # fmt: skip
 MISTAKES += [mistake._replace(family=family) for family, each in PRUNED_MISTAKES.items() for mistake in each]
 
+TESTS["regression"] = ["test_likelihood.py", "test_design.py", "test_sampler.py", "test_estimator.py"]
+REGRESSION = "src/topoi/models/regression/"
+COUNTS_FIT, DESIGN, ALPHAS = (REGRESSION + name for name in ("likelihood.py", "design.py", "state.py"))
+METADATA_PRIOR = REGRESSION + "posterior.py"
+REGRESSION_MISTAKES = [
+    Mistake("regression: all documents have the first one's alpha", KERNELS, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
+    Mistake("regression, plain: all documents have the first one's alpha", PLAIN, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
+    Mistake("regression: shards begin with the first document's alpha", ALPHAS, "self.here = slice(first, first + len", "self.here = slice(0, len"),
+    Mistake("regression: slope of the sum forgotten", COUNTS_FIT, "slope[d, k] = -alpha[d, k] * by_whole", "slope[d, k] = 0.0"),
+    Mistake("regression: slope by alpha, not its logarithm", COUNTS_FIT, "slope[d, k] += alpha[d, k] * by_own", "slope[d, k] += by_own"),
+    Mistake("regression: a factor too few", COUNTS_FIT, "for j in range(int(n)):", "for j in range(int(n) - 1):"),
+    Mistake("regression: prior without its mean", COUNTS_FIT, "away = coefficients - prior.mean", "away = coefficients"),
+    Mistake("regression: topics' shared curvature forgotten", COUNTS_FIT, "weight = -shared * alpha[:, k] * alpha[:, other] + (own", "weight = (own"),
+    Mistake("regression: first slope left out of the curvature", COUNTS_FIT, "bend = a * (psi(a + n) - psi(a)) + a**2", "bend = a**2"),
+    Mistake("regression: numbers not standardised", DESIGN, "((found - self.column.mean) / self.column.deviation)", "(found - self.column.mean)"),
+    Mistake("regression: bumps of another width", DESIGN, "- self.centres) / self.width) ** 2)", "- self.centres) / 2.0 / self.width) ** 2)"),
+    Mistake("regression: the chosen variance not kept", ALPHAS, "chain.priors = self.priors(found, chain.priors.beta.astype(np.float64), variance)", "chain.priors = self.priors(found, chain.priors.beta.astype(np.float64), chain.priors.variance)"),
+    Mistake("regression: new documents have the mean alpha", METADATA_PRIOR, "document_range(documents, d, d + 1))[0]", "documents).mean(axis=0)"),
+    Mistake("regression: documents' shares smoothed by the mean alpha", METADATA_PRIOR, "rows[:, : self.n_topics] = self.alphas(part)", "rows[:, : self.n_topics] = self.alpha"),
+    Mistake("regression: a checkpoint forgets the coefficients", ALPHAS, "own = {\"coefficients\": chain.priors.coefficients,", "own = {\"coefficients\": self.plan.mean,"),
+]  # fmt: skip
+MISTAKES += [mistake._replace(family="regression") for mistake in REGRESSION_MISTAKES]
+
 
 def first_failure(mistake: Mistake | None, folder: Path, family: str) -> str:
     """The first test of a family that fails with the mistake in place, or an empty string."""

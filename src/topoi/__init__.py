@@ -20,6 +20,7 @@ _HOME = {
     "AuthorTopicModel": "topoi.models.author_topic.estimator",
     "LDA": "topoi.models.author_topic.estimator",
     "AuthorModel": "topoi.models.author_topic.estimator",
+    "DirichletMultinomialRegression": "topoi.models.regression.estimator",
     "KernelTopicModel": "topoi.models.kernel_topic.estimator",
     "On": "topoi.models.kernel_topic.covariances",
     "PachinkoAllocation": "topoi.models.pachinko.estimator",
@@ -62,6 +63,7 @@ __all__ = [
     "Corpus",
     "CorpusError",
     "Dag",
+    "DirichletMultinomialRegression",
     "KernelTopicModel",
     "ModelError",
     "ModelView",
@@ -119,6 +121,7 @@ if TYPE_CHECKING:
     from topoi.models.kernel_topic.estimator import KernelTopicModel
     from topoi.models.pachinko.dag import WORDS, Dag
     from topoi.models.pachinko.estimator import PachinkoAllocation
+    from topoi.models.regression.estimator import DirichletMultinomialRegression
     from topoi.models.stored.view import ModelView, view
     from topoi.store.store import open_store
 

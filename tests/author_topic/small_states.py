@@ -7,8 +7,9 @@ import numpy as np
 from scipy.stats import chi2
 
 from topoi.kernels.counts import Assignments, Counts, Documents
+from topoi.kernels.jit import compiled
 from topoi.kernels.lanes import padded
-from topoi.models.author_topic.plain import count
+from topoi.models.author_topic.plain import count, move_token, recount_private_author, topic_weights
 from topoi.models.author_topic.state import make_priors
 
 PRIVATE = -1
@@ -118,3 +119,15 @@ def random_state(rng, n_docs=6, n_words=7, n_topics=5, n_authors=4, max_authors=
     alpha, beta = rng.uniform(0.01, 2.0, n_topics), rng.uniform(0.005, 1.0, n_words)
     assignments, counts = counted(documents, topic, slot, n_words, n_topics, n_authors)
     return documents, assignments, counts, make_priors(alpha, beta), (n_words, n_authors, alpha, beta)
+
+
+@compiled
+def plain_weights(documents, assignments, counts, priors, d, i):
+    """The weights from which ``sweep_plain`` would draw the topic of token ``i`` of document ``d``."""
+    weights = np.empty(len(counts.topic))
+    recount_private_author(documents, assignments, counts, d)
+    a = documents.author[documents.author_start[d] + assignments.slot[i]]
+    move_token(counts, documents.tokens[i], assignments.topic[i], a, -1)
+    topic_weights(documents, counts, priors, d, documents.tokens[i], weights)
+    move_token(counts, documents.tokens[i], assignments.topic[i], a, 1)
+    return weights

@@ -5,13 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from author_topic.small_states import log_joint, random_state
+from author_topic.small_states import log_joint, plain_weights, random_state
 from topoi.kernels import lanes
 from topoi.kernels.draw import draw_lanes, scratch_length
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream, next_bits
 from topoi.models.author_topic.kernels import lane_weights
-from topoi.models.author_topic.plain import move_token, recount_private_author, topic_weights
 from topoi.models.author_topic.word_major import word_lane_weights
 
 
@@ -26,17 +25,6 @@ def brute_force(documents, assignments, i, d, n_topics, rest):
             logs[k, q] = log_joint(documents, topic, slot, *rest)
     p = np.exp(logs - logs.max())
     return p.sum(axis=1) / p.sum()
-
-
-@compiled
-def plain_weights(documents, assignments, counts, priors, d, i):
-    weights = np.empty(len(counts.topic))
-    recount_private_author(documents, assignments, counts, d)
-    a = documents.author[documents.author_start[d] + assignments.slot[i]]
-    move_token(counts, documents.tokens[i], assignments.topic[i], a, -1)
-    topic_weights(documents, counts, priors, d, documents.tokens[i], weights)
-    move_token(counts, documents.tokens[i], assignments.topic[i], a, 1)
-    return weights
 
 
 @given(st.integers(0, 10**6), st.sampled_from([1, 2, 5, 16, 17, 40]))

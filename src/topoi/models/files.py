@@ -18,6 +18,7 @@ _HOME = {
     "PachinkoAllocation": "topoi.models.pachinko.estimator",
     "AspectModel": "topoi.models.aspect.estimator",
     "KernelTopicModel": "topoi.models.kernel_topic.estimator",
+    "DirichletMultinomialRegression": "topoi.models.regression.estimator",
 }
 
 

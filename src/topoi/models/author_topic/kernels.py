@@ -228,44 +228,61 @@ def sweep(documents, assignments, counts, priors, stream):
     _sweep(documents, assignments, counts, priors, _make_scratch(documents, counts, priors), stream)
 
 
+@compiled
+def sweep_with_priors(documents, assignments, counts, alpha, priors, stream):
+    """The same where each document has an alpha of its own, a row of ``alpha``, and one private author.
+
+    ``priors.alpha`` is room for one row. Its sum is not read: the factor of an only author cancels.
+    """
+    scratch = _make_scratch(documents, counts, priors)
+    for d in range(documents.doc_start.shape[0] - 1):
+        priors.alpha[:] = alpha[d]
+        _sweep_document(documents, d, assignments, counts, priors, scratch, stream)
+
+
 @lean
 def _sweep(documents, assignments, counts, priors, scratch, stream):
+    for d in range(documents.doc_start.shape[0] - 1):
+        _sweep_document(documents, d, assignments, counts, priors, scratch, stream)
+
+
+@lean
+def _sweep_document(documents, d, assignments, counts, priors, scratch, stream):
     tokens, doc_start, author, author_start, _ = documents
     word_topic, topic, _, _ = counts
     n_topics = topic.shape[0]
     width = word_topic.shape[1]
     last_token = tokens.shape[0] - 1
-    for d in range(doc_start.shape[0] - 1):
-        _open_document(documents, assignments, counts, priors, scratch, d)
-        first = author_start[d]
-        n_slots = author_start[d + 1] - first
-        for i in range(doc_start[d], doc_start[d + 1]):
-            w = np.int64(np.uint32(tokens[i]))
-            ahead = np.int64(np.uint32(tokens[min(i + 4, last_token)])) * width
-            for j in range(0, width, 16):
-                lanes.prefetch(word_topic, ahead + j)
-            k0 = np.int64(assignments.topic[i])
-            q0 = np.int64(assignments.slot[i])
-            q = 0
-            if n_slots == 1:
-                own, sums = _weigh_one(counts, priors, scratch, w, k0)
-                k = draw_lanes(scratch.running, sums, n_topics, k0, own, next_bits(stream))
-            elif n_slots == 2:
-                own, sums, scale0, scale1 = _weigh_two(counts, priors, scratch, w, k0, q0)
-                k = draw_lanes(scratch.running, sums, n_topics, k0, own, next_bits(stream))
-                q = _slot_of_two(scratch.rows, priors.alpha, scale0, scale1, k, k0, q0, next_bits(stream))
-            else:
-                whole_scale = scratch.scales[q0]
-                own, sums = _weigh_many(counts, priors, scratch, n_slots, w, k0, q0)
-                k = draw_lanes(scratch.running, sums, n_topics, k0, own, next_bits(stream))
-                q = _slot_of_many(scratch, priors.alpha, n_slots, k, k0, q0, next_bits(stream))
-                scratch.scales[q0] = whole_scale
-            if k != k0 or q != q0:
-                assignments.topic[i] = k
-                _move(counts, priors, scratch, author, first, n_slots, w, k0, k, q0, q)
-            if q != q0:
-                assignments.slot[i] = q
-                _move_between_authors(documents, counts, priors, scratch, first, q0, q)
+    _open_document(documents, assignments, counts, priors, scratch, d)
+    first = author_start[d]
+    n_slots = author_start[d + 1] - first
+    for i in range(doc_start[d], doc_start[d + 1]):
+        w = np.int64(np.uint32(tokens[i]))
+        ahead = np.int64(np.uint32(tokens[min(i + 4, last_token)])) * width
+        for j in range(0, width, 16):
+            lanes.prefetch(word_topic, ahead + j)
+        k0 = np.int64(assignments.topic[i])
+        q0 = np.int64(assignments.slot[i])
+        q = 0
+        if n_slots == 1:
+            own, sums = _weigh_one(counts, priors, scratch, w, k0)
+            k = draw_lanes(scratch.running, sums, n_topics, k0, own, next_bits(stream))
+        elif n_slots == 2:
+            own, sums, scale0, scale1 = _weigh_two(counts, priors, scratch, w, k0, q0)
+            k = draw_lanes(scratch.running, sums, n_topics, k0, own, next_bits(stream))
+            q = _slot_of_two(scratch.rows, priors.alpha, scale0, scale1, k, k0, q0, next_bits(stream))
+        else:
+            whole_scale = scratch.scales[q0]
+            own, sums = _weigh_many(counts, priors, scratch, n_slots, w, k0, q0)
+            k = draw_lanes(scratch.running, sums, n_topics, k0, own, next_bits(stream))
+            q = _slot_of_many(scratch, priors.alpha, n_slots, k, k0, q0, next_bits(stream))
+            scratch.scales[q0] = whole_scale
+        if k != k0 or q != q0:
+            assignments.topic[i] = k
+            _move(counts, priors, scratch, author, first, n_slots, w, k0, k, q0, q)
+        if q != q0:
+            assignments.slot[i] = q
+            _move_between_authors(documents, counts, priors, scratch, first, q0, q)
 
 
 @compiled

@@ -110,24 +110,39 @@ def sweep_plain(documents, assignments, counts, priors, stream):
     One uniform per decision, none where there is one choice. Changes assignments, counts and stream.
     Cost: O(tokens × authors per document × topics).
     """
-    n_topics = counts.topic.shape[0]
-    weights = np.empty(n_topics)
+    weights = np.empty(counts.topic.shape[0])
     shares = np.empty(most_authors(documents))
     for d in range(documents.doc_start.shape[0] - 1):
-        recount_private_author(documents, assignments, counts, d)
-        first = documents.author_start[d]
-        n_slots = documents.author_start[d + 1] - first
-        for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
-            w = documents.tokens[i]
-            move_token(counts, w, assignments.topic[i], documents.author[first + assignments.slot[i]], -1)
-            topic_weights(documents, counts, priors, d, w, weights)
-            k = draw_plain(weights, n_topics, stream)
-            for q in range(n_slots):
-                shares[q] = author_share(documents, counts, priors, first + q, k)
-            q = draw_plain(shares, n_slots, stream)
-            assignments.topic[i] = k
-            assignments.slot[i] = q
-            move_token(counts, w, k, documents.author[first + q], 1)
+        _sweep_document(documents, d, assignments, counts, priors, weights, shares, stream)
+
+
+@compiled
+def sweep_plain_with_priors(documents, assignments, counts, alpha, priors, stream):
+    """The same where each document has an alpha of its own: a row of ``alpha``; ``priors.alpha`` is room for one."""
+    weights = np.empty(counts.topic.shape[0])
+    shares = np.empty(most_authors(documents))
+    for d in range(documents.doc_start.shape[0] - 1):
+        priors.alpha[:] = alpha[d]
+        _sweep_document(documents, d, assignments, counts, priors, weights, shares, stream)
+
+
+@lean
+def _sweep_document(documents, d, assignments, counts, priors, weights, shares, stream):
+    n_topics = counts.topic.shape[0]
+    recount_private_author(documents, assignments, counts, d)
+    first = documents.author_start[d]
+    n_slots = documents.author_start[d + 1] - first
+    for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
+        w = documents.tokens[i]
+        move_token(counts, w, assignments.topic[i], documents.author[first + assignments.slot[i]], -1)
+        topic_weights(documents, counts, priors, d, w, weights)
+        k = draw_plain(weights, n_topics, stream)
+        for q in range(n_slots):
+            shares[q] = author_share(documents, counts, priors, first + q, k)
+        q = draw_plain(shares, n_slots, stream)
+        assignments.topic[i] = k
+        assignments.slot[i] = q
+        move_token(counts, w, k, documents.author[first + q], 1)
 
 
 @lean

@@ -16,6 +16,7 @@ from topoi.engine.executors import open_executor
 from topoi.engine.loop import interruptible
 from topoi.engine.progress import SweepInfo, open_progress
 from topoi.models.aspect.state import Bags
+from topoi.models.features import folding
 from topoi.models.kernel_topic import words
 from topoi.models.kernel_topic.evidence import Hyper, learn
 from topoi.models.kernel_topic.gaussian_process import Each, Mode, find_mode, sites_at, start_at
@@ -83,7 +84,7 @@ class Counts:
     def log_likelihood(self, mixture: Array) -> float:
         """Log probability of the words under these mixtures of the documents."""
         found = np.empty(self.bags.n_docs)
-        words.score(self.bags, np.ascontiguousarray(self.topic_word.T), np.ascontiguousarray(mixture), found)
+        folding.score(self.bags, np.ascontiguousarray(self.topic_word.T), np.ascontiguousarray(mixture), found)
         return float(found.sum())
 
 

@@ -33,6 +33,7 @@ _CHAINS = {
     "AspectModel": "topoi.models.aspect.stored_chain",
     # Without metadata a new text is one of the population, whose Dirichlet is in the file: as in LDA.
     "KernelTopicModel": "topoi.models.author_topic.stored_chain",
+    "DirichletMultinomialRegression": "topoi.models.author_topic.stored_chain",
     "AuthorModel": None,
 }
 

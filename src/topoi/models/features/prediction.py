@@ -1,0 +1,253 @@
+"""What a model that reads metadata says of new documents: from the metadata alone, the words, or both."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from topoi.corpus.corpus import Corpus
+from topoi.engine.executors import resolve_jobs
+from topoi.errors import ModelError
+from topoi.kernels.folding import Labels
+from topoi.models.aspect.state import Bags
+from topoi.models.features import folding
+from topoi.models.features.table import as_source
+from topoi.models.inputs import align, checked_observed
+from topoi.models.prediction import Predictions
+from topoi.models.ranges import for_rows
+from topoi.models.scores import log_mean_exp, perplexities
+
+Array = NDArray[np.float64]
+_PASSES, _TOLERANCE = 200, 1e-5
+
+
+class Belief(NamedTuple):
+    """What one chain says of some documents before their words are read.
+
+    ``topic_word`` are its topics, ``dirichlet()`` a Dirichlet for each document's shares, and ``means(rows)`` the mean
+    shares of some of them; both documents × topics.
+    """
+
+    topic_word: Array
+    dirichlet: Callable[[], Array]
+    means: Callable[[NDArray[np.bool_]], Array]
+
+
+class MetadataPredictions(Predictions):
+    """Predictions from metadata and words; nothing in them is random.
+
+    ``alpha_`` is the Dirichlet of a document of which no metadata are known.
+    """
+
+    topic_word_: Any
+    alpha_: Any
+
+    def _beliefs(self, source: Any) -> list[Belief]:
+        """Each chain's belief about documents with these metadata."""
+        raise NotImplementedError  # abstract: each family's own
+
+    def _as_metadata(self, metadata: Any) -> Any:
+        return as_source(metadata)
+
+    def _source(self, X: Any, metadata: Any) -> tuple[Corpus, Any]:
+        """The documents, and where their features are."""
+        check_is_fitted(self, "n_iter_")
+        corpus = self._as_corpus(X)
+        source = corpus if metadata is None else self._as_metadata(metadata)
+        n = source.n_docs if isinstance(source, Corpus) else len(source)
+        if n != corpus.n_docs:
+            raise ModelError(f"metadata has {n} rows for {corpus.n_docs} documents")
+        return corpus, source
+
+    def _folded(self, bags: Bags, topic_word: Array, prior: Array) -> Array:
+        """Mean shares of new documents, given Dirichlet priors and words."""
+        counts = np.zeros_like(prior)
+        word_topic = np.ascontiguousarray(topic_word.T)
+
+        def run(first: int, last: int) -> None:
+            folding.fold_in(bags, word_topic, prior, first, last, _TOLERANCE, _PASSES, counts)
+
+        for_rows(run, np.diff(bags.doc_start), resolve_jobs(self.n_jobs))
+        total = prior + counts
+        return np.asarray(total / total.sum(axis=1, keepdims=True))
+
+    def transform(self, X: Any, metadata: Any = None) -> Array:  # type: ignore[override]
+        """Topic shares of documents with words and metadata, documents × topics; rows sum to one.
+
+        What the metadata say is, or is projected onto, a Dirichlet; the words are folded in from there (first chain).
+
+        Parameters
+        ----------
+        X : Corpus or list of texts
+            The documents. Words the model does not know are left out.
+        metadata : DataFrame or mapping of columns, optional
+            Their features; those of the corpus if not given.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
+        >>> model = topoi.KernelTopicModel(2, features=["venue"], n_iter=30, n_warmup=20, random_state=0).fit(corpus)
+        >>> bool(model.transform(["sun sun"], metadata={"venue": ["A"]}).max() > 0.9)
+        True
+        """
+        corpus, source = self._source(X, metadata)
+        bags = Bags.from_corpus(align(corpus, self.vocabulary_, self.authors_).corpus)
+        first = self._beliefs(source)[0]
+        return self._folded(bags, first.topic_word, first.dirichlet())
+
+    def log_likelihood(  # type: ignore[override]
+        self, X: Any, given: Any = "metadata", metadata: Any = None
+    ) -> Array:
+        """Log probability of each document's words, natural log, under the mixture predicted for it.
+
+        Parameters
+        ----------
+        X : Corpus or list of texts
+            The documents.
+        given : {"metadata", "words"} or int
+            What the mixture is predicted from: the metadata alone; the metadata and the first so many words, which are
+            not scored then; or, ``"words"``, the metadata and all the words that are scored, as a training perplexity
+            is computed. The latter is no prediction.
+        metadata : DataFrame or mapping of columns, optional
+            The documents' features; those of the corpus if not given.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
+        >>> model = topoi.KernelTopicModel(2, features=["venue"], n_iter=30, n_warmup=20, random_state=0).fit(corpus)
+        >>> near, far = model.log_likelihood(["sun", "gene"], metadata={"venue": ["A", "A"]})
+        >>> bool(near > far)
+        True
+        """
+        return self._scores(X, given, metadata)[0]
+
+    def _scores(self, X: Any, given: Any, metadata: Any) -> tuple[Array, NDArray[np.int64]]:
+        """Log probabilities of documents, and of how many words."""
+        corpus, source = self._source(X, metadata)
+        whole = align(corpus, self.vocabulary_, self.authors_).corpus
+        place = np.arange(whole.n_tokens) - np.repeat(whole.doc_start[:-1], whole.doc_lengths)
+        if given == "words":
+            everything = np.ones(whole.n_tokens, bool)
+            return self._log_parts(whole, everything, everything, source), whole.doc_lengths
+        if given == "metadata":
+            given = 0
+        if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < 0:
+            raise ModelError(f"given is {given!r}; pass 'metadata', 'words', or how many words are observed")
+        seen = place < int(given)
+        return self._log_parts(whole, seen, ~seen, source), np.maximum(whole.doc_lengths - int(given), 0)
+
+    def _log_parts(self, corpus: Corpus, seen: NDArray[np.bool_], scored: NDArray[np.bool_], source: Any) -> Array:
+        """Log probabilities of the scored tokens given the seen ones, averaged over chains."""
+        given, rest = Bags.from_corpus(_part(corpus, seen)), Bags.from_corpus(_part(corpus, scored))
+        blind = np.bincount(_doc(corpus)[seen], minlength=corpus.n_docs) == 0
+        each = []
+        for belief in self._beliefs(source):
+            mixture = np.empty((corpus.n_docs, len(belief.topic_word)))
+            if not blind.all():
+                mixture[:] = self._folded(given, belief.topic_word, belief.dirichlet())
+            if blind.any():
+                mixture[blind] = belief.means(blind)
+            found = np.zeros(corpus.n_docs)
+            folding.score(rest, np.ascontiguousarray(belief.topic_word.T), mixture, found)
+            each.append(found)
+        return each[0] if len(each) == 1 else log_mean_exp(np.stack(each))
+
+    def perplexity(  # type: ignore[override]
+        self,
+        X: Any,
+        given: Any = "metadata",
+        average: str = "tokens",
+        per_document: bool = False,
+        metadata: Any = None,
+    ) -> Any:
+        """Perplexity of documents: the lower, the better the model predicts them.
+
+        Parameters
+        ----------
+        X : Corpus or list of texts
+            The documents. Those without words to score do not count.
+        given, metadata
+            As in ``log_likelihood``.
+        average : {"tokens", "documents"}
+            exp(−Σ log p / Σ words), or the mean over documents of exp(−log p / words).
+        per_document : bool
+            Return the array of documents' perplexities instead (NaN for empty ones).
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
+        >>> model = topoi.KernelTopicModel(2, features=["venue"], n_iter=30, n_warmup=20, random_state=0).fit(corpus)
+        >>> bool(model.perplexity(corpus) < 1.5)
+        True
+        """
+        found, lengths = self._scores(X, given, metadata)
+        return perplexities(found, lengths, average, per_document)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood per token given the metadata, for scikit-learn's model selection: higher is better."""
+        found, lengths = self._scores(X, "metadata", None)
+        return float(found.sum() / max(int(lengths.sum()), 1))
+
+    def log_completion(  # type: ignore[override]
+        self, corpus: Corpus, observed: NDArray[np.bool_], **ignored: Any
+    ) -> Array:
+        """Log probability of each document's unobserved tokens, given its metadata and the observed ones.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            The documents, with their metadata.
+        observed : boolean array, one per token
+            Which tokens are seen.
+        """
+        given, source = self._source(corpus, None)
+        aligned = align(given, self.vocabulary_, self.authors_)
+        seen = checked_observed(observed, len(aligned.kept))[aligned.kept]
+        return self._log_parts(aligned.corpus, seen, ~seen, source)
+
+    def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], *ignored: Any) -> Labels:  # type: ignore[override]
+        """Probabilities of topics for every token of a new text of which no metadata are known (first chain)."""
+        check_is_fitted(self, "n_iter_")
+        text = Corpus(tokens=tokens, doc_start=np.array([0, len(tokens)]), vocabulary=self.vocabulary_)
+        mixture = self._folded(Bags.from_corpus(text), self.topic_word_, self.alpha_[None])[0]
+        shares = self.topic_word_[:, tokens].T * mixture
+        return Labels(shares / shares.sum(axis=1, keepdims=True), np.ones((len(tokens), 1)))
+
+
+def checked_tail(level: Any) -> float:
+    """The probability below a band that holds ``level``, as much as above it."""
+    if isinstance(level, bool) or not isinstance(level, numbers.Real) or not 0 < float(level) < 1:
+        raise ModelError(f"level is {level!r}; it is the probability of a band, between 0 and 1")
+    return (1.0 - float(level)) / 2.0
+
+
+def shares_frame(features: Any, names: list[str], found: Array) -> pd.DataFrame:
+    """Means, lower and upper ends (3 × documents × topics) as a frame: row, the features, topic and these."""
+    _, n_rows, n_topics = found.shape
+    columns: dict[str, Any] = {"row": np.repeat(np.arange(n_rows), n_topics)}
+    if names:
+        source = as_source(features)
+        frame = source.to_frame() if isinstance(source, Corpus) else source
+        columns |= {name: frame[name].to_numpy()[columns["row"]] for name in names}
+    columns["topic"] = np.tile(np.arange(n_topics), n_rows)
+    return pd.DataFrame(columns | dict(zip(("mean", "lower", "upper"), found.reshape(3, -1), strict=True)))
+
+
+def _doc(corpus: Corpus) -> NDArray[np.int64]:
+    return np.repeat(np.arange(corpus.n_docs), corpus.doc_lengths)
+
+
+def _part(corpus: Corpus, chosen: NDArray[np.bool_]) -> Corpus:
+    """The documents with some of their tokens."""
+    lengths = np.bincount(_doc(corpus)[chosen], minlength=corpus.n_docs)
+    start = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    return Corpus(tokens=corpus.tokens[chosen], doc_start=start, vocabulary=corpus.vocabulary)

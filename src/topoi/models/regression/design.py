@@ -1,0 +1,170 @@
+"""The design matrix of a regression: an intercept, numbers, bumps in time, and one column per name; sparse."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack
+
+from topoi.corpus.corpus import Corpus
+from topoi.errors import ModelError
+from topoi.models.features.columns import Names, Number, as_names, as_numbers, as_plain, from_plain, is_missing
+from topoi.models.features.table import as_source, kind_of, values_of, wanted
+
+_PARTS_OF_RANGE, _MOST_BUMPS = 10, 1000
+
+
+@dataclass(frozen=True)
+class Term:
+    """One feature's columns. A number with a ``width`` has bumps so far apart; without, it is standardised.
+
+    Bumps are exp(−(x − centre)² / 2 width²). A missing number, and a name that was not there in training, have zeros.
+    """
+
+    column: Number | Names
+    width: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The feature."""
+        return self.column.name
+
+    @property
+    def centres(self) -> NDArray[np.float64]:
+        """Where the bumps are: from the lowest value to the highest or a little beyond."""
+        if self.width is None or isinstance(self.column, Names):
+            return np.zeros(0)
+        n = int(np.ceil((self.column.high - self.column.low) / self.width - 1e-9)) + 1
+        return np.asarray(self.column.low + self.width * np.arange(n), np.float64)
+
+    @property
+    def labels(self) -> list[str]:
+        """What each column is called."""
+        if isinstance(self.column, Names):
+            return [f"{self.name}={level}" for level in self.column.levels]
+        return [self.name] if self.width is None else [f"{self.name}~{centre:g}" for centre in self.centres]
+
+    def columns(self, source: Any) -> csr_matrix:
+        """The columns of some documents."""
+        values = values_of(source, self.name)
+        if isinstance(self.column, Names):
+            return self._indicators(self.column, values)
+        found = as_numbers(self.name, values, self.column.date)
+        if self.width is None:
+            dense = ((found - self.column.mean) / self.column.deviation)[:, None]
+        else:
+            dense = np.exp(-0.5 * ((found[:, None] - self.centres) / self.width) ** 2)
+            dense[dense < 1e-6] = 0.0
+        return csr_matrix(np.nan_to_num(dense))
+
+    @staticmethod
+    def _indicators(column: Names, values: Any) -> csr_matrix:
+        place = {level: i for i, level in enumerate(column.levels)}
+        rows = [[place[each] for each in row if each in place] for row in as_names(values, column.single)]
+        start = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
+        where = np.array([at for row in rows for at in row], np.int64)
+        return csr_matrix((np.ones(len(where)), where, start), shape=(len(rows), len(place)))
+
+    def to_plain(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {"column": as_plain(self.column), "width": self.width}
+
+
+@dataclass(frozen=True)
+class Design:
+    """The terms of a regression, learned from a corpus; the first column is the intercept.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> from topoi.models.regression.design import Design
+    >>> corpus = topoi.Corpus.from_tokens([["a"], ["b"]], authors=["Ann", "Bob"], dates=[1999, 2001])
+    >>> design = Design.learn(corpus, ["year", "authors"], width=1.0)
+    >>> design.labels
+    ['intercept', 'year~1999', 'year~2000', 'year~2001', 'authors=Ann', 'authors=Bob']
+    >>> design.matrix({"year": [2000], "authors": [["Bob"]]}).toarray().round(2).tolist()
+    [[1.0, 0.61, 1.0, 0.61, 0.0, 1.0]]
+    """
+
+    terms: tuple[Term, ...]
+
+    @classmethod
+    def learn(cls, corpus: Corpus, features: Any, width: Any = "auto") -> Design:
+        """Read the features of a corpus. No features at all: an intercept alone."""
+        if features is None or (isinstance(features, list | tuple | dict) and not features):
+            return cls(())
+        kinds = wanted(features)
+        named, rule = _widths(width, list(kinds))
+        return cls(tuple(_learned(corpus, name, kind, named, rule) for name, kind in kinds.items()))
+
+    @property
+    def names(self) -> list[str]:
+        """The features' names."""
+        return [term.name for term in self.terms]
+
+    @property
+    def labels(self) -> list[str]:
+        """What each column is called, the intercept first."""
+        return ["intercept", *(label for term in self.terms for label in term.labels)]
+
+    def matrix(self, source: Any) -> csr_matrix:
+        """The design of a corpus, a frame, or a mapping of columns: documents × columns.
+
+        Values are rounded to what float32 holds, so that what travels with documents is the very same.
+        """
+        frame = as_source(source)
+        n = frame.n_docs if isinstance(frame, Corpus) else len(frame)
+        found = hstack([csr_matrix(np.ones((n, 1))), *(term.columns(frame) for term in self.terms)], format="csr")
+        found.sort_indices()
+        return csr_matrix((found.data.astype(np.float32).astype(np.float64), found.indices, found.indptr), found.shape)
+
+    def to_plain(self) -> list[dict[str, Any]]:
+        """As JSON can hold it."""
+        return [term.to_plain() for term in self.terms]
+
+    @classmethod
+    def from_plain(cls, plain: list[dict[str, Any]]) -> Design:
+        """The design that ``to_plain`` described."""
+        return cls(tuple(Term(from_plain(each["column"]), each["width"]) for each in plain))  # type: ignore[arg-type]
+
+
+def _learned(corpus: Corpus, name: str, kind: str | None, named: dict[str, Any], rule: Any) -> Term:
+    values = values_of(corpus, name)
+    kind = kind or kind_of(corpus, name, values)
+    if kind in ("number", "date"):
+        number = Number.learn(name, values, kind == "date")
+        wide = named.get(name, rule if kind == "date" or name == "year" else None)
+        if wide == "auto":
+            wide = max(number.high - number.low, number.deviation) / _PARTS_OF_RANGE
+        if wide is not None and (number.high - number.low) / wide > _MOST_BUMPS:
+            raise ModelError(
+                f"width {wide:g} cuts the range of {name!r} into more than {_MOST_BUMPS:,}; use a larger one"
+            )
+        return Term(number, wide)
+    if all(is_missing(value) or (isinstance(value, list) and not value) for value in values):
+        raise ModelError(f"feature {name!r} has no value in any document; leave it out")
+    # A link is a name: that of the document linked to.
+    return Term(Names.learn(name, values, kind == "category"))
+
+
+def _widths(width: Any, names: list[str]) -> tuple[dict[str, Any], Any]:
+    """Widths that name their features, and that of dates and years that are not named."""
+    if not isinstance(width, Mapping):
+        return {}, _width(width)
+    unknown = [name for name in width if name not in names]
+    if unknown:
+        raise ModelError(f"width names {unknown[0]!r}, which is no feature; there are: {', '.join(names)}")
+    return {str(name): _width(each) for name, each in width.items()}, "auto"
+
+
+def _width(width: Any) -> Any:
+    if width is None or (isinstance(width, str) and width == "auto"):
+        return width
+    if isinstance(width, bool) or not isinstance(width, numbers.Real) or not 0 < float(width) < np.inf:
+        raise ModelError(f"width is {width!r}; pass a positive number, None, 'auto', or a mapping of features to these")
+    return float(width)

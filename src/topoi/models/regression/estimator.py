@@ -1,0 +1,356 @@
+"""The family's public face: ``DirichletMultinomialRegression``."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.utils.validation import check_is_fitted
+
+from topoi.corpus.corpus import Corpus
+from topoi.engine.executors import open_executor, resolve_jobs
+from topoi.engine.progress import SweepInfo
+from topoi.errors import ModelError, StoreError
+from topoi.models.gibbs import GibbsModel
+from topoi.models.regression.design import Design
+from topoi.models.regression.frozen import frozen_topics
+from topoi.models.regression.likelihood import maximise
+from topoi.models.regression.posterior import RegressionPosterior
+from topoi.models.regression.prediction import RegressionPredictions
+from topoi.models.regression.selection import VARIANCES, best_variance, held_out
+from topoi.models.regression.state import Plan, RegressionSampler
+from topoi.models.tables import Tables
+from topoi.models.topic_rows import topic_tables
+from topoi.models.validation import positive_vector, whole_number
+
+Array = NDArray[np.float64]
+_STEPS_AFTER = 1000
+
+
+class DirichletMultinomialRegression(Tables, RegressionPredictions, GibbsModel):
+    """LDA in which a document's alpha is a log-linear function of its metadata (Mimno and McCallum 2008).
+
+    alpha[d, k] = exp(x_d · λ_k): topics that an author, a year or a venue makes more likely. Topics by exact collapsed
+    Gibbs sampling; the coefficients λ, with a Gaussian prior, by L-BFGS on the counts of topics every few sweeps.
+
+    Parameters
+    ----------
+    n_topics : int
+        How many topics.
+    features : list of str, or dict
+        Columns of ``corpus.documents``, or ``"authors"``; kinds are recognised, or named: ``{"decade": "category"}``.
+        Numbers are standardised; categories, names and links have a column for each name; an intercept is added.
+    width : float, "auto", None or dict
+        How wide, and how far apart, the bumps are by which a date or year acts, in years; "auto" is a tenth of the
+        range, None a straight line. A mapping of features to widths gives other numbers bumps too.
+    variance : float or "cv"
+        The prior variance of the coefficients: the larger, the more a single author may differ from all others.
+        "cv" chooses it by cross-validation on the counts of topics after the warm-up.
+    intercept_variance : float
+        The same for the intercepts.
+    alpha : float or array
+        What alpha is before anything is learned, per topic; the intercepts' prior mean is its logarithm.
+    beta : float or array
+        Dirichlet parameter of topics' words, per word.
+    n_iter : int
+        Gibbs sweeps.
+    n_warmup, learn_every : int
+        Sweeps before coefficients are learned, and between steps of learning.
+    n_chains, n_jobs, n_shards, random_state, evaluate_every, checkpoint, checkpoint_every, progress
+        As in ``AuthorTopicModel``.
+
+    Attributes
+    ----------
+    topic_word_, doc_topic_ : ndarray
+        Rows are probabilities. Documents' shares are smoothed by their own alpha.
+    coefficients_ : ndarray
+        λ of the first chain, topics × columns of the design; ``coefficients()`` names them.
+    alpha_ : ndarray
+        Mean alpha of the training documents, per topic.
+    design_ : Design
+        The columns.
+    chains_, trace_, fit_info_
+        As in ``AuthorTopicModel``; ``fit_info_["variance"]`` is the first chain's.
+
+    References
+    ----------
+    Mimno and McCallum, Topic models conditioned on arbitrary features with Dirichlet-multinomial regression, UAI 2008.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> words = [["war"] * 20 if year < 1950 else ["trade"] * 20 for year in range(1900, 2000)]
+    >>> corpus = topoi.Corpus.from_tokens(words, dates=list(range(1900, 2000)))
+    >>> model = topoi.DirichletMultinomialRegression(2, features=["year"], n_iter=60, random_state=0).fit(corpus)
+    >>> early, late = model.predict({"year": [1920, 1980]}).groupby("row")["mean"].max()
+    >>> bool(early > 0.8), bool(late > 0.8)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 100,
+        *,
+        features: Any = None,
+        width: Any = "auto",
+        variance: Any = 0.5,
+        intercept_variance: float = 10.0,
+        alpha: Any = 0.1,
+        beta: Any = 0.01,
+        n_iter: int = 500,
+        n_warmup: int = 50,
+        learn_every: int = 10,
+        n_chains: int = 1,
+        n_jobs: int | None = 1,
+        n_shards: int | str = "auto",
+        random_state: Any = None,
+        evaluate_every: int = 10,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int | str = "1min",
+        progress: bool | None = None,
+    ):
+        self.n_topics = n_topics
+        self.features = features
+        self.width = width
+        self.variance = variance
+        self.intercept_variance = intercept_variance
+        self.alpha = alpha
+        self.beta = beta
+        self.n_iter = n_iter
+        self.n_warmup = n_warmup
+        self.learn_every = learn_every
+        self.n_chains = n_chains
+        self.n_jobs = n_jobs
+        self.n_shards = n_shards
+        self.random_state = random_state
+        self.evaluate_every = evaluate_every
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.progress = progress
+
+    def fit(self, corpus: Corpus, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+        """Fit the model to a corpus with metadata.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            The documents.
+        y : None
+            Ignored; scikit-learn's convention.
+        callback : callable, optional
+            Called with a ``SweepInfo`` after each sweep; a true result ends the fit.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]] * 5, dates=list(range(2000, 2010)))
+        >>> topoi.DirichletMultinomialRegression(2, features=["year"], n_iter=10, random_state=0).fit(corpus).n_iter_
+        10
+        """
+        if not isinstance(corpus, Corpus):
+            raise ModelError(f"pass a topoi.Corpus, which has metadata, not {type(corpus).__name__}")
+        if self.features is None:
+            raise ModelError('features is not given; name columns of corpus.documents, features=["year"] for one')
+        return self._fit_corpus(corpus, callback)
+
+    # What a sampler is made of. A loaded model has its design from the file: the metadata may not be in it.
+
+    _stored: tuple[Design, csr_matrix] | None = None
+
+    def _make_sampler(self, corpus: Corpus, n_shards: int) -> RegressionSampler:
+        n_topics = whole_number("n_topics", self.n_topics)
+        alpha = positive_vector("alpha", self.alpha, n_topics, "n_topics")
+        beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
+        spread = float(positive_vector("intercept_variance", self.intercept_variance, 1, "the intercept")[0])
+        whole_number("n_warmup", self.n_warmup, 0)
+        whole_number("learn_every", self.learn_every)
+        variance = _checked_variance(self.variance)
+        if self._stored is not None:
+            design, matrix = self._stored
+        else:
+            design = Design.learn(corpus, self.features, self.width)
+            matrix = design.matrix(corpus)
+        mean = np.zeros((n_topics, matrix.shape[1]))
+        mean[:, 0] = np.log(alpha)
+        sampler = RegressionSampler(
+            corpus, matrix, Plan(mean, variance, spread, self.n_warmup, self.learn_every), beta, n_shards
+        )
+        sampler.terms = design
+        return sampler
+
+    def _freeze(self) -> None:
+        self.design_, self._spread = self._sampler.terms, None
+        self.chains_ = []
+        for chain in self._chains:
+            _, assignments = self._sampler.whole(chain)
+            self.chains_.append(RegressionPosterior(chain, assignments, self.corpus_.doc_start))
+        self.authors_ = np.zeros(0, object)
+        first = self._chains[0].priors
+        self.fit_info_ |= {
+            "variance": None if np.isnan(first.variance) else first.variance,
+            "n_columns": len(self.design_.labels),
+            "refitted": bool(len(first.frozen)),
+        }
+
+    @property
+    def _first(self) -> RegressionPosterior:
+        check_is_fitted(self, "n_iter_")
+        return self.chains_[0]
+
+    @property
+    def topic_word_(self) -> Array:  # type: ignore[override]
+        """P(word | topic), topics × words, from the last sample of the first chain."""
+        return self._first.topic_word
+
+    @property
+    def doc_topic_(self) -> Array:
+        """Topic shares of the training documents, smoothed by their own alpha; documents × topics."""
+        return self._first.doc_topic
+
+    @property
+    def alpha_(self) -> Array:  # type: ignore[override]
+        """Mean alpha of the training documents (first chain)."""
+        return self._first.alpha
+
+    @property
+    def coefficients_(self) -> Array:
+        """The coefficients, topics × columns of the design (first chain)."""
+        return self._first.coefficients.copy()
+
+    # Fitting coefficients again.
+
+    def refit(self, n_iter: int = 50, variance: Any = None) -> Self:
+        """Fit the coefficients once more, to counts of topics that the metadata have not shaped.
+
+        In a joint fit the coefficients pull a document's topics towards what its metadata suggest, and are then fitted
+        to these topics: they grow, and predictions are over-confident. Here every document's topics are sampled for
+        some sweeps under one alpha for all, and the coefficients fitted to the result. Topics stay as they are.
+
+        Parameters
+        ----------
+        n_iter : int
+            Sweeps with one alpha for all documents.
+        variance : float or "cv", optional
+            Another prior variance of the coefficients.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
+        >>> model = topoi.DirichletMultinomialRegression(2, features=["venue"], n_iter=60, random_state=0).fit(corpus)
+        >>> model.refit(10).fit_info_["refitted"]
+        True
+        """
+        check_is_fitted(self, "n_iter_")
+        given = None if variance is None else _checked_variance(variance)
+        sampler, found = self._sampler, []
+        for chain, topic in zip(self._chains, self._frozen(n_iter), strict=True):
+            cells, spread = sampler.cells(topic), chain.priors.variance if given is None else given
+            if np.isnan(spread):
+                spread = best_variance(sampler.design, cells, sampler.plan.prior)
+            prior = sampler.plan.prior(spread)
+            coefficients = maximise(sampler.design, cells, sampler.plan.mean, prior, _STEPS_AFTER)
+            found.append(sampler.priors(coefficients, chain.priors.beta.astype(np.float64), spread, topic))
+        for chain, priors in zip(self._chains, found, strict=True):
+            chain.priors = priors
+        self._freeze()
+        return self
+
+    def _frozen(self, n_iter: int, n_chains: int | None = None) -> list[NDArray[np.uint16]]:
+        sweeps = range(self.n_iter_ + 1, self.n_iter_ + 1 + whole_number("n_iter", n_iter))
+        chains = self._chains[:n_chains]
+        with open_executor(resolve_jobs(self.n_jobs), len(chains[0].shards)) as executor:
+            return [frozen_topics(self._sampler, self.corpus_, c, sweeps, self._seed, executor) for c in chains]
+
+    def cross_validate(self, variances: Any = VARIANCES, widths: Any = (None,), n_iter: int = 50) -> pd.DataFrame:
+        """How well coefficients under other settings predict the topics of documents that were left out (first chain).
+
+        Counts are those of ``refit``; topics are not fitted anew, so it is quick. Fit again with the best settings.
+
+        Parameters
+        ----------
+        variances : list of floats
+            Prior variances.
+        widths : list
+            Values for ``width``; None, alone, is the fit's own. Others need the metadata in ``corpus_``.
+        n_iter : int
+            Sweeps with one alpha for all documents.
+
+        Returns
+        -------
+        DataFrame
+            width, variance, log_likelihood: of left-out counts, per token, in five folds. The best comes first.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
+        >>> model = topoi.DirichletMultinomialRegression(2, features=["venue"], n_iter=60, random_state=0).fit(corpus)
+        >>> model.cross_validate([0.001, 1.0], n_iter=10)["variance"].tolist()
+        [1.0, 0.001]
+        """
+        check_is_fitted(self, "n_iter_")
+        values = sorted(float(each) for each in positive_vector("variances", variances, len(variances), "their number"))
+        sampler, plan = self._sampler, self._sampler.plan
+        cells = sampler.cells(self._frozen(n_iter, 1)[0])
+        rows = []
+        for width in widths:
+            own = width is None and len(widths) == 1
+            matrix = sampler.design if own else Design.learn(self.corpus_, self.features, width).matrix(self.corpus_)
+            mean = np.zeros((sampler.n_topics, matrix.shape[1]))
+            mean[:, 0] = plan.mean[:, 0]
+            priors = [plan._replace(mean=mean).prior(each) for each in values]
+            for each, score in zip(values, held_out(matrix, cells, priors), strict=True):
+                rows.append({"width": self.width if own else width, "variance": each, "log_likelihood": score})
+        frame = pd.DataFrame(rows, columns=["width", "variance", "log_likelihood"])
+        return frame.sort_values("log_likelihood", ascending=False, kind="stable", ignore_index=True)
+
+    # What a file holds.
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        progress, arrays = super()._state()
+        matrix = self._sampler.design
+        rows = {"design_data": matrix.data, "design_column": matrix.indices, "design_start": matrix.indptr}
+        return progress | {"design": self.design_.to_plain()}, arrays | rows
+
+    def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        design = Design.from_plain(meta["progress"]["design"])
+        parts = arrays["design_data"], arrays["design_column"], arrays["design_start"]
+        matrix = csr_matrix(parts, shape=(corpus.n_docs, len(design.labels)), dtype=np.float64)
+        matrix.check_format()
+        if not np.isfinite(matrix.data).all():
+            raise StoreError("the design of the regression has values that are not finite")
+        self._stored = design, matrix
+        try:
+            super()._load(corpus, meta, arrays)
+        finally:
+            self._stored = None
+        self.fit_info_ = dict(meta["fit_info"])
+        return self
+
+    def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
+        return topic_tables(corpus, self._first, 0, True)
+
+    def _parameters(self) -> dict[str, Any]:
+        first = self._first
+        beta = np.unique(first.beta)
+        return {
+            "alpha_sum": first.alpha_sum,
+            "beta_sum": float(first.priors.beta_sum),
+            "beta": float(beta[0]) if len(beta) == 1 else None,
+        }
+
+
+def _checked_variance(variance: Any) -> float:
+    """The number, NaN for one that is to be chosen."""
+    if isinstance(variance, str) and variance == "cv":
+        return float("nan")
+    if isinstance(variance, bool) or not isinstance(variance, numbers.Real) or not 0 < float(variance) < np.inf:
+        raise ModelError(f"variance is {variance!r}; pass a positive number, or 'cv' to choose it by cross-validation")
+    return float(variance)

@@ -1,0 +1,45 @@
+"""Counts of topics that the metadata have not shaped, for coefficients that are honest about what they know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from topoi.corpus.corpus import Corpus
+from topoi.engine.executors import Executor
+from topoi.engine.loop import Chain, sweep_chains
+from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet
+from topoi.models.regression.state import Plan, RegressionSampler
+
+_LEARN_EVERY = 10
+
+
+def frozen_topics(
+    sampler: RegressionSampler, corpus: Corpus, chain: Chain, sweeps: range, seed: int, executor: Executor
+) -> NDArray[np.uint16]:
+    """Every token's topic after some sweeps from the chain's state in which all documents have the same alpha.
+
+    That alpha is the most likely one, learned on the way. The chain is left alone.
+    """
+    never = sweeps.stop + 1
+    beta = chain.priors.beta.astype(np.float64)
+    same = csr_matrix(np.ones((sampler.n_docs, 1)))
+    plan = Plan(np.zeros((sampler.n_topics, 1)), 1.0, 1.0, never, 1)
+    twin = RegressionSampler(corpus, same, plan, beta, len(chain.shards))
+    arrays = sampler.to_arrays(chain) | {"coefficients": plan.mean, "frozen": np.zeros(0, np.uint16)}
+    copy = twin.restore(chain.index, arrays, [])
+    alpha = np.asarray(chain.priors.alpha[: sampler.n_topics], np.float64)
+    for sweep in sweeps:
+        if (sweep - sweeps.start) % _LEARN_EVERY == 0:
+            alpha = learn_dirichlet(_histogram(twin, copy), alpha, symmetric=False)
+            copy.priors = twin.priors(np.log(alpha)[:, None], beta, 1.0)
+        sweep_chains(twin, [copy], sweep, seed, executor)
+    return twin.whole(copy)[1].topic
+
+
+def _histogram(sampler: RegressionSampler, chain: Any) -> CountHistogram:
+    cells = sampler.cells(sampler.whole(chain)[1].topic)
+    return CountHistogram.from_counts(cells.topic, cells.number, cells.total, sampler.n_topics)

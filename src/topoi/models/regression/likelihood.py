@@ -1,0 +1,187 @@
+"""The likelihood of documents' topic counts under alpha = exp(X λ), and the coefficients that maximise it.
+
+Σ_d log DirMult(n_d | exp(x_d·λ)) − Σ (λ − mean)² / 2 variance, with its gradient and its curvature. Counts that are
+zero cost nothing but the exponential.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
+
+from topoi.kernels.jit import inlined, lean
+from topoi.kernels.special import digamma
+
+Array = NDArray[np.float64]
+# Beyond, alpha would leave what a sampler in float32 can tell apart; the slope is zero there.
+_LARGEST_LOG = math.log(1e6)
+_FEW = 8
+# The curvature of so many coefficients is held as one matrix; beyond, of so many numbers as one for each topic.
+_MOST_UNKNOWNS, _MOST_NUMBERS = 3000, 30_000_000
+
+
+class TopicCells(NamedTuple):
+    """Documents' counts of topics that are not zero: where each document's start, topics, numbers; and its length."""
+
+    start: NDArray[np.int64]
+    topic: NDArray[np.int64]
+    number: Array
+    total: Array
+
+
+class Gaussian(NamedTuple):
+    """The prior of the coefficients: means topics × columns, variances per column."""
+
+    mean: Array
+    variance: Array
+
+
+def alpha_rows(design: Any, coefficients: Array) -> Array:
+    """exp(x·λ) for every document and topic, kept within 1e-6 and 1e6."""
+    return np.exp(np.clip(design @ coefficients.T, -_LARGEST_LOG, _LARGEST_LOG))
+
+
+@inlined
+def _rising(n, a):
+    """log Γ(n + a) − log Γ(a) and its derivative; few factors are multiplied out."""
+    if n <= _FEW and n == math.floor(n):
+        product, slope = 1.0, 0.0
+        for j in range(int(n)):
+            product *= a + j
+            slope += 1.0 / (a + j)
+        return math.log(product), slope
+    return math.lgamma(n + a) - math.lgamma(a), digamma(n + a) - digamma(a)
+
+
+@lean
+def _add_documents(cells, alpha, slope):
+    """The log probability of all counts; ``slope`` becomes its derivative by log alpha. O(documents × topics)."""
+    result = 0.0
+    for d in range(alpha.shape[0]):
+        whole = 0.0
+        for k in range(alpha.shape[1]):
+            whole += alpha[d, k]
+        value, by_whole = _rising(cells.total[d], whole)
+        result -= value
+        for k in range(alpha.shape[1]):
+            slope[d, k] = -alpha[d, k] * by_whole
+        for i in range(cells.start[d], cells.start[d + 1]):
+            k = cells.topic[i]
+            value, by_own = _rising(cells.number[i], alpha[d, k])
+            result += value
+            slope[d, k] += alpha[d, k] * by_own
+    return result
+
+
+def log_counts(cells: TopicCells, alpha: Array) -> float:
+    """Log probability of the documents' topics (as sequences) given each document's Dirichlet."""
+    return float(_add_documents(cells, alpha, np.empty_like(alpha)))
+
+
+def objective(design: Any, cells: TopicCells, coefficients: Array, prior: Gaussian) -> tuple[float, Array]:
+    """The log posterior of coefficients, but for a constant, and its gradient; topics × columns."""
+    linear = design @ coefficients.T
+    alpha = np.exp(np.clip(linear, -_LARGEST_LOG, _LARGEST_LOG))
+    slope = np.empty_like(alpha)
+    value = float(_add_documents(cells, alpha, slope))
+    slope[np.abs(linear) > _LARGEST_LOG] = 0.0
+    away = coefficients - prior.mean
+    gradient = (design.T @ slope).T - away / prior.variance
+    return value - 0.5 * float((away**2 / prior.variance).sum()), gradient
+
+
+def maximise(design: Any, cells: TopicCells, start: Array, prior: Gaussian, max_steps: int) -> Array:
+    """Better coefficients by L-BFGS from ``start``; on one BLAS thread, so that the result is always the same."""
+
+    def loss(x: Array) -> tuple[float, Array]:
+        value, gradient = objective(design, cells, x.reshape(start.shape), prior)
+        return -value, -gradient.ravel()
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        options: Any = {"maxiter": max_steps, "maxfun": 2 * max_steps + 20}
+        found: Any = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(found.x, np.float64).reshape(start.shape)
+
+
+def curvature(cells: TopicCells, alpha: Array) -> tuple[Array, Array]:
+    """Minus the second derivative by log alpha: what a topic has for itself, and what two share, per document.
+
+    It is diag(first) − second · alpha alphaᵀ for each document.
+    """
+    from scipy.special import digamma as psi
+    from scipy.special import polygamma
+
+    whole = alpha.sum(axis=1)
+    by_whole = psi(cells.total + whole) - psi(whole)
+    shared = polygamma(1, whole) - polygamma(1, cells.total + whole)
+    own = alpha * by_whole[:, None]
+    doc = np.repeat(np.arange(len(whole)), np.diff(cells.start))
+    a, n = alpha[doc, cells.topic], cells.number
+    bend = a * (psi(a + n) - psi(a)) + a**2 * (polygamma(1, a + n) - polygamma(1, a))
+    own[doc, cells.topic] -= bend
+    return own, shared
+
+
+def covariance(design: Any, cells: TopicCells, coefficients: Array, prior: Gaussian) -> Array:
+    """The inverse of the curvature at the coefficients: topics × columns × topics × columns.
+
+    With more than 3,000 coefficients only within topics, topics × columns × columns: what topics share is left out.
+    Where that is too much as well, each coefficient stands alone, topics × columns. No direction is taken to be less
+    certain than the prior has it.
+    """
+    n_topics, n_columns = coefficients.shape
+    alpha = alpha_rows(design, coefficients)
+    own, shared = curvature(cells, alpha)
+    precision = np.diag(1.0 / prior.variance)
+    if n_topics * n_columns**2 > _MOST_NUMBERS:
+        bends = design.multiply(design).T @ (own - shared[:, None] * alpha**2)
+        least = 1.0 / prior.variance.max()
+        return np.asarray(1.0 / np.maximum(bends + 1.0 / prior.variance[:, None], least)).T
+    if n_topics * n_columns > _MOST_UNKNOWNS:
+        found = np.empty((n_topics, n_columns, n_columns))
+        for k in range(n_topics):
+            weight = own[:, k] - shared * alpha[:, k] ** 2
+            found[k] = _inverse(_weighted(design, weight) + precision, prior)
+        return found
+    whole = np.zeros((n_topics, n_columns, n_topics, n_columns))
+    for k in range(n_topics):
+        for other in range(k + 1):
+            weight = -shared * alpha[:, k] * alpha[:, other] + (own[:, k] if k == other else 0.0)
+            whole[k, :, other] = _weighted(design, weight)
+            whole[other, :, k] = whole[k, :, other].T
+        whole[k, :, k] += precision
+    size = n_topics * n_columns
+    return _inverse(whole.reshape(size, size), prior).reshape(whole.shape)
+
+
+def _weighted(design: Any, weight: Array) -> Array:
+    return np.asarray((design.multiply(weight[:, None]).T @ design).todense())
+
+
+def _inverse(matrix: Array, prior: Gaussian) -> Array:
+    with threadpool_limits(limits=1, user_api="blas"):
+        values, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
+        return np.asarray((vectors / np.maximum(values, 1.0 / prior.variance.max())) @ vectors.T)
+
+
+def standard_errors(found: Array) -> Array:
+    """Square roots of the variances in what ``covariance`` gives: topics × columns."""
+    if found.ndim == 4:
+        return np.sqrt(np.einsum("kiki->ki", found))
+    return np.sqrt(found if found.ndim == 2 else np.einsum("kii->ki", found))
+
+
+def linear_covariance(design: Any, found: Array) -> Array:
+    """The covariance of each document's log alpha: documents × topics × topics."""
+    if found.ndim == 2:
+        return np.asarray((design.multiply(design) @ found.T)[..., None] * np.eye(len(found)))
+    dense = np.asarray(design.todense())
+    if found.ndim == 4:
+        return np.einsum("di,kilj,dj->dkl", dense, found, dense, optimize=True)
+    variance = np.einsum("di,kij,dj->dk", dense, found, dense, optimize=True)
+    return np.asarray(variance[..., None] * np.eye(len(found)))

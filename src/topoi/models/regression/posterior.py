@@ -1,0 +1,78 @@
+"""One chain's last sample as a frozen result. Documents carry their rows of the design where others have authors."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from topoi.kernels.counts import Documents
+from topoi.kernels.folding import Labels, SamplingPlan, Scored
+from topoi.kernels.lanes import padded
+from topoi.models.author_topic import likelihood
+from topoi.models.author_topic.inference import fold_in
+from topoi.models.author_topic.posterior import Posterior
+from topoi.models.ranges import document_range
+from topoi.models.regression.likelihood import alpha_rows
+from topoi.models.simulation import dirichlet_rows
+
+
+class RegressionPosterior(Posterior):
+    """As LDA's, where new documents' alpha follows from their metadata.
+
+    ``Documents.author`` are columns of the design that are not zero, ``author_weight`` the values there: documents with
+    the same metadata have the same prior.
+    """
+
+    @property
+    def coefficients(self) -> NDArray[np.float64]:
+        """Topics × columns of the design."""
+        return np.asarray(self.priors.coefficients)
+
+    @cached_property
+    def doc_topic(self) -> NDArray[np.float64]:
+        """Shares of topics in each document's words, smoothed by its own alpha: documents × topics."""
+        lengths = np.diff(self._doc_start)
+        doc = np.repeat(np.arange(len(lengths)), lengths)
+        cells = np.bincount(doc * self.n_topics + self.assignments.topic, minlength=len(lengths) * self.n_topics)
+        counts = cells.reshape(len(lengths), self.n_topics) + self.priors.rows[:, : self.n_topics].astype(np.float64)
+        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+    def alphas(self, documents: Documents) -> NDArray[np.float64]:
+        """The Dirichlet of each document: documents × topics."""
+        rows = documents.author_weight.astype(np.float64), documents.author, documents.author_start
+        shape = len(documents.doc_start) - 1, self.coefficients.shape[1]
+        return alpha_rows(csr_matrix(rows, shape=shape), self.coefficients)
+
+    def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
+        """Mixtures from the Dirichlet that the metadata make."""
+        alpha = self.alphas(document_range(documents, d, d + 1))[0]
+        return dirichlet_rows(np.random.default_rng(name), alpha, n)
+
+    def _each(self, part: Documents) -> Any:
+        """Documents one by one, as if by a private author, with their priors."""
+        rows = np.zeros((len(part.doc_start) - 1, padded(self.n_topics)), np.float32)
+        rows[:, : self.n_topics] = self.alphas(part)
+        one = np.zeros(1, np.int32), np.array([0, 1], np.int64), np.ones(1, np.float32)
+        for d, row in enumerate(rows):
+            words = slice(part.doc_start[d], part.doc_start[d + 1])
+            tokens = part.tokens[words]
+            yield d, words, Documents(tokens, np.array([0, len(tokens)], np.int64), *one), self.priors.of(row)
+
+    def _fold_in(self, part: Documents, wanted: Scored, plan: SamplingPlan, *outputs: Any) -> None:
+        doc_topic, scores, labels = outputs
+        for d, words, document, priors in self._each(part):
+            there = slice(wanted.start[d], wanted.start[d + 1])
+            tokens = wanted.tokens[there]
+            scored = Scored(tokens, np.array([0, len(tokens)], np.int64))
+            mine = Labels(labels.topic[words], labels.slot[words, :1]) if len(labels.topic) else labels
+            fold_in(document, scored, self.counts, priors, plan, doc_topic[d : d + 1], scores[there], mine)
+
+    def _log_likelihood(self, part: Documents, *how: Any) -> None:
+        n_particles, n_moves, seed, chain, result, *more = how
+        for d, _, document, priors in self._each(part):
+            rest = n_particles, n_moves, seed, chain, result[d : d + 1], *more
+            likelihood.log_likelihood(document, self.counts, priors, *rest)

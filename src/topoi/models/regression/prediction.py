@@ -1,0 +1,146 @@
+"""What a regression says of its coefficients, and of documents of which only the metadata are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from topoi.kernels.counts import Documents
+from topoi.models.author_topic.state import AuthorLists
+from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
+from topoi.models.features.table import as_source
+from topoi.models.inputs import Aligned, align
+from topoi.models.kernel_topic.laplace_bridge import root, softmax_points
+from topoi.models.prediction import make_documents
+from topoi.models.regression.design import Design
+from topoi.models.regression.likelihood import alpha_rows, covariance, linear_covariance, standard_errors
+
+Array = NDArray[np.float64]
+_DRAWS, _ROWS_AT_ONCE = 1000, 256
+
+
+class RegressionPredictions(MetadataPredictions):
+    """Predictions of a fitted Dirichlet-multinomial regression."""
+
+    design_: Design
+    _sampler: Any
+    _chains: list[Any]
+
+    def _align(self, X: Any) -> tuple[Aligned, Documents]:
+        """Documents with their rows of the design in place of authors."""
+        check_is_fitted(self, "n_iter_")
+        corpus = self._as_corpus(X)
+        aligned = align(corpus, self.vocabulary_, self.authors_)
+        rows = self.design_.matrix(corpus)
+        start, column = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
+        lists = AuthorLists(column, start, rows.data.astype(np.float32), rows.shape[1])
+        return aligned, make_documents(aligned.corpus, lists)
+
+    def _beliefs(self, source: Any) -> list[Belief]:
+        design = self.design_.matrix(source)
+        return [_belief(chain.topic_word, alpha_rows(design, chain.coefficients)) for chain in self.chains_]
+
+    def _covariance(self) -> Array:
+        """That of the first chain's coefficients; made when first asked for."""
+        check_is_fitted(self, "n_iter_")
+        if self._spread is None:
+            chain = self._chains[0]
+            prior = self._sampler.plan.prior(chain.priors.variance)
+            cells = self._sampler.fitted_cells(chain)
+            self._spread = covariance(self._sampler.design, cells, chain.priors.coefficients, prior)
+        return self._spread
+
+    _spread: Array | None = None
+
+    def coefficients(self) -> pd.DataFrame:
+        """The coefficients of the first chain: topic, feature, coefficient, standard_error, z.
+
+        log alpha of a topic is the sum of its coefficients times the features' values: a coefficient of 0.7 for
+        ``party=Whig`` doubles the topic's alpha in Whig documents. Standard errors are those of the Gaussian
+        approximation at the mode (the inverse of the curvature), *given* the counts of topics: what is uncertain about
+        those is not in them. After a joint fit they are too small; see ``refit``.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
+        >>> model = topoi.DirichletMultinomialRegression(2, features=["venue"], n_iter=60, random_state=0).fit(corpus)
+        >>> frame = model.coefficients()
+        >>> list(frame.columns), frame["feature"].unique().tolist()
+        (['topic', 'feature', 'coefficient', 'standard_error', 'z'], ['intercept', 'venue=A', 'venue=B'])
+        """
+        spread = self._covariance()
+        found = self.chains_[0].coefficients
+        n_topics, n_columns = found.shape
+        error = standard_errors(spread).ravel()
+        return pd.DataFrame(
+            {
+                "topic": np.repeat(np.arange(n_topics), n_columns),
+                "feature": np.tile(np.array(self.design_.labels, object), n_topics),
+                "coefficient": found.ravel(),
+                "standard_error": error,
+                "z": found.ravel() / error,
+            }
+        )
+
+    def predict(self, features: Any, level: float = 0.8, noise: bool = True) -> pd.DataFrame:
+        """Topic shares of documents of which only the metadata are known, with bands (first chain).
+
+        Parameters
+        ----------
+        features : DataFrame, mapping of columns, or Corpus
+            The features, one row per document. A name that no training document has, and a missing number, say nothing.
+        level : float
+            Each band holds this much probability, as much below as above.
+        noise : bool
+            Bands of the shares of a single new document, drawn from its Dirichlet; without noise those of the
+            Dirichlet's mean. Both allow for the coefficients' standard errors.
+
+        Returns
+        -------
+        DataFrame
+            row, the features, topic, mean, lower, upper; one line per row and topic. The mean is alpha / Σ alpha.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
+        >>> model = topoi.DirichletMultinomialRegression(2, features=["venue"], n_iter=60, random_state=0).fit(corpus)
+        >>> found = model.predict({"venue": ["A"]})
+        >>> list(found.columns), bool(found["mean"].max() > 0.8)
+        (['row', 'venue', 'topic', 'mean', 'lower', 'upper'], True)
+        """
+        tail = checked_tail(level)
+        spread = self._covariance()
+        source = as_source(features)
+        design = self.design_.matrix(source)
+        alpha = alpha_rows(design, self.chains_[0].coefficients)
+        found = np.empty((3, *alpha.shape))
+        found[0] = alpha / alpha.sum(axis=1, keepdims=True)
+        for first in range(0, len(alpha), _ROWS_AT_ONCE):
+            rows = slice(first, first + _ROWS_AT_ONCE)
+            for d, here in enumerate(linear_covariance(design[rows], spread), first):
+                draws = _share_draws(np.log(alpha[d]), here, noise)
+                found[1:, d] = np.quantile(draws, (tail, 1.0 - tail), axis=0)
+        return shares_frame(source, self.design_.names, found)
+
+
+def _belief(topic_word: Array, alpha: Array) -> Belief:
+    mean = alpha / alpha.sum(axis=1, keepdims=True)
+    return Belief(topic_word, lambda: alpha, lambda rows: mean[rows])
+
+
+def _share_draws(mean: Array, spread: Array, noise: bool) -> Array:
+    """Shares at points that stand for a Gaussian of log alpha, always the same ones; or draws from their Dirichlets."""
+    logs = softmax_points(mean, root(spread), _DRAWS)
+    if not noise:
+        weight = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+    rng, alpha = np.random.default_rng(0), np.exp(np.clip(logs, np.log(1e-6), np.log(1e6)))
+    draws = np.log(rng.standard_gamma(alpha + 1.0)) + np.log(rng.random(alpha.shape)) / alpha
+    shares = np.exp(draws - draws.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -1,0 +1,48 @@
+"""Which prior variance of the coefficients predicts the topic counts of documents that were left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.models.regression.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
+
+VARIANCES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+_FOLDS, _STEPS = 5, 100
+
+
+def some_cells(cells: TopicCells, docs: NDArray[np.int64]) -> TopicCells:
+    """The counts of some documents."""
+    lengths = np.diff(cells.start)[docs]
+    start = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    at = np.arange(start[-1]) + np.repeat(cells.start[docs] - start[:-1], lengths)
+    return TopicCells(start, cells.topic[at], cells.number[at], cells.total[docs])
+
+
+def held_out(design: Any, cells: TopicCells, priors: list[Gaussian], n_folds: int = _FOLDS) -> list[float]:
+    """For each prior the log probability per token of counts that were left out, one fold of documents at a time.
+
+    Folds are random but always the same. Coefficients of one prior start from those of the one before.
+    """
+    n_docs = design.shape[0]
+    fold = np.random.default_rng(0).permutation(n_docs) % n_folds
+    found = np.zeros(len(priors))
+    for number in range(n_folds):
+        rest, left = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        if not len(left) or not len(rest):
+            continue
+        train, test, seen = some_cells(cells, rest), some_cells(cells, left), design[rest]
+        coefficients = priors[0].mean
+        for p, prior in enumerate(priors):
+            coefficients = maximise(seen, train, coefficients, prior, _STEPS)
+            found[p] += log_counts(test, alpha_rows(design[left], coefficients))
+    return list((found / max(float(cells.total.sum()), 1.0)).tolist())
+
+
+def best_variance(design: Any, cells: TopicCells, prior: Callable[[float], Gaussian]) -> float:
+    """The variance, of a few, under which left-out counts are most probable."""
+    scores = held_out(design, cells, [prior(variance) for variance in VARIANCES])
+    return VARIANCES[int(np.argmax(scores))]

@@ -1,0 +1,158 @@
+"""Dirichlet-multinomial regression as the engine's loop sees it: LDA whose documents have an alpha each."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.corpus.corpus import Corpus
+from topoi.engine.loop import Chain
+from topoi.errors import ModelError
+from topoi.kernels.counts import Counts, Documents, Priors
+from topoi.kernels.lanes import padded
+from topoi.models.author_topic import kernels
+from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler, DocumentShard, make_priors
+from topoi.models.mixtures import count_topics
+from topoi.models.regression.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
+from topoi.models.regression.selection import best_variance
+
+Array = NDArray[np.float64]
+_STEPS_WITHIN = 20
+
+
+class RegressionPriors(NamedTuple):
+    """As ``Priors``, where alpha is the mean over documents; with each document's row and what it comes from.
+
+    ``variance`` is that of the coefficients but for the intercept's, NaN while it has not been chosen. ``frozen`` are
+    the topics, token by token, to which the coefficients were fitted again; empty if they are the chain's own.
+    """
+
+    alpha: NDArray[np.float32]
+    alpha_sum: float
+    beta: NDArray[np.float32]
+    beta_sum: float
+    rows: NDArray[np.float32]
+    coefficients: Array
+    variance: float
+    frozen: NDArray[np.uint16]
+
+    def of(self, row: NDArray[np.float32]) -> Priors:
+        """The priors of a document with this alpha."""
+        return Priors(row, math.fsum(row.tolist()), self.beta, self.beta_sum)
+
+
+class RegressedShard(DocumentShard):
+    """Some consecutive documents, from number ``first`` on, each with its own alpha."""
+
+    def __init__(self, documents: Documents, first: int):
+        super().__init__(documents)
+        self.here = slice(first, first + len(documents.doc_start) - 1)
+
+    def sweep(self, counts: Counts, priors: Any, stream: NDArray[np.uint64]) -> None:
+        """Sample every token once."""
+        room = Priors(np.zeros_like(priors.alpha), 0.0, priors.beta, priors.beta_sum)
+        kernels.sweep_with_priors(self.documents, self.assignments, counts, priors.rows[self.here], room, stream)
+
+
+class Plan(NamedTuple):
+    """The coefficients' prior, and when they are learned: every so many sweeps after the warm-up.
+
+    ``mean`` is the prior mean, topics × columns; the variance is NaN if it is to be chosen by cross-validation.
+    """
+
+    mean: Array
+    variance: float
+    intercept_variance: float
+    n_warmup: int
+    learn_every: int
+
+    def prior(self, variance: float) -> Gaussian:
+        """The Gaussian, given the variance of all but the intercept."""
+        variances = np.full(self.mean.shape[1], variance)
+        variances[0] = self.intercept_variance
+        return Gaussian(self.mean, variances)
+
+
+class RegressionSampler(AuthorTopicSampler):
+    """The sampler of ``AuthorTopicSampler`` for private authors only, with a row of alpha for every document.
+
+    Examples
+    --------
+    >>> import numpy as np, topoi
+    >>> from topoi.models.regression.design import Design
+    >>> from topoi.models.regression.state import Plan, RegressionSampler
+    >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c"]])
+    >>> plan = Plan(np.log([[0.5], [0.25]]), 1.0, 10.0, 0, 10)
+    >>> sampler = RegressionSampler(corpus, Design(()).matrix(corpus), plan, np.full(3, 0.1))
+    >>> sampler.start(0, 0).priors.rows[:, :2].tolist()
+    [[0.5, 0.25], [0.5, 0.25]]
+    """
+
+    def __init__(self, corpus: Corpus, design: Any, plan: Plan, beta: Array, n_shards: int = 1):
+        alpha = np.ones(len(plan.mean))
+        super().__init__(corpus, AuthorLists.private(corpus.n_docs), alpha, beta, n_shards)
+        self.by_words = False
+        self.design, self.plan = design, plan
+        self.terms: Any = None
+
+    def priors(self, coefficients: Array, beta: Array, variance: float, frozen: Any = ()) -> RegressionPriors:
+        """Priors in the form the kernels read, for all documents."""
+        rows = np.zeros((self.n_docs, padded(self.n_topics)), np.float32)
+        rows[:, : self.n_topics] = alpha_rows(self.design, coefficients)
+        mean = rows[:, : self.n_topics].mean(axis=0, dtype=np.float64)
+        return RegressionPriors(*make_priors(mean, beta), rows, coefficients, variance, np.array(frozen, np.uint16))
+
+    def _new_chain(self, index: int, alpha: Array, beta: Array) -> Chain:
+        chain = super()._new_chain(index, alpha, beta)
+        chain.shards = [RegressedShard(part, first) for part, (first, _) in zip(self._parts, self._ranges, strict=True)]
+        chain.priors = self.priors(self.plan.mean, beta, self.plan.variance)
+        return chain
+
+    def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
+        """The chain that ``to_arrays`` described."""
+        coefficients = np.array(arrays["coefficients"], np.float64)
+        if coefficients.shape != self.plan.mean.shape or not np.isfinite(coefficients).all():
+            raise ModelError("the saved coefficients do not fit the features")
+        frozen = arrays["frozen"]
+        fits = frozen.dtype == np.uint16 and frozen.shape in ((0,), (self.n_tokens,))
+        if not fits or int(frozen.max(initial=0)) >= self.n_topics:
+            raise ModelError("the saved counts of topics do not fit this corpus")
+        chain = super().restore(index, arrays, trace)
+        chain.priors = self.priors(coefficients, arrays["beta"], float(arrays["variance"][0]), frozen)
+        return chain
+
+    def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
+        """Assignments (two bytes per token), priors and coefficients."""
+        own = {"coefficients": chain.priors.coefficients, "variance": np.array([chain.priors.variance])}
+        return super().to_arrays(chain) | own | {"frozen": chain.priors.frozen}
+
+    def cells(self, topic: NDArray[np.uint16]) -> TopicCells:
+        """The documents' counts of topics, from every token's topic."""
+        start, column, number = count_topics(self._corpus.doc_start, topic, self.n_topics)
+        lengths = np.diff(self._corpus.doc_start).astype(np.float64)
+        return TopicCells(start, column.astype(np.int64), number.astype(np.float64), lengths)
+
+    def fitted_cells(self, chain: Chain) -> TopicCells:
+        """The counts that the coefficients were fitted to."""
+        frozen = chain.priors.frozen
+        return self.cells(frozen if len(frozen) else self.whole(chain)[1].topic)
+
+    def learn(self, chain: Chain, sweep: int) -> None:
+        """Raise the coefficients' posterior by a few steps of L-BFGS; choose their variance first, if asked."""
+        if sweep < self.plan.n_warmup or sweep % self.plan.learn_every:
+            return
+        cells, variance = self.cells(self.whole(chain)[1].topic), chain.priors.variance
+        if np.isnan(variance):
+            # Until now nothing but words and an intercept have shaped the counts: they are fair judges.
+            variance = best_variance(self.design, cells, self.plan.prior)
+        found = maximise(self.design, cells, chain.priors.coefficients, self.plan.prior(variance), _STEPS_WITHIN)
+        chain.priors = self.priors(found, chain.priors.beta.astype(np.float64), variance)
+
+    def log_joint(self, chain: Chain) -> float:
+        """log P(words, topics | coefficients, beta), topics' and documents' distributions integrated out."""
+        words = chain.counts.log_words(chain.priors.beta, chain.priors.beta_sum)
+        rows = chain.priors.rows[:, : self.n_topics].astype(np.float64)
+        return float(words + log_counts(self.cells(self.whole(chain)[1].topic), rows))

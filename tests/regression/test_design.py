@@ -1,0 +1,64 @@
+"""The design matrix: what each kind of metadata becomes."""
+
+import numpy as np
+import pytest
+
+import topoi
+from topoi.models.regression.design import Design
+
+
+@pytest.fixture
+def corpus():
+    return topoi.Corpus.from_tokens(
+        [["a"], ["b"], ["c"], ["d"]],
+        authors=[["Ann"], ["Ann", "Bob"], [], ["Cy"]],
+        dates=[1990, 1992, 1994, 2000],
+        metadata={"pages": [2.0, 4.0, 6.0, None], "venue": ["X", "Y", "X", None]},
+    )
+
+
+def test_numbers_are_standardised_and_missing_ones_say_nothing(corpus):
+    matrix = Design.learn(corpus, ["pages"]).matrix(corpus).toarray()
+    np.testing.assert_allclose(matrix[:, 1], [-1.2247449, 0.0, 1.2247449, 0.0], rtol=1e-6)
+    assert (matrix[:, 0] == 1.0).all()
+
+
+def test_names_are_indicators_and_unknown_ones_say_nothing(corpus):
+    design = Design.learn(corpus, ["authors", "venue"])
+    assert design.labels == ["intercept", "authors=Ann", "authors=Bob", "authors=Cy", "venue=X", "venue=Y"]
+    assert design.matrix(corpus).toarray()[:, 1:].tolist() == [
+        [1, 0, 0, 1, 0], [1, 1, 0, 0, 1], [0, 0, 0, 1, 0], [0, 0, 1, 0, 0],
+    ]  # fmt: skip
+    new = design.matrix({"authors": [["Zoe", "Bob"]], "venue": ["Z"]}).toarray()
+    assert new.tolist() == [[1, 0, 1, 0, 0, 0]]
+
+
+def test_years_are_bumps_of_the_width_given(corpus):
+    design = Design.learn(corpus, ["year"], 5.0)
+    assert design.labels == ["intercept", "year~1990", "year~1995", "year~2000"]
+    row = design.matrix({"year": [1992.5]}).toarray()[0, 1:]
+    np.testing.assert_allclose(row, np.exp(-0.5 * np.array([0.5, 0.5, 1.5]) ** 2), rtol=1e-6)
+    assert Design.learn(corpus, ["year"], None).labels == ["intercept", "year"]
+    assert len(Design.learn(corpus, ["year"]).labels) == 12
+    assert Design.learn(corpus, ["year", "pages"], {"pages": 2.0}).labels[-3:] == ["pages~2", "pages~4", "pages~6"]
+
+
+def test_the_design_survives_a_file(corpus):
+    design = Design.learn(corpus, ["year", "authors", "pages"], 3.0)
+    again = Design.from_plain(design.to_plain())
+    assert again == design
+    assert (again.matrix(corpus) != design.matrix(corpus)).nnz == 0
+
+
+@pytest.mark.parametrize(
+    "features, width, words",
+    [
+        (["age"], "auto", "no column 'age'"),
+        (["year"], -1.0, "width is -1.0"),
+        (["year"], {"age": 1.0}, "no feature"),
+        (["year"], 1e-6, "use a larger one"),
+    ],
+)
+def test_mistakes_are_told(corpus, features, width, words):
+    with pytest.raises(topoi.ModelError, match=words):
+        Design.learn(corpus, features, width)

@@ -1,0 +1,200 @@
+"""Whole fits: recovery, fixed bits, files, predictions and what they say of uncertainty."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import topoi
+from regression.planted import PLANTED, matching, planted_corpus
+from topoi.evaluation import empirical_likelihood, left_to_right
+
+FEATURES = ["venue", "size"]
+
+
+def make(**settings):
+    options = {"features": FEATURES, "n_iter": 120, "n_warmup": 20, "random_state": 0, "beta": 0.05}
+    return topoi.DirichletMultinomialRegression(3, **(options | settings))
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return planted_corpus()
+
+
+@pytest.fixture(scope="module")
+def fitted(planted):
+    return make().fit(planted[0])
+
+
+def contrasts(coefficients):
+    """What the prior does not decide: differences between venues, and the slope."""
+    return np.column_stack(
+        [coefficients[:, 1] - coefficients[:, 2], coefficients[:, 2] - coefficients[:, 3], coefficients[:, 4]]
+    )
+
+
+def test_planted_coefficients_are_recovered(fitted, planted):
+    order = matching(fitted)
+    assert sorted(order) == [0, 1, 2]
+    assert fitted.design_.labels == ["intercept", "venue=A", "venue=B", "venue=C", "size"]
+    found, truth = contrasts(fitted.coefficients_[order]), contrasts(PLANTED)
+    assert np.abs(found - truth).max() < 0.45
+    assert np.corrcoef(found.ravel(), truth.ravel())[0, 1] > 0.98
+    frame = fitted.coefficients()
+    assert frame.shape == (15, 5)
+    np.testing.assert_allclose(frame["z"], frame["coefficient"] / frame["standard_error"])
+    slope = frame[frame["feature"] == "size"].set_index("topic")
+    assert np.abs((slope["coefficient"][order].to_numpy() - PLANTED[:, 4]) / slope["standard_error"][order]).max() < 4
+
+
+def test_predictions_are_the_dirichlets_means(fitted, planted):
+    _, alpha, _ = planted
+    frame = fitted.predict(planted[0])
+    mean = frame["mean"].to_numpy().reshape(-1, 3)[:, matching(fitted)]
+    error = np.abs(mean - alpha / alpha.sum(axis=1, keepdims=True))
+    assert error.mean() < 0.03 and error.max() < 0.2
+    curve = fitted.predict({"venue": ["A", "Z"], "size": [5.0, None]}, noise=False)
+    wide = fitted.predict({"venue": ["A", "Z"], "size": [5.0, None]})
+    assert list(curve.columns) == ["row", "venue", "size", "topic", "mean", "lower", "upper"]
+    assert (curve["lower"] < curve["mean"]).all() and (curve["mean"] < curve["upper"]).all()
+    assert ((wide["upper"] - wide["lower"]) > (curve["upper"] - curve["lower"])).all()
+    assert np.allclose(wide.groupby("row")["mean"].sum(), 1.0)
+    with pytest.raises(topoi.ModelError, match="level"):
+        fitted.predict({"venue": ["A"], "size": [1.0]}, level=2)
+
+
+def test_refit_is_honest_about_new_documents(fitted, planted):
+    """80 % bands hold about 80 % of new documents' true shares after a refit."""
+    new, _, shares = planted_corpus(300, 5, seed=9)
+    refit = make().fit(planted[0]).refit(20)
+    assert refit.fit_info_["refitted"] and not fitted.fit_info_["refitted"]
+    assert np.array_equal(refit.topic_word_, fitted.topic_word_)
+    frame = refit.predict(new)
+    lower, upper = (frame[name].to_numpy().reshape(-1, 3)[:, matching(refit)] for name in ("lower", "upper"))
+    cover = ((shares >= lower) & (shares <= upper)).mean()
+    assert 0.74 < cover < 0.87
+
+
+def test_metadata_help_and_words_help_more(fitted, planted):
+    new, _, _ = planted_corpus(100, 30, seed=5)
+    lda = topoi.LDA(3, alpha=0.3, beta=0.05, n_iter=100, random_state=0).fit(planted[0])
+    rows = [fitted.perplexity(new, given=given) for given in ("metadata", 10, "words")]
+    blind = np.exp(-np.log(lda.topic_word_.T @ lda.doc_topic_.mean(axis=0))[new_tokens(lda, new)].mean())
+    assert rows[2] < rows[1] < rows[0] < blind
+    shares = fitted.transform(new)
+    assert shares.shape == (100, 3) and np.allclose(shares.sum(axis=1), 1.0)
+    texts = fitted.transform(["w1 w2 w3"], metadata={"venue": ["A"], "size": [5.0]})
+    assert texts[0, matching(fitted)[0]] > 0.8
+    seen = np.arange(new.n_tokens) % 2 == 0
+    assert fitted.log_completion(new, seen).shape == (100,)
+    assert fitted.score(new) == pytest.approx(-np.log(rows[0]), rel=1e-9)
+
+
+def new_tokens(model, corpus):
+    place = {w: i for i, w in enumerate(model.vocabulary_.words)}
+    return np.array([place[w] for w in corpus.words[corpus.tokens]])
+
+
+def test_metadata_perplexity_is_the_definition(fitted):
+    new, _, _ = planted_corpus(7, 20, seed=6)
+    mean = fitted.predict(new)["mean"].to_numpy().reshape(-1, 3)
+    tokens = new_tokens(fitted, new)
+    p = (mean[np.repeat(np.arange(7), 20)] * fitted.topic_word_[:, tokens].T).sum(axis=1)
+    assert fitted.perplexity(new) == pytest.approx(np.exp(-np.log(p).mean()), rel=1e-9)
+
+
+def test_likelihoods_know_each_documents_prior(fitted):
+    """A word of the venue's own topic is likelier; both estimators agree with the exact value for one word."""
+    new = topoi.Corpus.from_tokens([["w1"], ["w1"], ["w25"]], metadata={"venue": ["A", "C", "C"], "size": [5.0] * 3})
+    mean = fitted.predict(new)["mean"].to_numpy().reshape(-1, 3)
+    exact = np.log((mean * fitted.topic_word_[:, new_tokens(fitted, new)].T).sum(axis=1))
+    np.testing.assert_allclose(left_to_right(fitted, new), exact, rtol=1e-5)
+    np.testing.assert_allclose(empirical_likelihood(fitted, new, 4000), exact, atol=0.1)
+    assert exact[0] > exact[1] + 0.5 and exact[2] > exact[1] + 0.5
+
+
+def test_threads_shards_and_chains_keep_the_bits(planted):
+    small = planted[0].subset(np.arange(80))
+    options = {"n_iter": 40, "n_warmup": 10, "n_chains": 2, "n_shards": 3}
+    alone, together = make(n_jobs=1, **options).fit(small), make(n_jobs=3, **options).fit(small)
+    for a, b in zip(alone.chains_, together.chains_, strict=True):
+        assert np.array_equal(a.assignments.topic, b.assignments.topic)
+        assert np.array_equal(a.coefficients, b.coefficients)
+    assert not np.array_equal(alone.chains_[0].coefficients, alone.chains_[1].coefficients)
+    assert np.array_equal(alone.perplexity(small, per_document=True), together.perplexity(small, per_document=True))
+    assert not alone.fit_info_["exact"]
+
+
+def test_resume_checkpoint_and_files_keep_the_bits(planted, tmp_path):
+    small = planted[0].subset(np.arange(80))
+    whole = make(n_iter=45).fit(small)
+    half = make(n_iter=25).fit(small)
+    half.save(tmp_path / "half.topoi", corpus=False)
+    loaded = topoi.load(tmp_path / "half.topoi")
+    assert loaded.coefficients().equals(half.coefficients())
+    assert loaded.fit_info_ == half.fit_info_ and loaded.get_params()["features"] == FEATURES
+    make(n_iter=25, checkpoint=tmp_path / "c").fit(small)
+    for model in (loaded.resume(20), half.resume(20), make(n_iter=45, checkpoint=tmp_path / "c").fit(small)):
+        assert np.array_equal(model.chains_[0].assignments.topic, whole.chains_[0].assignments.topic)
+        assert np.array_equal(model.coefficients_, whole.coefficients_)
+    frame = {"venue": ["B"], "size": [3.0]}
+    pd.testing.assert_frame_equal(loaded.predict(frame), whole.predict(frame))
+
+
+def test_a_refit_survives_a_file_and_ends_with_more_sweeps(planted, tmp_path):
+    model = make(n_iter=30, n_chains=2).fit(planted[0].subset(np.arange(80))).refit(5)
+    model.save(tmp_path / "m.topoi")
+    again = topoi.load(tmp_path / "m.topoi")
+    assert again.coefficients().equals(model.coefficients()) and again.fit_info_["refitted"]
+    assert not again.resume(10).fit_info_["refitted"]
+    view = topoi.view(tmp_path / "m.topoi")
+    pd.testing.assert_frame_equal(view.top_words(3), model.top_words(3), check_dtype=False)
+    label = topoi.label_words(model, "w1 w2")
+    assert len(label) == 2
+
+
+def test_the_variance_is_chosen_once_and_kept(planted):
+    small = planted[0].subset(np.arange(150))
+    model = make(n_iter=40, variance="cv").fit(small)
+    chosen = model.fit_info_["variance"]
+    assert chosen in (0.1, 0.3, 1.0, 3.0)
+    assert model.resume(10).fit_info_["variance"] == chosen
+    assert make(n_iter=10, variance="cv").fit(small).fit_info_["variance"] is None
+    frame = model.cross_validate([1e-4, 0.5], n_iter=5)
+    assert frame["variance"].tolist() == [0.5, 1e-4]
+
+
+def test_widths_are_compared():
+    years = np.tile(np.arange(1900, 2000), 2)
+    words = [["war"] * 15 if year // 25 % 2 else ["trade"] * 15 for year in years]
+    corpus = topoi.Corpus.from_tokens(words, dates=years.tolist())
+    model = topoi.DirichletMultinomialRegression(2, features=["year"], n_iter=40, n_warmup=10, random_state=0).fit(
+        corpus
+    )
+    frame = model.cross_validate([1.0], widths=[10.0, 200.0], n_iter=5)
+    assert frame["width"].tolist() == [10.0, 200.0]
+
+
+@pytest.mark.parametrize(
+    "settings, words",
+    [
+        ({"features": None}, "features is not given"),
+        ({"variance": "best"}, "variance is 'best'"),
+        ({"variance": 0}, "variance is 0"),
+        ({"learn_every": 0}, "learn_every is 0"),
+        ({"alpha": -1}, "alpha has the value"),
+        ({"features": ["nothing"]}, "no column"),
+    ],
+)
+def test_mistakes_are_told(planted, settings, words):
+    with pytest.raises(topoi.ModelError, match=words):
+        make(**settings).fit(planted[0])
+
+
+def test_documents_need_their_metadata(fitted):
+    with pytest.raises(topoi.ModelError, match="venue"):
+        fitted.transform(["w1 w2"])
+    with pytest.raises(topoi.ModelError, match="metadata has 2 rows for 1 documents"):
+        fitted.transform(["w1"], metadata={"venue": ["A", "B"], "size": [1.0, 2.0]})
+    with pytest.raises(topoi.ModelError, match=r"topoi\.Corpus"):
+        make().fit([[1, 2]])
