@@ -146,7 +146,7 @@ class Learner:
         return change
 
     def _learned_alpha(self, alpha: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Equation 28 where the bound is maximised, else 30: the gradient of the EP evidence is that of 30, too."""
+        """Equation 28 where the bound is maximised, else 30, which for alpha near one is nearly the gradient of the EP evidence."""
         gamma = self.room[:, : len(alpha)]
         if not len(self.bags.row):
             return alpha

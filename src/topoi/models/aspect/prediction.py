@@ -68,7 +68,7 @@ class AspectPredictions(MatrixInput):
         X : Corpus, list of texts, or matrix of counts
             The documents. One with a word that no aspect has is at minus infinity.
         estimator : {"ep", "vb", "importance"}, optional
-            Expectation propagation, whose error is a few hundredths at most for alpha of 0.5 or more; the variational
+            Expectation propagation, off by a tenth or less on average for alpha of 0.5 or more; the variational
             lower bound; or importance sampling from the EP posterior, unbiased. That of the fit if not given.
         n_samples : int
             For importance sampling.

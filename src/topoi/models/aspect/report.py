@@ -8,7 +8,7 @@ import numpy as np
 
 from topoi.models.aspect.fitting import Run
 
-# From here on the evidence of expectation propagation was never off by more than a tenth of a nat in tests.
+# From here on expectation propagation's evidence is off by a tenth of a nat or less on average (docs/aspect.md).
 RELIABLE_ALPHA = 0.5
 # An aspect that explains less than half a word explains nothing.
 _DEAD_BELOW = 0.5
