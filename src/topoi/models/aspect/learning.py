@@ -146,7 +146,7 @@ class Learner:
         return change
 
     def _learned_alpha(self, alpha: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Equation 28 where the bound is maximised, else 30, which for alpha near one is nearly the gradient of the EP evidence."""
+        """Equation 28 where the bound is maximised, else 30: near the EP evidence's gradient if alpha is near one."""
         gamma = self.room[:, : len(alpha)]
         if not len(self.bags.row):
             return alpha
