@@ -251,17 +251,17 @@ def main() -> None:
 VERDICT = """## What it shows
 
 **By its own estimator the figure comes out as in the paper.** LDA is best with 40 topics and gets worse from there; on the first split it needs 11.43 bits, the
-paper's number. PAM *with the paper's rule for alpha* goes on improving to about 140 sub-topics and needs 11.30 (the paper: 160 and 11.29). The agreement of
+paper's number. PAM *with the paper's rule for alpha* goes on improving to 180 sub-topics and needs 11.30 (the paper: 160 and 11.29). The agreement of
 the second decimal is luck: the other split is about 0.1 bits higher for all.
 
 **But the figure shows the estimator more than the models.** By the particle filter LDA does not peak at 40: it improves up to 180, the end of
-the axis, and so does LDA with learned alpha, which by empirical likelihood is the worst of all and by the filter, with many topics, the best. Empirical likelihood
+the axis, and so does LDA with learned alpha, which by empirical likelihood is the worst of all and by the filter better than with a fixed one. Empirical likelihood
 with 1,000 samples rests on one to five of them; its error is at least 0.04 bits for LDA with 20 topics and grows to 0.39 with 180, and to 0.58 with alpha learned. The peak is where the
 growing error overtakes the gain. A hundred times as many samples do not mend it.
 
-**PAM's advantage over LDA depends on what LDA may do.** PAM beats LDA with a fixed symmetric alpha of 50 / topics, by 0.08 bits with 20 topics and 0.03 with 100, in both splits; with
-180 the difference by the filter is smaller than the filter's errors, and with 1,000 particles (20 documents) PAM is 0.05 better. LDA that learns its alpha, which the paper does not
-try, is level with PAM up to 140 topics and slightly better beyond: 0.02 with 180, 0.035 with 1,000 particles.
+**PAM's advantage over LDA depends on what LDA may do.** PAM beats LDA with a fixed symmetric alpha of 50 / topics, by 0.08 bits with 20 topics and 0.03 to 0.05 from 100 to
+180, in both splits, and the filter's error is larger for PAM. LDA that learns its alpha, which the paper does not try, is behind PAM by 0.01 to 0.03 up to 140 topics and level beyond. (A
+sampler without moves of whole blocks, see [pachinko](../pachinko.md), left PAM 0.01 to 0.03 bits worse from 100 sub-topics on, and behind LDA with learned alpha at 160 and 180.)
 
 **The two rules for alpha change places.** The paper's rule is 0.2 bits better than the noise-corrected default by empirical likelihood, and with more than about 80 sub-topics
 worse by the filter, also with 1,000 particles. We do not know why it suits that estimator so well, but it is a warning: a setting chosen by empirical
@@ -317,7 +317,7 @@ is nearer to the truth.
 Of 1,000 samples of the empirical likelihood the median document effectively has {few:.1f} to {many:.1f}, depending on the model; the more topics and the smaller
 alpha, the fewer.
 
-The filter has an error of its own, which differs between models. The same documents, {largest} topics, bits per word:
+The filter has an error of its own, which differs between models. The same documents, {largest} topics, bits per word (PAM fitted without block moves):
 
 {errors}
 
