@@ -7,6 +7,7 @@ import pytest
 
 from kernel_topic.planted import N_TOPICS, planted
 from topoi.models.aspect.state import Bags
+from topoi.models.features import folding
 from topoi.models.kernel_topic import words
 from topoi.models.kernel_topic.fitting import Counts
 
@@ -46,7 +47,7 @@ def test_folding_in_ends_at_its_fixed_point() -> None:
     word_topic = RNG.dirichlet(np.full(CORPUS.n_words, 0.3), N_TOPICS).T.copy()
     prior = RNG.gamma(1.0, size=(20, N_TOPICS))
     found = np.zeros((20, N_TOPICS))
-    words.fold_in(BAGS, word_topic, prior, 0, 20, 1e-12, 5000, found)
+    folding.fold_in(BAGS, word_topic, prior, 0, 20, 1e-12, 5000, found)
     assert found.sum(axis=1) == pytest.approx(CORPUS.doc_lengths)
     for d in range(20):
         mine = slice(BAGS.doc_start[d], BAGS.doc_start[d + 1])
@@ -61,7 +62,7 @@ def test_scores_are_those_of_the_mixture() -> None:
     word_topic = RNG.dirichlet(np.full(CORPUS.n_words, 0.3), N_TOPICS).T.copy()
     mixture = RNG.dirichlet(np.ones(N_TOPICS), 20)
     found = np.zeros(20)
-    words.score(BAGS, word_topic, mixture, found)
+    folding.score(BAGS, word_topic, mixture, found)
     log_p = np.log(mixture @ word_topic.T)
     by_hand = [log_p[d, CORPUS.tokens[CORPUS.doc_start[d] : CORPUS.doc_start[d + 1]]].sum() for d in range(20)]
     assert found == pytest.approx(by_hand)
