@@ -8,7 +8,6 @@ import pytest
 from kernel_topic.planted import N_TOPICS, planted
 from topoi.models.aspect.state import Bags
 from topoi.models.features import folding
-from topoi.models.kernel_topic import words
 from topoi.models.kernel_topic.fitting import Counts
 
 CORPUS, _ = planted(20, seed=0, length=50)
