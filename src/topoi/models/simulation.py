@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError
 
 
@@ -16,6 +17,35 @@ class SimulatedCorpus(Corpus):
     """A corpus whose truth is known."""
 
     truth: Any
+
+
+def draw_corpus(
+    rng: np.random.Generator,
+    lengths: NDArray[np.int64],
+    topic: NDArray[np.int64],
+    topic_word: NDArray[np.float64],
+    words: list[str],
+    **people: Any,
+) -> SimulatedCorpus:
+    """Documents of the given lengths, each token's word drawn from its topic; its truth is the caller's to tell."""
+    return SimulatedCorpus(
+        tokens=categorical(rng, np.cumsum(topic_word, axis=1), topic),
+        doc_start=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        vocabulary=Vocabulary(words),
+        **people,
+    )
+
+
+def invented_words(n: int) -> list[str]:
+    """Names for words that nobody has given."""
+    return [f"w{w}" for w in range(n)]
+
+
+def topic_shares(lengths: NDArray[np.int64], topic: NDArray[np.int64], n_topics: int) -> NDArray[np.float64]:
+    """Shares of topics among each document's tokens; zeros for a document without any."""
+    counts = np.zeros((len(lengths), n_topics))
+    np.add.at(counts, (np.repeat(np.arange(len(lengths)), lengths), topic), 1.0)
+    return np.asarray(counts / np.maximum(lengths, 1)[:, None])
 
 
 def dirichlet_rows(rng: np.random.Generator, parameters: NDArray[np.float64], n: int) -> NDArray[np.float64]:

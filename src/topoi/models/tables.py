@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError, NotFoundError
@@ -20,10 +21,13 @@ class Tables:
 
     vocabulary_: Vocabulary
     authors_: NDArray[Any]
+    chains_: list[Any]
 
     @property
     def _first(self) -> Any:
-        raise NotImplementedError  # abstract: the first chain, or an error if there is none yet
+        """The first chain, or an error if the model is not fitted."""
+        check_is_fitted(self, "n_iter_")
+        return self.chains_[0]
 
     def top_words(self, n: int = 10, topic: int | None = None, relevance: float = 1.0) -> pd.DataFrame:
         """The most probable, or most telling, words of each topic: topic, rank, word, probability.

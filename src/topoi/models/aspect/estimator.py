@@ -306,11 +306,6 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         return self
 
     @property
-    def _first(self) -> AspectChain:
-        check_is_fitted(self, "n_iter_")
-        return self.chains_[0]
-
-    @property
     def aspect_word_(self) -> NDArray[np.float64]:
         """P(word | aspect), aspects × words."""
         return self._first.topic_word

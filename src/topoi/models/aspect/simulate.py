@@ -7,8 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.corpus.vocabulary import Vocabulary
-from topoi.models.simulation import SimulatedCorpus, categorical, dirichlet_rows, document_lengths
+from topoi.models.simulation import (
+    SimulatedCorpus,
+    categorical,
+    dirichlet_rows,
+    document_lengths,
+    draw_corpus,
+    invented_words,
+)
 from topoi.models.validation import positive_vector, whole_number
 
 _N_WORDS, _WORDS_PRIOR = 1000, 0.1
@@ -33,15 +39,11 @@ def simulate_aspects(model: Any, n_docs: int, doc_length: float, seed: int) -> S
         n_aspects = whole_number("n_aspects", model.n_aspects)
         alpha = positive_vector("alpha", model.alpha, n_aspects, "n_aspects")
         aspect_word = dirichlet_rows(rng, np.full(_N_WORDS, _WORDS_PRIOR), n_aspects)
-        words = [f"w{w}" for w in range(_N_WORDS)]
+        words = invented_words(_N_WORDS)
     mixtures = dirichlet_rows(rng, alpha, n_docs)
     lengths = document_lengths(rng, doc_length, n_docs)
     doc = np.repeat(np.arange(n_docs), lengths)
     aspect = categorical(rng, np.cumsum(mixtures, axis=1), doc)
-    corpus = SimulatedCorpus(
-        tokens=categorical(rng, np.cumsum(aspect_word, axis=1), aspect),
-        doc_start=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-        vocabulary=Vocabulary(words),
-    )
+    corpus = draw_corpus(rng, lengths, aspect, aspect_word, words)
     corpus.truth = AspectTruth(aspect_word, alpha, mixtures, aspect)
     return corpus

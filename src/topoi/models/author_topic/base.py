@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
 from topoi.models.author_topic.posterior import Posterior
@@ -79,11 +78,6 @@ class TopicModel(Tables, Predictions, GibbsModel):
     def beta_(self) -> NDArray[np.float64]:
         """Beta per word, as given or learned (first chain)."""
         return self._first.beta
-
-    @property
-    def _first(self) -> Posterior:
-        check_is_fitted(self, "n_iter_")
-        return self.chains_[0]
 
     @property
     def topic_word_(self) -> NDArray[np.float64]:

@@ -8,10 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError
 from topoi.models.author_topic.state import AuthorLists
-from topoi.models.simulation import SimulatedCorpus, categorical, dirichlet_rows, document_lengths
+from topoi.models.simulation import (
+    SimulatedCorpus,
+    categorical,
+    dirichlet_rows,
+    document_lengths,
+    draw_corpus,
+    invented_words,
+    topic_shares,
+)
 from topoi.models.validation import positive_vector, whole_number
 
 _N_WORDS = 1000
@@ -42,7 +49,7 @@ def simulate_corpus(model: Any, n_docs: int, doc_length: float, authors: Any, se
         alpha = positive_vector("alpha", 50.0 / n_topics if model.alpha is None else model.alpha, n_topics, "n_topics")
         n_words = _N_WORDS if np.ndim(model.beta) == 0 else len(model.beta)
         topic_word = dirichlet_rows(rng, positive_vector("beta", model.beta, n_words, "the number of words"), n_topics)
-        words = [f"w{w}" for w in range(n_words)]
+        words = invented_words(n_words)
     if hasattr(model, "n_iter_") and len(names) and len(model.authors_):
         known = {name: a for a, name in enumerate(model.authors_)}
         unknown = [name for name in names if name not in known]
@@ -101,15 +108,9 @@ def _draw(
         weight = lists.weight[mine].astype(np.float64)
         slot[here] = rng.choice(len(rows), lengths[d], p=weight / weight.sum())
         topic[here] = categorical(rng, np.cumsum(rows, axis=1), slot[here])
-    tokens = categorical(rng, np.cumsum(topic_word, axis=1), topic)
-    counts = np.zeros((n_docs, len(alpha)))
-    np.add.at(counts, (np.repeat(np.arange(n_docs), lengths), topic), 1.0)
-    corpus = SimulatedCorpus(
-        tokens=tokens, doc_start=doc_start, vocabulary=Vocabulary(words), doc_author=csr[0], doc_author_start=csr[1],
-        authors=names,
-    )  # fmt: skip
-    shares = counts / np.maximum(lengths, 1)[:, None]
-    corpus.truth = Truth(topic_word, author_topic, shares, topic, slot)
+    people = {"doc_author": csr[0], "doc_author_start": csr[1], "authors": names}
+    corpus = draw_corpus(rng, lengths, topic, topic_word, words, **people)
+    corpus.truth = Truth(topic_word, author_topic, topic_shares(lengths, topic, len(alpha)), topic, slot)
     return corpus
 
 
@@ -137,15 +138,7 @@ def simulate_author_words(model: Any, n_docs: int, doc_length: float, authors: A
     row = own[doc]
     known = lengths[doc] > 0
     row[known] = doc_author[start[doc[known]] + slot[known]]
-    shares = np.zeros((n_docs, n_rows))
-    np.add.at(shares, (doc, row), 1.0)
-    corpus = SimulatedCorpus(
-        tokens=categorical(rng, np.cumsum(author_word, axis=1), row),
-        doc_start=np.concatenate(([0], np.cumsum(doc_lengths))),
-        vocabulary=Vocabulary(words or [f"w{w}" for w in range(n_words)]),
-        doc_author=doc_author,
-        doc_author_start=start,
-        authors=names,
-    )
-    corpus.truth = Truth(author_word, np.eye(n_rows), shares / np.maximum(doc_lengths, 1)[:, None], row, slot)
+    people = {"doc_author": doc_author, "doc_author_start": start, "authors": names}
+    corpus = draw_corpus(rng, doc_lengths, row, author_word, words or invented_words(n_words), **people)
+    corpus.truth = Truth(author_word, np.eye(n_rows), topic_shares(doc_lengths, row, n_rows), row, slot)
     return corpus

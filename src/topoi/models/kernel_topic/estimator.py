@@ -267,11 +267,6 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         self.chains_ = [AspectChain(corpus, Parameters.pad(topic_word.T, self._population), weight, seed)]
 
     @property
-    def _first(self) -> AspectChain:
-        check_is_fitted(self, "n_iter_")
-        return self.chains_[0]
-
-    @property
     def kernel_(self) -> Any:
         """The kernel as learned; None if it is a matrix."""
         check_is_fitted(self, "n_iter_")

@@ -9,12 +9,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.corpus.vocabulary import Vocabulary
 from topoi.models.features.table import as_source
 from topoi.models.kernel_topic.fitting import softmax
 from topoi.models.kernel_topic.gaussian_process import Prior
 from topoi.models.kernel_topic.laplace_bridge import root
-from topoi.models.simulation import SimulatedCorpus, categorical, dirichlet_rows, document_lengths
+from topoi.models.simulation import (
+    SimulatedCorpus,
+    categorical,
+    dirichlet_rows,
+    document_lengths,
+    draw_corpus,
+    invented_words,
+)
 from topoi.models.validation import positive_vector, whole_number
 
 _N_WORDS, _WORDS_PRIOR, _MEAN_VARIANCE = 1000, 0.1, 1.0
@@ -41,7 +47,7 @@ def simulate_kernel_topics(model: Any, features: Any, doc_length: float, seed: i
     else:
         n_topics = whole_number("n_topics", model.n_topics, 2)
         topic_word = dirichlet_rows(rng, np.full(_N_WORDS, _WORDS_PRIOR), n_topics)
-        words = [f"w{w}" for w in range(_N_WORDS)]
+        words = invented_words(_N_WORDS)
         _, shape = model._shape(empty)
         noise = positive_vector("noise", model.noise, n_topics, "n_topics")
         prior = Prior(shape.matrix(), np.ones(n_topics), noise, _MEAN_VARIANCE)
@@ -49,15 +55,8 @@ def simulate_kernel_topics(model: Any, features: Any, doc_length: float, seed: i
         y = np.stack([root(prior.covariance(k)) @ draws[k] for k in range(n_topics)], axis=1)
     shares, lengths = softmax(y), document_lengths(rng, doc_length, n_docs)
     topic = categorical(rng, np.cumsum(shares, axis=1), np.repeat(np.arange(n_docs), lengths))
-    corpus = SimulatedCorpus(
-        tokens=categorical(rng, np.cumsum(topic_word, axis=1), topic),
-        doc_start=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-        vocabulary=Vocabulary(words),
-        doc_author=empty.doc_author,
-        doc_author_start=empty.doc_author_start,
-        authors=empty.authors,
-        documents=empty.documents,
-    )
+    people = {name: getattr(empty, name) for name in ("doc_author", "doc_author_start", "authors", "documents")}
+    corpus = draw_corpus(rng, lengths, topic, topic_word, words, **people)
     corpus.truth = KernelTruth(topic_word, y, shares, topic)
     return corpus
 

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
 from topoi.models.author_topic.state import AuthorLists
@@ -166,11 +165,6 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
 
     def _lists_for(self, corpus: Corpus) -> AuthorLists:
         return AuthorLists.private(corpus.n_docs)
-
-    @property
-    def _first(self) -> PachinkoPosterior:
-        check_is_fitted(self, "n_iter_")
-        return self.chains_[0]
 
     @property
     def topic_word_(self) -> NDArray[np.float64]:  # type: ignore[override]

@@ -7,10 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.corpus.vocabulary import Vocabulary
 from topoi.models.pachinko.graph import Graph, make_graph, slot_nodes
 from topoi.models.pachinko.settings import resolve_alpha
-from topoi.models.simulation import SimulatedCorpus, categorical, dirichlet_rows, document_lengths
+from topoi.models.simulation import (
+    SimulatedCorpus,
+    dirichlet_rows,
+    document_lengths,
+    draw_corpus,
+    invented_words,
+    topic_shares,
+)
 from topoi.models.validation import positive_vector, whole_number
 
 _N_WORDS = 1000
@@ -39,19 +45,13 @@ def simulate_pachinko(model: Any, n_docs: int, doc_length: float, seed: int) -> 
         n_words = _N_WORDS if np.ndim(model.beta) == 0 else len(model.beta)
         beta = positive_vector("beta", model.beta, n_words, "the number of words")
         topic_word = dirichlet_rows(rng, beta, len(dag.topics))
-        words = [f"w{w}" for w in range(n_words)]
+        words = invented_words(n_words)
     graph = make_graph(dag)
     lengths = document_lengths(rng, doc_length, n_docs)
     drawn = [_document_paths(rng, graph, alpha, int(n)) for n in lengths]
     topic, path = (np.concatenate([pair[i] for pair in drawn]) for i in (0, 1))
-    counts = np.zeros((n_docs, len(dag.topics)))
-    np.add.at(counts, (np.repeat(np.arange(n_docs), lengths), topic), 1.0)
-    corpus = SimulatedCorpus(
-        tokens=categorical(rng, np.cumsum(topic_word, axis=1), topic),
-        doc_start=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-        vocabulary=Vocabulary(words),
-    )
-    corpus.truth = PachinkoTruth(topic_word, alpha, counts / np.maximum(lengths, 1)[:, None], topic, path)
+    corpus = draw_corpus(rng, lengths, topic, topic_word, words)
+    corpus.truth = PachinkoTruth(topic_word, alpha, topic_shares(lengths, topic, len(dag.topics)), topic, path)
     return corpus
 
 

@@ -26,10 +26,7 @@ class Structure(GraphFrames):
 
     vocabulary_: Vocabulary
     corpus_: Corpus
-
-    @property
-    def _first(self) -> PachinkoPosterior:
-        raise NotImplementedError  # abstract: the first chain, or an error if there is none yet
+    _first: PachinkoPosterior
 
     def edges(self) -> pd.DataFrame:
         """Every edge with its Dirichlet parameter: parent, child, topic, alpha, share, n_words.

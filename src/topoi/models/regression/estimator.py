@@ -199,11 +199,6 @@ class DirichletMultinomialRegression(Tables, RegressionPredictions, GibbsModel):
         }
 
     @property
-    def _first(self) -> RegressionPosterior:
-        check_is_fitted(self, "n_iter_")
-        return self.chains_[0]
-
-    @property
     def topic_word_(self) -> Array:  # type: ignore[override]
         """P(word | topic), topics × words, from the last sample of the first chain."""
         return self._first.topic_word
