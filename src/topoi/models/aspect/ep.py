@@ -28,12 +28,12 @@ _CERTAIN = 1e-13
 # Below this one a difference of sums would have lost too many digits.
 _NEARLY_KNOWN = 1e-3
 # A step may take no more than this share from a parameter of the posterior.
-_LARGEST_FALL = 0.95
+LARGEST_FALL = 0.95
 # So many words' sites are updated from the same posterior: none waits for another's result.
-_BLOCK = 8
+BLOCK = 8
 _START_PASSES = 2
 _PATIENCE, _LEAST_DAMPING = 4, 1.0 / 64
-_SMALLER = 0.4
+SMALLER = 0.4
 
 
 class Rule(NamedTuple):
@@ -172,7 +172,7 @@ def try_block(bags, d, parameters, gamma, sites, at, first, last, damping, scrat
             doubles.store(sites, j1 * width + a, doubles.add(site1, doubles.mul(damp, step1)))
             moved = doubles.add(doubles.mul(copies0, step0), doubles.mul(copies1, step1))
             doubles.store(scratch.moved, a, doubles.add(doubles.load(scratch.moved, a), moved))
-    most = doubles.splat(_LARGEST_FALL)
+    most = doubles.splat(LARGEST_FALL)
     for a in range(0, width, doubles.N_LANES):
         now, moved = doubles.load(gamma, d * width + a), doubles.load(scratch.moved, a)
         least = doubles.smaller(least, doubles.add(doubles.mul(most, now), moved))
@@ -255,6 +255,16 @@ def start_sites(bags, d, parameters, remembered, sites, at, gamma):
         set_posterior(bags, d, parameters.alpha, sites, at, gamma, d)
 
 
+@inlined
+def slow_down(change, best, since, damping):
+    """Halve the steps when changes have not become smaller for some passes: the best change, passes since, damping."""
+    if change < 0.9 * best:
+        return change, 0, damping
+    if since + 1 < _PATIENCE:
+        return best, since + 1, damping
+    return change, 0, max(0.5 * damping, _LEAST_DAMPING)
+
+
 @lean
 def converge(bags, d, parameters, rule, damping, block, gamma, sites, at, scratch):
     """Passes over one document's words until sites stay as they are: passes, words skipped, largest change."""
@@ -265,12 +275,7 @@ def converge(bags, d, parameters, rule, damping, block, gamma, sites, at, scratc
         skipped, change = one_pass(bags, d, parameters, gamma, sites, at, damping, block, scratch)
         if change < rule.tolerance:
             break
-        if change < 0.9 * best:
-            best, since = change, 0
-        else:
-            since += 1
-        if since == _PATIENCE:
-            damping, best, since = max(0.5 * damping, _LEAST_DAMPING), change, 0
+        best, since, damping = slow_down(change, best, since, damping)
     return passes, skipped, change
 
 
@@ -282,7 +287,7 @@ def settle(bags, d, parameters, rule, kept, warm, gamma, sites, at, scratch):
     word by word, help many such documents.
     """
     passes, skipped, change = 0, 0, 0.0
-    damping, block = rule.damping, _BLOCK
+    damping, block = rule.damping, BLOCK
     for _ in range(rule.attempts):
         if not (warm and kept) or not set_posterior(bags, d, parameters.alpha, sites, at, gamma, d):
             start_sites(bags, d, parameters, warm and not kept, sites, at, gamma)
@@ -290,7 +295,7 @@ def settle(bags, d, parameters, rule, kept, warm, gamma, sites, at, scratch):
         passes += more
         if skipped == 0 and change < rule.tolerance:
             break
-        warm, damping, block = False, _SMALLER * damping, 1
+        warm, damping, block = False, SMALLER * damping, 1
     # Anew from the sites: what rounding has left behind over the passes goes.
     if set_posterior(bags, d, parameters.alpha, sites, at, scratch.before, 0):
         for a in range(parameters.alpha.shape[0]):
@@ -307,7 +312,7 @@ def infer_documents(bags, parameters, rule, first, last, kept, warm, wanted, sit
     bound for a document with skipped words, whose estimate is a makeshift.
     """
     width = parameters.alpha.shape[0]
-    scratch = Scratch(np.zeros(width), np.zeros((_BLOCK, width)))
+    scratch = Scratch(np.zeros(width), np.zeros((BLOCK, width)))
     longest = 0
     if not kept:
         for d in range(first, last):
@@ -365,7 +370,7 @@ def settled_evidence(bags, d, parameters, rule, gamma, sites, at, scratch):
     """The evidence once it stays as it is: sites that have settled may leave a sum over all words on its way."""
     value, before, passes = log_evidence(bags, d, parameters, gamma, sites, at, scratch.moved), np.inf, 0
     while passes < rule.max_passes and abs(value - before) > rule.tolerance * abs(value):
-        one_pass(bags, d, parameters, gamma, sites, at, _SMALLER * rule.damping, 1, scratch)
+        one_pass(bags, d, parameters, gamma, sites, at, SMALLER * rule.damping, 1, scratch)
         before, value = value, log_evidence(bags, d, parameters, gamma, sites, at, scratch.moved)
         passes += 1
     return value, passes
