@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import topoi
+from aspect.exact import two_aspects
 
 TEXTS = ["the sun the star moon", "the star sun sun", "the cell gene cell", "the gene cell gene"] * 6
 PARAMETERS = [[0.6, 0.3, 0.1, 0.0], [0.1, 0.1, 0.2, 0.6]]
@@ -210,3 +211,23 @@ def test_a_fit_that_fails_leaves_the_earlier_one(corpus):
     with pytest.raises(topoi.ModelError):
         model.set_params(inference="none").fit(corpus)
     assert np.array_equal(model.aspect_word_, before)
+
+
+def test_counts_of_new_documents_are_powers_of_their_terms():
+    model = topoi.AspectModel.from_parameters([[0.5, 0.5], [0.9, 0.1]], alpha=1.0)
+    half, whole = model.log_likelihood([[0.5, 1.5], [1.0, 3.0]])
+    exact = two_aspects(np.array([[0.5, 0.9], [0.5, 0.1]]), [0.5, 1.5], np.ones(2))
+    assert half == pytest.approx(exact.log_likelihood, abs=2e-3) and whole < half
+    np.testing.assert_allclose(model.transform([[0.5, 1.5]])[0], exact.mean, atol=2e-3)
+    report = model.log_likelihood_report([[0.5, 1.5]])
+    assert report["n_words"][0] == 2 and report["n_words"].dtype == np.int64
+    assert model.log_likelihood_report([[0.5, 1.25]])["n_words"][0] == 1.75
+    assert model.perplexity([[0.5, 1.5]]) == pytest.approx(np.exp(-half / 2))
+    with pytest.raises(ValueError, match="[Nn]egative"):
+        model.posterior([[1.0, -1.0]])
+
+
+def test_advice_where_alpha_fell_to_its_limit():
+    counts = np.kron(np.eye(2, dtype=int), np.full((5, 4), 90))
+    found = topoi.AspectModel(2, n_iter=200, tol=0, random_state=0).fit(counts)
+    assert found.alpha_.min() == pytest.approx(1e-3) and "learn_alpha=False" in found.fit_info_["advice"]

@@ -163,3 +163,12 @@ def test_rows_are_transformed_each_for_itself(counts):
 def test_empty_rows_have_the_prior(counts):
     model = topoi.LDA(3, alpha=[0.1, 0.2, 0.7], n_iter=5, random_state=0).fit(counts)
     np.testing.assert_allclose(model.transform(np.zeros((2, 7))), [[0.1, 0.2, 0.7]] * 2, rtol=1e-6)
+
+
+def test_fractions_in_lists_are_rounded_as_in_arrays_not_cut_off():
+    rows = [[1.6, 0.0], [0.4, 2.7]]
+    with pytest.warns(UserWarning, match="fractional"):
+        from_list = topoi.LDA(2, n_iter=2, random_state=0).fit(rows)
+    with pytest.warns(UserWarning, match="fractional"):
+        from_array = topoi.LDA(2, n_iter=2, random_state=0).fit(np.array(rows))
+    assert from_list.corpus_.n_tokens == from_array.corpus_.n_tokens == 5

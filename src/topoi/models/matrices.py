@@ -57,15 +57,21 @@ class MatrixInput(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predictions
             return X
         return self._corpus_from_matrix(X, reset=True)
 
-    def _corpus_from_matrix(self, X: Any, reset: bool) -> Corpus:
-        matrix = validate_data(
+    def _checked_matrix(self, X: Any, reset: bool) -> Any:
+        if isinstance(X, list | tuple):
+            # Of lists scikit-learn would make the first of the types below, and cut off fractions.
+            X = np.asarray(X)
+        return validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=[np.int64, np.float64], ensure_non_negative=True
         )
+
+    def _corpus_from_matrix(self, X: Any, reset: bool) -> Corpus:
+        matrix = self._checked_matrix(X, reset)
         words = getattr(self, "feature_names_in_", None) if reset else self.vocabulary_.words
         return counts_corpus(matrix, words)
 
     def _as_corpus(self, X: Any) -> Corpus:
-        if isinstance(X, Corpus) or _is_texts(X):
+        if isinstance(X, Corpus) or is_texts(X):
             return super()._as_corpus(X)
         return self._corpus_from_matrix(X, reset=False)
 
@@ -79,5 +85,6 @@ class MatrixInput(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predictions
         return len(self.topic_word_)
 
 
-def _is_texts(X: Any) -> bool:
+def is_texts(X: Any) -> bool:
+    """Whether this is a list of texts."""
     return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(x, str) for x in X)

@@ -340,8 +340,7 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         >>> model.transform([[3, 0], [0, 0]]).round(2).tolist()
         [[0.78, 0.22], [0.5, 0.5]]
         """
-        aligned, _ = self._align(X)
-        return self._infer(Bags.from_corpus(aligned.corpus), self.inference).mean
+        return self.posterior_mean(X)
 
     def top_words(  # type: ignore[override]
         self, n: int = 10, topic: int | None = None, relevance: float = 1.0, max_unigram: float | None = None

@@ -18,11 +18,17 @@ from topoi.models.aspect.inference import METHODS, Corrected, Inferred, infer, i
 from topoi.models.aspect.state import Bags, Parameters
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.inputs import checked_observed
-from topoi.models.matrices import MatrixInput
+from topoi.models.matrices import MatrixInput, is_texts
 from topoi.models.scores import perplexities
 from topoi.models.validation import choice, resolve_seed, whole_number
 
 ESTIMATORS = (*METHODS, "corrected", "importance")
+
+
+def _whole(lengths: NDArray[np.float64]) -> NDArray[Any]:
+    """Numbers of words, as integers if they are."""
+    rounded = np.rint(lengths)
+    return rounded.astype(np.int64) if np.allclose(rounded, lengths, rtol=0, atol=1e-9) else lengths
 
 
 class AspectPredictions(MatrixInput):
@@ -36,6 +42,13 @@ class AspectPredictions(MatrixInput):
 
     def _lists_for(self, corpus: Corpus) -> AuthorLists:
         return AuthorLists.private(corpus.n_docs)
+
+    def _bags(self, X: Any) -> Bags:
+        """Documents as bags of the model's words; a matrix of counts as it is, for powers need not be whole numbers."""
+        check_is_fitted(self, "n_iter_")
+        if isinstance(X, Corpus) or is_texts(X):
+            return Bags.from_corpus(self._align(X)[0].corpus)
+        return Bags.from_matrix(self._checked_matrix(X, reset=False))
 
     def _infer(self, bags: Bags, method: str, evidence: bool = False) -> Inferred:
         return infer(bags, self._parameters_, method, self._final_rule(), resolve_jobs(self.n_jobs), evidence)
@@ -58,8 +71,7 @@ class AspectPredictions(MatrixInput):
         >>> model.posterior([[3, 0]]).round(2).tolist()
         [[3.27, 0.95]]
         """
-        aligned, _ = self._align(X)
-        return self._infer(Bags.from_corpus(aligned.corpus), self.inference).gamma.copy()
+        return self._infer(self._bags(X), self.inference).gamma.copy()
 
     def posterior_mean(self, X: Any, estimator: str | None = None) -> NDArray[np.float64]:
         """Each document's mean mixture of aspects, documents × aspects; ``transform`` is this by the fit's inference.
@@ -79,8 +91,7 @@ class AspectPredictions(MatrixInput):
         [[0.775, 0.225], [0.788, 0.212], [0.775, 0.225]]
         """
         estimator = choice("estimator", self.inference if estimator is None else estimator, (*METHODS, "corrected"))
-        aligned, _ = self._align(X)
-        bags = Bags.from_corpus(aligned.corpus)
+        bags = self._bags(X)
         return self._infer_corrected(bags).mean if estimator == "corrected" else self._infer(bags, estimator).mean
 
     def log_likelihood(  # type: ignore[override]
@@ -91,7 +102,8 @@ class AspectPredictions(MatrixInput):
         Parameters
         ----------
         X : Corpus, list of texts, or matrix of counts
-            The documents. One with a word that no aspect has is at minus infinity.
+            The documents. One with a word that no aspect has is at minus infinity. Counts in a matrix may be any
+            positive numbers: powers of their words' terms.
         estimator : {"ep", "vb", "corrected", "importance"}, optional
             Expectation propagation, off by a tenth or less on average for alpha of 0.5 or more; the variational
             lower bound; expectation propagation with what pairs of words add to it, a tenth of its error for alpha of
@@ -131,11 +143,9 @@ class AspectPredictions(MatrixInput):
         >>> bool(report["standard_error"][0] < 0.02), bool(report["effective_samples"][0] > 500)
         (True, True)
         """
-        check_is_fitted(self, "n_iter_")
         estimator = choice("estimator", self.inference if estimator is None else estimator, ESTIMATORS)
         whole_number("n_samples", n_samples, 2)
-        aligned, _ = self._align(X)
-        bags = Bags.from_corpus(aligned.corpus)
+        bags = self._bags(X)
         errors = sizes = np.full(bags.n_docs, np.nan)
         if estimator == "corrected":
             exact = self._infer_corrected(bags)
@@ -150,7 +160,7 @@ class AspectPredictions(MatrixInput):
         return pd.DataFrame(
             {
                 "document": np.arange(bags.n_docs),
-                "n_words": aligned.corpus.doc_lengths,
+                "n_words": _whole(bags.lengths),
                 "log_likelihood": values,
                 "standard_error": errors,
                 "effective_samples": sizes,
@@ -189,9 +199,8 @@ class AspectPredictions(MatrixInput):
         >>> round(model.perplexity([[4, 6]]), 6)
         2.0
         """
-        aligned, _ = self._align(X)
-        found = self.log_likelihood(aligned.corpus, estimator, n_samples, random_state)
-        return perplexities(found, aligned.corpus.doc_lengths, average, per_document)
+        report = self.log_likelihood_report(X, estimator, n_samples, random_state)
+        return perplexities(report["log_likelihood"].to_numpy(), report["n_words"].to_numpy(), average, per_document)
 
     def log_completion(  # type: ignore[override]
         self, corpus: Corpus, observed: NDArray[np.bool_], **ignored: Any

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from topoi.models.aspect.fitting import Run
+from topoi.models.aspect.learning import ALPHA_RANGE
 
 # From here on expectation propagation's evidence is off by a tenth of a nat or less on average (docs/aspect.md).
 RELIABLE_ALPHA = 0.5
@@ -42,16 +43,21 @@ def fit_report(model: Any, runs: list[Run], best: int, seconds: float) -> dict[s
         "unsettled_documents": int((outcome.change >= rule.tolerance).sum()),
         "mean_passes": float(outcome.passes.mean()) if len(outcome.passes) else 0.0,
         "dead_aspects": int((run.sizes < _DEAD_BELOW).sum()) if n_tokens and run.n_steps else 0,
-        "advice": _advice(model.inference, float(alpha.min()), skipped),
+        "advice": _advice(model, float(alpha.min()), skipped),
         "interrupted": run.interrupted,
         "seconds": seconds,
         "tokens_per_second": n_tokens * steps / seconds if seconds > 0 and steps else None,
     }
 
 
-def _advice(inference: str, least_alpha: float, skipped: int) -> str | None:
-    """When not to trust the evidence, and what to use instead."""
-    if inference == "vb":
+def _advice(model: Any, least_alpha: float, skipped: int) -> str | None:
+    """When not to trust the evidence, and what to use instead; when not to trust alpha."""
+    if model.learn_alpha and least_alpha <= ALPHA_RANGE[0]:
+        return (
+            f"alpha has fallen to its limit of {ALPHA_RANGE[0]:g}, where each document has one aspect and new ones are "
+            "predicted badly: hold it, for example by alpha=0.1, learn_alpha=False"
+        )
+    if model.inference == "vb":
         return 'the evidence is a lower bound: compare models by log_likelihood(..., estimator="importance")'
     if skipped:
         reason = f"expectation propagation had to skip {skipped:,} words"

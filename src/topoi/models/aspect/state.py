@@ -40,6 +40,23 @@ class Bags(NamedTuple):
         start = np.searchsorted(cell, np.arange(corpus.n_docs + 1) * max(corpus.n_words, 1))
         return cls(start.astype(np.int64), cell % max(corpus.n_words, 1), number.astype(np.float64))
 
+    @classmethod
+    def from_matrix(cls, matrix: Any) -> Bags:
+        """The positive entries of a matrix, documents × words: powers as they are, whole or not.
+
+        Examples
+        --------
+        >>> from topoi.models.aspect.state import Bags
+        >>> Bags.from_matrix([[0.5, 0.0, 2.0]]).times.tolist()
+        [0.5, 2.0]
+        """
+        import scipy.sparse
+
+        found = scipy.sparse.csr_matrix(matrix, dtype=np.float64, copy=True)
+        found.sum_duplicates()
+        found.eliminate_zeros()
+        return cls(found.indptr.astype(np.int64), found.indices.astype(np.int64), found.data)
+
     @property
     def n_docs(self) -> int:
         """The number of documents."""
