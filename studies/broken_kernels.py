@@ -41,7 +41,13 @@ TESTS = {
     "evaluation": ["test_heldout.py", "test_likelihoods.py"],
     "models": ["test_word_lists.py", "test_sparse_fits.py"],
 }
-TESTS["aspect"] = ["test_inference.py", "test_learning.py", "test_importance.py", "test_estimator.py"]
+TESTS["aspect"] = [
+    "test_corrected.py",
+    "test_inference.py",
+    "test_learning.py",
+    "test_importance.py",
+    "test_estimator.py",
+]
 PLAIN = "src/topoi/models/author_topic/plain.py"
 KERNELS = "src/topoi/models/author_topic/kernels.py"
 COUNTS = "src/topoi/kernels/counts.py"
@@ -164,6 +170,7 @@ MISTAKES += [mistake._replace(family="evaluation") for mistake in EVALUATION_MIS
 
 ASPECT = "src/topoi/models/aspect/"
 EP, VB, UPDATES, SAMPLING = (ASPECT + name for name in ("ep.py", "vb.py", "updates.py", "importance.py"))
+CORRECTED = ASPECT + "corrected.py"
 LEARNER, ASPECT_INFERENCE = ASPECT + "learning.py", ASPECT + "inference.py"
 DIRICHLET, SPECIAL, GAMMA = (f"src/topoi/kernels/{name}.py" for name in ("dirichlet", "special", "gamma"))
 ASPECT_MISTAKES = [
@@ -194,6 +201,13 @@ ASPECT_MISTAKES = [
     Mistake("importance: half the weight of the proposal", SAMPLING, "beyond = log_rest + _log_density(draw, gamma[d], n, norm) - prior", "beyond = log_rest + 0.5 * (_log_density(draw, gamma[d], n, norm) - prior)"),
     Mistake("importance: draws from the prior not counted", SAMPLING, "math.log(math.exp(log_share - top) + math.exp(beyond - top))", "math.log(math.exp(beyond - top) + 1e-300)"),
     Mistake("importance: standard error of one draw", SAMPLING, "math.sqrt(variance / max(n_samples - 1, 1)) / mean", "math.sqrt(variance) / mean"),
+    Mistake("corrected: pairs of one word counted as of two", CORRECTED, "bags.times[i] * (bags.times[i] - 1.0) / 2.0 if i == j", "bags.times[i] * bags.times[i] / 2.0 if i == j"),
+    Mistake("corrected: both words from the same aspect forgotten", CORRECTED, "first * second + both", "first * second"),
+    Mistake("corrected: the sum's own difference forgotten", CORRECTED, "(grown - mixed_difference(total, mine, other))", "grown"),
+    Mistake("corrected: means without the second word", CORRECTED, "(p[a] * second + q[a] * first + 2.0 * p[a] * q[a]) / mass", "(p[a] * second + q[a] * first) / mass"),
+    Mistake("corrected: sites match the cavity, not the term", CORRECTED, "+ p[a] / mass - digamma(size + 1.0)", "- digamma(size)"),
+    Mistake("corrected: a site moves with all copies", CORRECTED, "sites[j, a] += step / times", "sites[j, a] += step"),
+    Mistake("corrected: expansion of the wrong order", SPECIAL, "(b * b + c * c) / 24.0 * bend", "0.0 * bend"),
     Mistake("gamma: shape not taken down", GAMMA, "+ math.log(1.0 - uniform(stream)) / shape", ""),
     Mistake("inference: impossible words leave evidence", ASPECT_INFERENCE, "found[impossible] = -np.inf if evidence else np.nan", "pass"),
 ]  # fmt: skip
