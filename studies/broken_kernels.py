@@ -176,9 +176,9 @@ DIRICHLET, SPECIAL, GAMMA = (f"src/topoi/kernels/{name}.py" for name in ("dirich
 ASPECT_MISTAKES = [
     Mistake("EP: the variance of shares left out", EP, "below = (varied + choice * whole) * whole", "below = varied * whole"),
     Mistake("EP: one word too few in the variance", EP, "((size + 2.0) * whole * varied - below)", "((size + 1.0) * whole * varied - below)"),
-    Mistake("EP: the site is not taken out", EP, "g0, g1 = doubles.sub(now, site0), doubles.sub(now, site1)", "g0, g1 = now, now"),
-    Mistake("EP: copies of a word not counted", EP, "copies0, copies1 = doubles.splat(damping * bags.times[i])", "copies0, copies1 = doubles.splat(damping)"),
-    Mistake("EP: the last of an odd number counts twice", EP, "other = np.float64(k - i)", "other = 1.0"),
+    Mistake("EP: the site is not taken out", EP, "            g = doubles.sub(now, site)\n", "            g = now\n"),
+    Mistake("EP: copies of a word not counted", EP, "doubles.mul(doubles.splat(bags.times[i]), step)", "step"),
+    Mistake("EP: the second of a pair has the first one's sums", EP, "scratch.scale[k - first], scratch.grow[k - first] = inverse1, factor1", "scratch.scale[k - first], scratch.grow[k - first] = inverse0, factor0"),
     Mistake("EP: failed steps are not undone", EP, "doubles.store(sites, (i - at) * width + a, doubles.load(scratch.before, (i - first) * width + a))", "pass"),
     Mistake("EP: cavities may be negative", EP, "if doubles.smallest(least) >= 0.0 and change < np.inf:", "if change < np.inf:"),
     Mistake("EP: skipped words not counted", EP, "                skipped += 1\n", "                skipped += 0\n"),

@@ -242,7 +242,8 @@ def infer_documents(bags, parameters, rule, first, last, gamma, evidence, mean, 
     the estimates are those of the sites as they are.
     """
     n, width = parameters.n_aspects, parameters.alpha.shape[0]
-    scratch, longest = Scratch(np.zeros(width), np.zeros((BLOCK, width))), 0
+    scratch = Scratch(np.zeros(width), np.zeros((BLOCK, width)), np.zeros(BLOCK), np.zeros(BLOCK))
+    longest = 0
     for d in range(first, last):
         longest = max(longest, bags.doc_start[d + 1] - bags.doc_start[d])
     sites = np.empty((longest, width))

@@ -58,10 +58,14 @@ class Outcome(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room to work in: what the posterior moves by (then, what it becomes), and sites as they were."""
+    """Room to work in: what the posterior moves by (then, what it becomes), sites as they were, and two numbers of each
+    word of a block: 1 / Σ p g and the factor of γ'.
+    """
 
     moved: np.ndarray
     before: np.ndarray
+    scale: np.ndarray
+    grow: np.ndarray
 
 
 @inlined
@@ -141,37 +145,28 @@ def try_block(bags, d, parameters, gamma, sites, at, first, last, damping, scrat
     everything is then left as it was. O(entries × aspects), without special functions.
     """
     p, width = parameters.word_aspect, parameters.alpha.shape[0]
-    least, squares = doubles.splat(np.inf), doubles.splat(0.0)
-    for a in range(0, width, doubles.N_LANES):
-        doubles.store(scratch.moved, a, doubles.splat(0.0))
-    damp = doubles.splat(damping)
+    least, squares, damp = doubles.splat(np.inf), doubles.splat(0.0), doubles.splat(damping)
     for i in range(first, last, 2):
+        # The last of an odd number is worked on twice.
         k = min(i + 1, last - 1)
         w0, w1, j0, j1 = bags.row[i], bags.row[k], i - at, k - at
         inverse0, factor0, inverse1, factor1, least = match_moments(p, w0, w1, gamma, d, sites, j0, j1, width, least)
-        scale0, grow0, scale1, grow1 = (
-            doubles.splat(inverse0), doubles.splat(factor0), doubles.splat(inverse1), doubles.splat(factor1),
-        )  # fmt: skip
-        # The last of an odd number is worked on twice and counted once.
-        other = np.float64(k - i)
-        copies0, copies1 = doubles.splat(damping * bags.times[i]), doubles.splat(other * damping * bags.times[k])
-        counted = doubles.splat(other)
-        for a in range(0, width, doubles.N_LANES):
-            now = doubles.load(gamma, d * width + a)
-            site0, site1 = doubles.load(sites, j0 * width + a), doubles.load(sites, j1 * width + a)
-            doubles.store(scratch.before, (i - first) * width + a, site0)
-            doubles.store(scratch.before, (k - first) * width + a, site1)
-            g0, g1 = doubles.sub(now, site0), doubles.sub(now, site1)
-            r0 = doubles.mul(doubles.mul(doubles.load(p, w0 * width + a), g0), scale0)
-            r1 = doubles.mul(doubles.mul(doubles.load(p, w1 * width + a), g1), scale1)
-            step0 = doubles.sub(doubles.mul(grow0, doubles.add(g0, r0)), now)
-            step1 = doubles.sub(doubles.mul(grow1, doubles.add(g1, r1)), now)
-            squares = doubles.add(squares, doubles.mul(step0, step0))
-            squares = doubles.add(squares, doubles.mul(counted, doubles.mul(step1, step1)))
-            doubles.store(sites, j0 * width + a, doubles.add(site0, doubles.mul(damp, step0)))
-            doubles.store(sites, j1 * width + a, doubles.add(site1, doubles.mul(damp, step1)))
-            moved = doubles.add(doubles.mul(copies0, step0), doubles.mul(copies1, step1))
-            doubles.store(scratch.moved, a, doubles.add(doubles.load(scratch.moved, a), moved))
+        scratch.scale[i - first], scratch.grow[i - first] = inverse0, factor0
+        scratch.scale[k - first], scratch.grow[k - first] = inverse1, factor1
+    for a in range(0, width, doubles.N_LANES):
+        now, moved = doubles.load(gamma, d * width + a), doubles.splat(0.0)
+        for i in range(first, last):
+            site = doubles.load(sites, (i - at) * width + a)
+            doubles.store(scratch.before, (i - first) * width + a, site)
+            g = doubles.sub(now, site)
+            chance = doubles.mul(doubles.load(p, bags.row[i] * width + a), g)
+            r = doubles.mul(chance, doubles.splat(scratch.scale[i - first]))
+            step = doubles.sub(doubles.mul(doubles.splat(scratch.grow[i - first]), doubles.add(g, r)), now)
+            squares = doubles.add(squares, doubles.mul(step, step))
+            step = doubles.mul(damp, step)
+            doubles.store(sites, (i - at) * width + a, doubles.add(site, step))
+            moved = doubles.add(moved, doubles.mul(doubles.splat(bags.times[i]), step))
+        doubles.store(scratch.moved, a, moved)
     most = doubles.splat(LARGEST_FALL)
     for a in range(0, width, doubles.N_LANES):
         now, moved = doubles.load(gamma, d * width + a), doubles.load(scratch.moved, a)
@@ -312,7 +307,7 @@ def infer_documents(bags, parameters, rule, first, last, kept, warm, wanted, sit
     bound for a document with skipped words, whose estimate is a makeshift.
     """
     width = parameters.alpha.shape[0]
-    scratch = Scratch(np.zeros(width), np.zeros((BLOCK, width)))
+    scratch = Scratch(np.zeros(width), np.zeros((BLOCK, width)), np.zeros(BLOCK), np.zeros(BLOCK))
     longest = 0
     if not kept:
         for d in range(first, last):
