@@ -48,3 +48,9 @@ def test_texts_that_are_numbers_or_dates_are_read_as_such():
     assert kinds == {"n": "number", "day": "date", "code": "category", "none": "category"}
     with pytest.raises(topoi.ModelError, match="no value in any document"):
         topoi.DirichletMultinomialRegression(2, features=["none"], n_iter=1).fit(corpus)
+
+
+def test_names_in_one_cell_are_told_apart():
+    corpus = topoi.Corpus.from_tokens([["a"]] * 2, metadata={"crew": ["Ann; Bob", "Bob"]})
+    model = topoi.DirichletMultinomialRegression(2, features={"crew": "names"}, n_iter=1, random_state=0).fit(corpus)
+    assert model.design_.labels == ["intercept", "crew=Ann", "crew=Bob"]

@@ -149,6 +149,19 @@ def as_source(source: Any) -> Corpus | pd.DataFrame:
     raise ModelError(f"pass a DataFrame of features, a mapping of columns, or a Corpus, not {type(source).__name__}")
 
 
+def corpus_of(features: Any) -> Corpus:
+    """Documents that have metadata, but no words yet."""
+    source = as_source(features)
+    if isinstance(source, Corpus):
+        return source
+    frame: pd.DataFrame = source.reset_index(drop=True)
+    known = {name: frame[name].tolist() for name in ("authors", "id") if name in frame}
+    rest = {str(name): frame[name].tolist() for name in frame if name not in known}
+    return Corpus.from_tokens(
+        [[] for _ in range(len(frame))], authors=known.get("authors"), ids=known.get("id"), metadata=rest
+    )
+
+
 def values_of(source: Corpus | pd.DataFrame, name: str) -> Sequence[Any]:
     """A column's values; ``authors`` of a corpus are its authors."""
     if isinstance(source, Corpus) and name == "authors":
