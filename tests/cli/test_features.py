@@ -307,3 +307,30 @@ def test_questions_about_topics_are_answered(topoi, files, family: str) -> None:
     for verb, *more in [["authors"], ["similar", "Cook, J"], ["structure"]]:
         run = topoi(verb, file, *more)
         assert run.code == 1 and run.err.count("\n") == 1 and "fit" in run.err
+
+
+def test_coefficients_are_the_librarys(topoi, files) -> None:
+    frame = library.load(files["dmr"]).coefficients()
+    rows = answer(topoi, "coefficients", files["dmr"])
+    assert list(rows[0]) == ["topic", "feature", "coefficient", "standard_error", "z"] and len(rows) == len(frame)
+    assert [row["z"] for row in rows] == pytest.approx(frame["z"].tolist(), rel=1e-12)
+    only = answer(topoi, "coefficients", files["dmr"], "--topic", 1, "--feature", "authors")
+    assert [row["feature"] for row in only] == [f"authors={name}" for name in sorted(p[0] for p in PEOPLE)]
+    (one,) = answer(topoi, "coefficients", files["dmr"], "--topic", 1, "--feature", "authors=Cook, J")
+    assert one in only
+    assert len(answer(topoi, "coefficients", files["dmr"], "--feature", "intercept")) == 3
+
+
+def test_people_see_the_surest_effects_first(topoi, files) -> None:
+    run = topoi("coefficients", files["dmr"], "-n", 2)
+    lines = run.out.splitlines()
+    assert run.code == 0 and len(lines) == 3 * 3 + 1 and "too small: fit with --refit" in lines[-1]
+    assert "±" in lines[1] and max(map(len, lines[:-1])) <= 80
+
+
+def test_coefficients_that_are_not_there(topoi, files) -> None:
+    run = topoi("coefficients", files["kernel"])
+    assert run.code == 1 and "has no coefficients; fit one with --model dmr" in run.err
+    run = topoi("coefficients", files["dmr"], "--feature", "authors=Cok, J")
+    assert run.code == 1 and "there are intercept, year, authors; did you mean 'authors=Cook, J'" in run.err
+    assert topoi("coefficients", files["dmr"], "--topic", 9).code == 1
