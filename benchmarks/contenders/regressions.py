@@ -109,6 +109,10 @@ class TopoiRegression(Regression):
         """One fit from beginning to end."""
         self.model.set_params(n_iter=n_sweeps).fit(self.problem.corpus)
 
+    def refit(self) -> None:
+        """Fit the coefficients once more, to counts that the metadata have not shaped."""
+        self.model.refit()
+
     def topic_word(self) -> np.ndarray:
         """The model's own."""
         return self.model.topic_word_
@@ -116,17 +120,6 @@ class TopoiRegression(Regression):
     def alpha(self, corpus: topoi.Corpus) -> np.ndarray:
         """exp(x·λ)."""
         return alpha_rows(self.model.design_.matrix(corpus), self.model.coefficients_)
-
-
-class TopoiRefitted(TopoiRegression):
-    """The same, with the coefficients fitted once more to counts that the metadata have not shaped."""
-
-    name = "topoi, refitted"
-
-    def fit(self, n_sweeps: int) -> None:
-        """The fit and the refit."""
-        super().fit(n_sweeps)
-        self.model.refit()
 
 
 class TomotopyRegression(Regression):

@@ -76,6 +76,16 @@ def test_settings_of_a_regression(topoi, papers: Path, tmp_path: Path) -> None:
     assert library.load(path).width is None
 
 
+def test_what_was_chosen_is_told(topoi, papers: Path, tmp_path: Path) -> None:
+    given = ["-m", "dmr", "--features", "year", "-k", 2, "-i", 24, "--width", "cv", "--variance", "cv"]
+    run = topoi("fit", papers, "-o", tmp_path / "m.topoi", *given)
+    info = library.load(tmp_path / "m.topoi").fit_info_
+    expected = (
+        f"chosen by cross-validation: year in bumps of width {info['widths']['year']:g}, variance {info['variance']:g}"
+    )
+    assert run.code == 0 and expected in run.err
+
+
 def test_a_checkpoint_is_continued(topoi, papers: Path, tmp_path: Path) -> None:
     def fitted(name: str, n: int, *more: object) -> list[dict]:
         options = ["-m", "dmr", "--features", "year", "-k", 3, "-i", n, "--warmup", 5, "-q", *more]

@@ -192,6 +192,8 @@ def summarise(model: AuthorTopicModel, path: Path, name: str | None, screen: Con
     exactness = "" if info.get("exact", True) else f"; approximate, {info['n_shards']} shards"
     sweeps = "EM steps" if "learning" in info else "sweeps"
     screen.print(f"{info['n_sweeps']:,} {sweeps}{chains} in {info['seconds']:.1f} s{exactness}", style="dim")
+    if choice := cross_validated(info, getattr(model, "width", None), getattr(model, "variance", None)):
+        screen.print(choice, style="dim", soft_wrap=True)
     if info.get("advice"):
         screen.print(info["advice"], style="dim", soft_wrap=True)
     if info["interrupted"]:
@@ -199,6 +201,21 @@ def summarise(model: AuthorTopicModel, path: Path, name: str | None, screen: Con
     else:
         what = str(path) if name is None else f"{name!r} in {path}"
         screen.print(f"saved {what} ({path.stat().st_size / 1e6:.1f} MB)", style="bold", soft_wrap=True)
+
+
+def cross_validated(info: dict[str, Any], width: Any, variance: Any) -> str:
+    """What a regression has chosen by cross-validation, if it was asked to.
+
+    Examples
+    --------
+    >>> cross_validated({"widths": {"year": 23.6}, "variance": 0.3}, "cv", 0.3)
+    'chosen by cross-validation: year in bumps of width 23.6'
+    """
+    wide = dict(width) if isinstance(width, dict) else dict.fromkeys(info.get("widths", {}), width)
+    chosen = [f"{name} in bumps of width {info['widths'][name]:g}" for name, each in wide.items() if each == "cv"]
+    if variance == "cv" and info.get("variance") is not None:
+        chosen.append(f"variance {info['variance']:g}")
+    return f"chosen by cross-validation: {', '.join(chosen)}" if chosen else ""
 
 
 def print_result(model: Any, path: Path, as_json: bool, as_csv: bool) -> None:
