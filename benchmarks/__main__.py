@@ -25,7 +25,7 @@ from .corpora import nips12, simulated  # noqa: E402
 from .report import Report, progress  # noqa: E402
 from .settings import QUICK, Settings  # noqa: E402
 
-PARTS = ("speed", "pachinko", "sparse", "aspect", "quality", "memory", "threads")
+PARTS = ("speed", "pachinko", "sparse", "aspect", "dmr", "quality", "memory", "threads")
 
 
 def arguments(words: list[str]) -> argparse.Namespace:

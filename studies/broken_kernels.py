@@ -248,10 +248,17 @@ PRUNED_MISTAKES = {
 }  # fmt: skip
 MISTAKES += [mistake._replace(family=family) for family, each in PRUNED_MISTAKES.items() for mistake in each]
 
-TESTS["regression"] = ["test_likelihood.py", "test_design.py", "test_sampler.py", "test_estimator.py"]
+TESTS["regression"] = [
+    "test_likelihood.py",
+    "test_design.py",
+    "test_sampler.py",
+    "test_simulate.py",
+    "test_estimator.py",
+]
 REGRESSION = "src/topoi/models/regression/"
 COUNTS_FIT, DESIGN, ALPHAS = (REGRESSION + name for name in ("likelihood.py", "design.py", "state.py"))
-METADATA_PRIOR = REGRESSION + "posterior.py"
+METADATA_PRIOR, CHOICE, STORY = (REGRESSION + name for name in ("posterior.py", "selection.py", "simulate.py"))
+REFIT, FROZEN = REGRESSION + "refitting.py", REGRESSION + "frozen.py"
 REGRESSION_MISTAKES = [
     Mistake("regression: all documents have the first one's alpha", KERNELS, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
     Mistake("regression, plain: all documents have the first one's alpha", PLAIN, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
@@ -268,8 +275,25 @@ REGRESSION_MISTAKES = [
     Mistake("regression: new documents have the mean alpha", METADATA_PRIOR, "document_range(documents, d, d + 1))[0]", "documents).mean(axis=0)"),
     Mistake("regression: documents' shares smoothed by the mean alpha", METADATA_PRIOR, "rows[:, : self.n_topics] = self.alphas(part)", "rows[:, : self.n_topics] = self.alpha"),
     Mistake("regression: a checkpoint forgets the coefficients", ALPHAS, "own = {\"coefficients\": chain.priors.coefficients,", "own = {\"coefficients\": self.plan.mean,"),
+    Mistake("regression: the worst width is chosen", CHOICE, "    return int(np.argmax(scores))", "    return int(np.argmin(scores))"),
+    Mistake("regression: left-out documents are trained on", CHOICE, "np.flatnonzero(fold != number)", "np.flatnonzero(fold >= 0)"),
+    Mistake("regression: refitted to the topics of the joint fit", REFIT, "cells, spread = sampler.cells(topic),", "cells, spread = sampler.fitted_cells(chain),"),
+    Mistake("regression: metadata shape the topics of a refit", FROZEN, "copy.priors = twin.priors(np.log(alpha)[:, None], beta, 1.0)", "copy.priors = chain.priors"),
+    Mistake("regression: simulated documents have the mean alpha", STORY, "dirichlet_rows(rng, row, 1) for row in alpha", "dirichlet_rows(rng, alpha.mean(axis=0), 1) for row in alpha"),
+    Mistake("regression: simulated coefficients by variance, not deviation", STORY, "np.sqrt(prior.variance) * rng", "prior.variance * rng"),
+    Mistake("regression: standard errors without the prior", COUNTS_FIT, "        whole[k, :, k] += precision\n", ""),
+    Mistake("regression: bands without the coefficients' errors", REGRESSION + "prediction.py", "_share_draws(np.log(alpha[d]), here, noise)", "_share_draws(np.log(alpha[d]), here * 1e-9, noise)"),
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="regression") for mistake in REGRESSION_MISTAKES]
+
+TESTS["features"] = ["test_table.py", "test_predictions.py"]
+FEATURES = "src/topoi/models/features/"
+FEATURE_MISTAKES = [
+    Mistake("features: authors are dropped before they are read", FEATURES + "prediction.py", "align(self._as_corpus(X), self.vocabulary_, None)", "align(self._as_corpus(X), self.vocabulary_, self.authors_)"),
+    Mistake("features: an empty cell is a value", FEATURES + "columns.py", "        return not value.strip()\n", "        return False\n"),
+    Mistake("features: names are not told apart by semicolons", FEATURES + "columns.py", "list(dict.fromkeys(author_names(value)))", "list(dict.fromkeys(author_names(value, None)))"),
+]  # fmt: skip
+MISTAKES += [mistake._replace(family="features") for mistake in FEATURE_MISTAKES]
 
 
 def first_failure(mistake: Mistake | None, folder: Path, family: str) -> str:

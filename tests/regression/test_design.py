@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.models.regression.design import Design
+from topoi.models.regression.design import Design, is_chosen
 
 
 @pytest.fixture
@@ -41,6 +41,13 @@ def test_years_are_bumps_of_the_width_given(corpus):
     assert Design.learn(corpus, ["year"], None).labels == ["intercept", "year"]
     assert len(Design.learn(corpus, ["year"]).labels) == 12
     assert Design.learn(corpus, ["year", "pages"], {"pages": 2.0}).labels[-3:] == ["pages~2", "pages~4", "pages~6"]
+
+
+def test_a_width_to_be_chosen_is_a_part_of_the_range(corpus):
+    assert [term.width for term in Design.learn(corpus, ["year", "pages"], "cv", 2.5).terms] == [4.0, None]
+    widths = {"year": 5.0, "pages": "cv"}
+    assert [term.width for term in Design.learn(corpus, ["year", "pages"], widths, 4.0).terms] == [5.0, 1.0]
+    assert is_chosen("cv") and is_chosen(widths) and not is_chosen("auto") and not is_chosen({"year": None})
 
 
 def test_the_design_survives_a_file(corpus):

@@ -75,6 +75,25 @@ def test_refit_is_honest_about_new_documents(fitted, planted):
     assert 0.74 < cover < 0.87
 
 
+@pytest.mark.slow
+def test_intervals_cover_the_coefficients():
+    """What the prior does not decide, over 20 corpora: 90 % intervals hold about as many of the planted values."""
+    weights = np.array([[0, 1, -1, 0, 0], [0, 0, 1, -1, 0], [0, 0, 0, 0, 1]])
+    inside = {"joint": [], "refitted": []}
+    for seed in range(20):
+        model = make(variance=2.0, n_iter=100).fit(planted_corpus(seed=seed)[0])
+        for kind in inside:
+            if kind == "refitted":
+                model.refit(30)
+            spread, order = model._covariance(), matching(model)
+            for k, at in enumerate(order):
+                error = np.sqrt(np.einsum("wi,ij,wj->w", weights, spread[at, :, at], weights))
+                gap = weights @ (model.coefficients_[at] - PLANTED[k])
+                inside[kind] += (np.abs(gap) < 1.645 * error).tolist()
+    assert 0.84 < np.mean(inside["joint"]) < 0.95
+    assert 0.84 < np.mean(inside["refitted"]) < 0.95
+
+
 def test_metadata_help_and_words_help_more(fitted, planted):
     new, _, _ = planted_corpus(100, 30, seed=5)
     lda = topoi.LDA(3, alpha=0.3, beta=0.05, n_iter=100, random_state=0).fit(planted[0])
@@ -173,6 +192,40 @@ def test_widths_are_compared():
     )
     frame = model.cross_validate([1.0], widths=[10.0, 200.0], n_iter=5)
     assert frame["width"].tolist() == [10.0, 200.0]
+
+
+def waves(period):
+    """A century in which two subjects take turns, each for half a period."""
+    rng = np.random.default_rng(0)
+    years = np.arange(1900, 2000)
+    p = 0.5 + 0.48 * np.sin(2 * np.pi * (years - 1900) / period)
+    words = [[("war" if rng.random() < each else "trade") + str(rng.integers(5)) for _ in range(30)] for each in p]
+    return topoi.Corpus.from_tokens(words, dates=years.tolist())
+
+
+def wave_model(**settings):
+    options = {"features": ["year"], "width": "cv", "n_iter": 30, "n_warmup": 20, "variance": 1.0, "random_state": 0}
+    return topoi.DirichletMultinomialRegression(2, **(options | settings))
+
+
+def test_the_width_is_chosen_by_how_fast_things_change():
+    fast, slow = wave_model().fit(waves(15)), wave_model().fit(waves(200))
+    assert fast.fit_info_["widths"]["year"] < 8 < slow.fit_info_["widths"]["year"]
+    assert fast.design_.terms[0].width == fast.fit_info_["widths"]["year"]
+
+
+def test_the_chosen_width_depends_on_the_corpus_alone(tmp_path):
+    """No seed, chain, checkpoint or file changes it."""
+    corpus, place = waves(15), tmp_path / "c"
+    whole = wave_model(n_chains=2, n_iter=32).fit(corpus)
+    assert wave_model(random_state=7, variance="cv").fit(corpus).fit_info_["widths"] == whole.fit_info_["widths"]
+    wave_model(n_chains=2, n_iter=25, checkpoint=place).fit(corpus)
+    again = wave_model(n_chains=2, n_iter=32, checkpoint=place).fit(corpus)
+    assert np.array_equal(again.coefficients_, whole.coefficients_)
+    whole.save(tmp_path / "m.topoi", corpus=False)
+    loaded = topoi.load(tmp_path / "m.topoi")
+    assert loaded.width == "cv" and loaded.design_ == whole.design_
+    assert np.array_equal(loaded.resume(10).coefficients_, whole.resume(10).coefficients_)
 
 
 @pytest.mark.parametrize(

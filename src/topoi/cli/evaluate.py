@@ -36,7 +36,16 @@ def evaluate(
     held_out: Annotated[
         Path, typer.Argument(metavar="DOCUMENTS", help="Documents in any form that `topoi fit` reads.")
     ],
-    estimator: Annotated[Estimator, typer.Option(help="How probabilities are estimated.")] = Estimator.filter,
+    estimator: Annotated[
+        Estimator | None,
+        typer.Option(help="How probabilities are estimated.  [default: filter; kernel, dmr: given metadata]"),
+    ] = None,
+    shown: Annotated[
+        str | None,
+        typer.Option(
+            "--given", metavar="metadata|words|N", help="What models with features see: metadata, and N words."
+        ),
+    ] = None,
     particles: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Particles of filter and left-to-right.  [default: 20]"),
@@ -65,7 +74,10 @@ def evaluate(
     check_one_format(as_json, as_csv)
     if every_model and (documents or name is not None):
         raise typer.BadParameter("--all is for one row per model; leave out --documents and --name")
-    options = effort(estimator, particles, samples, seed)
+    if shown is not None and estimator is not None:
+        raise typer.BadParameter("--given and --estimator are two ways to score: leave one out")
+    given_words = observed(shown)
+    options = effort(estimator or Estimator.filter, particles, samples, seed)
     check_file(file)
     if not held_out.exists():
         raise FileNotFoundError(2, "No such file", str(held_out))
@@ -76,20 +88,28 @@ def evaluate(
     fields = {"text": split_names(text), "authors": split_names(authors), "date": date, "title": title, "id": id_field}
     reading: dict[str, Any] = {k: v for k, v in fields.items() if v is not None} | {"on_error": on_error.value}
     names = topoi.open_store(file).models()["name"].tolist() if every_model else [name]
-    rows, summaries, corpus = pd.DataFrame(), [], None
+    rows, summaries, corpora = pd.DataFrame(), [], {}
     for each in names:
         model = topoi.load(file, each)
         model.n_jobs = jobs or available_cores()
-        if corpus is None:  # the models of a file share its words
-            corpus = topoi.read_corpus(held_out, like=model.corpus_, new_authors="drop", **reading)
-            if not corpus.n_tokens:
-                raise ModelError(f"none of the words of {held_out} is in the model's vocabulary")
+        how, label, effortful = way(model, estimator, given_words, options)
+        # The models of a file share its words. Somebody new is a feature too; other models do without.
+        newcomers = "add" if hasattr(model, "feature_columns_") else "drop"
+        if newcomers not in corpora:
+            corpora[newcomers] = topoi.read_corpus(held_out, like=model.corpus_, new_authors=newcomers, **reading)
+        corpus = corpora[newcomers]
+        if not corpus.n_tokens:
+            raise ModelError(f"none of the words of {held_out} is in the model's vocabulary")
         if len(model.authors_):
             note_unknown_authors(corpus)
-        rows = topoi.evaluation.heldout(model, corpus, estimator.value, **options)
+        rows = topoi.evaluation.heldout(model, corpus, how, **effortful)
         summary = topoi.evaluation.heldout_summary(rows).assign(n_unknown=corpus.report.n_unknown_tokens)
         about = {"name": each, "model": type(model).__name__} if every_model else {"model": type(model).__name__}
-        summaries.append(pd.DataFrame([about | {"estimator": estimator.value}]).join(summary))
+        summaries.append(pd.DataFrame([about | {"estimator": label}]).join(summary))
+    if len({"metadata" in summary["estimator"].iloc[0] for summary in summaries}) > 1:
+        typer.echo(
+            "topoi: note: some models were scored given the metadata, others word by word: do not compare", err=True
+        )
     if documents:
         print_frame(rows.drop(columns="n_unknown"), as_json=as_json, as_csv=as_csv)
         return
@@ -117,6 +137,42 @@ def effort(estimator: Estimator, particles: int | None, samples: int | None, see
         raise typer.BadParameter(f"{'--particles' if sampled else '--samples'} does not apply to {estimator.value}")
     options = {"n_samples": samples, "n_particles": particles, "random_state": seed}
     return {option: value for option, value in options.items() if value is not None}
+
+
+def observed(given: str | None) -> str | int | None:
+    """What a model with features is shown: ``metadata``, ``words``, or a number of words.
+
+    Examples
+    --------
+    >>> observed("metadata"), observed("16")
+    ('metadata', 16)
+    """
+    if given is None or given in ("metadata", "words"):
+        return given
+    if not given.isdecimal():
+        raise typer.BadParameter(f"--given {given}: metadata, words, or a number of words")
+    return int(given)
+
+
+def way(
+    model: Any, estimator: Estimator | None, given: str | int | None, options: dict[str, int]
+) -> tuple[str, str, dict[str, Any]]:
+    """How a model is scored: the estimator, what to call it, and its options; one that does not fit is an error."""
+    family = type(model).__name__
+    if not hasattr(model, "feature_columns_"):
+        if given is not None:
+            raise typer.BadParameter(f"--given is for models with features; the {family} has none")
+        how = (estimator or Estimator.filter).value
+        return how, how, options
+    if estimator is None:
+        if "n_particles" in options:
+            raise typer.BadParameter(f"--particles does not apply to a {family}: nothing in its score is drawn")
+        shown = "metadata" if given is None else given
+        label = shown if isinstance(shown, str) else f"metadata and {counted(shown, 'word')}"
+        return "filter", "metadata and all words" if shown == "words" else label, {"given": shown}
+    if estimator is Estimator.filter or not hasattr(model, "coefficients_"):
+        raise typer.BadParameter(f"--estimator {estimator.value} does not apply to a {family}; use --given")
+    return estimator.value, estimator.value, options
 
 
 def note_unknown_authors(corpus: Corpus) -> None:

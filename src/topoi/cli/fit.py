@@ -11,7 +11,8 @@ import typer
 from topoi.cli import fit_options as given
 from topoi.cli import look
 from topoi.cli.authors import author_words_frame, draw_author_words
-from topoi.cli.graph_file import read_graph
+from topoi.cli.families import new_model
+from topoi.cli.feature_options import bump_width, feature_kinds, prior_variance
 from topoi.cli.options import AsCsv, AsJson, available_cores, split_names
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.saving import refuse_corpus, refuse_name, refuse_overwriting
@@ -26,33 +27,6 @@ if TYPE_CHECKING:
     from topoi.models.author_topic.estimator import AuthorTopicModel
 
 TOPICS_IN_SUMMARY = 8
-# Settings that not every family has, as the command line calls them.
-_OPTION = {
-    "n_topics": "--topics",
-    "n_super": "--super",
-    "n_sub": "--sub",
-    "dag": "--dag",
-    "n_aspects": "--aspects",
-    "inference": "--inference",
-    "learning": "--learning",
-    "alpha": "--alpha",
-    "learn_alpha": "--learn-alpha",
-    "learn_beta": "--learn-beta",
-    "fictitious_authors": "--fictitious-authors",
-    "sparse": "--sparse",
-    "checkpoint": "--checkpoint",
-}
-_ASPECT = ("n_aspects", "inference", "learning")
-# Those that a family does not have; pachinko and aspect models learn alpha anyway.
-_FOREIGN = {
-    given.Family.author_topic: ("n_super", "n_sub", "dag", "sparse", *_ASPECT),
-    given.Family.lda: ("n_super", "n_sub", "dag", "fictitious_authors", *_ASPECT),
-    given.Family.author: tuple(name for name in _OPTION if name != "checkpoint"),
-    given.Family.pachinko: ("n_topics", "learn_alpha", "learn_beta", "fictitious_authors", *_ASPECT),
-    given.Family.aspect: tuple(name for name in _OPTION if name not in ("alpha", *_ASPECT)),
-}
-# Those of Gibbs sampling that the command line always has a value for.
-_OF_CHAINS = ("beta", "n_shards")
 KNOWN_ENDINGS = (".gz", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".mbox", ".txt")
 
 
@@ -64,6 +38,10 @@ def fit(
     sub_topics: given.SubTopics = None,
     dag: given.Graph = None,
     aspects: given.Aspects = None,
+    features: given.Features = None,
+    width: given.Width = None,
+    variance: given.Variance = None,
+    refit: given.Refit = False,
     inference: given.InferenceOption = None,
     learning: given.LearningOption = None,
     alpha: given.Alpha = None,
@@ -72,7 +50,8 @@ def fit(
     learn_beta: given.LearnBeta = False,
     fictitious_authors: given.FictitiousAuthors = False,
     sparse: given.Sparse = False,
-    iterations: given.Iterations = 500,
+    iterations: given.Iterations = None,
+    warmup: given.Warmup = None,
     chains: given.Chains = 1,
     jobs: given.Jobs = None,
     shards: given.Shards = "auto",
@@ -109,6 +88,11 @@ def fit(
         "n_sub": sub_topics,
         "dag": dag,
         "n_aspects": aspects,
+        "features": feature_kinds(features),
+        "width": bump_width(width),
+        "variance": prior_variance(variance),
+        "refit": refit,
+        "n_warmup": warmup,
         "inference": inference and inference.value,
         "learning": learning and learning.value,
         "alpha": alpha,
@@ -144,6 +128,8 @@ def fit(
     screen.quiet = quiet
     report(corpus, screen)
     fitted = unfitted.fit(corpus)
+    if refit and not fitted.fit_info_["interrupted"]:
+        fitted.refit()
     fitted.save(path, name=name, replace_file=force and name is None)
     summarise(fitted, path, name, screen)
     if as_json or as_csv or not quiet:
@@ -166,41 +152,6 @@ def default_output(source: Path) -> Path:
     while name.lower().endswith(KNOWN_ENDINGS):
         name = name.rpartition(".")[0]
     return Path(f"{name}.topoi")
-
-
-def new_model(family: given.Family, settings: dict[str, Any]) -> Any:
-    """An unfitted model; an option that the family does not have is an error, not ignored."""
-    settings = dict(settings)
-    for name in _FOREIGN[family]:
-        if settings.pop(name):
-            raise typer.BadParameter(f"{_OPTION[name]} does not apply to --model {family}")
-    if settings.get("dag") is not None:
-        if settings["n_super"] or settings["n_sub"]:
-            raise typer.BadParameter("--dag is a whole graph: leave out --super and --sub")
-        settings["dag"] = read_graph(settings["dag"])
-    defaults: dict[str, Any] = {
-        "n_topics": given.DEFAULT_TOPICS,
-        "n_super": given.DEFAULT_SUPER,
-        "n_sub": given.DEFAULT_SUB,
-    }
-    defaults |= {"n_aspects": given.DEFAULT_ASPECTS, "inference": "ep", "learning": "em"}
-    settings |= {name: settings[name] or value for name, value in defaults.items() if name in settings}
-    if family in (given.Family.pachinko, given.Family.aspect) and settings["alpha"] is None:
-        del settings["alpha"]
-    if family is given.Family.aspect:
-        settings["n_restarts"] = settings.pop("n_chains")
-        for name in _OF_CHAINS:
-            del settings[name]
-    import topoi
-
-    families: dict[given.Family, Any] = {
-        given.Family.author_topic: topoi.AuthorTopicModel,
-        given.Family.lda: topoi.LDA,
-        given.Family.author: topoi.AuthorModel,
-        given.Family.pachinko: topoi.PachinkoAllocation,
-        given.Family.aspect: topoi.AspectModel,
-    }
-    return families[family](**settings)
 
 
 def read(source: Path, on_error: given.OnError, stop_words: str | None, reading: dict[str, Any]) -> Corpus:
@@ -241,6 +192,8 @@ def summarise(model: AuthorTopicModel, path: Path, name: str | None, screen: Con
     exactness = "" if info.get("exact", True) else f"; approximate, {info['n_shards']} shards"
     sweeps = "EM steps" if "learning" in info else "sweeps"
     screen.print(f"{info['n_sweeps']:,} {sweeps}{chains} in {info['seconds']:.1f} s{exactness}", style="dim")
+    if choice := cross_validated(info, getattr(model, "width", None), getattr(model, "variance", None)):
+        screen.print(choice, style="dim", soft_wrap=True)
     if info.get("advice"):
         screen.print(info["advice"], style="dim", soft_wrap=True)
     if info["interrupted"]:
@@ -248,6 +201,21 @@ def summarise(model: AuthorTopicModel, path: Path, name: str | None, screen: Con
     else:
         what = str(path) if name is None else f"{name!r} in {path}"
         screen.print(f"saved {what} ({path.stat().st_size / 1e6:.1f} MB)", style="bold", soft_wrap=True)
+
+
+def cross_validated(info: dict[str, Any], width: Any, variance: Any) -> str:
+    """What a regression has chosen by cross-validation, if it was asked to.
+
+    Examples
+    --------
+    >>> cross_validated({"widths": {"year": 23.6}, "variance": 0.3}, "cv", 0.3)
+    'chosen by cross-validation: year in bumps of width 23.6'
+    """
+    wide = dict(width) if isinstance(width, dict) else dict.fromkeys(info.get("widths", {}), width)
+    chosen = [f"{name} in bumps of width {info['widths'][name]:g}" for name, each in wide.items() if each == "cv"]
+    if variance == "cv" and info.get("variance") is not None:
+        chosen.append(f"variance {info['variance']:g}")
+    return f"chosen by cross-validation: {', '.join(chosen)}" if chosen else ""
 
 
 def print_result(model: Any, path: Path, as_json: bool, as_csv: bool) -> None:

@@ -12,6 +12,8 @@ import typer
 DEFAULT_TOPICS = 100
 DEFAULT_SUPER, DEFAULT_SUB = 50, 100
 DEFAULT_ASPECTS = 10
+DEFAULT_KERNEL_TOPICS, DEFAULT_KERNEL_SWEEPS = 10, 150
+DEFAULT_SWEEPS = 500
 
 
 class Family(StrEnum):
@@ -22,13 +24,17 @@ class Family(StrEnum):
     author = "author"
     pachinko = "pachinko"
     aspect = "aspect"
+    kernel = "kernel"
+    dmr = "dmr"
 
 
 class Inference(StrEnum):
-    """How an aspect model finds documents' mixtures."""
+    """How an aspect model, or a kernel topic model, finds documents' mixtures."""
 
     ep = "ep"
     vb = "vb"
+    laplace = "laplace"
+    bridge = "bridge"
 
 
 class Learning(StrEnum):
@@ -91,7 +97,13 @@ Source = Annotated[
 ModelFamily = Annotated[Family, _model("-m", "--model", help="The family of models.")]
 Topics = Annotated[
     int | None,
-    _model("-k", "--topics", metavar="K", min=1, help=f"Number of topics.  [default: {DEFAULT_TOPICS}]"),
+    _model(
+        "-k",
+        "--topics",
+        metavar="K",
+        min=1,
+        help=f"Topics.  [default: {DEFAULT_TOPICS}; kernel {DEFAULT_KERNEL_TOPICS}]",
+    ),
 ]
 SuperTopics = Annotated[
     int | None,
@@ -110,14 +122,34 @@ Aspects = Annotated[
 ]
 InferenceOption = Annotated[
     Inference | None,
-    _model("--inference", help="Expectation propagation or variational (aspect).  [default: ep]", show_default=False),
+    _model(
+        "--inference",
+        help="ep or vb (aspect), laplace or bridge (kernel).  [default: the first]",
+        show_choices=False,
+        metavar="HOW",
+        show_default=False,
+    ),
 ]
 LearningOption = Annotated[
     Learning | None,
     _model("--learning", help="EM, or the largest estimate (aspect).  [default: em]", show_default=False),
 ]
+Features = Annotated[
+    str | None,
+    _model(
+        "--features", metavar="A,B", help="Columns that topics depend on (kernel, dmr); with a kind: year:date,venue."
+    ),
+]
+Width = Annotated[
+    str | None,
+    _model("--width", metavar="X|auto|cv|none", help="Years between bumps in time (dmr).  [default: auto]"),
+]
+Variance = Annotated[
+    str | None, _model("--variance", metavar="X|cv", help="Prior variance of coefficients (dmr).  [default: 0.5]")
+]
+Refit = Annotated[bool, _model("--refit", help="Fit coefficients once more in the end, for honest bands (dmr).")]
 Alpha = Annotated[
-    float | None, _model("--alpha", metavar="X", help="Prior weight of each topic.  [default: 50 / topics]")
+    float | None, _model("--alpha", metavar="X", help="Prior weight of each topic.  [default: 50 / topics; dmr 0.1]")
 ]
 Beta = Annotated[float, _model("--beta", metavar="X", help="Prior weight of each word in a topic.")]
 LearnAlpha = Annotated[bool, _model("--learn-alpha", help="Learn alpha while sampling (aspect: always).")]
@@ -129,7 +161,20 @@ Sparse = Annotated[
     bool, _model("--sparse", help="For many topics: start from few documents, prune candidates (lda, pachinko).")
 ]
 
-Iterations = Annotated[int, _sampling("-i", "--iterations", metavar="N", min=1, help="Sweeps over the corpus.")]
+Iterations = Annotated[
+    int | None,
+    _sampling(
+        "-i",
+        "--iterations",
+        metavar="N",
+        min=1,
+        help=f"Sweeps over the corpus.  [default: {DEFAULT_SWEEPS}; kernel {DEFAULT_KERNEL_SWEEPS}]",
+    ),
+]
+Warmup = Annotated[
+    int | None,
+    _sampling("--warmup", metavar="N", min=0, help="Sweeps without features (kernel, dmr).  [default: 100; dmr 50]"),
+]
 Chains = Annotated[int, _sampling("--chains", metavar="N", min=1, help="Independent chains; random starts (aspect).")]
 Jobs = Annotated[
     int | None,

@@ -14,6 +14,7 @@ from topoi.cli import (
     align,
     authors,
     browse,
+    coefficients,
     demo,
     documents,
     evaluate,
@@ -22,6 +23,7 @@ from topoi.cli import (
     label,
     models,
     name,
+    predict,
     reviewers,
     similar,
     structure,
@@ -56,6 +58,8 @@ app.command("unusual", short_help="An author's most surprising documents.")(unus
 app.command("similar", short_help="Authors who write about the same.")(similar.similar)
 app.command("likely", short_help="Who could have written a text.")(reviewers.likely)
 app.command("reviewers", short_help="Who could review a text.")(reviewers.reviewers)
+app.command("predict", short_help="Topics that metadata alone suggest, with bands.")(predict.predict)
+app.command("coefficients", short_help="Which metadata make a topic more likely.")(coefficients.coefficients)
 app.command("align", short_help="Topics of two fits side by side.")(align.align)
 app.command("evaluate", short_help="How well a model predicts new documents.")(evaluate.evaluate)
 app.command("models", short_help="The models of a file.")(models.models)

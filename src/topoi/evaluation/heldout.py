@@ -44,7 +44,8 @@ def heldout(model: Any, corpus: Any, estimator: str = "filter", **options: Any) 
     estimator : {"filter", "left-to-right", "empirical"}
         ``model.log_likelihood``, ``left_to_right`` or ``empirical_likelihood``.
     **options
-        The estimator's own: ``n_particles``, ``n_samples``, ``random_state``.
+        The estimator's own: ``n_particles``, ``n_samples``, ``random_state``. Of a model with features ``"filter"`` is
+        its own ``log_likelihood``, whose option is ``given``: ``"metadata"``, ``"words"`` or how many words are seen.
 
     Returns
     -------
@@ -63,13 +64,16 @@ def heldout(model: Any, corpus: Any, estimator: str = "filter", **options: Any) 
     known = known_part(checked_model(model), corpus)
     given = corpus.doc_lengths if isinstance(corpus, Corpus) else known.doc_lengths
     log_p = log_likelihoods(model, known, estimator, **options)
+    seen = options.get("given")
+    # Words that are shown to the model are not scored.
+    scored = np.maximum(known.doc_lengths - seen, 0) if isinstance(seen, int) else known.doc_lengths
     return pd.DataFrame(
         CorpusCatalogue(known).document_columns(np.arange(known.n_docs))
         | {
-            "n_words": known.doc_lengths,
+            "n_words": scored,
             "n_unknown": given - known.doc_lengths,
             "log_likelihood": log_p,
-            "perplexity": perplexities(log_p, known.doc_lengths, per_document=True),
+            "perplexity": perplexities(log_p, scored, per_document=True),
         }
     )
 

@@ -41,14 +41,15 @@ class Aligned(NamedTuple):
     kept: NDArray[np.bool_]
 
 
-def align(corpus: Corpus, vocabulary: Vocabulary, authors: NDArray[Any]) -> Aligned:
+def align(corpus: Corpus, vocabulary: Vocabulary, authors: NDArray[Any] | None) -> Aligned:
     """The corpus in the model's word and author ids.
 
     Words that the model does not know are left out, with one warning; unknown authors likewise, if the model has any:
-    a document that loses all its authors is treated as one without.
+    a document that loses all its authors is treated as one without. ``authors=None`` leaves all authors as they are.
     """
     if not isinstance(corpus, Corpus):
         raise ModelError(f"pass a topoi.Corpus, not {type(corpus).__name__}")
+    authors = corpus.authors if authors is None else authors
     same_words = corpus.vocabulary is vocabulary or np.array_equal(corpus.words, vocabulary.words)
     same_authors = corpus.authors is authors or np.array_equal(corpus.authors, authors)
     if same_words and same_authors:

@@ -216,19 +216,21 @@ def _year(value: Any) -> float:
 
 
 def as_names(values: Iterable[Any], single: bool) -> list[list[str]]:
-    """Each document's distinct names; a missing value has none.
+    """Each document's distinct names; a missing value has none. A string may hold several, with semicolons between.
 
     Examples
     --------
     >>> from topoi.models.features.columns import as_names
-    >>> as_names(["ACL", None], True), as_names([["Ann", "Bob", "Ann"], "Ann"], False)
-    ([['ACL'], []], [['Ann', 'Bob'], ['Ann']])
+    >>> as_names(["ACL", None], True), as_names([["Ann", "Bob", "Ann"], "Ann; Cy"], False)
+    ([['ACL'], []], [['Ann', 'Bob'], ['Ann', 'Cy']])
     """
     if single:
         return [[] if is_missing(value) else [str(value)] for value in values]
-    return [[] if is_missing(value) else list(dict.fromkeys(author_names(value, None))) for value in values]
+    return [[] if is_missing(value) else list(dict.fromkeys(author_names(value))) for value in values]
 
 
 def is_missing(value: Any) -> bool:
-    """Whether there is no value."""
+    """Whether there is no value; an empty cell of a table is none."""
+    if isinstance(value, str):
+        return not value.strip()
     return value is None or (not isinstance(value, str | list | tuple | np.ndarray | dict) and bool(pd.isna(value)))

@@ -14,12 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
+from topoi.kernels.counts import Documents
 from topoi.kernels.folding import Labels
 from topoi.models.aspect.state import Bags
 from topoi.models.features import folding
+from topoi.models.features.columns import Column
 from topoi.models.features.table import as_source
-from topoi.models.inputs import align, checked_observed
-from topoi.models.prediction import Predictions
+from topoi.models.inputs import Aligned, align, checked_observed
+from topoi.models.prediction import Predictions, make_documents
 from topoi.models.ranges import for_rows
 from topoi.models.scores import log_mean_exp, perplexities
 
@@ -51,6 +53,17 @@ class MetadataPredictions(Predictions):
     def _beliefs(self, source: Any) -> list[Belief]:
         """Each chain's belief about documents with these metadata."""
         raise NotImplementedError  # abstract: each family's own
+
+    @property
+    def feature_columns_(self) -> list[Column]:
+        """What is known of each feature: its name, its kind, its range or its names."""
+        raise NotImplementedError  # abstract: each family's own
+
+    def _align(self, X: Any) -> tuple[Aligned, Documents]:
+        """Documents in the model's words; their authors, who may be a feature, stay as they are."""
+        check_is_fitted(self, "n_iter_")
+        aligned = align(self._as_corpus(X), self.vocabulary_, None)
+        return aligned, make_documents(aligned.corpus, self._lists_for(aligned.corpus))
 
     def _as_metadata(self, metadata: Any) -> Any:
         return as_source(metadata)
@@ -98,7 +111,7 @@ class MetadataPredictions(Predictions):
         True
         """
         corpus, source = self._source(X, metadata)
-        bags = Bags.from_corpus(align(corpus, self.vocabulary_, self.authors_).corpus)
+        bags = Bags.from_corpus(align(corpus, self.vocabulary_, None).corpus)
         first = self._beliefs(source)[0]
         return self._folded(bags, first.topic_word, first.dirichlet())
 
@@ -132,7 +145,7 @@ class MetadataPredictions(Predictions):
     def _scores(self, X: Any, given: Any, metadata: Any) -> tuple[Array, NDArray[np.int64]]:
         """Log probabilities of documents, and of how many words."""
         corpus, source = self._source(X, metadata)
-        whole = align(corpus, self.vocabulary_, self.authors_).corpus
+        whole = align(corpus, self.vocabulary_, None).corpus
         place = np.arange(whole.n_tokens) - np.repeat(whole.doc_start[:-1], whole.doc_lengths)
         if given == "words":
             everything = np.ones(whole.n_tokens, bool)
@@ -210,7 +223,7 @@ class MetadataPredictions(Predictions):
             Which tokens are seen.
         """
         given, source = self._source(corpus, None)
-        aligned = align(given, self.vocabulary_, self.authors_)
+        aligned = align(given, self.vocabulary_, None)
         seen = checked_observed(observed, len(aligned.kept))[aligned.kept]
         return self._log_parts(aligned.corpus, seen, ~seen, source)
 

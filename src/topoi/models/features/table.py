@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -22,6 +23,11 @@ from topoi.models.features.columns import (
     from_plain,
     is_missing,
 )
+
+_WRITTEN = {
+    "number": re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"),
+    "date": re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?"),
+}
 
 
 class FeatureTable(NamedTuple):
@@ -143,6 +149,19 @@ def as_source(source: Any) -> Corpus | pd.DataFrame:
     raise ModelError(f"pass a DataFrame of features, a mapping of columns, or a Corpus, not {type(source).__name__}")
 
 
+def corpus_of(features: Any) -> Corpus:
+    """Documents that have metadata, but no words yet."""
+    source = as_source(features)
+    if isinstance(source, Corpus):
+        return source
+    frame: pd.DataFrame = source.reset_index(drop=True)
+    known = {name: frame[name].tolist() for name in ("authors", "id") if name in frame}
+    rest = {str(name): frame[name].tolist() for name in frame if name not in known}
+    return Corpus.from_tokens(
+        [[] for _ in range(len(frame))], authors=known.get("authors"), ids=known.get("id"), metadata=rest
+    )
+
+
 def values_of(source: Corpus | pd.DataFrame, name: str) -> Sequence[Any]:
     """A column's values; ``authors`` of a corpus are its authors."""
     if isinstance(source, Corpus) and name == "authors":
@@ -166,10 +185,19 @@ def kind_of(corpus: Corpus, name: str, values: Sequence[Any]) -> str:
     if pd.api.types.is_numeric_dtype(dtype):
         return "number"
     if not any(isinstance(value, list | tuple | np.ndarray) for value in values):
-        return "category"
+        return _kind_of_texts(values)
     named = [each for row in as_names(values, False) for each in row]
     ids = set(corpus.documents["id"])
     return "links" if named and 2 * sum(each in ids for each in named) >= len(named) else "names"
+
+
+def _kind_of_texts(values: Sequence[Any]) -> str:
+    """A table of text, such as a .csv, writes numbers and dates as text, too."""
+    texts = [str(value).strip() for value in values if not is_missing(value)]
+    for kind, pattern in _WRITTEN.items():
+        if texts and all(pattern.fullmatch(text) for text in texts):
+            return kind
+    return "category"
 
 
 def _learned(corpus: Corpus, name: str, kind: str, values: Sequence[Any]) -> tuple[Column, NDArray[np.float64]]:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.models.author_topic.state import AuthorLists
+from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
 from topoi.models.features.table import FeatureTable, as_source
 from topoi.models.kernel_topic.laplace_bridge import project
@@ -25,6 +26,12 @@ class KernelPredictions(MetadataPredictions):
 
     table_: FeatureTable | None
     _posterior: LaplacePosterior | BridgePosterior
+
+    @property
+    def feature_columns_(self) -> list[Column]:
+        """What is known of each feature: its name, its kind, its range or its names; none if the kernel is a matrix."""
+        check_is_fitted(self, "n_iter_")
+        return [] if self.table_ is None else list(self.table_.columns)
 
     def _lists_for(self, corpus: Corpus) -> AuthorLists:
         return AuthorLists.private(corpus.n_docs)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from topoi.corpus.corpus import Corpus
-from topoi.models.features.table import as_source
+from topoi.models.features.table import corpus_of
 from topoi.models.kernel_topic.fitting import softmax
 from topoi.models.kernel_topic.gaussian_process import Prior
 from topoi.models.kernel_topic.laplace_bridge import root
@@ -59,16 +57,3 @@ def simulate_kernel_topics(model: Any, features: Any, doc_length: float, seed: i
     corpus = draw_corpus(rng, lengths, topic, topic_word, words, **people)
     corpus.truth = KernelTruth(topic_word, y, shares, topic)
     return corpus
-
-
-def corpus_of(features: Any) -> Corpus:
-    """Documents that have metadata, but no words yet."""
-    source = as_source(features)
-    if isinstance(source, Corpus):
-        return source
-    frame: pd.DataFrame = source.reset_index(drop=True)
-    known = {name: frame[name].tolist() for name in ("authors", "id") if name in frame}
-    rest = {str(name): frame[name].tolist() for name in frame if name not in known}
-    return Corpus.from_tokens(
-        [[] for _ in range(len(frame))], authors=known.get("authors"), ids=known.get("id"), metadata=rest
-    )

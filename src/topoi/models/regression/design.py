@@ -16,7 +16,9 @@ from topoi.errors import ModelError
 from topoi.models.features.columns import Names, Number, as_names, as_numbers, as_plain, from_plain, is_missing
 from topoi.models.features.table import as_source, kind_of, values_of, wanted
 
-_PARTS_OF_RANGE, _MOST_BUMPS = 10, 1000
+AUTO_PARTS, _MOST_BUMPS = 10.0, 1000
+# Into how many parts the range may be cut where that is chosen by cross-validation.
+PARTS = (2.5, 5.0, 10.0, 20.0, 40.0)
 
 
 @dataclass(frozen=True)
@@ -94,13 +96,16 @@ class Design:
     terms: tuple[Term, ...]
 
     @classmethod
-    def learn(cls, corpus: Corpus, features: Any, width: Any = "auto") -> Design:
-        """Read the features of a corpus. No features at all: an intercept alone."""
+    def learn(cls, corpus: Corpus, features: Any, width: Any = "auto", parts: float = AUTO_PARTS) -> Design:
+        """Read the features of a corpus. No features at all: an intercept alone.
+
+        A width of "cv" is the range by ``parts``, which is somebody else's to choose.
+        """
         if features is None or (isinstance(features, list | tuple | dict) and not features):
             return cls(())
         kinds = wanted(features)
         named, rule = _widths(width, list(kinds))
-        return cls(tuple(_learned(corpus, name, kind, named, rule) for name, kind in kinds.items()))
+        return cls(tuple(_learned(corpus, name, kind, named, rule, parts) for name, kind in kinds.items()))
 
     @property
     def names(self) -> list[str]:
@@ -133,14 +138,21 @@ class Design:
         return cls(tuple(Term(from_plain(each["column"]), each["width"]) for each in plain))  # type: ignore[arg-type]
 
 
-def _learned(corpus: Corpus, name: str, kind: str | None, named: dict[str, Any], rule: Any) -> Term:
+def is_chosen(width: Any) -> bool:
+    """Whether a width, or one of those in a mapping, is to be chosen by cross-validation."""
+    each = list(width.values()) if isinstance(width, Mapping) else [width]
+    return any(isinstance(one, str) and one == "cv" for one in each)
+
+
+def _learned(corpus: Corpus, name: str, kind: str | None, named: dict[str, Any], rule: Any, parts: float) -> Term:
     values = values_of(corpus, name)
     kind = kind or kind_of(corpus, name, values)
     if kind in ("number", "date"):
         number = Number.learn(name, values, kind == "date")
         wide = named.get(name, rule if kind == "date" or name == "year" else None)
-        if wide == "auto":
-            wide = max(number.high - number.low, number.deviation) / _PARTS_OF_RANGE
+        if wide in ("auto", "cv"):
+            parts = AUTO_PARTS if wide == "auto" else parts
+            wide = max(number.high - number.low, number.deviation) / parts
         if wide is not None and (number.high - number.low) / wide > _MOST_BUMPS:
             raise ModelError(
                 f"width {wide:g} cuts the range of {name!r} into more than {_MOST_BUMPS:,}; use a larger one"
@@ -163,8 +175,10 @@ def _widths(width: Any, names: list[str]) -> tuple[dict[str, Any], Any]:
 
 
 def _width(width: Any) -> Any:
-    if width is None or (isinstance(width, str) and width == "auto"):
+    if width is None or (isinstance(width, str) and width in ("auto", "cv")):
         return width
     if isinstance(width, bool) or not isinstance(width, numbers.Real) or not 0 < float(width) < np.inf:
-        raise ModelError(f"width is {width!r}; pass a positive number, None, 'auto', or a mapping of features to these")
+        raise ModelError(
+            f"width is {width!r}; pass a positive number, None, 'auto', 'cv', or a mapping of features to these"
+        )
     return float(width)

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.executors import open_executor, resolve_jobs
+from topoi.engine.executors import open_executor
 from topoi.engine.progress import SweepInfo
 from topoi.errors import ModelError, StoreError
 from topoi.models.gibbs import GibbsModel
-from topoi.models.regression.design import Design
-from topoi.models.regression.frozen import frozen_topics
-from topoi.models.regression.likelihood import maximise
+from topoi.models.regression.design import PARTS, Design, is_chosen
+from topoi.models.regression.frozen import topics_of_words
+from topoi.models.regression.likelihood import Gaussian
 from topoi.models.regression.posterior import RegressionPosterior
 from topoi.models.regression.prediction import RegressionPredictions
-from topoi.models.regression.selection import VARIANCES, best_variance, held_out
-from topoi.models.regression.state import Plan, RegressionSampler
+from topoi.models.regression.refitting import Refitting
+from topoi.models.regression.selection import FEW_VARIANCES, best_design
+from topoi.models.regression.simulate import simulate_regression
+from topoi.models.regression.state import Plan, RegressionSampler, checked_variance, prior_mean
 from topoi.models.tables import Tables
 from topoi.models.topic_rows import topic_tables
-from topoi.models.validation import positive_vector, whole_number
+from topoi.models.validation import positive_vector, resolve_seed, whole_number
 
 Array = NDArray[np.float64]
-_STEPS_AFTER = 1000
+# Before these, counts of topics say little.
+_FEWEST_SWEEPS = 20
 
 
-class DirichletMultinomialRegression(Tables, RegressionPredictions, GibbsModel):
+class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, GibbsModel):
     """LDA in which a document's alpha is a log-linear function of its metadata (Mimno and McCallum 2008).
 
     alpha[d, k] = exp(x_d · λ_k): topics that an author, a year or a venue makes more likely. Topics by exact collapsed
@@ -46,9 +46,10 @@ class DirichletMultinomialRegression(Tables, RegressionPredictions, GibbsModel):
     features : list of str, or dict
         Columns of ``corpus.documents``, or ``"authors"``; kinds are recognised, or named: ``{"decade": "category"}``.
         Numbers are standardised; categories, names and links have a column for each name; an intercept is added.
-    width : float, "auto", None or dict
+    width : float, "auto", "cv", None or dict
         How wide, and how far apart, the bumps are by which a date or year acts, in years; "auto" is a tenth of the
-        range, None a straight line. A mapping of features to widths gives other numbers bumps too.
+        range, None a straight line. "cv" cuts the range into 2.5 to 40 parts, chosen by cross-validation on the counts
+        of topics of a short run without metadata. A mapping of features to widths gives other numbers bumps too.
     variance : float or "cv"
         The prior variance of the coefficients: the larger, the more a single author may differ from all others.
         "cv" chooses it by cross-validation on the counts of topics after the warm-up.
@@ -76,7 +77,7 @@ class DirichletMultinomialRegression(Tables, RegressionPredictions, GibbsModel):
     design_ : Design
         The columns.
     chains_, trace_, fit_info_
-        As in ``AuthorTopicModel``; ``fit_info_["variance"]`` is the first chain's.
+        As in ``AuthorTopicModel``; ``fit_info_`` also has the first chain's ``"variance"`` and the bumps' ``"widths"``.
 
     References
     ----------
@@ -170,19 +171,31 @@ class DirichletMultinomialRegression(Tables, RegressionPredictions, GibbsModel):
         spread = float(positive_vector("intercept_variance", self.intercept_variance, 1, "the intercept")[0])
         whole_number("n_warmup", self.n_warmup, 0)
         whole_number("learn_every", self.learn_every)
-        variance = _checked_variance(self.variance)
+        variance = checked_variance(self.variance)
         if self._stored is not None:
             design, matrix = self._stored
         else:
-            design = Design.learn(corpus, self.features, self.width)
+            design = self._learned_design(corpus, alpha, beta, spread, variance)
             matrix = design.matrix(corpus)
-        mean = np.zeros((n_topics, matrix.shape[1]))
-        mean[:, 0] = np.log(alpha)
-        sampler = RegressionSampler(
-            corpus, matrix, Plan(mean, variance, spread, self.n_warmup, self.learn_every), beta, n_shards
-        )
+        plan = Plan(prior_mean(alpha, matrix.shape[1]), variance, spread, self.n_warmup, self.learn_every)
+        sampler = RegressionSampler(corpus, matrix, plan, beta, n_shards)
         sampler.terms = design
         return sampler
+
+    def _learned_design(self, corpus: Corpus, alpha: Array, beta: Array, spread: float, variance: float) -> Design:
+        """The features' columns; if their width is to be chosen, by a short run that knows no metadata."""
+        if not is_chosen(self.width):
+            return Design.learn(corpus, self.features, self.width)
+        # Those that are too narrow for the corpus say so before anything is sampled.
+        designs = [Design.learn(corpus, self.features, self.width, parts) for parts in PARTS]
+
+        def prior(n_columns: int, chosen: float) -> Gaussian:
+            return Plan(prior_mean(alpha, n_columns), chosen, spread, 0, 1).prior(chosen)
+
+        with open_executor(1, 1) as executor:
+            cells = topics_of_words(corpus, alpha, beta, max(self.n_warmup, _FEWEST_SWEEPS), executor)
+        variances = FEW_VARIANCES if np.isnan(variance) else (variance,)
+        return designs[best_design([design.matrix(corpus) for design in designs], cells, prior, variances)]
 
     def _freeze(self) -> None:
         self.design_, self._spread = self._sampler.terms, None
@@ -194,6 +207,7 @@ class DirichletMultinomialRegression(Tables, RegressionPredictions, GibbsModel):
         first = self._chains[0].priors
         self.fit_info_ |= {
             "variance": None if np.isnan(first.variance) else first.variance,
+            "widths": {term.name: term.width for term in self.design_.terms if term.width is not None},
             "n_columns": len(self.design_.labels),
             "refitted": bool(len(first.frozen)),
         }
@@ -218,93 +232,34 @@ class DirichletMultinomialRegression(Tables, RegressionPredictions, GibbsModel):
         """The coefficients, topics × columns of the design (first chain)."""
         return self._first.coefficients.copy()
 
-    # Fitting coefficients again.
+    def simulate(self, features: Any, doc_length: float = 100, random_state: Any = None) -> Corpus:
+        """Draw a corpus of documents with given metadata from the model's generative story.
 
-    def refit(self, n_iter: int = 50, variance: Any = None) -> Self:
-        """Fit the coefficients once more, to counts of topics that the metadata have not shaped.
-
-        In a joint fit the coefficients pull a document's topics towards what its metadata suggest, and are then fitted
-        to these topics: they grow, and predictions are over-confident. Here every document's topics are sampled for
-        some sweeps under one alpha for all, and the coefficients fitted to the result. Topics stay as they are.
+        Coefficients and topics are drawn from their priors, or, once fitted, are the fitted ones.
 
         Parameters
         ----------
-        n_iter : int
-            Sweeps with one alpha for all documents.
-        variance : float or "cv", optional
-            Another prior variance of the coefficients.
-
-        Examples
-        --------
-        >>> import topoi
-        >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
-        >>> model = topoi.DirichletMultinomialRegression(2, features=["venue"], n_iter=60, random_state=0).fit(corpus)
-        >>> model.refit(10).fit_info_["refitted"]
-        True
-        """
-        check_is_fitted(self, "n_iter_")
-        given = None if variance is None else _checked_variance(variance)
-        sampler, found = self._sampler, []
-        for chain, topic in zip(self._chains, self._frozen(n_iter), strict=True):
-            cells, spread = sampler.cells(topic), chain.priors.variance if given is None else given
-            if np.isnan(spread):
-                spread = best_variance(sampler.design, cells, sampler.plan.prior)
-            prior = sampler.plan.prior(spread)
-            coefficients = maximise(sampler.design, cells, sampler.plan.mean, prior, _STEPS_AFTER)
-            found.append(sampler.priors(coefficients, chain.priors.beta.astype(np.float64), spread, topic))
-        for chain, priors in zip(self._chains, found, strict=True):
-            chain.priors = priors
-        self._freeze()
-        return self
-
-    def _frozen(self, n_iter: int, n_chains: int | None = None) -> list[NDArray[np.uint16]]:
-        sweeps = range(self.n_iter_ + 1, self.n_iter_ + 1 + whole_number("n_iter", n_iter))
-        chains = self._chains[:n_chains]
-        with open_executor(resolve_jobs(self.n_jobs), len(chains[0].shards)) as executor:
-            return [frozen_topics(self._sampler, self.corpus_, c, sweeps, self._seed, executor) for c in chains]
-
-    def cross_validate(self, variances: Any = VARIANCES, widths: Any = (None,), n_iter: int = 50) -> pd.DataFrame:
-        """How well coefficients under other settings predict the topics of documents that were left out (first chain).
-
-        Counts are those of ``refit``; topics are not fitted anew, so it is quick. Fit again with the best settings.
-
-        Parameters
-        ----------
-        variances : list of floats
-            Prior variances.
-        widths : list
-            Values for ``width``; None, alone, is the fit's own. Others need the metadata in ``corpus_``.
-        n_iter : int
-            Sweeps with one alpha for all documents.
+        features : DataFrame, mapping of columns, or Corpus
+            The metadata, one row per document.
+        doc_length : float
+            Mean length; lengths are Poisson.
+        random_state : int, generator or None
+            Seeds the draw.
 
         Returns
         -------
-        DataFrame
-            width, variance, log_likelihood: of left-out counts, per token, in five folds. The best comes first.
+        Corpus
+            With the true coefficients, alphas, shares and topics of all tokens in ``corpus.truth``.
 
         Examples
         --------
         >>> import topoi
-        >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
-        >>> model = topoi.DirichletMultinomialRegression(2, features=["venue"], n_iter=60, random_state=0).fit(corpus)
-        >>> model.cross_validate([0.001, 1.0], n_iter=10)["variance"].tolist()
-        [1.0, 0.001]
+        >>> model = topoi.DirichletMultinomialRegression(3, features=["venue"])
+        >>> corpus = model.simulate({"venue": ["A", "B"] * 20}, doc_length=30, random_state=0)
+        >>> corpus.n_docs, corpus.truth.coefficients.shape
+        (40, (3, 3))
         """
-        check_is_fitted(self, "n_iter_")
-        values = sorted(float(each) for each in positive_vector("variances", variances, len(variances), "their number"))
-        sampler, plan = self._sampler, self._sampler.plan
-        cells = sampler.cells(self._frozen(n_iter, 1)[0])
-        rows = []
-        for width in widths:
-            own = width is None and len(widths) == 1
-            matrix = sampler.design if own else Design.learn(self.corpus_, self.features, width).matrix(self.corpus_)
-            mean = np.zeros((sampler.n_topics, matrix.shape[1]))
-            mean[:, 0] = plan.mean[:, 0]
-            priors = [plan._replace(mean=mean).prior(each) for each in values]
-            for each, score in zip(values, held_out(matrix, cells, priors), strict=True):
-                rows.append({"width": self.width if own else width, "variance": each, "log_likelihood": score})
-        frame = pd.DataFrame(rows, columns=["width", "variance", "log_likelihood"])
-        return frame.sort_values("log_likelihood", ascending=False, kind="stable", ignore_index=True)
+        return simulate_regression(self, features, doc_length, resolve_seed(random_state))
 
     # What a file holds.
 
@@ -340,12 +295,3 @@ class DirichletMultinomialRegression(Tables, RegressionPredictions, GibbsModel):
             "beta_sum": float(first.priors.beta_sum),
             "beta": float(beta[0]) if len(beta) == 1 else None,
         }
-
-
-def _checked_variance(variance: Any) -> float:
-    """The number, NaN for one that is to be chosen."""
-    if isinstance(variance, str) and variance == "cv":
-        return float("nan")
-    if isinstance(variance, bool) or not isinstance(variance, numbers.Real) or not 0 < float(variance) < np.inf:
-        raise ModelError(f"variance is {variance!r}; pass a positive number, or 'cv' to choose it by cross-validation")
-    return float(variance)

@@ -12,9 +12,10 @@ from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import Executor
 from topoi.engine.loop import Chain, sweep_chains
 from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet
+from topoi.models.regression.likelihood import TopicCells
 from topoi.models.regression.state import Plan, RegressionSampler
 
-_LEARN_EVERY = 10
+_LEARN_EVERY, _SEED = 10, 0
 
 
 def frozen_topics(
@@ -38,6 +39,19 @@ def frozen_topics(
             copy.priors = twin.priors(np.log(alpha)[:, None], beta, 1.0)
         sweep_chains(twin, [copy], sweep, seed, executor)
     return twin.whole(copy)[1].topic
+
+
+def topics_of_words(
+    corpus: Corpus, alpha: NDArray[np.float64], beta: NDArray[np.float64], n_iter: int, executor: Executor
+) -> TopicCells:
+    """Documents' counts of topics after a short run that knows no metadata, always the same one: a fair judge.
+
+    What is chosen by it depends neither on the seed of a fit, nor on how many chains it has, nor on a checkpoint.
+    """
+    same = csr_matrix(np.ones((corpus.n_docs, 1)))
+    sampler = RegressionSampler(corpus, same, Plan(np.log(alpha)[:, None], 1.0, 1.0, n_iter + 1, 1), beta)
+    topic = frozen_topics(sampler, corpus, sampler.start(_SEED, 0), range(1, n_iter + 1), _SEED, executor)
+    return sampler.cells(topic)
 
 
 def _histogram(sampler: RegressionSampler, chain: Any) -> CountHistogram:

@@ -9,13 +9,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from topoi.kernels.counts import Documents
+from topoi.corpus.corpus import Corpus
 from topoi.models.author_topic.state import AuthorLists
+from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
 from topoi.models.features.table import as_source
-from topoi.models.inputs import Aligned, align
 from topoi.models.kernel_topic.laplace_bridge import root, softmax_points
-from topoi.models.prediction import make_documents
 from topoi.models.regression.design import Design
 from topoi.models.regression.likelihood import alpha_rows, covariance, linear_covariance, standard_errors
 
@@ -30,15 +29,17 @@ class RegressionPredictions(MetadataPredictions):
     _sampler: Any
     _chains: list[Any]
 
-    def _align(self, X: Any) -> tuple[Aligned, Documents]:
-        """Documents with their rows of the design in place of authors."""
+    @property
+    def feature_columns_(self) -> list[Column]:
+        """What is known of each feature: its name, its kind, its range or its names."""
         check_is_fitted(self, "n_iter_")
-        corpus = self._as_corpus(X)
-        aligned = align(corpus, self.vocabulary_, self.authors_)
+        return [term.column for term in self.design_.terms]
+
+    def _lists_for(self, corpus: Corpus) -> AuthorLists:
+        """Documents' rows of the design in place of authors."""
         rows = self.design_.matrix(corpus)
         start, column = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
-        lists = AuthorLists(column, start, rows.data.astype(np.float32), rows.shape[1])
-        return aligned, make_documents(aligned.corpus, lists)
+        return AuthorLists(column, start, rows.data.astype(np.float32), rows.shape[1])
 
     def _beliefs(self, source: Any) -> list[Belief]:
         design = self.design_.matrix(source)

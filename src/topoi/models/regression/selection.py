@@ -1,8 +1,8 @@
-"""Which prior variance of the coefficients predicts the topic counts of documents that were left out."""
+"""Which settings of the coefficients predict the topic counts of documents that were left out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from topoi.models.regression.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
 
 VARIANCES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+# With widths to be tried as well, not every variance is: the best width hardly depends on it.
+FEW_VARIANCES = (0.1, 0.3, 1.0)
 _FOLDS, _STEPS = 5, 100
 
 
@@ -46,3 +48,16 @@ def best_variance(design: Any, cells: TopicCells, prior: Callable[[float], Gauss
     """The variance, of a few, under which left-out counts are most probable."""
     scores = held_out(design, cells, [prior(variance) for variance in VARIANCES])
     return VARIANCES[int(np.argmax(scores))]
+
+
+def best_design(
+    designs: Sequence[Any], cells: TopicCells, prior: Callable[[int, float], Gaussian], variances: Sequence[float]
+) -> int:
+    """The number of the design, of several, under which left-out counts are most probable at its best variance.
+
+    ``prior`` makes the coefficients' prior for so many columns and a variance. Of equals the first is taken.
+    """
+    scores = [
+        max(held_out(design, cells, [prior(design.shape[1], variance) for variance in variances])) for design in designs
+    ]
+    return int(np.argmax(scores))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -156,3 +157,19 @@ class RegressionSampler(AuthorTopicSampler):
         words = chain.counts.log_words(chain.priors.beta, chain.priors.beta_sum)
         rows = chain.priors.rows[:, : self.n_topics].astype(np.float64)
         return float(words + log_counts(self.cells(self.whole(chain)[1].topic), rows))
+
+
+def prior_mean(alpha: Array, n_columns: int) -> Array:
+    """Zero, but for the intercept, where it is log alpha."""
+    mean = np.zeros((len(alpha), n_columns))
+    mean[:, 0] = np.log(alpha)
+    return mean
+
+
+def checked_variance(variance: Any) -> float:
+    """The number, NaN for one that is to be chosen."""
+    if isinstance(variance, str) and variance == "cv":
+        return float("nan")
+    if isinstance(variance, bool) or not isinstance(variance, numbers.Real) or not 0 < float(variance) < np.inf:
+        raise ModelError(f"variance is {variance!r}; pass a positive number, or 'cv' to choose it by cross-validation")
+    return float(variance)

@@ -1,0 +1,122 @@
+"""Coefficients fitted again to counts of topics that the metadata have not shaped, and settings compared on them."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from topoi.corpus.corpus import Corpus
+from topoi.engine.executors import open_executor, resolve_jobs
+from topoi.models.regression.design import Design
+from topoi.models.regression.frozen import frozen_topics
+from topoi.models.regression.likelihood import maximise
+from topoi.models.regression.selection import VARIANCES, best_variance, held_out
+from topoi.models.regression.state import checked_variance, prior_mean
+from topoi.models.validation import positive_vector, whole_number
+
+_STEPS_AFTER = 1000
+
+
+class Refitting:
+    """What a fitted regression does with its counts of topics; mixed into the estimator."""
+
+    corpus_: Corpus
+    n_iter_: int
+    n_jobs: int | None
+    features: Any
+    width: Any
+    _sampler: Any
+    _chains: list[Any]
+    _seed: int
+
+    def _freeze(self) -> None:
+        raise NotImplementedError  # abstract: the estimator's
+
+    def refit(self, n_iter: int = 50, variance: Any = None) -> Self:
+        """Fit the coefficients once more, to counts of topics that the metadata have not shaped.
+
+        In a joint fit the coefficients pull a document's topics towards what its metadata suggest, and are then fitted
+        to these topics: they grow, and predictions are over-confident. Here every document's topics are sampled for
+        some sweeps under one alpha for all, and the coefficients fitted to the result. Topics stay as they are.
+
+        Parameters
+        ----------
+        n_iter : int
+            Sweeps with one alpha for all documents.
+        variance : float or "cv", optional
+            Another prior variance of the coefficients.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
+        >>> model = topoi.DirichletMultinomialRegression(2, features=["venue"], n_iter=60, random_state=0).fit(corpus)
+        >>> model.refit(10).fit_info_["refitted"]
+        True
+        """
+        check_is_fitted(self, "n_iter_")
+        given = None if variance is None else checked_variance(variance)
+        sampler, found = self._sampler, []
+        for chain, topic in zip(self._chains, self._frozen(n_iter), strict=True):
+            cells, spread = sampler.cells(topic), chain.priors.variance if given is None else given
+            if np.isnan(spread):
+                spread = best_variance(sampler.design, cells, sampler.plan.prior)
+            prior = sampler.plan.prior(spread)
+            coefficients = maximise(sampler.design, cells, sampler.plan.mean, prior, _STEPS_AFTER)
+            found.append(sampler.priors(coefficients, chain.priors.beta.astype(np.float64), spread, topic))
+        for chain, priors in zip(self._chains, found, strict=True):
+            chain.priors = priors
+        self._freeze()
+        return self
+
+    def _frozen(self, n_iter: int, n_chains: int | None = None) -> list[NDArray[np.uint16]]:
+        sweeps = range(self.n_iter_ + 1, self.n_iter_ + 1 + whole_number("n_iter", n_iter))
+        chains = self._chains[:n_chains]
+        with open_executor(resolve_jobs(self.n_jobs), len(chains[0].shards)) as executor:
+            return [frozen_topics(self._sampler, self.corpus_, c, sweeps, self._seed, executor) for c in chains]
+
+    def cross_validate(self, variances: Any = VARIANCES, widths: Any = (None,), n_iter: int = 50) -> pd.DataFrame:
+        """How well coefficients under other settings predict the topics of documents that were left out (first chain).
+
+        Counts are those of ``refit``; topics are not fitted anew, so it is quick. Fit again with the best settings.
+
+        Parameters
+        ----------
+        variances : list of floats
+            Prior variances.
+        widths : list
+            Values for ``width``; None, alone, is the fit's own. Others need the metadata in ``corpus_``.
+        n_iter : int
+            Sweeps with one alpha for all documents.
+
+        Returns
+        -------
+        DataFrame
+            width, variance, log_likelihood: of left-out counts, per token, in five folds. The best comes first.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
+        >>> model = topoi.DirichletMultinomialRegression(2, features=["venue"], n_iter=60, random_state=0).fit(corpus)
+        >>> model.cross_validate([0.001, 1.0], n_iter=10)["variance"].tolist()
+        [1.0, 0.001]
+        """
+        check_is_fitted(self, "n_iter_")
+        values = sorted(float(each) for each in positive_vector("variances", variances, len(variances), "their number"))
+        sampler, plan = self._sampler, self._sampler.plan
+        cells = sampler.cells(self._frozen(n_iter, 1)[0])
+        rows = []
+        for width in widths:
+            own = width is None and len(widths) == 1
+            matrix = sampler.design if own else Design.learn(self.corpus_, self.features, width).matrix(self.corpus_)
+            mean = prior_mean(np.exp(plan.mean[:, 0]), matrix.shape[1])
+            priors = [plan._replace(mean=mean).prior(each) for each in values]
+            for each, score in zip(values, held_out(matrix, cells, priors), strict=True):
+                rows.append({"width": self.width if own else width, "variance": each, "log_likelihood": score})
+        frame = pd.DataFrame(rows, columns=["width", "variance", "log_likelihood"])
+        return frame.sort_values("log_likelihood", ascending=False, kind="stable", ignore_index=True)

@@ -1,0 +1,69 @@
+"""The family's generative story: coefficients, each document's Dirichlet by its metadata, shares, then words."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.errors import ModelError
+from topoi.models.features.table import corpus_of
+from topoi.models.regression.design import Design
+from topoi.models.regression.likelihood import alpha_rows
+from topoi.models.regression.state import Plan, checked_variance, prior_mean
+from topoi.models.simulation import (
+    SimulatedCorpus,
+    categorical,
+    dirichlet_rows,
+    document_lengths,
+    draw_corpus,
+    invented_words,
+)
+from topoi.models.validation import positive_vector, whole_number
+
+_N_WORDS = 1000
+
+
+class RegressionTruth(NamedTuple):
+    """What a simulated corpus was drawn from: topics, coefficients, documents' alphas and shares, tokens' topics."""
+
+    topic_word: NDArray[np.float64]
+    coefficients: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    doc_topic: NDArray[np.float64]
+    topic: NDArray[np.int64]
+
+
+def simulate_regression(model: Any, features: Any, doc_length: float, seed: int) -> SimulatedCorpus:
+    """Draw a corpus of documents with these features, by the model's settings or, once fitted, its first chain."""
+    rng = np.random.default_rng(seed)
+    empty = corpus_of(features)
+    if hasattr(model, "n_iter_"):
+        topic_word, words = model.topic_word_, list(model.vocabulary_.words)
+        design, coefficients = model.design_, model.coefficients_
+    else:
+        n_topics = whole_number("n_topics", model.n_topics)
+        n_words = _N_WORDS if np.ndim(model.beta) == 0 else len(model.beta)
+        topic_word = dirichlet_rows(rng, positive_vector("beta", model.beta, n_words, "the number of words"), n_topics)
+        words = invented_words(n_words)
+        design = Design.learn(empty, model.features, model.width)
+        prior = _prior(model, n_topics, len(design.labels))
+        coefficients = prior.mean + np.sqrt(prior.variance) * rng.standard_normal(prior.mean.shape)
+    alpha = alpha_rows(design.matrix(empty), coefficients)
+    shares = np.concatenate([dirichlet_rows(rng, row, 1) for row in alpha])
+    lengths = document_lengths(rng, doc_length, empty.n_docs)
+    topic = categorical(rng, np.cumsum(shares, axis=1), np.repeat(np.arange(empty.n_docs), lengths))
+    people = {name: getattr(empty, name) for name in ("doc_author", "doc_author_start", "authors", "documents")}
+    corpus = draw_corpus(rng, lengths, topic, topic_word, words, **people)
+    corpus.truth = RegressionTruth(topic_word, coefficients, alpha, shares, topic)
+    return corpus
+
+
+def _prior(model: Any, n_topics: int, n_columns: int) -> Any:
+    variance = checked_variance(model.variance)
+    if np.isnan(variance):
+        raise ModelError("variance is 'cv', which takes documents to choose it by; pass a number to simulate")
+    spread = float(positive_vector("intercept_variance", model.intercept_variance, 1, "the intercept")[0])
+    alpha = positive_vector("alpha", model.alpha, n_topics, "n_topics")
+    return Plan(prior_mean(alpha, n_columns), variance, spread, 0, 1).prior(variance)

@@ -1,0 +1,56 @@
+"""What all models with features share: authors are a feature, and reach every kind of score."""
+
+import numpy as np
+import pytest
+
+import topoi
+from topoi.evaluation import completion_curve, heldout
+
+MODELS = {
+    "kernel": lambda: topoi.KernelTopicModel(2, features=["authors"], n_iter=20, n_warmup=10, random_state=0),
+    "regression": lambda: topoi.DirichletMultinomialRegression(
+        2, features=["authors"], n_iter=30, n_warmup=10, random_state=0
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def fitted(request):
+    words = [["sun", "star"] * 5, ["gene", "cell"] * 5] * 10
+    return MODELS[request.param]().fit(topoi.Corpus.from_tokens(words, authors=["Ann", "Bob"] * 10))
+
+
+def test_authors_reach_every_score(fitted):
+    """In another order of words and authors: numbers are not names."""
+    new = topoi.Corpus.from_tokens([["gene", "cell"], ["sun", "star"]], authors=["Bob", "Ann"])
+    swapped = topoi.Corpus.from_tokens([["gene", "cell"], ["sun", "star"]], authors=["Ann", "Bob"])
+    assert fitted.perplexity(new) < 0.5 * fitted.perplexity(swapped)
+    frame = heldout(fitted, new)
+    np.testing.assert_allclose(frame["log_likelihood"], fitted.log_likelihood(new), rtol=1e-12)
+    curve = completion_curve(fitted, new, observed=(0, 1))
+    assert curve["perplexity"][0] == pytest.approx(fitted.perplexity(new, average="documents"), rel=1e-12)
+    assert curve["perplexity"][1] < 3.0
+
+
+def test_columns_tell_kinds_and_names(fitted):
+    (column,) = fitted.feature_columns_
+    assert (column.name, column.kind, column.levels) == ("authors", "names", ["Ann", "Bob"])
+
+
+def test_texts_that_are_numbers_or_dates_are_read_as_such():
+    from topoi.models.features.table import kind_of
+
+    corpus = topoi.Corpus.from_tokens(
+        [["a"]] * 2,
+        metadata={"n": ["1", "-2.5e3"], "day": ["2001-02-03", ""], "code": ["12", "12a"], "none": ["", " "]},
+    )
+    kinds = {name: kind_of(corpus, name, corpus.documents[name].tolist()) for name in ("n", "day", "code", "none")}
+    assert kinds == {"n": "number", "day": "date", "code": "category", "none": "category"}
+    with pytest.raises(topoi.ModelError, match="no value in any document"):
+        topoi.DirichletMultinomialRegression(2, features=["none"], n_iter=1).fit(corpus)
+
+
+def test_names_in_one_cell_are_told_apart():
+    corpus = topoi.Corpus.from_tokens([["a"]] * 2, metadata={"crew": ["Ann; Bob", "Bob"]})
+    model = topoi.DirichletMultinomialRegression(2, features={"crew": "names"}, n_iter=1, random_state=0).fit(corpus)
+    assert model.design_.labels == ["intercept", "crew=Ann", "crew=Bob"]
