@@ -38,9 +38,9 @@ def topic_effects(
     level : float
         Each band holds this much probability.
     measure : {"auto", "coefficient", "share"}
-        A regression's coefficients: what is added to the logarithm of the topic's alpha. Or shares: how much the topic's
-        share differs from that of a document of which nothing is known, all other features held where they say
-        least; the band is that of the share. "auto" is coefficients where there are any.
+        A regression's coefficients: what is added to the logarithm of the topic's alpha. Or shares: how much the
+        topic's share differs from that of a document of which nothing is known, all other features held where they
+        say least; the band is that of the share. "auto" is coefficients where there are any.
 
     Returns
     -------

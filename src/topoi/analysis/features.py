@@ -50,8 +50,7 @@ def feature_columns(model: Any) -> dict[str, Column]:
 def find_feature(columns: Mapping[str, Column], name: str | None) -> Column:
     """A feature by name; None is the first number or date, or, without any, the first feature."""
     if name is None:
-        numbers = [column for column in columns.values() if isinstance(column, Number)]
-        return (numbers or list(columns.values()))[0]
+        return next((each for each in columns.values() if isinstance(each, Number)), next(iter(columns.values())))
     if name not in columns:
         raise ModelError(f"there is no feature {name!r}; the features are {', '.join(map(repr, columns))}")
     return columns[name]

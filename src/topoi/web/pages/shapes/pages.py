@@ -7,6 +7,7 @@ from typing import Literal
 # pydantic reads the shapes, and before Python 3.12 it can only read those of typing_extensions.
 from typing_extensions import TypedDict
 
+from topoi.web.pages.shapes.curves import Choice, CurveGroup, Feature, LinkedDocument
 from topoi.web.pages.shapes.pieces import (
     AuthorHead,
     AuthorLine,
@@ -184,6 +185,34 @@ class WordPage(TypedDict):
     documents: list[Doc]
 
 
+class MetadataPage(TypedDict):
+    """Predicted shares of topics along a feature: a group for each value of another feature.
+
+    ``at`` are the places along it; ``held_feature`` is a number that stays at ``held``; ``left_alone`` says what is
+    taken for all others. ``linked`` are the documents around ``document``, where the model reads links.
+    """
+
+    kind: Literal["metadata"]
+    features: list[Feature]
+    along: str | None
+    is_number: bool
+    by: str | None
+    values: list[str]
+    choices: list[Choice]
+    held_feature: str | None
+    held: float | None
+    left_alone: list[str]
+    bands: Literal["curve", "document"]
+    level: float
+    chosen: list[int]
+    topics: list[Face]
+    at: list[float | str]
+    groups: list[CurveGroup]
+    document: int | None
+    linked: list[LinkedDocument]
+    n_left_out: int
+
+
 class TrendsPage(TypedDict):
     """Topics along time: chosen ones of all topics, and those that move most."""
 
@@ -269,6 +298,7 @@ Page = (
     | DocumentPage
     | DocumentsPage
     | WordPage
+    | MetadataPage
     | TrendsPage
     | ComparePage
     | SearchPage
