@@ -39,8 +39,8 @@ def topic_effects(
         Each band holds this much probability.
     measure : {"auto", "coefficient", "share"}
         A regression's coefficients: what is added to the logarithm of the topic's alpha. Or shares: how much the
-        topic's share differs from that of a document of which nothing is known, all other features held where they
-        say least; the band is that of the share. "auto" is coefficients where there are any.
+        topic's share differs from that of a typical document, all other features held at what is typical; the band
+        is that of the share. "auto" is coefficients where there are any.
 
     Returns
     -------
@@ -91,19 +91,19 @@ def _coefficients(model: Any, topic: int, chosen: list[str], tail: float) -> pd.
 
 
 def _shares(model: Any, topic: int, chosen: list[Column], level: float) -> pd.DataFrame:
-    """Differences from the share of a document of which nothing is known."""
+    """Differences from the share of a typical document."""
     rows: list[tuple[Any, ...]] = []
     usable = [column for column in chosen if not isinstance(column, Links)]
     if not usable:
         raise ModelError("the features are links, of which there is no list of values; see topoi.link_neighbourhood")
     for column in usable:
-        typical = share_curve(model, column.name, topics=[topic], values=[None])["mean"].item()
+        usual = share_curve(model, column.name, topics=[topic], values=[None])["mean"].item()
         values: list[Any] = axis(model, column, n=_NUMBERS)
         if isinstance(column, Names):
             values = list(column.levels) if column.single else [[name] for name in column.levels]
         curve = share_curve(model, column.name, topics=[topic], values=values[:_MOST_VALUES], level=level)
         names = curve[column.name] if isinstance(column, Names) else [f"{value:g}" for value in curve[column.name]]
-        parts = (curve[name] - typical for name in ("mean", "lower", "upper"))
+        parts = (curve[name] - usual for name in ("mean", "lower", "upper"))
         rows += zip([column.name] * len(curve), names, *parts, strict=True)
     return _frame(rows)
 

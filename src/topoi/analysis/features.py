@@ -56,22 +56,27 @@ def find_feature(columns: Mapping[str, Column], name: str | None) -> Column:
     return columns[name]
 
 
-def neutral(column: Column) -> Any:
-    """What a document is taken to have where nothing is given: the mean, somebody unknown, no links."""
+def typical(model: Any, column: Column) -> Any:
+    """What a document is taken to have where nothing is given: the mean, the commonest category, somebody new."""
     if isinstance(column, Number):
         return column.mean
     if isinstance(column, Links):
         return []
-    unknown = _SOMEBODY
-    while unknown in column.levels:
-        unknown += "'"
-    return unknown if column.single else [unknown]
+    return common_names(model, column)[0] if column.single else [_somebody(column)]
 
 
-def checked_value(column: Column, value: Any) -> Any:
+def _somebody(column: Names) -> str:
+    """A name that no document has."""
+    name = _SOMEBODY
+    while name in column.levels:
+        name += "'"
+    return name
+
+
+def checked_value(model: Any, column: Column, value: Any) -> Any:
     """A value of a feature, names spelled as the model knows them; one it does not know is a ``NotFoundError``."""
     if value is None:
-        return neutral(column)
+        return typical(model, column)
     if isinstance(column, Number):
         number = float(as_numbers(column.name, [value], column.date)[0])
         return column.mean if np.isnan(number) else number
@@ -80,7 +85,7 @@ def checked_value(column: Column, value: Any) -> Any:
     known = np.array(column.levels, object)
     names = [column.levels[find_name(each, known, _singular(column))] for each in as_names([value], column.single)[0]]
     if not names:
-        return neutral(column)
+        return typical(model, column)
     return names[0] if column.single else names
 
 
@@ -91,23 +96,17 @@ def value_name(column: Column, value: Any) -> str:
     --------
     >>> from topoi.analysis.features import value_name
     >>> from topoi.models.features.columns import Names
-    >>> value_name(Names("authors", ["Ann", "Bob"], False), ["Ann", "Bob"]), value_name(Names("p", [], True), None)
-    ('Ann, Bob', 'any p')
+    >>> authors = Names("authors", ["Ann", "Bob"], False)
+    >>> value_name(authors, ["Ann", "Bob"]), value_name(authors, ["(somebody new)"])
+    ('Ann, Bob', 'somebody new')
     """
     if isinstance(column, Number):
-        number = column.mean if value is None else float(as_numbers(column.name, [value], column.date)[0])
+        number = float(as_numbers(column.name, [value], column.date)[0])
         return f"{column.name} {number:g}" if abs(number) < 1e5 else f"{column.name} {number:,.0f}"
     names = as_names([value], getattr(column, "single", False))[0]
-    if not names or names == as_names([neutral(column)], getattr(column, "single", False))[0]:
-        return any_name(column)
-    return ", ".join(names)
-
-
-def any_name(column: Column) -> str:
-    """What stands for no value in particular."""
-    if isinstance(column, Links):
-        return "no links"
-    return "somebody new" if column.name == "authors" else f"any {column.name}"
+    if isinstance(column, Names) and names == [_somebody(column)]:
+        return "somebody new" if column.name == "authors" else f"any {column.name}"
+    return ", ".join(names) or "no links"
 
 
 def _singular(column: Column) -> str:
@@ -119,7 +118,7 @@ def axis(model: Any, column: Column, values: Iterable[Any] | None = None, n: int
     if isinstance(column, Links):
         raise ModelError(f"{column.name!r} are links, which have no order; see topoi.link_neighbourhood")
     if values is not None:
-        found = [checked_value(column, value) for value in values]
+        found = [checked_value(model, column, value) for value in values]
         if not found:
             raise ModelError(f"values is empty; name at least one value of {column.name!r}")
         return found
@@ -183,11 +182,12 @@ def training_values(model: Any, column: Column) -> list[Any]:
 Group = tuple[str, dict[str, Any]]
 
 
-def groups(columns: Mapping[str, Column], given: Any, along: str | None) -> list[Group]:
+def groups(model: Any, given: Any, along: str | None) -> list[Group]:
     """What is given, row by row: a name for the legend, and a value for every feature but ``along``.
 
     A list has a value for each row, anything else is that of all rows.
     """
+    columns = feature_columns(model)
     table = _table(given)
     unknown = [name for name in table if name not in columns]
     if unknown:
@@ -198,11 +198,11 @@ def groups(columns: Mapping[str, Column], given: Any, along: str | None) -> list
     for name, values in table.items():
         if len(values) not in (1, n):
             raise ModelError(f"given has {len(values)} values of {name!r} and {n} of another; give one for each row")
+    held = {name: typical(model, column) for name, column in columns.items() if name not in (along, *table)}
     rows = []
     for i in range(n):
         chosen = {name: values[i if len(values) > 1 else 0] for name, values in table.items()}
-        full = {name: neutral(column) for name, column in columns.items() if name != along}
-        full |= {name: checked_value(columns[name], value) for name, value in chosen.items()}
+        full = held | {name: checked_value(model, columns[name], value) for name, value in chosen.items()}
         rows.append(("; ".join(value_name(columns[name], full[name]) for name in chosen), full))
     return rows
 

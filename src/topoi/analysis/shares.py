@@ -29,8 +29,8 @@ def share_curve(
 ) -> pd.DataFrame:
     """Topic shares along a feature, with bands: "how much would this author have written about it, year by year?"
 
-    Features that are neither gone along nor given are held where they say least: a number at its mean, an author or a
-    category at one that no training document has, links at none.
+    Features that are neither gone along nor given are held at what is typical: a number at its mean, a category at the
+    commonest, authors and other names at somebody whom no training document has, links at none.
 
     Parameters
     ----------
@@ -40,7 +40,8 @@ def share_curve(
         A feature; the first number or date, or else the first feature, if not given.
     given : mapping or DataFrame, optional
         Values of other features, one curve for each row: ``{"authors": ["Ann", "Bob"]}`` gives two,
-        ``{"authors": [["Ann", "Bob"]]}`` one, of what both write together. None is somebody new.
+        ``{"authors": [["Ann", "Bob"]]}`` one, of what both write together. None is what is
+        typical.
     topics : list of int, optional
         Which topics; all if not given.
     values : list, optional
@@ -75,7 +76,7 @@ def share_curve(
     if not len(chosen):
         raise ModelError("topics is empty; name at least one topic")
     at = axis(model, column, values, whole_number("n", n, 2))
-    rows = groups(columns, given, column.name)
+    rows = groups(model, given, column.name)
     source = {name: [row[1].get(name) for row in rows for _ in at] for name in columns} | {column.name: at * len(rows)}
     found = model.predict(source, level=level, noise=noise)
     shape = (len(rows), len(at), model.chains_[0].n_topics)
@@ -125,7 +126,7 @@ def document_points(model: Any, along: str | None = None, given: Any = None) -> 
     place = as_numbers(column.name, training_values(model, column), column.date)
     shares = np.asarray(model.doc_topic_)
     parts = []
-    for name, row in groups(columns, given, column.name):
+    for name, row in groups(model, given, column.name):
         chosen = np.flatnonzero(~np.isnan(place) & _has(model, columns, row, given))
         frame = pd.DataFrame({column.name: place[chosen], "given": name, "document": chosen})
         parts.append(pd.concat([frame, pd.DataFrame(shares[chosen])], axis=1))

@@ -18,7 +18,7 @@ def effects(
     """The values of features that raise or lower a topic most, as dots with bands.
 
     Of a regression its coefficients, with whiskers from their standard errors; of a kernel topic model how much the
-    topic's share differs from that of a document of which nothing is known.
+    topic's share differs from that of a typical document.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def topic_shares(
         A feature; the first number or date, or else the first feature, if not given.
     given : mapping, optional
         Values of other features, a picture or line for each row: ``{"authors": ["Grover Cleveland"]}``.
-        Features that are not given are held where they say least, see ``topoi.share_curve``.
+        Features that are not given are held at what is typical, see ``topoi.share_curve``.
     topics : list of int, optional
         Which topics; all if not given.
     kind : {"stacked", "bands"}, optional

@@ -10,12 +10,12 @@ from typing import Any, Literal, NamedTuple, cast
 import pandas as pd
 
 from topoi.analysis.features import (
-    any_name,
     checked_value,
     common_names,
     feature_columns,
     find_feature,
     name_counts,
+    typical,
     value_name,
 )
 from topoi.analysis.links import link_features, link_neighbourhood
@@ -96,7 +96,7 @@ def metadata_page(
     fixed = _fixed(reader, column)
     at_number = None if fixed is None else _round_mean(fixed) if held is None else held
     chosen = list(dict.fromkeys(topic))
-    values = _values(other, value)
+    values = _values(reader, other, value)
     if max(len(values), 1) * len(chosen) > MOST_LINES:
         raise ModelError(f"{len(values)} × {len(chosen)} lines are too many; choose at most {MOST_LINES} in all")
     at: list[Any] = []
@@ -112,6 +112,7 @@ def metadata_page(
         is_number=isinstance(column, Number),
         by=None if other is None else other.name,
         values=[name for name in values if name is not None],
+        without=_name(reader, other, None),
         choices=[] if other is None else _choices(reader, other, values),
         held_feature=None if fixed is None else fixed.name,
         held=at_number,
@@ -187,7 +188,7 @@ def _round_mean(column: Number) -> float:
     return float(f"{column.mean:.0f}") if span >= 20 else float(f"{column.mean:.4g}")
 
 
-def _values(column: Names | None, given: list[str]) -> list[str | None]:
+def _values(reader: Reader, column: Names | None, given: list[str]) -> list[str | None]:
     """The values asked for, spelled as the model knows them; None, alone, stands for no value in particular."""
     if column is None:
         return [None]
@@ -196,7 +197,7 @@ def _values(column: Names | None, given: list[str]) -> list[str | None]:
         parts = [text] if text in column.levels else [part.strip() for part in text.split(";")]
         for part in parts:
             if part:
-                known = checked_value(column, part)
+                known = checked_value(reader.model, column, part)
                 found.append(known if column.single else known[0])
     unique: list[str | None] = list(dict.fromkeys(found))
     if len(unique) > parameters.MOST_VALUES:
@@ -249,7 +250,7 @@ def _groups(
         ]
         groups.append(
             CurveGroup(
-                name=_name(other, value),
+                name=_name(reader, other, value),
                 value=value,
                 author_id=reader.author_ids.get(value)
                 if other is not None and other.name == "authors" and value
@@ -262,12 +263,11 @@ def _groups(
     return [value if isinstance(column, Number) else short(one_line(str(value)), _LONGEST_NAME) for value in at], groups
 
 
-def _name(column: Names | None, value: str | None) -> str:
+def _name(reader: Reader, column: Names | None, value: str | None) -> str:
     if column is None:
         return ""
-    return (
-        any_name(column) if value is None else short(one_line(value_name(column, value)), _LONGEST_NAME) or "(no name)"
-    )
+    known = typical(reader.model, column) if value is None else value if column.single else [value]
+    return short(one_line(value_name(column, known)), _LONGEST_NAME) or "(no name)"
 
 
 def _points(
@@ -340,11 +340,13 @@ def _choices(reader: Reader, column: Names, values: list[str | None]) -> list[Ch
 def _left_alone(reader: Reader, *used: Column | None) -> list[str]:
     """What is said of features that are neither gone along, nor chosen, nor held at a number."""
     names = {column.name for column in used if column is not None}
-    return [f"{name}: {_nothing(column)}" for name, column in reader.columns.items() if name not in names]
+    return [f"{name}: {_nothing(reader, column)}" for name, column in reader.columns.items() if name not in names]
 
 
-def _nothing(column: Column) -> str:
-    return f"{column.mean:.6g}, the mean" if isinstance(column, Number) else any_name(column)
+def _nothing(reader: Reader, column: Column) -> str:
+    if isinstance(column, Number):
+        return f"{column.mean:.6g}, the mean"
+    return "no links" if column.name in reader.links else value_name(column, typical(reader.model, column))
 
 
 def _order(face: Face) -> tuple[bool, float, int]:

@@ -345,7 +345,7 @@
   document.addEventListener("change", (event) => {
     if (!served) return;
     if (event.target.matches(".slider input")) keepSlider(addressOf(event.target.form));
-    if (event.target.matches(".choose input:not([type=search]), .choose select")) send(event.target.form);
+    if (event.target.matches(".choose input:not([type=search])")) send(event.target.form);
   });
   document.addEventListener("mouseover", (event) => point(event.target));
   document.addEventListener("focusin", (event) => point(event.target));

@@ -148,6 +148,7 @@ class AuthorsPage(TypedDict):
 class DocumentPage(TypedDict):
     """A document; ``n_hidden`` counts known words beyond what is shown of a very long text.
 
+    ``has_links`` says whether the model reads links between documents.
     ``sampling`` is null if the model's documents cannot be sampled: the labels are then those of the stored sample.
     """
 
@@ -161,6 +162,7 @@ class DocumentPage(TypedDict):
     authors: list[AuthorShare]
     faces: dict[str, Face]
     sampling: Sampling | None
+    has_links: bool
     similar: list[DocumentNear]
 
 
@@ -188,8 +190,9 @@ class WordPage(TypedDict):
 class MetadataPage(TypedDict):
     """Predicted shares of topics along a feature: a group for each value of another feature.
 
-    ``at`` are the places along it; ``held_feature`` is a number that stays at ``held``; ``left_alone`` says what is
-    taken for all others. ``linked`` are the documents around ``document``, where the model reads links.
+    ``at`` are the places along it; ``without`` is what is shown if no values are chosen; ``held_feature`` is a number
+    that stays at ``held``; ``left_alone`` says what is taken for all others. ``linked`` are the documents around
+    ``document``, where the model reads links.
     """
 
     kind: Literal["metadata"]
@@ -198,6 +201,7 @@ class MetadataPage(TypedDict):
     is_number: bool
     by: str | None
     values: list[str]
+    without: str
     choices: list[Choice]
     held_feature: str | None
     held: float | None
