@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import re
@@ -10,6 +11,7 @@ import shutil
 import sqlite3
 import threading
 import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -237,6 +239,55 @@ def test_every_view_as_page_data_table_and_picture(client, page):
         picture = client.get(f"/m/{name}/{path}.svg{question}{query}")
         root = ET.fromstring(picture.text)
         assert not [element for element in root.iter() if "class" in element.attrib or element.tag.endswith("}a")]
+
+
+class Parts(HTMLParser):
+    """The ids, labels, controls and pictures of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.labelled: set[str] = set()
+        self.controls: list[dict[str, str | None]] = []
+        self.pictures: list[dict[str, str | None]] = []
+        self.refs: set[str] = set()
+        self._in_label = 0
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.ids += [given["id"]] if "id" in given else []
+        self.refs |= {given[name] for name in ("aria-labelledby", "for") if name in given}
+        self._in_label += tag == "label"
+        if tag == "label" and "for" in given:
+            self.labelled.add(given["for"])
+        if tag in ("input", "select", "textarea") and given.get("type") != "hidden":
+            self.controls.append({**given, "inside": "yes" if self._in_label else None})
+        if tag == "svg":
+            self.pictures.append(given)
+        assert "style" not in given and not any(name.startswith("on") for name in given)
+
+    def handle_endtag(self, tag):
+        self._in_label -= tag == "label"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_controls_have_labels_and_pictures_a_sentence(client, page):
+    parts = Parts(client.get(f"/m/kernel/{page}").text)
+    assert len(parts.ids) == len(set(parts.ids)) and parts.refs <= set(parts.ids)
+    assert all(control["inside"] or control.get("id") in parts.labelled for control in parts.controls)
+    charts = [picture for picture in parts.pictures if picture.get("class") in ("wide", "narrow")]
+    assert charts and all(len(picture["aria-label"]) > 40 and picture["role"] in ("img", "group") for picture in charts)
+
+
+def test_every_address_leads_somewhere(client):
+    found = set()
+    for page in (PAGES[0], PAGES[2], PAGES[6], PAGES[-1]):
+        text = html.unescape(client.get(f"/m/kernel/{page}").text)
+        found |= {href for href in re.findall(r'href="(/m/kernel/[^"]*)"', text)}
+    assert len(found) > 30
+    for href in sorted(found):
+        assert client.get(href).status_code == 200, href
 
 
 def test_a_table_has_the_numbers_of_the_picture(client):

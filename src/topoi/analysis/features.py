@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,8 @@ from topoi.models.names import find_name
 
 MOST_NAMES = 20
 _SOMEBODY = "(somebody new)"
+# Counts of names by corpus: who asks once asks often, and they take a pass over all documents.
+_COUNTS: WeakKeyDictionary[Any, dict[tuple[str, bool], Counter[str]]] = WeakKeyDictionary()
 
 
 def feature_columns(model: Any) -> dict[str, Column]:
@@ -160,7 +163,11 @@ def common_names(model: Any, column: Names) -> list[str]:
 
 def name_counts(model: Any, column: Names) -> Counter[str]:
     """In how many training documents each name occurs; empty if the file holds no metadata."""
-    return Counter(name for row in as_names(_values(model, column), column.single) for name in row)
+    counts = _COUNTS.setdefault(model.corpus_, {})
+    key = (column.name, column.single)
+    if key not in counts:
+        counts[key] = Counter(name for row in as_names(_values(model, column), column.single) for name in row)
+    return counts[key]
 
 
 def _values(model: Any, column: Column) -> list[Any]:
