@@ -166,17 +166,20 @@ def area_height(width: float) -> float:
 
 
 def _within(field: Field, below: Sequence[float], above: Sequence[float], face: Mapping[str, Any]) -> Markup:
-    """A topic's name where its area is thickest, if it fits there."""
-    at = max(range(len(above)), key=lambda i: above[i] - below[i])
+    """A topic's name where its area has most room for it, if there is enough."""
     words = topic_name(face, 20)
     half = text_width(words, 12) / 2 + 7
-    x = min(max(field.x(field.at[at]), field.left + half), field.right - half)
-    places = [field.x(value) for value in field.at]
-    reach = np.linspace(x - half, x + half, 9)
-    low, high = np.interp(reach, places, below).max(), np.interp(reach, places, above).min()
-    if x - half < field.left or (high - low) * (field.base - field.top) < _LEAST_HEIGHT:
+    places = np.array([field.x(value) for value in field.at])
+    middles = places[(places >= field.left + half) & (places <= field.right - half)]
+    if not len(middles):
         return Markup("")
-    return element("text", words, x=x, y=field.y(float(low + high) / 2) + 4, text_anchor="middle", class_="within")
+    reach = middles[:, None] + np.linspace(-half, half, 9)
+    low, high = np.interp(reach, places, below).max(axis=1), np.interp(reach, places, above).min(axis=1)
+    best = int(np.argmax(high - low))
+    if (high[best] - low[best]) * (field.base - field.top) < _LEAST_HEIGHT:
+        return Markup("")
+    y = field.y(float(low[best] + high[best]) / 2) + 4
+    return element("text", words, x=float(middles[best]), y=y, text_anchor="middle", class_="within")
 
 
 def _told(page: Page, curves: Sequence[Mapping[str, Any]], i: int) -> str:
