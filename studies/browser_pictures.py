@@ -4,6 +4,7 @@
 
 Needs chromium and playwright. Writes docs/browser-topics.png, docs/browser-author.png, docs/browser-document.png and,
 from a pachinko model of the same addresses that is fitted and added to the file if there is none, docs/browser-structure.png.
+docs/browser-metadata.png is from a kernel topic model of whole speeches, in a file of its own beside the other.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 DOCS = Path(__file__).parents[1] / "docs"
 WIDTH, HEIGHT = 1280, 860
 PRESIDENT = "Theodore Roosevelt"
+PRESIDENTS = ("Grover Cleveland", "Theodore Roosevelt")
 N_SUPER, N_SUB = 10, 50
 PASSAGE = "gold silver currency treasury notes"
 
@@ -62,6 +65,25 @@ def add_structure(file: Path) -> None:
     topoi.PachinkoAllocation(N_SUPER, N_SUB, n_iter=600, random_state=0).fit(corpus).save(file, name="structure")
 
 
+def speeches(file: Path) -> Path:
+    """A file with a model that reads metadata."""
+    import topoi
+
+    if not file.exists():
+        corpus = topoi.load_dataset("state-of-the-union", unit="speech", max_words=5000)
+        model = topoi.KernelTopicModel(10, features=["year", "authors"], random_state=0)
+        model.fit(corpus).save(file, name="kernel topics")
+    return file
+
+
+def shoot(browser: Any, name: str, address: str, scheme: str) -> None:
+    page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)
+    page.goto(address)
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=DOCS / f"{name}.png")
+    print(DOCS / f"{name}.png", address)
+
+
 def pictures(address: str) -> dict[str, tuple[str, str]]:
     """For each picture the page, and whether in light or dark."""
     with urllib.request.urlopen(address) as answer:
@@ -91,11 +113,10 @@ def main() -> None:
     with served(given.file) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for name, (page_address, scheme) in pictures(address).items():
-            page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)
-            page.goto(page_address)
-            page.wait_for_load_state("networkidle")
-            page.screenshot(path=DOCS / f"{name}.png")
-            print(DOCS / f"{name}.png", page_address)
+            shoot(browser, name, page_address, scheme)
+        with served(speeches(given.file.with_name("speeches.topoi"))) as other:
+            chosen = "&".join(f"value={name.replace(' ', '+')}" for name in PRESIDENTS)
+            shoot(browser, "browser-metadata", f"{other}/m/kernel~20topics/metadata?{chosen}", "light")
         browser.close()
 
 

@@ -44,6 +44,9 @@ _HOME = {
     "recommend_reviewers": "topoi.analysis.reviewers",
     "similar_authors": "topoi.analysis.authors",
     "similar_documents": "topoi.analysis.documents",
+    "share_curve": "topoi.analysis.shares",
+    "topic_effects": "topoi.analysis.effects",
+    "link_neighbourhood": "topoi.analysis.links",
     "topic_documents": "topoi.analysis.documents",
     "unusual_documents": "topoi.analysis.unusual",
     "word_topics": "topoi.analysis.topics",
@@ -81,6 +84,7 @@ __all__ = [
     "label_words",
     "laplace_bridge",
     "likely_authors",
+    "link_neighbourhood",
     "load",
     "load_dataset",
     "node_documents",
@@ -89,9 +93,11 @@ __all__ = [
     "plots",
     "read_corpus",
     "recommend_reviewers",
+    "share_curve",
     "similar_authors",
     "similar_documents",
     "topic_documents",
+    "topic_effects",
     "topic_trends",
     "unusual_documents",
     "view",
@@ -104,9 +110,12 @@ if TYPE_CHECKING:
     from topoi.analysis.authors import similar_authors
     from topoi.analysis.authorship import likely_authors
     from topoi.analysis.documents import document_topics, similar_documents, topic_documents
+    from topoi.analysis.effects import topic_effects
     from topoi.analysis.label import label_document, label_words
+    from topoi.analysis.links import link_neighbourhood
     from topoi.analysis.nodes import document_nodes, node_documents
     from topoi.analysis.reviewers import recommend_reviewers
+    from topoi.analysis.shares import share_curve
     from topoi.analysis.topics import word_topics
     from topoi.analysis.trends import node_trends, topic_trends
     from topoi.analysis.unusual import unusual_documents

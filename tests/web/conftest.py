@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 from topoi.web.app import make_app
-from web.samples import hostile_corpus, ordinary_corpus, save_all, save_graphs
+from web.samples import hostile_corpus, ordinary_corpus, save_all, save_featured, save_graphs
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -36,6 +36,12 @@ def stored(corpus, tmp_path_factory):
 def graphed(corpus, tmp_path_factory):
     """A store of models over graphs that no test may write to."""
     return save_graphs(corpus, tmp_path_factory.mktemp("graphs") / "graphs.topoi")
+
+
+@pytest.fixture(scope="session")
+def featured(tmp_path_factory):
+    """A store of models that read metadata that no test may write to."""
+    return save_featured(tmp_path_factory.mktemp("featured") / "metadata.topoi")
 
 
 @pytest.fixture

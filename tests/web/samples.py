@@ -118,3 +118,31 @@ def save_graphs(corpus: topoi.Corpus, path: Path) -> Path:
     fit(topoi.PachinkoAllocation, corpus, dag=topoi.Dag.from_edges(FREE)).save(path, name="free")
     fit(topoi.PachinkoAllocation, corpus, 4, 6).save(path, name="four")
     return path
+
+
+def linked_corpus(n: int = 60) -> topoi.Corpus:
+    """The ordinary one, whose documents cite others, mostly of their subject."""
+    chance = random.Random(0)
+    ids = [f"doc {d}" for d in range(n)]
+    cites = [
+        [ids[e] for e in chance.sample(range(n), 9) if e != d and (e % 3 == d % 3 or e % 7 == 0)] for d in range(n)
+    ]
+    known = {
+        "venue": ["ACL", "NIPS"] * (n // 2),
+        "pages": [[6.5, 7.5, 8.5, 7.5][d % 4] for d in range(n)],
+        "cites": cites,
+    }
+    return ordinary_corpus(n, ids=ids, metadata=known)
+
+
+def save_featured(path: Path) -> Path:
+    """A store with a model that reads no metadata, and two that do."""
+    corpus = linked_corpus()
+    fit(topoi.LDA, corpus, 3, alpha=0.1).save(path, name="lda")
+    settings = {"features": ["year", "authors", "venue", "cites"], "n_iter": 60, "n_warmup": 20}
+    fit(topoi.DirichletMultinomialRegression, corpus, 3, **settings).save(path, name="regression")
+    kernel = topoi.Proximity(length_scale=[3.0, 1.0, 2.0, 4.0, 30.0])
+    features = ["date", "authors", "venue", "pages", "cites"]
+    settings = {"features": features, "kernel": kernel, "learn_kernel": False, "n_warmup": 10}
+    fit(topoi.KernelTopicModel, corpus, 3, **settings).save(path, name="kernel")
+    return path

@@ -177,5 +177,32 @@ def test_kernel_topics(tmp_path):
     path = tmp_path / "s.topoi"
     model = topoi.KernelTopicModel(3, features=["year", "authors"], n_iter=12, n_warmup=8, random_state=0)
     model.fit(ordinary_corpus()).save(path, name="m")
-    client = walk(path)
+    client = walk(path, [*PAGES, "metadata", "metadata?topic=1", "author/0"])
     assert len(client.get("/m/m/overview.json").json()["topics"]) == 3
+
+
+def test_regression(tmp_path):
+    path, corpus = tmp_path / "s.topoi", ordinary_corpus()
+    model = topoi.DirichletMultinomialRegression(3, features=["year", "venue"], n_iter=60, n_warmup=20, random_state=0)
+    model.fit(corpus).save(path, name="m")
+    fit(topoi.LDA, corpus, 3, alpha=0.1).save(path, name="l")
+    client = walk(path, [*PAGES, "metadata", "metadata?topic=1", "author/0", "compare/l", "document/3?burn_in=3&lag=1"])
+    data = client.get("/m/m/document/0.json").json()
+    labelled = [piece["topic"] for piece in data["pieces"] if "topic" in piece]
+    assert labelled == topoi.label_document(topoi.view(path, "m"), 0)["topic"].tolist()
+    assert client.get("/m/m/parse.json?text=star+planet").json()["error"] is None
+
+
+def test_topics_of_authors_whom_the_model_does_not_tell_apart(tmp_path):
+    path, corpus = tmp_path / "s.topoi", ordinary_corpus()
+    model = fit(topoi.LDA, corpus, 3, alpha=0.1)
+    model.save(path, name="m")
+    data = client_of(path).get("/m/m/author/2.json").json()
+    works = model.catalogue_.author_documents(2)
+    counts = model.chains_[0].documents.counts(works).sum(axis=0)
+    assert {share["topic"]["topic"]: share["n_tokens"] for share in data["topics"]} == {
+        int(k): int(counts[k]) for k in np.flatnonzero(counts)
+    }
+    assert data["author"]["n_tokens"] == counts.sum() and data["similar"] == []
+    text = client_of(path).get("/m/m/author/2").text
+    assert "whoever wrote them" in text and "Did this author write that" not in text

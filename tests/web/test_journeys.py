@@ -189,6 +189,74 @@ def test_structure_without_script_fits_the_screen(browser, graphed, width, schem
             keep(page, f"{path[3:].replace('/', '-')}-{width}-{scheme}")
 
 
+def test_metadata_of_chosen_topics_and_authors(browser, featured):
+    with served(featured) as address, watched(browser, address) as visit:
+        page = visit("/m/kernel/topic/1")
+        page.get_by_role("link", name="How it depends on").click()
+        page.wait_for_url("**/metadata?topic=1")
+        assert page.locator("svg.wide .spread").count() == 1
+        page.get_by_label("Kepler, J").check()
+        page.wait_for_function("() => location.search.includes('value=Kepler')")
+        page.get_by_label("Holmes, O").check()
+        page.wait_for_function("() => document.querySelectorAll('svg.wide .spread').length === 2")
+        page.locator("svg.wide .band").nth(3).hover(force=True)
+        assert re.search(r"Kepler, J .*%", page.locator("#tip").inner_text())
+        keep(page, "metadata-authors")
+        page.get_by_role("link", name="of one document").click()
+        page.wait_for_url("**bands=document*")
+        assert page.url.count("value=") == 2 and "topic=1" in page.url
+        page.get_by_text("These numbers as a table").click()
+        assert page.locator("#picture table tbody tr").first.is_visible()
+        page.get_by_role("link", name="by venue").click()
+        page.wait_for_url("**along=venue*")
+        assert page.locator("svg.wide .whisker").count() == 2
+        page.go_back()
+        page.wait_for_function("() => document.querySelectorAll('svg.wide .spread').length === 2")
+        page.get_by_role("link", name="stack all of them").click()
+        page.wait_for_function("() => document.querySelectorAll('svg.wide .area').length === 6")
+        keep(page, "metadata-stacked")
+        page.locator("svg.wide .panel").first.click()
+        page.wait_for_url("**/author/*")
+        assert heading(page) == "Holmes, O"
+        page.get_by_role("link", name="What the model expects of this author").click()
+        page.wait_for_url("**/metadata?value=Holmes*")
+
+
+def test_from_document_to_linked_document(browser, featured):
+    with served(featured) as address, watched(browser, address) as visit:
+        page = visit("/m/kernel/document/3")
+        page.get_by_role("link", name="The documents it is linked with").click()
+        page.wait_for_url("**/metadata?document=3")
+        keep(page, "metadata-links")
+        page.locator("svg.wide a.leaf").first.focus()
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/document/*")
+
+
+OUTSIDE = """svg => {
+  const frame = svg.getBoundingClientRect();
+  const out = text => (box => box.left < frame.left - 4 || box.right > frame.right + 6)(text.getBoundingClientRect());
+  return [...svg.querySelectorAll("text")].filter(out).map(text => text.textContent);
+}"""
+METADATA = (
+    "metadata?topic=1&topic=2&value=Kepler,+J&value=Holmes,+O",
+    "metadata?along=authors&topic=1",
+    "metadata?along=venue&document=3",
+)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_metadata_without_script_fits_the_screen(browser, featured, width, scheme):
+    with served(featured) as address, watched(browser, address) as visit:
+        for i, path in enumerate(METADATA):
+            page = visit(f"/m/kernel/{path}", width=width, scheme=scheme, script=False)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            kind = "narrow" if width < 500 else "wide"
+            outside = page.locator(f".chart svg.{kind}").first.evaluate(OUTSIDE)
+            assert outside == []
+            keep(page, f"metadata-{i}-{width}-{scheme}")
+
+
 def test_words_change_colour_and_numbers_show(visit):
     page = visit(f"/m/{MAIN}/document/0")
     page.get_by_role("link", name="by author").click()

@@ -19,6 +19,7 @@ TWINS = [
     "topic/{topic}",
     "structure",
     "structure/{node}",
+    "metadata",
     "authors",
     "author/{author}",
     "documents",
@@ -45,11 +46,11 @@ _PLAN = settings(
 
 
 @pytest.fixture(scope="module")
-def apis(stored, graphed):
-    """The API for models without and with a graph of topics, each with the name of a model."""
+def apis(stored, graphed, featured):
+    """The API for models without and with a graph of topics or metadata, each with the name of a model."""
     return [
         (schemathesis.openapi.from_asgi("/openapi.json", make_app(path), headers=HOST), slug)
-        for path, slug in ((stored, MAIN), (graphed, "four"))
+        for path, slug in ((stored, MAIN), (graphed, "four"), (featured, "regression"))
     ]
 
 
@@ -72,7 +73,7 @@ def test_describes_every_twin(client):
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["as described", "otherwise"])
 @pytest.mark.parametrize(("twin", "method"), OPERATIONS)
 def test_keeps_to_its_description(apis, twin, method, mode):
-    api, slug = apis["structure" in twin]
+    api, slug = apis[1 if "structure" in twin else 2 if twin == "metadata" else 0]
     operation = api[f"/m/{{slug}}/{twin}.json"][method]
     n_answered = 0
 

@@ -156,6 +156,10 @@ PAGE_QUERIES = {
         WHERE t.model_id = :model_id AND t.node = :node ORDER BY t.share DESC, t.document_id LIMIT :n""",
     "words_named": """
         SELECT w.word_id, w.word FROM json_each(:ids) AS i CROSS JOIN word AS w ON w.word = i.value ORDER BY i.key""",
+    "documents_named": """
+        SELECT DISTINCT i.value FROM json_each(:ids) AS i CROSS JOIN document AS d ON d.identifier = i.value""",
+    "some_metadata": """
+        SELECT metadata FROM document ORDER BY document_id LIMIT :n""",
     "author_names": """
         SELECT author_id, substr(author, 1, 201), n_documents FROM author ORDER BY author_id""",
     "topic_word_counts": """

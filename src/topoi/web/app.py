@@ -31,7 +31,7 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8765
 # Those who wait for a labelling to end hold a thread each; some are always left for readers.
 _THREADS = AT_ONCE + MOST_WAITING + 6
-_PICTURES = ("topic", "structure", "node", "author", "trends")
+_PICTURES = ("topic", "structure", "node", "metadata", "author", "trends")
 _HIDDEN: dict[str, Any] = {"include_in_schema": False, "response_model": None}
 _ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"model": shapes.ErrorPage, "description": "A parameter is outside its limits."},

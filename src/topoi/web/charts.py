@@ -13,9 +13,11 @@ from typing import Any
 from markupsafe import Markup
 
 from topoi.web.colours import face_class
+from topoi.web.curves import place_name
 from topoi.web.filters import clip, count, percent, thousands
 from topoi.web.graphs import graph
 from topoi.web.maps import matrix, topic_map
+from topoi.web.shares import link_graph, shares_chart, table_rows
 from topoi.web.standalone import standalone_svg
 from topoi.web.svg import element, node_name, path, picture, smoothed, topic_name, window_for
 from topoi.web.timelines import columns, lines, stacked
@@ -27,12 +29,17 @@ __all__ = [
     "double_bar",
     "graph",
     "lines",
+    "link_graph",
     "matrix",
+    "place_name",
     "ribbon",
+    "shares_chart",
     "sparkline",
     "stacked",
     "standalone_svg",
+    "table_rows",
     "topic_map",
+    "topic_name",
     "trace",
     "window_for",
 ]
@@ -186,6 +193,10 @@ def chart_of(page: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
         return standalone_svg(graph(page["nodes"], page["edges"]), title)
     if kind == "author" and page["by_year"] and page["by_year"]["years"]:
         return standalone_svg(stacked(page["by_year"], page["author"]["name"]), clip(page["author"]["name"], 120))
+    if kind == "metadata" and page["groups"]:
+        return standalone_svg(shares_chart(page), f"Predicted shares of topics by {clip(page['along'], 80)}")
+    if kind == "metadata" and page["linked"]:
+        return standalone_svg(link_graph(page["linked"]), clip(page["linked"][0]["document"]["title"], 100))
     if kind == "trends" and page["series"]:
         return standalone_svg(lines(page["series"], page["years"], page["by"], page["n_tokens"]), "Shares of words")
     if kind == "overview" and any(topic.get("x") is not None for topic in page["topics"]):

@@ -26,7 +26,7 @@ from topoi.web.render import render, site_of, static_files
 # By this file a folder is known to be a copy that may be replaced.
 MARK = "topoi-site.json"
 _LEFT_OUT = "left-out"
-_PICTURES = ("overview", "topic", "structure", "node", "author", "trends")
+_PICTURES = ("overview", "topic", "structure", "node", "metadata", "author", "trends")
 _BUILD = {page.kind: page.build for page in PAGES}
 
 
@@ -54,6 +54,8 @@ class FileLinks(StaticLinks):
 
     def page(self, path: str, query: Mapping[str, Any], slug: str | None = None) -> str:
         """The name of a page's file; the pages of a list, and the colours of a text, are files of their own."""
+        if path == "metadata":
+            path = _metadata_path(query)
         kind, _, number = path.partition("/")
         if kind in self.kept and number and int(number) not in self.kept[kind]:
             return super().page(_LEFT_OUT, {}, slug)
@@ -74,6 +76,12 @@ def _suffix(query: Mapping[str, Any]) -> str:
     number = query.get("page")
     by_author = "-by-author" if query.get("colour") == "author" else ""
     return by_author + (f"-{int(number)}" if number and int(number) > 1 else "")
+
+
+def _metadata_path(query: Mapping[str, Any]) -> str:
+    """The file of the metadata page: each topic has one of its own."""
+    topic = query.get("topic")
+    return "metadata" if topic is None or isinstance(topic, list | tuple) else f"metadata/{int(topic)}"
 
 
 def _bare(here: str) -> str:
@@ -274,6 +282,10 @@ class _Copy:
             yield PageFile("structure", _BUILD["structure"])
             for node in inner_nodes(self.room):
                 yield PageFile(f"structure/{node}", partial(_call, "node", (node,)))
+        if "metadata" in self.kinds:
+            yield PageFile("metadata", _BUILD["metadata"])
+            for k in range(self.room.view.n_topics):
+                yield PageFile(f"metadata/{k}", partial(_call, "metadata", (), topic=[k]))
         yield from self._comparisons()
         yield from self._lists()
         if self.room.has_topics:

@@ -84,6 +84,13 @@ def count(number: float | None, one: str, many: str | None = None) -> str:
     return f"{thousands(number)} {one if number == 1 else many or one + 's'}"
 
 
+# Families whose names in plain words do not follow from those of their classes.
+_FAMILIES = {
+    "KernelTopicModel": "kernel topic model",
+    "DirichletMultinomialRegression": "Dirichlet-multinomial regression",
+}
+
+
 def family_name(model: str) -> str:
     """A model's class in plain words.
 
@@ -91,7 +98,11 @@ def family_name(model: str) -> str:
     --------
     >>> family_name("AuthorTopicModel"), family_name("LDA"), family_name("AuthorModel")
     ('author-topic model', 'LDA', 'author model')
+    >>> family_name("KernelTopicModel"), family_name("DirichletMultinomialRegression")
+    ('kernel topic model', 'Dirichlet-multinomial regression')
     """
+    if model in _FAMILIES:
+        return _FAMILIES[model]
     if model.isupper():
         return model
     parts = [part.lower() for part in re.findall(r"[A-Z][a-z]*|[a-z]+", model)]

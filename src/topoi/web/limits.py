@@ -19,7 +19,7 @@ MOST_WEIGHTS = 1_500_000_000
 
 
 class BusyError(Exception):
-    """Too many texts are being labelled already."""
+    """Too much is being worked out already."""
 
 
 class TooLargeError(Exception):
@@ -50,7 +50,7 @@ class Gate:
     ...     with gate.pass_through():
     ...         pass
     Traceback (most recent call last):
-    topoi.web.limits.BusyError: too many texts are being labelled at the moment; try again in a few seconds
+    topoi.web.limits.BusyError: too much is being worked out at the moment; try again in a few seconds
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Gate:
     def _wait(self) -> None:
         with self._lock:
             if self._waiting >= self._most_waiting:
-                raise BusyError("too many texts are being labelled at the moment; try again in a few seconds")
+                raise BusyError("too much is being worked out at the moment; try again in a few seconds")
             self._waiting += 1
         try:
             inside = self._places.acquire(timeout=self._longest_wait)
@@ -83,7 +83,7 @@ class Gate:
             with self._lock:
                 self._waiting -= 1
         if not inside:
-            raise BusyError("too many texts are being labelled at the moment; try again in a few seconds")
+            raise BusyError("too much is being worked out at the moment; try again in a few seconds")
 
 
 def check_sampling(n_words: int, n_topics: int, n_authors: int, burn_in: int, samples: int, lag: int) -> None:

@@ -100,6 +100,10 @@ class PageLinks(ABC):
         """The graph of topics, or one of its inner nodes."""
         return self.page("structure" if node is None else f"structure/{int(node)}", query)
 
+    def metadata(self, **query: Any) -> str:
+        """Topics along features."""
+        return self.page("metadata", query)
+
     def trends(self, **query: Any) -> str:
         """Topics along time."""
         return self.page("trends", query)

@@ -121,6 +121,7 @@ def site_of(
         "has_topics": room.has_topics,
         "has_texts": room.has_texts,
         "years": room.years,
+        "features": room.features,
         "nav": [
             (_MENU_KEYS.get(page.kind, page.kind), page.title, link.page(page.path, {}), is_at(page.kind, here))
             for page in PAGES
@@ -149,6 +150,7 @@ def bare_site(file_name: str, *, read_only: bool) -> dict[str, Any]:
         "has_topics": False,
         "has_texts": False,
         "years": [],
+        "features": [],
         "nav": [],
         "here": "error",
         "version": __version__,

@@ -85,6 +85,14 @@ def _look(tag: str, classes: list[str], around: float | None, glue: bool) -> Map
         if around is None:
             return {"fill": LIGHT.card, "stroke": LIGHT.quiet, "stroke-opacity": "0.55"}
         return {"fill": tint(hue, glue=glue), "stroke": colour, "stroke-opacity": "0.55"}
+    if "area" in classes:
+        return {"fill": colour, "stroke": LIGHT.paper, "stroke-width": "0.7"}
+    if "spread" in classes:
+        return {"fill": colour, "fill-opacity": "0.16"}
+    if "point" in classes:
+        return {"fill": colour, "fill-opacity": "0.4"}
+    if "whisker" in classes:
+        return {"fill": "none", "stroke": colour, "stroke-width": "1.6"}
     if "fill" in classes:
         return {"fill": colour, **({"fill-opacity": "0.55"} if "soft" in classes else {})}
     if "pale" in classes:
@@ -117,6 +125,9 @@ _FIXED: Mapping[str, Mapping[str, str]] = {
     "grid": {"fill": "none", "stroke": LIGHT.rule},
     "base": {"fill": "none", "stroke": LIGHT.quiet, "stroke-opacity": "0.6"},
     "other": {"fill": LIGHT.rule},
+    "panel": {"fill": LIGHT.ink, "font-size": "13", "font-weight": "600"},
+    "within": {"fill": LIGHT.paper, "font-size": "12", "font-weight": "600"},
+    "row-name": {"fill": LIGHT.ink, "font-size": "12"},
     "run-end": {"fill": LIGHT.quiet, "font-size": "11"},
     "field": {"fill": LIGHT.card, "stroke": LIGHT.rule},
     "band": {"fill": LIGHT.paper, "fill-opacity": "0"},

@@ -106,6 +106,23 @@ def year_ticks(first: int, last: int, room: int) -> list[int]:
     return [first, *inner, last]
 
 
+def number_ticks(low: float, high: float, room: int) -> list[float]:
+    """Round numbers from low to high, at most ``room`` of them.
+
+    Examples
+    --------
+    >>> number_ticks(0.13, 0.92, 5), number_ticks(-3, 14, 4)
+    ([0.2, 0.4, 0.6, 0.8], [0.0, 5.0, 10.0])
+    """
+    if not high > low:
+        return [low]
+    unit = 10.0 ** math.floor(math.log10((high - low) / max(1, room)))
+    step = next(unit * factor for factor in (1, 2, 5, 10, 20) if (high - low) / (unit * factor) <= max(1, room))
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
+
+
 _YEAR_STEPS = [factor * 10**power for power in range(19) for factor in (1, 2, 5)]
 
 

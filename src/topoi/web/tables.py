@@ -35,6 +35,8 @@ def tables_of(page: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
             found |= tables_of(value)
         elif isinstance(value, list) and all(isinstance(row, Mapping) for row in value):
             found[name] = value
+    if page.get("kind") == "metadata":
+        found = {"curves": _curve_rows(page)} | {name: found[name] for name in ("linked", "choices") if name in found}
     if page.get("kind") == "trends":
         found["series"] = _series_rows(page)
     return found
@@ -130,6 +132,17 @@ def _columns_to_rows(table: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _series_rows(page: Mapping[str, Any]) -> list[dict[str, Any]]:
     columns = {"years": page["years"], "n_tokens": page["n_tokens"], "topics": page["series"]}
     return _columns_to_rows(columns)
+
+
+def _curve_rows(page: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A line for every place along the feature, group and topic."""
+    return [
+        {"feature": page["along"], "at": at, "given": group["name"], "topic": curve["topic"]["topic"]}
+        | {name: curve[name][i] for name in ("mean", "lower", "upper")}
+        for group in page["groups"]
+        for curve in group["curves"]
+        for i, at in enumerate(page["at"])
+    ]
 
 
 def _matrix_rows(matrix: Mapping[str, Any]) -> list[dict[str, Any]]:

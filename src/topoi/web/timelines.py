@@ -160,7 +160,7 @@ def lines(
     """
     step = 10 if by == "decade" else 1
     places = [year // step for year in years]
-    dashes = _dashes([one["topic"]["hue"] for one in series])
+    patterns = dashes([one["topic"]["hue"] for one in series])
     window = window_for(len(years))
     drawn = [smoothed(one["share"], window, n_tokens) for one in series]
     high = max((value for values in drawn for value in values if value is not None), default=0.0)
@@ -177,7 +177,7 @@ def lines(
             behind = one["share"] if window > 1 else ()
             parts = [
                 element("path", d=path(plane.points(places, behind)), class_="faint") if behind else "",
-                element("path", d=path(plane.points(places, drawn[i])), class_=f"line dash{dashes[i]}"),
+                element("path", d=path(plane.points(places, drawn[i])), class_=f"line dash{patterns[i]}"),
                 *_end_label(plane, plane.x(places[-1]), ends[i], labels[i], one["topic"]),
             ]
             marks.append(element("g", *parts, class_="serie " + face_class(one["topic"])))
@@ -203,7 +203,7 @@ def _end_label(plane: _Plane, x: float, y: float, label: float, face: Face) -> l
     ]
 
 
-def _dashes(hues: Sequence[float]) -> list[int]:
+def dashes(hues: Sequence[float]) -> list[int]:
     """For each line a pattern that no earlier line of a hue like its own has."""
     chosen: list[int] = []
     for i, hue in enumerate(hues):

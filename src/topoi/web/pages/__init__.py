@@ -15,6 +15,7 @@ from topoi.web.pages.authors import authors_page
 from topoi.web.pages.compare import compare_page
 from topoi.web.pages.document import document_page
 from topoi.web.pages.documents import documents_page
+from topoi.web.pages.metadata import metadata_page
 from topoi.web.pages.models import models_page
 from topoi.web.pages.overview import overview_page
 from topoi.web.pages.parse import parse_page
@@ -37,6 +38,10 @@ def _topics(room: Room) -> bool:
 
 def _graph(room: Room) -> bool:
     return room.has_graph
+
+
+def _features(room: Room) -> bool:
+    return bool(room.features)
 
 
 def _some_authors(room: Room) -> bool:
@@ -99,6 +104,10 @@ def _with_text(parameters: dict[str, Any]) -> bool:
     return bool(str(parameters.get("text") or "").strip())
 
 
+def _predicted(parameters: dict[str, Any]) -> bool:
+    return True
+
+
 def _with_other(parameters: dict[str, Any]) -> bool:
     return parameters.get("other") is not None
 
@@ -108,6 +117,7 @@ PAGES = (
     Page("topic", "Topic", "topic/{topic}", topic_page, shapes.TopicPage, _topics, in_menu=False),
     Page("structure", "Structure", "structure", structure_page, shapes.StructurePage, _graph),
     Page("node", "Super-topic", "structure/{node}", node_page, shapes.NodePage, _graph, in_menu=False),
+    Page("metadata", "Metadata", "metadata", metadata_page, shapes.MetadataPage, _features, costly=_predicted),
     Page("authors", "Authors", "authors", authors_page, shapes.AuthorsPage, _some_authors),
     Page("author", "Author", "author/{author}", author_page, shapes.AuthorPage, _some_authors, in_menu=False),
     Page("documents", "Documents", "documents", documents_page, shapes.DocumentsPage),

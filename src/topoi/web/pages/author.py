@@ -52,7 +52,7 @@ def author_page(room: Room, author: parameters.AuthorId) -> AuthorPage:
         raise NotFoundError(f"there is no author {author}; {there}")
     name, n_documents, coauthors = rows[0]
     works = [_work(row) for row in room.rows("author_works", author_id=author)]
-    topics, n_tokens = _topics(room, author)
+    topics, n_tokens = _topics(room, author, works)
     words = _words(room, author)
     years = [work.year for work in works if work.year is not None]
     head = AuthorHead(
@@ -87,11 +87,15 @@ def _work(row: Sequence[Any]) -> Work:
     return Work(int(number), year if isinstance(year, int) else None, perplexity)
 
 
-def _topics(room: Room, author: int) -> tuple[list[TopicShare], int]:
-    """All topics with words of the author, the largest first, and the author's words."""
-    if not room.has_topics or not room.has_authors:
+def _topics(room: Room, author: int, works: list[Work]) -> tuple[list[TopicShare], int]:
+    """All topics with words of the author or, if the model tells none apart, of the documents; and their number."""
+    if not room.has_topics:
         return [], 0
-    counts = room.view.chains_[0].authors.counts(author)[0]
+    if room.has_authors:
+        counts = room.view.chains_[0].authors.counts(author)[0]
+    else:
+        documents = np.array([work.document_id for work in works], np.int64)
+        counts = _tokens_by_year(room, documents, np.zeros(len(works), np.int64), 1)[0]
     total = int(counts.sum())
     order = np.argsort(-counts, kind="stable")
     found = [

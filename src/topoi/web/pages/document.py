@@ -34,6 +34,7 @@ _LONGEST_TITLE = 5000
 _LONGEST_METADATA = 200_000
 _LONGEST_VALUE = 2000
 _MOST_VALUES = 100
+_N_LOOKED_AT = 100  # documents, to see whether a feature links them
 
 
 def document_page(
@@ -74,6 +75,7 @@ def document_page(
         authors=_authors(full, labels),
         faces=faces_of(room, pieces),
         sampling=sampling if _can_sample(room) else None,
+        has_links=room.shelf.keep("reads links", lambda: _reads_links(room)),
         similar=[
             DocumentNear(document=others[other], distance=distance, topics=topics)
             for other, distance, topics in near
@@ -151,6 +153,19 @@ def _labelled(
     labels["start"] = frame["start"].astype(int).tolist()
     labels["end"] = frame["end"].astype(int).tolist()
     return *pieces_of(text, labels), labels
+
+
+def _reads_links(room: Room) -> bool:
+    """Whether a feature of the model names documents, in those that come first."""
+    if not room.features:
+        return False
+    known = [metadata_of(row[0]) for row in room.rows("some_metadata", n=_N_LOOKED_AT)]
+    for name in room.features:
+        listed = (values for values in (one.get(name) for one in known) if isinstance(values, list))
+        named = {str(value) for values in listed for value in values}
+        if named and 2 * len(room.rows("documents_named", ids=json.dumps(sorted(named)))) >= len(named):
+            return True
+    return False
 
 
 def _can_sample(room: Room) -> bool:

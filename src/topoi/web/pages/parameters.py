@@ -10,6 +10,8 @@ LARGEST_NUMBER = 2**31 - 1
 LONGEST_QUERY = 200
 LONGEST_TEXT = 200_000
 MOST_NAMES = 50
+MOST_VALUES = 6
+LONGEST_VALUE = 1000
 
 Topic = Annotated[int, Field(ge=0, le=65_535, description="A topic's number, from 0.")]
 AuthorId = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="An author's number, from 0.")]
@@ -38,6 +40,21 @@ MinShare = Annotated[
         allow_inf_nan=False,
         description="Show all edges that are at least this part of their parent's alpha; without it, the strongest.",
     ),
+]
+FeatureName = Annotated[
+    str | None, Field(max_length=LONGEST_VALUE, description="A feature that the model reads, by name.")
+]
+Value = Annotated[str, Field(max_length=LONGEST_VALUE)]
+Values = Annotated[
+    list[Value], Field(max_length=MOST_VALUES, description="Authors, or other values, to set side by side.")
+]
+Held = Annotated[
+    float | None,
+    Field(ge=-1e12, le=1e12, allow_inf_nan=False, description="The value of a number that is not gone along."),
+]
+Bands = Annotated[
+    Literal["curve", "document"],
+    Field(description="Bands of the curve that documents vary about, or of a single new document."),
 ]
 Slug = Annotated[str, Field(max_length=2_400, description="A model's name; bytes outside [A-Za-z0-9._-] are ~XX.")]
 OtherSlug = Annotated[str | None, Field(max_length=2_400, description="The model to compare with.")]

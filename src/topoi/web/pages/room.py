@@ -267,6 +267,13 @@ class Room:
         return self.view.n_authors > 0
 
     @property
+    def features(self) -> list[str]:
+        """The features that the model reads, by name; none if it reads no metadata."""
+        given = self.view.settings.get("features")
+        names = [given] if isinstance(given, str) else given
+        return [str(name) for name in names] if isinstance(names, list | dict) else []
+
+    @property
     def years(self) -> list[int]:
         """The years for which there are shares of topics."""
         return self.shelf.trends[0] if self.has_topics else []

@@ -7,6 +7,7 @@ from typing import Literal
 # pydantic reads the shapes, and before Python 3.12 it can only read those of typing_extensions.
 from typing_extensions import TypedDict
 
+from topoi.web.pages.shapes.curves import Choice, CurveGroup, Feature, LinkedDocument
 from topoi.web.pages.shapes.pieces import (
     AuthorHead,
     AuthorLine,
@@ -147,6 +148,7 @@ class AuthorsPage(TypedDict):
 class DocumentPage(TypedDict):
     """A document; ``n_hidden`` counts known words beyond what is shown of a very long text.
 
+    ``has_links`` says whether the model reads links between documents.
     ``sampling`` is null if the model's documents cannot be sampled: the labels are then those of the stored sample.
     """
 
@@ -160,6 +162,7 @@ class DocumentPage(TypedDict):
     authors: list[AuthorShare]
     faces: dict[str, Face]
     sampling: Sampling | None
+    has_links: bool
     similar: list[DocumentNear]
 
 
@@ -182,6 +185,36 @@ class WordPage(TypedDict):
     word: Word
     topics: list[WordTopic]
     documents: list[Doc]
+
+
+class MetadataPage(TypedDict):
+    """Predicted shares of topics along a feature: a group for each value of another feature.
+
+    ``at`` are the places along it; ``without`` is what is shown if no values are chosen; ``held_feature`` is a number
+    that stays at ``held``; ``left_alone`` says what is taken for all others. ``linked`` are the documents around
+    ``document``, where the model reads links.
+    """
+
+    kind: Literal["metadata"]
+    features: list[Feature]
+    along: str | None
+    is_number: bool
+    by: str | None
+    values: list[str]
+    without: str
+    choices: list[Choice]
+    held_feature: str | None
+    held: float | None
+    left_alone: list[str]
+    bands: Literal["curve", "document"]
+    level: float
+    chosen: list[int]
+    topics: list[Face]
+    at: list[float | str]
+    groups: list[CurveGroup]
+    document: int | None
+    linked: list[LinkedDocument]
+    n_left_out: int
 
 
 class TrendsPage(TypedDict):
@@ -269,6 +302,7 @@ Page = (
     | DocumentPage
     | DocumentsPage
     | WordPage
+    | MetadataPage
     | TrendsPage
     | ComparePage
     | SearchPage

@@ -1,0 +1,112 @@
+"""What each value of a feature does to a topic."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from topoi.analysis.features import axis, feature_columns, find_feature
+from topoi.analysis.given import need_topic
+from topoi.analysis.shares import share_curve
+from topoi.errors import ModelError
+from topoi.models.features.columns import Column, Links, Names
+from topoi.models.features.prediction import checked_tail
+from topoi.models.validation import choice, whole_number
+
+_NUMBERS = 5  # values of a number or date
+_MOST_VALUES = 2000
+
+
+def topic_effects(
+    model: Any, topic: int, feature: str | None = None, n: int = 20, level: float = 0.8, measure: str = "auto"
+) -> pd.DataFrame:
+    """What moves a topic: the values of features that raise or lower it most.
+
+    Parameters
+    ----------
+    model : KernelTopicModel or DirichletMultinomialRegression
+        A fitted model.
+    topic : int
+        The topic's number.
+    feature : str, optional
+        One feature; all, but links of a kernel topic model, if not given.
+    n : int
+        How many values, those with the largest effect.
+    level : float
+        Each band holds this much probability.
+    measure : {"auto", "coefficient", "share"}
+        A regression's coefficients: what is added to the logarithm of the topic's alpha. Or shares: how much the
+        topic's share differs from that of a typical document, all other features held at what is typical; the band
+        is that of the share. "auto" is coefficients where there are any.
+
+    Returns
+    -------
+    DataFrame
+        topic, rank, feature, value, effect, lower, upper; ``attrs["measure"]`` says which.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
+    >>> model = topoi.DirichletMultinomialRegression(2, features=["venue"], n_iter=60, random_state=0).fit(corpus)
+    >>> sorted(topoi.topic_effects(model, 0)["value"])
+    ['A', 'B']
+    """
+    columns = feature_columns(model)
+    k = need_topic(model, topic)
+    tail, wanted = checked_tail(level), whole_number("n", n)
+    has_coefficients = hasattr(model, "coefficients")
+    if choice("measure", measure, ("auto", "coefficient", "share")) == "coefficient" and not has_coefficients:
+        raise ModelError("a KernelTopicModel has no coefficients; use measure='share'")
+    chosen = list(columns.values()) if feature is None else [find_feature(columns, feature)]
+    if measure == "share" or not has_coefficients:
+        frame, measure = _shares(model, k, chosen, level), "share"
+    else:
+        frame, measure = _coefficients(model, k, [column.name for column in chosen], tail), "coefficient"
+    order = np.argsort(-frame["effect"].abs().to_numpy(), kind="stable")[:wanted]
+    frame = frame.iloc[order].reset_index(drop=True)
+    frame.insert(0, "topic", k)
+    frame.insert(1, "rank", np.arange(1, len(frame) + 1))
+    frame.attrs["measure"] = measure
+    return frame
+
+
+def _coefficients(model: Any, topic: int, chosen: list[str], tail: float) -> pd.DataFrame:
+    table = model.coefficients()
+    table = table[table["topic"] == topic]
+    found = dict(zip(table["feature"], zip(table["coefficient"], table["standard_error"], strict=True), strict=True))
+    width = NormalDist().inv_cdf(1.0 - tail)
+    rows = []
+    for term in model.design_.terms:
+        if term.name not in chosen:
+            continue
+        for label in term.labels:
+            effect, error = found[label]
+            value = label[len(term.name) + 1 :] or "one standard deviation more"
+            rows.append((term.name, value, effect, effect - width * error, effect + width * error))
+    return _frame(rows)
+
+
+def _shares(model: Any, topic: int, chosen: list[Column], level: float) -> pd.DataFrame:
+    """Differences from the share of a typical document."""
+    rows: list[tuple[Any, ...]] = []
+    usable = [column for column in chosen if not isinstance(column, Links)]
+    if not usable:
+        raise ModelError("the features are links, of which there is no list of values; see topoi.link_neighbourhood")
+    for column in usable:
+        usual = share_curve(model, column.name, topics=[topic], values=[None])["mean"].item()
+        values: list[Any] = axis(model, column, n=_NUMBERS)
+        if isinstance(column, Names):
+            values = list(column.levels) if column.single else [[name] for name in column.levels]
+        curve = share_curve(model, column.name, topics=[topic], values=values[:_MOST_VALUES], level=level)
+        names = curve[column.name] if isinstance(column, Names) else [f"{value:g}" for value in curve[column.name]]
+        parts = (curve[name] - usual for name in ("mean", "lower", "upper"))
+        rows += zip([column.name] * len(curve), names, *parts, strict=True)
+    return _frame(rows)
+
+
+def _frame(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["feature", "value", "effect", "lower", "upper"])

@@ -1,0 +1,99 @@
+"""The documents around one, coloured by topic."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from topoi.analysis.links import link_neighbourhood
+from topoi.models.drawing import fit
+from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
+
+_WORDS = 3
+_ROW, _TEXT = 30, 12
+_LEFT, _RIGHT = -1.0, 1.0
+_LINE = "#c9c3b8"
+
+
+def link_graph(model: Any, document: int | str, feature: str | None = None, n: int = 12, width: int = 960) -> Any:
+    """The documents that link to one (left) and that it links to (right), coloured by their strongest topic.
+
+    Parameters
+    ----------
+    model : KernelTopicModel or DirichletMultinomialRegression
+        A fitted model with links among its features.
+    document : int or str
+        A training document's position or id.
+    feature : str, optional
+        Which links; the first feature that is one if not given.
+    n : int
+        How many on either side: those whose topics are most like the document's.
+    width : int
+        Of the figure, in pixels; titles are cut to fit.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Titles and shares show where the pointer is.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> links = [["y"], [], ["y"], ["x"]]
+    >>> corpus = topoi.Corpus.from_tokens([["a"]] * 4, ids=["x", "y", "z", "w"], metadata={"cites": links})
+    >>> model = topoi.KernelTopicModel(2, features=["cites"], n_iter=3, n_warmup=2, random_state=0).fit(corpus)
+    >>> sorted(topoi.plots.link_graph(model, "x").data[1].text)
+    ['w', 'x', 'y']
+    """
+    go = graph_objects()
+    frame = link_neighbourhood(model, document, feature, n)
+    x, y, n_rows = _places(frame)
+    topics = sorted({int(k) for k in frame["topic"]})
+    words, colours = leading_words(model, topics, _WORDS), topic_colours(model, topics)
+    titles = [str(title) for title in (frame["title"] if "title" in frame else frame["id"])]
+    room = width / 3 - 40
+    ways: dict[str, list[float | None]] = {"x": [], "y": []}
+    for i in range(1, len(frame)):
+        ways["x"] += [x[0], x[i], None]
+        ways["y"] += [y[0], y[i], None]
+    figure = go.Figure(go.Scatter(**ways, mode="lines", line={"color": _LINE, "width": 1}, hoverinfo="skip"))
+    figure.add_trace(
+        go.Scatter(
+            x=x,
+            y=y,
+            mode="markers+text",
+            text=[escape(fit(title, _TEXT, room)) for title in titles],
+            textposition=["top center" if at == 0 else "middle left" if at < 0 else "middle right" for at in x],
+            textfont={"size": _TEXT},
+            marker={"size": [18] + [12] * (len(frame) - 1), "color": [colours[int(k)] for k in frame["topic"]]},
+            customdata=[
+                [escape(title), relation, k, share, escape(", ".join(words[int(k)]))]
+                for title, relation, k, share in zip(
+                    titles, frame["relation"], frame["topic"], frame["share"], strict=True
+                )
+            ],
+            hovertemplate=(
+                "<b>%{customdata[0]}</b> (%{customdata[1]})<br>"
+                "topic %{customdata[2]}: %{customdata[3]:.0%}<br>%{customdata[4]}<extra></extra>"
+            ),
+        )
+    )
+    left_out = frame.attrs["n_left_out"]
+    more = f"; {left_out} more" if left_out else ""
+    quiet(figure, escape(fit(f"Around {titles[0]}{more}", 16, width - 80)), "", "")
+    figure.update_xaxes(visible=False, range=[2.4 * _LEFT, 2.4 * _RIGHT]).update_yaxes(visible=False)
+    return figure.update_layout(width=width, height=110 + _ROW * n_rows, showlegend=False, hovermode="closest")
+
+
+def _places(frame: pd.DataFrame) -> tuple[list[float], list[float], int]:
+    """The document in the middle, those that link to it at the left, the others at the right."""
+    sides = [0.0 if r == "itself" else _LEFT if r == "links here" else _RIGHT for r in frame["relation"]]
+    heights, seen = [0.0] * len(sides), dict.fromkeys((_LEFT, _RIGHT), 0)
+    totals = {side: sides.count(side) for side in seen}
+    for i, side in enumerate(sides):
+        if side:
+            heights[i] = (totals[side] - 1) / 2 - seen[side]
+            seen[side] += 1
+    return sides, heights, max(3, *totals.values())

@@ -1,0 +1,358 @@
+"""How topics depend on what is known of documents: shares along a feature, for some authors, with bands."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, cast
+
+import pandas as pd
+
+from topoi.analysis.features import (
+    checked_value,
+    common_names,
+    feature_columns,
+    find_feature,
+    name_counts,
+    typical,
+    value_name,
+)
+from topoi.analysis.links import link_features, link_neighbourhood
+from topoi.analysis.shares import document_points, share_curve
+from topoi.errors import ModelError, NotFoundError
+from topoi.models.features.columns import Column, Links, Names, Number
+from topoi.models.files import load
+from topoi.web.pages import parameters
+from topoi.web.pages.parts import author_hue, documents_by_id
+from topoi.web.pages.room import Room
+from topoi.web.pages.shapes import (
+    Choice,
+    Curve,
+    CurveGroup,
+    CurvePoint,
+    Face,
+    Feature,
+    LinkedDocument,
+    MetadataPage,
+)
+from topoi.web.pages.text import one_line, short
+
+N_POINTS = 80
+N_NAMES = 20  # along a category or names
+LEVEL = 0.8
+MOST_CHOICES = 300
+MOST_LINES = 24
+N_LINKED = 12
+_MOST_POINTS = 300  # documents drawn as dots, for each line
+_LONGEST_NAME = 200
+_MOST_KEPT = 100
+
+
+class Reader(NamedTuple):
+    """A model that was loaded to predict, its features, and the answers it gave last."""
+
+    model: Any
+    columns: dict[str, Column]
+    links: list[str]
+    author_ids: dict[str, int]
+    answers: Answers
+
+
+class Answers:
+    """The answers given last; one is worked out at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Any, Any] = OrderedDict()
+
+    def get(self, key: Any, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """What ``make`` returned for this key."""
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = make()
+                if len(self._kept) > _MOST_KEPT:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+            return cast(pd.DataFrame, self._kept[key])
+
+
+def metadata_page(
+    room: Room,
+    along: parameters.FeatureName = None,
+    topic: parameters.Topics = (),  # type: ignore[assignment]
+    by: parameters.FeatureName = None,
+    value: parameters.Values = (),  # type: ignore[assignment]
+    held: parameters.Held = None,
+    bands: parameters.Bands = "curve",
+    document: parameters.DocumentOrNone = None,
+) -> MetadataPage:
+    """Predicted shares of topics along a feature, for chosen authors or other values, and a document's links."""
+    for k in topic:
+        room.check_topic(k)
+    reader = reader_of(room)
+    column = _along(reader, along)
+    other = _by(reader, column, by)
+    fixed = _fixed(reader, column)
+    at_number = None if fixed is None else _round_mean(fixed) if held is None else held
+    chosen = list(dict.fromkeys(topic))
+    values = _values(reader, other, value)
+    if max(len(values), 1) * len(chosen) > MOST_LINES:
+        raise ModelError(f"{len(values)} × {len(chosen)} lines are too many; choose at most {MOST_LINES} in all")
+    at: list[Any] = []
+    groups: list[CurveGroup] = []
+    if column is not None:
+        given = _given(other, values, fixed, at_number)
+        at, groups = _groups(room, reader, column, other, values, given, chosen, bands)
+    linked, n_left_out = _linked(room, reader, document)
+    return MetadataPage(
+        kind="metadata",
+        features=[_feature(reader, name) for name in reader.columns],
+        along=None if column is None else column.name,
+        is_number=isinstance(column, Number),
+        by=None if other is None else other.name,
+        values=[name for name in values if name is not None],
+        without=_name(reader, other, None),
+        choices=[] if other is None else _choices(reader, other, values),
+        held_feature=None if fixed is None else fixed.name,
+        held=at_number,
+        left_alone=_left_alone(reader, column, other, fixed),
+        bands=bands,
+        level=LEVEL,
+        chosen=chosen,
+        topics=_by_size(room),
+        at=at,
+        groups=groups,
+        document=document,
+        linked=linked,
+        n_left_out=n_left_out,
+    )
+
+
+def reader_of(room: Room) -> Reader:
+    """The model, loaded once while its contents stay; one without features is a ``NotFoundError``."""
+    if not room.features:
+        raise NotFoundError("this model reads no metadata; a kernel topic model or a Dirichlet regression does")
+    return room.shelf.keep("reader", lambda: _read(room))
+
+
+def _read(room: Room) -> Reader:
+    model = load(room.view.store, room.view.name)
+    ids = {str(name): a for a, name in enumerate(model.corpus_.authors)}
+    return Reader(model, feature_columns(model), link_features(model), ids, Answers())
+
+
+# What was asked for.
+
+
+def _along(reader: Reader, name: str | None) -> Column | None:
+    """The feature to go along; None if there are links only."""
+    usable = {key: column for key, column in reader.columns.items() if not isinstance(column, Links)}
+    if name is None and not usable:
+        return None
+    column = find_feature(reader.columns if name is not None else usable, name)
+    if isinstance(column, Links):
+        raise ModelError(f"{name!r} are links, which have no order; choose a document to see its links")
+    return column
+
+
+def _by(reader: Reader, along: Column | None, name: str | None) -> Names | None:
+    """The feature whose values are set side by side: names, the authors first."""
+    usable = [
+        column
+        for key, column in reader.columns.items()
+        if isinstance(column, Names) and column is not along and key not in reader.links
+    ]
+    if name is None:
+        usable.sort(key=lambda column: column.name != "authors")
+        return usable[0] if usable and along is not None else None
+    column = find_feature(reader.columns, name)
+    if column not in usable:
+        raise ModelError(
+            f"{name!r} cannot be set side by side here; choose a category or names, not what is gone along"
+        )
+    return column
+
+
+def _fixed(reader: Reader, along: Column | None) -> Number | None:
+    """The number or date that is held at one value."""
+    for column in reader.columns.values():
+        if isinstance(column, Number) and column is not along:
+            return column
+    return None
+
+
+def _round_mean(column: Number) -> float:
+    """The mean, in as many digits as people would write."""
+    span = column.high - column.low
+    return float(f"{column.mean:.0f}") if span >= 20 else float(f"{column.mean:.4g}")
+
+
+def _values(reader: Reader, column: Names | None, given: list[str]) -> list[str | None]:
+    """The values asked for, spelled as the model knows them; None, alone, stands for no value in particular."""
+    if column is None:
+        return [None]
+    found: list[str] = []
+    for text in given:
+        parts = [text] if text in column.levels else [part.strip() for part in text.split(";")]
+        for part in parts:
+            if part:
+                known = checked_value(reader.model, column, part)
+                found.append(known if column.single else known[0])
+    unique: list[str | None] = list(dict.fromkeys(found))
+    if len(unique) > parameters.MOST_VALUES:
+        raise ModelError(f"{len(unique)} values were given; at most {parameters.MOST_VALUES} can be")
+    return unique or [None]
+
+
+def _given(
+    column: Names | None, values: list[str | None], fixed: Number | None, held: float | None
+) -> dict[str, list[Any]] | None:
+    given: dict[str, list[Any]] = {}
+    if column is not None:
+        given[column.name] = [value if value is None or column.single else [value] for value in values]
+    if fixed is not None and held is not None:
+        given[fixed.name] = [held]
+    return given or None
+
+
+# What is answered.
+
+
+def _groups(
+    room: Room,
+    reader: Reader,
+    column: Column,
+    other: Names | None,
+    values: list[str | None],
+    given: dict[str, list[Any]] | None,
+    chosen: list[int],
+    bands: Literal["curve", "document"],
+) -> tuple[list[Any], list[CurveGroup]]:
+    noise = bands == "document"
+    key = (column.name, None if other is None else other.name, tuple(values), str(given), noise)
+    n = N_POINTS if isinstance(column, Number) else N_NAMES
+
+    def curves() -> pd.DataFrame:
+        return share_curve(reader.model, column.name, given, n=n, level=LEVEL, noise=noise)
+
+    frame = reader.answers.get(key, curves)
+    n_topics, n_groups = room.view.n_topics, len(values)
+    at = frame[column.name].to_list()[: len(frame) // n_groups : n_topics]
+    shape = (n_groups, len(at), n_topics)
+    parts = {name: frame[name].to_numpy().reshape(shape).round(6) for name in ("mean", "lower", "upper")}
+    points = _points(reader, column, other, values, chosen)
+    groups = []
+    for i, value in enumerate(values):
+        shown = [
+            Curve(topic=room.chip(k), **{name: part[i, :, k].tolist() for name, part in parts.items()})  # type: ignore[typeddict-item]
+            for k in (chosen or range(n_topics))
+        ]
+        groups.append(
+            CurveGroup(
+                name=_name(reader, other, value),
+                value=value,
+                author_id=reader.author_ids.get(value)
+                if other is not None and other.name == "authors" and value
+                else None,
+                hue=author_hue(i),
+                curves=shown if chosen else sorted(shown, key=lambda curve: _order(curve["topic"])),
+                points=points[i],
+            )
+        )
+    return [value if isinstance(column, Number) else short(one_line(str(value)), _LONGEST_NAME) for value in at], groups
+
+
+def _name(reader: Reader, column: Names | None, value: str | None) -> str:
+    if column is None:
+        return ""
+    known = typical(reader.model, column) if value is None else value if column.single else [value]
+    return short(one_line(value_name(column, known)), _LONGEST_NAME) or "(no name)"
+
+
+def _points(
+    reader: Reader, column: Column, other: Names | None, values: list[str | None], chosen: list[int]
+) -> list[list[CurvePoint]]:
+    """For each line the training documents it is about, and their own shares of the chosen topics."""
+    if not chosen or not isinstance(column, Number):
+        return [[] for _ in values]
+    found = []
+    for value in values:
+        given = None if other is None or value is None else {other.name: [value if other.single else [value]]}
+        try:
+            frame = reader.answers.get(
+                ("points", column.name, None if other is None else other.name, value),
+                lambda given=given: document_points(reader.model, column.name, given),  # type: ignore[misc]
+            )
+        except ModelError:  # the file holds no metadata
+            return [[] for _ in values]
+        step = max(1, -(-len(frame) // _MOST_POINTS))
+        some = frame.iloc[::step]
+        columns = (some["document"].tolist(), some[column.name].tolist(), some[chosen].to_numpy().round(6).tolist())
+        found.append([CurvePoint(document_id=d, at=x, share=y) for d, x, y in zip(*columns, strict=True)])
+    return found
+
+
+def _linked(room: Room, reader: Reader, document: int | None) -> tuple[list[LinkedDocument], int]:
+    """A document and those around it."""
+    if document is None:
+        return [], 0
+    if not reader.links:
+        raise ModelError("none of this model's features are links between documents")
+    frame = link_neighbourhood(reader.model, document, n=N_LINKED)
+    documents = documents_by_id(room, frame["document"])
+    rows = zip(frame["document"], frame["relation"], frame["similarity"], frame["topic"], frame["share"], strict=True)
+    linked = [
+        LinkedDocument(
+            document=documents[int(d)],
+            relation=relation,
+            similarity=float(similarity),
+            topic=room.chip(int(k)),
+            share=float(share),
+        )
+        for d, relation, similarity, k, share in rows
+    ]
+    return linked, int(frame.attrs["n_left_out"])
+
+
+# What there is to choose from.
+
+
+def _feature(reader: Reader, name: str) -> Feature:
+    column = reader.columns[name]
+    if isinstance(column, Number):
+        return Feature(
+            name=name, kind="date" if column.date else "number", low=column.low, high=column.high, n_values=None
+        )
+    if name in reader.links:
+        return Feature(name=name, kind="links", low=None, high=None, n_values=None)
+    kind: Literal["category", "names"] = "category" if getattr(column, "single", False) else "names"
+    return Feature(name=name, kind=kind, low=None, high=None, n_values=len(getattr(column, "levels", ())))
+
+
+def _choices(reader: Reader, column: Names, values: list[str | None]) -> list[Choice]:
+    """The names with most documents, those chosen first."""
+    counts = name_counts(reader.model, column)
+    names = list(dict.fromkeys([*(v for v in values if v is not None), *common_names(reader.model, column)]))
+    return [Choice(value=name, n_documents=counts.get(name, 0), chosen=name in values) for name in names[:MOST_CHOICES]]
+
+
+def _left_alone(reader: Reader, *used: Column | None) -> list[str]:
+    """What is said of features that are neither gone along, nor chosen, nor held at a number."""
+    names = {column.name for column in used if column is not None}
+    return [f"{name}: {_nothing(reader, column)}" for name, column in reader.columns.items() if name not in names]
+
+
+def _nothing(reader: Reader, column: Column) -> str:
+    if isinstance(column, Number):
+        return f"{column.mean:.6g}, the mean"
+    return "no links" if column.name in reader.links else value_name(column, typical(reader.model, column))
+
+
+def _order(face: Face) -> tuple[bool, float, int]:
+    return face["glue"], -face["share"], face["topic"]
+
+
+def _by_size(room: Room) -> list[Face]:
+    """All topics to choose from, the largest first, those of connecting words last."""
+    return sorted(room.chips(range(room.view.n_topics)), key=_order)
