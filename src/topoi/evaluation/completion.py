@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
-from topoi.models.inputs import align
+from topoi.evaluation.inputs import known_part
 from topoi.models.scores import perplexities
 from topoi.models.validation import resolve_seed, whole_number
 
@@ -54,7 +54,7 @@ def completion_curve(
     [4, 4, 0]
     """
     check_is_fitted(model, "n_iter_")
-    corpus = align(corpus, model.vocabulary_, model.authors_).corpus
+    corpus = known_part(model, corpus)
     rank = _random_ranks(corpus, resolve_seed(random_state))
     rows = []
     for n in observed:

@@ -67,6 +67,22 @@ def align(corpus: Corpus, vocabulary: Vocabulary, authors: NDArray[Any]) -> Alig
     return aligned
 
 
+def align_words(corpus: Corpus, vocabulary: Vocabulary) -> Aligned:
+    """As ``align``, for a model to which authors are metadata like any other: they stay as they are.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> from topoi.models.inputs import align_words
+    >>> corpus = topoi.Corpus.from_tokens([["a", "b"]], authors=["Ann"])
+    >>> align_words(corpus, topoi.Corpus.from_tokens([["b", "a"]]).vocabulary).corpus.author_lists()
+    [['Ann']]
+    """
+    if not isinstance(corpus, Corpus):
+        raise ModelError(f"pass a topoi.Corpus, not {type(corpus).__name__}")
+    return align(corpus, vocabulary, corpus.authors)
+
+
 def restrict(corpus: Corpus, vocabulary: Vocabulary) -> Corpus:
     """The corpus with the words of a vocabulary alone, in its numbers; authors stay as they are.
 

@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
+from topoi.kernels.counts import Documents
 from topoi.kernels.folding import Labels
 from topoi.models.aspect.state import Bags
 from topoi.models.features import folding
 from topoi.models.features.table import as_source
-from topoi.models.inputs import align, checked_observed
-from topoi.models.prediction import Predictions
+from topoi.models.inputs import Aligned, align_words, checked_observed
+from topoi.models.prediction import Predictions, make_documents
 from topoi.models.ranges import for_rows
 from topoi.models.scores import log_mean_exp, perplexities
 
@@ -65,6 +66,12 @@ class MetadataPredictions(Predictions):
             raise ModelError(f"metadata has {n} rows for {corpus.n_docs} documents")
         return corpus, source
 
+    def _align(self, X: Any) -> tuple[Aligned, Documents]:
+        """Authors are metadata: those that no training document has stay, and what is said of them is the model's."""
+        check_is_fitted(self, "n_iter_")
+        aligned = align_words(self._as_corpus(X), self.vocabulary_)
+        return aligned, make_documents(aligned.corpus, self._lists_for(aligned.corpus))
+
     def _folded(self, bags: Bags, topic_word: Array, prior: Array) -> Array:
         """Mean shares of new documents, given Dirichlet priors and words."""
         counts = np.zeros_like(prior)
@@ -98,7 +105,7 @@ class MetadataPredictions(Predictions):
         True
         """
         corpus, source = self._source(X, metadata)
-        bags = Bags.from_corpus(align(corpus, self.vocabulary_, self.authors_).corpus)
+        bags = Bags.from_corpus(align_words(corpus, self.vocabulary_).corpus)
         first = self._beliefs(source)[0]
         return self._folded(bags, first.topic_word, first.dirichlet())
 
@@ -132,7 +139,7 @@ class MetadataPredictions(Predictions):
     def _scores(self, X: Any, given: Any, metadata: Any) -> tuple[Array, NDArray[np.int64]]:
         """Log probabilities of documents, and of how many words."""
         corpus, source = self._source(X, metadata)
-        whole = align(corpus, self.vocabulary_, self.authors_).corpus
+        whole = align_words(corpus, self.vocabulary_).corpus
         place = np.arange(whole.n_tokens) - np.repeat(whole.doc_start[:-1], whole.doc_lengths)
         if given == "words":
             everything = np.ones(whole.n_tokens, bool)
@@ -210,7 +217,7 @@ class MetadataPredictions(Predictions):
             Which tokens are seen.
         """
         given, source = self._source(corpus, None)
-        aligned = align(given, self.vocabulary_, self.authors_)
+        aligned = align_words(given, self.vocabulary_)
         seen = checked_observed(observed, len(aligned.kept))[aligned.kept]
         return self._log_parts(aligned.corpus, seen, ~seen, source)
 

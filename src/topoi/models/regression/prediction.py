@@ -13,7 +13,7 @@ from topoi.kernels.counts import Documents
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
 from topoi.models.features.table import as_source
-from topoi.models.inputs import Aligned, align
+from topoi.models.inputs import Aligned, align_words
 from topoi.models.kernel_topic.laplace_bridge import root, softmax_points
 from topoi.models.prediction import make_documents
 from topoi.models.regression.design import Design
@@ -34,7 +34,7 @@ class RegressionPredictions(MetadataPredictions):
         """Documents with their rows of the design in place of authors."""
         check_is_fitted(self, "n_iter_")
         corpus = self._as_corpus(X)
-        aligned = align(corpus, self.vocabulary_, self.authors_)
+        aligned = align_words(corpus, self.vocabulary_)
         rows = self.design_.matrix(corpus)
         start, column = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
         lists = AuthorLists(column, start, rows.data.astype(np.float32), rows.shape[1])
