@@ -8,14 +8,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from topoi.corpus.corpus import Corpus
+from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
+from topoi.models.aspect.state import Bags
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
 from topoi.models.features.table import FeatureTable, as_source
-from topoi.models.kernel_topic.laplace_bridge import project
+from topoi.models.kernel_topic.folding_in import fold_in
 from topoi.models.kernel_topic.posterior import N_DRAWS, BridgePosterior, LaplacePosterior, mean_shares, share_draws
+from topoi.models.ranges import for_rows
 from topoi.models.validation import whole_number
 
 Array = NDArray[np.float64]
@@ -54,7 +58,22 @@ class KernelPredictions(MetadataPredictions):
         def means(rows: NDArray[np.bool_]) -> Array:
             return mean_shares(mean[rows], covariance[rows])
 
-        return [Belief(self.topic_word_, lambda: project(mean, covariance), means)]
+        def shares(bags: Bags) -> Array:
+            return self._with_words(bags, mean, covariance)
+
+        return [Belief(self.topic_word_, means, shares)]
+
+    def _with_words(self, bags: Bags, mean: Array, covariance: Array) -> Array:
+        """Documents are folded in on several threads; none changes what another becomes."""
+        found = np.empty_like(mean)
+
+        def run(first: int, last: int) -> None:
+            rows = slice(first, last)
+            found[rows] = fold_in(bags.part(first, last), self.topic_word_, mean[rows], covariance[rows])
+
+        with threadpool_limits(limits=1, user_api="blas"):
+            for_rows(run, np.diff(bags.doc_start), resolve_jobs(self.n_jobs))
+        return found
 
     def _as_metadata(self, metadata: Any) -> Any:
         return metadata if self.table_ is None else as_source(metadata)
