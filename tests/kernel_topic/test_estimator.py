@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import topoi
@@ -337,3 +337,23 @@ def test_what_is_simulated_is_found_again() -> None:
     assert np.abs(again.truth.doc_topic - fitted.doc_topic_).mean() < 0.15
     with pytest.raises(ModelError, match="doc_length"):
         story.simulate(frame, doc_length=-1)
+
+
+def test_draws_are_what_predict_sums_up(model) -> None:
+    years = {"year": [1930, 1980]}
+    draws, found = model.draw_shares(years), model.predict(years, level=0.8)
+    assert draws.sum(axis=2) == pytest.approx(1.0)
+    assert draws.mean(axis=0).ravel() == pytest.approx(found["mean"].to_numpy())
+    assert np.quantile(draws, 0.9, axis=0).ravel() == pytest.approx(found["upper"].to_numpy())
+    assert model.draw_shares(years, noise=False).std(axis=0).mean() < draws.std(axis=0).mean()
+    with pytest.raises(ModelError, match="n_draws"):
+        model.draw_shares(years, 1)
+
+
+def test_a_kernel_with_an_amplitude_of_its_own_is_learned() -> None:
+    """Two amplitudes for one: the evidence alone has no maximum there, and its rounding has a large one."""
+    kernel = ConstantKernel(1.0) * topoi.Proximity("year") + topoi.Proximity("authors")
+    fitted = small(features=["year", "authors"], kernel=kernel).fit(CORPUS)
+    test, _ = planted(100, seed=2)
+    assert fitted.perplexity(test) < 1.05 * small(features=["year", "authors"]).fit(CORPUS).perplexity(test)
+    assert fitted.amplitude_.max() < 50 and 1e-3 < fitted.kernel_.k1.k1.constant_value < 1e3

@@ -71,3 +71,27 @@ def test_noise_and_length_scale_are_recovered() -> None:
     assert hyper.shape.kernel.length_scale == pytest.approx(3.0, rel=0.2)
     assert hyper.noise.mean() == pytest.approx(0.04, rel=0.3)
     assert hyper.amplitude[0] == pytest.approx(1.0, rel=0.8)
+
+
+def test_learning_does_not_leap() -> None:
+    """Sites are an approximation near where they were made; far away rounding decides what the evidence is."""
+    hyper = hyper_of()
+    sites = gp.sites_at(RNG.normal(size=(N_DOCS, N_TOPICS)), 1e4 * COUNTS)
+    layout = Layout(2, N_TOPICS, False)
+    found = learn(hyper, sites, shared=False, n_steps=50)
+    assert np.abs(layout.pack(found.hyper) - layout.pack(hyper)).max() < 1.5 + 1e-9
+
+
+def test_priors_pull_towards_where_learning_began() -> None:
+    """What the evidence does not know stays near its start, and the slope of the sum vanishes at its maximum."""
+    rng = np.random.default_rng(0)
+    sites = gp.sites_at(np.zeros((N_DOCS, N_TOPICS)), rng.poisson(0.4, (N_DOCS, N_TOPICS)).astype(float))
+    first = hyper_of()
+    layout, free, held = Layout(2, N_TOPICS, False), first, first
+    for _ in range(8):
+        free = learn(free, sites, shared=False, n_steps=50).hyper
+        held = learn(held, sites, shared=False, n_steps=50, centre=first).hyper
+    away = layout.pack(held) - layout.pack(first)
+    assert np.abs(away).max() < 0.5 * np.abs(layout.pack(free) - layout.pack(first)).max()
+    slope = evidence_and_gradient(layout.pack(held), layout, held, sites)[1] - away / 4.0
+    assert np.abs(slope).max() < 0.3

@@ -5,7 +5,7 @@ from topoi.evaluation.completion import completion_curve
 from topoi.evaluation.empirical import empirical_likelihood, empirical_likelihood_report
 from topoi.evaluation.ep import ep_likelihood, importance_likelihood
 from topoi.evaluation.heldout import heldout, heldout_summary
-from topoi.evaluation.measures import bits_per_word
+from topoi.evaluation.measures import bits_per_word, coverage, crps
 from topoi.evaluation.particles import left_to_right
 
 __all__ = [
@@ -14,6 +14,8 @@ __all__ = [
     "classify",
     "completion_curve",
     "confusion_table",
+    "coverage",
+    "crps",
     "empirical_likelihood",
     "empirical_likelihood_report",
     "ep_likelihood",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
@@ -38,3 +40,76 @@ def bits_per_word(log_likelihood: Any, lengths: Any) -> float:
         raise ModelError(f"there are {log_p.size} log-likelihoods for {numbers.size} documents; pass one for each")
     total = float(numbers.sum())
     return float(-log_p.sum() / np.log(2.0) / total) if total > 0 else float("nan")
+
+
+def crps(draws: Any, observed: Any) -> NDArray[np.float64]:
+    """Continuous ranked probability score of predictions that are draws: E|X − x| − ½ E|X − X'|.
+
+    It is in the unit of what is predicted; for a prediction that is one number it is the absolute error. Bands that are
+    too wide cost, and so do bands that are too narrow.
+
+    Parameters
+    ----------
+    draws : array
+        Draws from the predictive distribution along the first axis, ``model.draw_shares(...)`` for one.
+    observed : array
+        What was seen; the shape of one draw.
+
+    Returns
+    -------
+    ndarray
+        The score of each entry; the lower, the better.
+
+    References
+    ----------
+    Gneiting and Raftery, Strictly proper scoring rules, prediction, and estimation, JASA 2007.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> topoi.evaluation.crps([[0.2], [0.2]], [0.5]).round(6).tolist()
+    [0.3]
+    >>> topoi.evaluation.crps([[0.0], [1.0]], [0.5]).round(6).tolist()
+    [0.25]
+    """
+    x, seen = _drawn(draws, observed)
+    n = len(x)
+    ordered = np.sort(x, axis=0)
+    # Of all pairs, the i-th smallest is the larger one i times and the smaller one n − 1 − i times.
+    weight = (2.0 * np.arange(n) - n + 1.0) / n**2
+    return np.asarray(np.abs(x - seen).mean(axis=0) - np.tensordot(weight, ordered, axes=1))
+
+
+def coverage(draws: Any, observed: Any, level: float = 0.8, slack: float = 0.0) -> float:
+    """How often a band holds what was seen: honest bands of 80 % do in about 80 % of the cases.
+
+    Parameters
+    ----------
+    draws, observed : array
+        As in ``crps``.
+    level : float
+        How much of the draws a band holds, as much below it as above.
+    slack : float
+        How far outside the band still counts, for observations that are no more exact than that.
+
+    Examples
+    --------
+    >>> import numpy as np, topoi
+    >>> draws = np.linspace(0, 1, 1001)[:, None] * np.ones(3)
+    >>> round(topoi.evaluation.coverage(draws, [0.05, 0.5, 0.95], level=0.8), 3)
+    0.333
+    """
+    if isinstance(level, bool) or not isinstance(level, numbers.Real) or not 0 < float(level) < 1:
+        raise ModelError(f"level is {level!r}; it is the probability of a band, between 0 and 1")
+    x, seen = _drawn(draws, observed)
+    lower, upper = np.quantile(x, ((1.0 - level) / 2.0, (1.0 + level) / 2.0), axis=0)
+    return float(((seen >= lower - slack) & (seen <= upper + slack)).mean())
+
+
+def _drawn(draws: Any, observed: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    x, seen = np.asarray(draws, np.float64), np.asarray(observed, np.float64)
+    if x.ndim == 0 or not len(x) or x.shape[1:] != seen.shape:
+        raise ModelError(f"draws have the shape {x.shape}, what was seen {seen.shape}; pass draws along a first axis")
+    if not (np.isfinite(x).all() and np.isfinite(seen).all()):
+        raise ModelError("draws, or what was seen, have entries that are not finite numbers")
+    return x, seen

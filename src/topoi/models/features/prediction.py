@@ -32,13 +32,13 @@ _PASSES, _TOLERANCE = 200, 1e-5
 class Belief(NamedTuple):
     """What one chain says of some documents before their words are read.
 
-    ``topic_word`` are its topics, ``dirichlet()`` a Dirichlet for each document's shares, and ``means(rows)`` the mean
-    shares of some of them; both documents × topics.
+    ``topic_word`` are its topics, ``means(rows)`` the mean shares of some documents, and ``shares(bags)`` those of all,
+    given words; documents × topics.
     """
 
     topic_word: Array
-    dirichlet: Callable[[], Array]
     means: Callable[[NDArray[np.bool_]], Array]
+    shares: Callable[[Bags], Array]
 
 
 class MetadataPredictions(Predictions):
@@ -93,7 +93,7 @@ class MetadataPredictions(Predictions):
     def transform(self, X: Any, metadata: Any = None) -> Array:  # type: ignore[override]
         """Topic shares of documents with words and metadata, documents × topics; rows sum to one.
 
-        What the metadata say is, or is projected onto, a Dirichlet; the words are folded in from there (first chain).
+        What the metadata say is the prior; the words are folded in from there (first chain).
 
         Parameters
         ----------
@@ -112,8 +112,7 @@ class MetadataPredictions(Predictions):
         """
         corpus, source = self._source(X, metadata)
         bags = Bags.from_corpus(align(corpus, self.vocabulary_, None).corpus)
-        first = self._beliefs(source)[0]
-        return self._folded(bags, first.topic_word, first.dirichlet())
+        return self._beliefs(source)[0].shares(bags)
 
     def log_likelihood(  # type: ignore[override]
         self, X: Any, given: Any = "metadata", metadata: Any = None
@@ -165,7 +164,7 @@ class MetadataPredictions(Predictions):
         for belief in self._beliefs(source):
             mixture = np.empty((corpus.n_docs, len(belief.topic_word)))
             if not blind.all():
-                mixture[:] = self._folded(given, belief.topic_word, belief.dirichlet())
+                mixture[:] = belief.shares(given)
             if blind.any():
                 mixture[blind] = belief.means(blind)
             found = np.zeros(corpus.n_docs)

@@ -26,7 +26,7 @@ class Messages:
 
     def __init__(self, hyper: Hyper, n_docs: int, damping: float) -> None:
         n_topics = len(hyper.noise)
-        self.hyper, self.damping = hyper, damping
+        self.hyper, self._began, self.damping = hyper, hyper, damping
         self.precision, self.shift = np.zeros((n_docs, n_topics)), np.zeros((n_docs, n_topics))
         self.info = {"skipped_documents": 0, "clipped_messages": 0, "clipped_dirichlets": 0, "evidence_evaluations": 0}
         self.refresh()
@@ -79,7 +79,9 @@ class Messages:
     def learn(self, shared: bool) -> None:
         """Maximise the evidence of the messages (equation 11)."""
         hyper, layout = self.hyper, Layout(len(self.hyper.shape.theta), len(self.hyper.noise), shared)
-        found = maximise(lambda x: message_evidence(x, layout, hyper, self.precision, self.shift), layout, hyper)
+        found = maximise(
+            lambda x: message_evidence(x, layout, hyper, self.precision, self.shift), layout, hyper, centre=self._began
+        )
         self.hyper = found.hyper
         self.info["evidence_evaluations"] += found.n_evaluations
         self.refresh()

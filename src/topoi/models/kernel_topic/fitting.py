@@ -156,6 +156,7 @@ class Process:
 
     def __init__(self, hyper: Hyper, y: Array, schedule: Schedule, each: Each) -> None:
         self.hyper, self.y, self._schedule, self._each = hyper, y, schedule, each
+        self._began = hyper
         self.prior = hyper.prior()
         self.a = start_at(self.prior, y, each)
         self.info = {"newton_steps": 0, "newton_unfinished": 0, "evidence_evaluations": 0, "evidence_steps": 0}
@@ -173,7 +174,8 @@ class Process:
         """Maximise the evidence with the sites at y; y stays."""
         if not self._schedule.learns:
             return
-        found = learn(self.hyper, sites_at(self.y, counts), self._schedule.shared_amplitude, self._each)
+        sites, shared = sites_at(self.y, counts), self._schedule.shared_amplitude
+        found = learn(self.hyper, sites, shared, self._each, centre=self._began)
         self.hyper, self.prior = found.hyper, found.hyper.prior()
         self.a = start_at(self.prior, self.y, self._each)
         self.info["evidence_evaluations"] += found.n_evaluations

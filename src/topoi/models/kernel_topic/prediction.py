@@ -8,15 +8,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from topoi.corpus.corpus import Corpus
+from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
+from topoi.models.aspect.state import Bags
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
 from topoi.models.features.table import FeatureTable, as_source
-from topoi.models.kernel_topic.laplace_bridge import project
-from topoi.models.kernel_topic.posterior import BridgePosterior, LaplacePosterior, mean_shares, share_draws
+from topoi.models.kernel_topic.folding_in import fold_in
+from topoi.models.kernel_topic.posterior import N_DRAWS, BridgePosterior, LaplacePosterior, mean_shares, share_draws
+from topoi.models.ranges import for_rows
+from topoi.models.validation import whole_number
 
 Array = NDArray[np.float64]
 
@@ -60,7 +65,22 @@ class KernelPredictions(MetadataPredictions):
         def means(rows: NDArray[np.bool_]) -> Array:
             return mean_shares(mean[rows], covariance[rows])
 
-        return [Belief(self.topic_word_, lambda: project(mean, covariance), means)]
+        def shares(bags: Bags) -> Array:
+            return self._with_words(bags, mean, covariance)
+
+        return [Belief(self.topic_word_, means, shares)]
+
+    def _with_words(self, bags: Bags, mean: Array, covariance: Array) -> Array:
+        """Documents are folded in on several threads; none changes what another becomes."""
+        found = np.empty_like(mean)
+
+        def run(first: int, last: int) -> None:
+            rows = slice(first, last)
+            found[rows] = fold_in(bags.part(first, last), self.topic_word_, mean[rows], covariance[rows])
+
+        with threadpool_limits(limits=1, user_api="blas"):
+            for_rows(run, np.diff(bags.doc_start), resolve_jobs(self.n_jobs))
+        return found
 
     def _as_metadata(self, metadata: Any) -> Any:
         return metadata if self.table_ is None else as_source(metadata)
@@ -110,3 +130,30 @@ class KernelPredictions(MetadataPredictions):
             found[0, d] = draws.mean(axis=0)
             found[1:, d] = np.quantile(draws, (tail, 1.0 - tail), axis=0)
         return shares_frame(features, [] if self.table_ is None else self.table_.names, found)
+
+    def draw_shares(self, features: Any, n_draws: int = N_DRAWS, noise: bool = True, diagonal: Any = None) -> Array:
+        """Topic shares that ``predict`` sums up: points that stand for what is believed, always the same ones.
+
+        Parameters
+        ----------
+        features, noise, diagonal
+            As in ``predict``.
+        n_draws : int
+            How many; an odd number is made even, since every point has its mirror image.
+
+        Returns
+        -------
+        ndarray
+            Draws × rows × topics; topics of one draw sum to one.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun"] * 9, ["gene"] * 9] * 10, metadata={"venue": ["A", "B"] * 10})
+        >>> model = topoi.KernelTopicModel(2, features=["venue"], n_iter=30, n_warmup=20, random_state=0).fit(corpus)
+        >>> model.draw_shares({"venue": ["A", "B", "B"]}, 500).shape
+        (500, 3, 2)
+        """
+        n_draws = whole_number("n_draws", n_draws, 2)
+        mean, covariance = self._belief(features, noise, diagonal)
+        return np.stack([share_draws(*each, n_draws) for each in zip(mean, covariance, strict=True)], axis=1)

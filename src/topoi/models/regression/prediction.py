@@ -43,7 +43,11 @@ class RegressionPredictions(MetadataPredictions):
 
     def _beliefs(self, source: Any) -> list[Belief]:
         design = self.design_.matrix(source)
-        return [_belief(chain.topic_word, alpha_rows(design, chain.coefficients)) for chain in self.chains_]
+        return [self._belief(chain.topic_word, alpha_rows(design, chain.coefficients)) for chain in self.chains_]
+
+    def _belief(self, topic_word: Array, alpha: Array) -> Belief:
+        mean = alpha / alpha.sum(axis=1, keepdims=True)
+        return Belief(topic_word, lambda rows: mean[rows], lambda bags: self._folded(bags, topic_word, alpha))
 
     def _covariance(self) -> Array:
         """That of the first chain's coefficients; made when first asked for."""
@@ -128,11 +132,6 @@ class RegressionPredictions(MetadataPredictions):
                 draws = _share_draws(np.log(alpha[d]), here, noise)
                 found[1:, d] = np.quantile(draws, (tail, 1.0 - tail), axis=0)
         return shares_frame(source, self.design_.names, found)
-
-
-def _belief(topic_word: Array, alpha: Array) -> Belief:
-    mean = alpha / alpha.sum(axis=1, keepdims=True)
-    return Belief(topic_word, lambda: alpha, lambda rows: mean[rows])
 
 
 def _share_draws(mean: Array, spread: Array, noise: bool) -> Array:
