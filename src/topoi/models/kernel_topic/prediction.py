@@ -15,7 +15,13 @@ from topoi.models.author_topic.state import AuthorLists
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
 from topoi.models.features.table import FeatureTable, as_source
 from topoi.models.kernel_topic.laplace_bridge import project
-from topoi.models.kernel_topic.posterior import BridgePosterior, LaplacePosterior, mean_shares, share_draws
+from topoi.models.kernel_topic.posterior import (
+    BridgePosterior,
+    LaplacePosterior,
+    LargePosterior,
+    mean_shares,
+    share_draws,
+)
 
 Array = NDArray[np.float64]
 
@@ -24,7 +30,7 @@ class KernelPredictions(MetadataPredictions):
     """Predictions of a fitted kernel topic model; nothing in them is random."""
 
     table_: FeatureTable | None
-    _posterior: LaplacePosterior | BridgePosterior
+    _posterior: LaplacePosterior | LargePosterior | BridgePosterior
 
     def _lists_for(self, corpus: Corpus) -> AuthorLists:
         return AuthorLists.private(corpus.n_docs)
@@ -34,7 +40,7 @@ class KernelPredictions(MetadataPredictions):
         check_is_fitted(self, "n_iter_")
         shape = self._posterior.hyper.shape
         if self.table_ is not None:
-            return self._posterior.new(*shape.cross(self.table_.encode(features)), noise)
+            return self._posterior.new(self.table_.encode(features), noise)
         n_train = len(shape.coordinates)
         try:
             cross = np.asarray(features, np.float64)
@@ -45,7 +51,7 @@ class KernelPredictions(MetadataPredictions):
                 f"the model's kernel is a matrix: pass the similarities of new documents to the {n_train} training "
                 "documents, new × training"
             )
-        return self._posterior.new(*shape.cross(cross, diagonal), noise)
+        return self._posterior.new(cross, noise, diagonal)
 
     def _beliefs(self, source: Any) -> list[Belief]:
         mean, covariance = self._belief(source)
