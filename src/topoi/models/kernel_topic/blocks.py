@@ -23,9 +23,13 @@ _MOST_RELATED = 20
 def choose_blocks(
     operator: Operator, n_docs: int, seed: int, n_blocks: int = N_BLOCKS, size: int = BLOCK_SIZE
 ) -> list[Places]:
-    """Disjoint sets of documents: some at random, each with those that have a name in common with it."""
+    """Disjoint sets of documents: some at random, each with those that have a name in common with it.
+
+    Where there are no more documents than in one block, that is all of them.
+    """
     rng = np.random.default_rng([seed, n_docs])
-    size = min(size, max(n_docs // n_blocks, 2))
+    size = min(size, n_docs)
+    n_blocks = min(n_blocks, n_docs // size)
     free = np.ones(n_docs, bool)
     waiting = iter(rng.permutation(n_docs))
     blocks = []
@@ -40,7 +44,7 @@ def choose_blocks(
             if len(block) == size:
                 break
         blocks.append(np.sort(np.array(block, np.int64)))
-    return [block for block in blocks if len(block) > 1]
+    return blocks
 
 
 def some_sites(sites: Sites, docs: Places) -> Sites:

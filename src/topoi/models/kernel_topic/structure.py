@@ -3,7 +3,7 @@
 Documents that share no name are all at distance 1 in names. What ``Proximity`` says of such a pair depends on the other
 features alone, of which there are few distinct values: years, say. So the matrix is Z T Zᵀ + S: Z tells which value
 each document has, T is the kernel between the values at names that differ, and S is sparse: what pairs that do share a
-name have in addition.
+name have in addition. Documents without any name are alike in that; having none is part of the value.
 """
 
 from __future__ import annotations
@@ -35,18 +35,23 @@ _SHARING = 0.5
 
 
 class Pairs(NamedTuple):
-    """Pairs that share a name, in rows: of each the squared distance in every feature, unscaled."""
+    """Pairs that share a name, in rows: of each the squared distance in every feature, unscaled.
+
+    ``far`` is what it would be if the pair shared none.
+    """
 
     start: NDArray[np.int64]
     other: NDArray[np.int64]
     squares: Array
+    far: NDArray[np.float32]
 
 
 class Structure(NamedTuple):
     """What does not change when length scales are learned.
 
-    ``named`` says of each feature of the kernel whether its names make the sparse part; ``points`` are the distinct
-    values of the others, one array per feature, and ``value`` tells which of them a document has.
+    ``named`` says of each feature of the kernel whether its names make the sparse part. ``points`` are the distinct
+    values, one array per feature: coordinates, or for such names whether there are none; ``value`` tells which of them
+    a document has.
     """
 
     blocks: list[slice]
@@ -65,18 +70,29 @@ class Structure(NamedTuple):
         if not all(isinstance(column, Names | Number) for column in columns):
             return None
         blocks = [slice(*block) for block in kernel.blocks]
-        n_pairs = [_n_pairs(table.coordinates[:, block]) for block in blocks]
+        n_pairs = [_n_pairs(column, table.coordinates[:, b]) for column, b in zip(columns, blocks, strict=True)]
         named = [_makes_pairs(column, n) for column, n in zip(columns, n_pairs, strict=True)]
         if sum(n for n, is_named in zip(n_pairs, named, strict=True) if is_named) > MOST_PAIRS:
             return None
-        smooth = [as_dense(table.coordinates[:, b]) for b, is_named in zip(blocks, named, strict=True) if not is_named]
-        first, value = _distinct(smooth, table.coordinates.shape[0])
+        parts = value_parts(blocks, named, table.coordinates)
+        _, first, value = np.unique(np.hstack(parts), axis=0, return_index=True, return_inverse=True)
         pairs = _pairs(blocks, named, table.coordinates, table.coordinates, itself=False)
-        return cls(blocks, named, table.coordinates, [part[first] for part in smooth], value, pairs)
+        return cls(blocks, named, table.coordinates, [part[first] for part in parts], value.ravel(), pairs)
 
 
-def _n_pairs(rows: csr_matrix) -> int:
-    return int((np.bincount(rows.indices, minlength=1).astype(np.float64) ** 2).sum())
+def value_parts(blocks: list[slice], named: list[bool], rows: Any) -> list[Array]:
+    """What each feature adds to documents' values: its coordinates, or for names whether there are none."""
+    # The last coordinates of names are for documents without any, and for names that no training document has.
+    return [
+        np.sqrt(2.0) * as_dense(rows[:, b.stop - 2 : b.stop - 1]) if is_named else as_dense(rows[:, b])
+        for b, is_named in zip(blocks, named, strict=True)
+    ]
+
+
+def _n_pairs(column: Any, rows: Any) -> int:
+    if not isinstance(column, Names):
+        return 0
+    return int((np.bincount(rows.indices, minlength=column.width)[:-2].astype(np.float64) ** 2).sum())
 
 
 def _makes_pairs(column: Any, n_pairs: int) -> bool:
@@ -86,17 +102,12 @@ def _makes_pairs(column: Any, n_pairs: int) -> bool:
     return not (column.single and len(column.levels) <= _MOST_LEVELS and n_pairs > MOST_PAIRS // 4)
 
 
-def _distinct(parts: list[Array], n_docs: int) -> tuple[Places, Places]:
-    """Where each distinct row occurs first, and which of them every document has."""
-    if not parts:
-        return np.zeros(1, np.int64), np.zeros(n_docs, np.int64)
-    _, first, value = np.unique(np.hstack(parts), axis=0, return_index=True, return_inverse=True)
-    return first, value.ravel()
-
-
 def _pairs(blocks: list[slice], named: list[bool], rows: Any, others: Any, itself: bool) -> Pairs:
     """All pairs of a row and another that share a name; with ``itself``, also those at the same place."""
-    alike = [rows[:, b] @ others[:, b].T if is_named else None for b, is_named in zip(blocks, named, strict=True)]
+    alike = [
+        rows[:, b.start : b.stop - 2] @ others[:, b.start : b.stop - 2].T if is_named else None
+        for b, is_named in zip(blocks, named, strict=True)
+    ]
     joint = csr_matrix((rows.shape[0], others.shape[0]))
     for each in alike:
         joint = joint if each is None else joint + each
@@ -106,17 +117,18 @@ def _pairs(blocks: list[slice], named: list[bool], rows: Any, others: Any, itsel
     other = joint.indices.astype(np.int64)
     if not itself:
         one, other = one[one != other], other[one != other]
-    squares = np.empty((len(blocks), len(one)))
-    for i, (block, similar) in enumerate(zip(blocks, alike, strict=True)):
+    squares, far = np.empty((len(blocks), len(one))), np.empty((len(blocks), len(one)), np.float32)
+    values = zip(value_parts(blocks, named, rows), value_parts(blocks, named, others), strict=True)
+    for i, (similar, (mine, theirs)) in enumerate(zip(alike, values, strict=True)):
         if similar is None:
-            away = as_dense(rows[:, block])[one] - as_dense(others[:, block])[other]
-            squares[i] = (away**2).sum(axis=1)
+            squares[i] = ((mine[one] - theirs[other]) ** 2).sum(axis=1)
         else:
+            far[i] = 1.0 - (mine[one] * theirs[other])[:, 0]
             # Rows have the length 1/√2; where all names are the same the distance is zero, exactly.
-            found = 1.0 - 2.0 * np.asarray(similar[one, other]).ravel()
+            found = far[i] - 2.0 * np.asarray(similar[one, other]).ravel()
             squares[i] = np.where(found > 1e-9, found, 0.0)
     start = np.concatenate(([0], np.cumsum(np.bincount(one, minlength=rows.shape[0]))))
-    return Pairs(start.astype(np.int64), other, squares)
+    return Pairs(start.astype(np.int64), other, squares, far[named])
 
 
 class _Scaled:
@@ -125,20 +137,31 @@ class _Scaled:
     def __init__(self, structure: Structure, kernel: Proximity) -> None:
         self.structure, self.kernel = structure, kernel
         self._weights = 1.0 / np.atleast_1d(kernel.length_scale) ** 2
-        self._named = np.array(structure.named)
-        self.n_points = len(structure.points[0]) if structure.points else 1
+        self.n_points = len(structure.points[0])
 
-    def smooth(self, parts: list[Array], n_rows: int) -> Array:
+    def smooth(self, parts: list[Array]) -> Array:
         """T between some values, one array per feature, and all distinct ones."""
-        q = np.full((n_rows, self.n_points), self._weights[self._named].sum())
-        for weight, some, points in zip(self._weights[~self._named], parts, self.structure.points, strict=True):
-            q += weight * squared_distances(some, points)
+        q = np.zeros((len(parts[0]), self.n_points))
+        features = zip(self._weights, self.structure.named, parts, self.structure.points, strict=True)
+        for weight, named, some, points in features:
+            q += weight * (1.0 - some @ points.T if named else squared_distances(some, points))
         return self.kernel.profile(q)
+
+    def own(self) -> Array:
+        """T between each distinct value and itself."""
+        named = [w * (1.0 - points[:, 0] ** 2) for w, points in self._terms(self.structure.points)]
+        return self.kernel.profile(np.sum(named, axis=0) if named else np.zeros(self.n_points))
+
+    def _terms(self, rows: Any) -> list[tuple[float, Any]]:
+        return [(w, row) for w, named, row in zip(self._weights, self.structure.named, rows, strict=True) if named]
 
     def extra(self, pairs: Pairs) -> Array:
         """What each pair that shares a name has beyond T."""
-        far = np.where(self._named[:, None], 1.0, pairs.squares)
-        return self.kernel.profile(self._weights @ pairs.squares) - self.kernel.profile(self._weights @ far)
+        near = self._weights @ pairs.squares
+        far = near.copy()
+        for (weight, squares), apart in zip(self._terms(pairs.squares), pairs.far, strict=True):
+            far += weight * (apart - squares)
+        return self.kernel.profile(near) - self.kernel.profile(far)
 
 
 class StructuredOperator:
@@ -163,8 +186,7 @@ class StructuredOperator:
         self.structure, self._scaled = structure, _Scaled(structure, kernel)
         self.value, n_points = structure.value, self._scaled.n_points
         pairs, n_docs = structure.pairs, len(structure.value)
-        own = float(self._scaled.smooth([p[:1] for p in structure.points], 1)[0, 0])
-        self.factor = pivoted_factor(np.full(n_points, own), self._column, _MOST_COLUMNS)
+        self.factor = pivoted_factor(self._scaled.own(), self._column, _MOST_COLUMNS)
         self.rest = np.maximum(1.0 - (self.factor**2).sum(axis=1), 0.0)[self.value]
         self._sparse = csr_matrix((self._scaled.extra(pairs), pairs.other, pairs.start), shape=(n_docs, n_docs))
         # Documents of one value in an order that is random, but always the same: any few stand for all.
@@ -174,7 +196,7 @@ class StructuredOperator:
         self._members: Any = csr_matrix((np.ones(n_docs), self._order, self._start), shape=(n_points, n_docs))
 
     def _column(self, point: int) -> Array:
-        return self._scaled.smooth([p[point : point + 1] for p in self.structure.points], 1)[0]
+        return self._scaled.smooth([p[point : point + 1] for p in self.structure.points])[0]
 
     def times(self, columns: Array, each: Each = serially) -> Array:
         """The matrix times columns; O((pairs + documents + values × columns of the factor) × columns)."""
@@ -235,11 +257,11 @@ class StructuredCross:
     def __init__(self, operator: StructuredOperator, coordinates: Any) -> None:
         structure, scaled = operator.structure, operator._scaled
         n_new, n_docs = coordinates.shape[0], len(structure.value)
-        parts = [
-            as_dense(coordinates[:, b]) for b, named in zip(structure.blocks, structure.named, strict=True) if not named
-        ]
         pairs = _pairs(structure.blocks, structure.named, coordinates, structure.coordinates, itself=True)
-        self._operator, self._smooth = operator, scaled.smooth(parts, n_new)
+        self._operator, self._smooth = (
+            operator,
+            scaled.smooth(value_parts(structure.blocks, structure.named, coordinates)),
+        )
         self._sparse = csr_matrix((scaled.extra(pairs), pairs.other, pairs.start), shape=(n_new, n_docs))
         self.own = np.ones(n_new)
 
