@@ -96,7 +96,7 @@ def test_predictions_are_scikit_learns(noise: bool) -> None:
         state.visit(d, counts)
     posterior = BridgePosterior(state.hyper, state.precision, state.shift, counts.doc_topic)
     x, new = state.hyper.shape.coordinates, np.array([[1950.0], [2100.0]])
-    mean, covariance = posterior.new(*state.hyper.shape.cross(new), noise)
+    mean, covariance = posterior.new(new, noise)
     for k in range(N_TOPICS):
         kernel = ConstantKernel(state.hyper.amplitude[k]) * RBF(20.0) + ConstantKernel(4.0)
         # The document's own noise and its message's variance add up.

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from topoi.corpus.authors import author_names
 from topoi.corpus.metadata import parse_date
@@ -88,16 +89,23 @@ class Names:
 
     def coordinates(self, values: Sequence[Any]) -> NDArray[np.float64]:
         """Rows of length 1/√2 that point where the document's names are."""
+        return np.asarray(self.sparse_coordinates(values).toarray())
+
+    def sparse_coordinates(self, values: Sequence[Any]) -> csr_matrix:
+        """The same without the zeros, which are nearly all there is where names are many."""
         place = {level: i for i, level in enumerate(self.levels)}
-        rows = as_names(values, self.single)
-        found = np.zeros((len(rows), self.width))
-        for d, names in enumerate(rows):
-            for each in names:
-                found[d, place.get(each, len(place) + 1)] += 1.0
-            if not names:
-                found[d, len(place)] = 1.0
-        found[:, -1] = np.sqrt(found[:, -1])
-        return np.asarray(found / np.sqrt(2.0 * (found**2).sum(axis=1, keepdims=True)))
+        rows = []
+        for names in as_names(values, self.single):
+            row = {place[each]: 1.0 for each in names if each in place}
+            if len(row) < len(names):
+                row[len(place) + 1] = float(np.sqrt(len(names) - len(row)))
+            rows.append(row or {len(place): 1.0})
+        start = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
+        where = np.array([at for row in rows for at in row], np.int64)
+        value = np.array([each for row in rows for each in row.values()])
+        length = np.sqrt(2.0 * np.array([sum(each**2 for each in row.values()) for row in rows]))
+        value /= np.repeat(length, np.diff(start))
+        return csr_matrix((value, where, start), shape=(len(rows), self.width))
 
     @property
     def length_scale(self) -> tuple[float, float, float]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack, issparse
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
@@ -48,20 +49,24 @@ class FeatureTable(NamedTuple):
     """
 
     columns: list[Column]
-    coordinates: NDArray[np.float64]
+    coordinates: Any
 
     @classmethod
-    def learn(cls, corpus: Corpus, features: Any) -> FeatureTable:
-        """Read the features of a corpus. ``features`` are names of columns, or a mapping of names to kinds."""
+    def learn(cls, corpus: Corpus, features: Any, sparse: bool = False) -> FeatureTable:
+        """Read the features of a corpus. ``features`` are names of columns, or a mapping of names to kinds.
+
+        With ``sparse`` the coordinates, here and of new documents, are held without their zeros: tens of thousands of
+        authors have a coordinate each.
+        """
         columns: list[Column] = []
-        parts: list[NDArray[np.float64]] = []
+        parts: list[Any] = []
         for name, kind in wanted(features).items():
             values = values_of(corpus, name)
             kind = kind or kind_of(corpus, name, values)
-            column, part = _learned(corpus, name, kind, values)
+            column, part = _learned(corpus, name, kind, values, sparse)
             columns.append(column)
             parts.append(part)
-        return cls(columns, np.ascontiguousarray(np.hstack(parts)))
+        return cls(columns, side_by_side(parts, sparse))
 
     @property
     def names(self) -> list[str]:
@@ -82,17 +87,17 @@ class FeatureTable(NamedTuple):
         self.block(name)
         return self.columns[self.names.index(name)]
 
-    def encode(self, source: Any) -> NDArray[np.float64]:
-        """Coordinates of new documents: a corpus, a frame, or a mapping of columns."""
-        frame = as_source(source)
-        parts = []
+    def encode(self, source: Any) -> Any:
+        """Coordinates of new documents: a corpus, a frame, or a mapping of columns; sparse if the table's are."""
+        frame, sparse = as_source(source), is_sparse(self.coordinates)
+        parts: list[Any] = []
         for column in self.columns:
             values = values_of(frame, column.name)
             if isinstance(column, Links):
-                parts.append(column.new_coordinates(values, self.coordinates[:, self.block(column.name)]))
+                parts.append(column.new_coordinates(values, as_dense(self.coordinates[:, self.block(column.name)])))
             else:
-                parts.append(column.coordinates(values))
-        return np.ascontiguousarray(np.hstack(parts))
+                parts.append(_rows(column, values, sparse))
+        return side_by_side(parts, sparse)
 
     def unknown(self, source: Any) -> dict[str, int]:
         """In how many documents each feature is missing, or unknown."""
@@ -104,10 +109,12 @@ class FeatureTable(NamedTuple):
         return [as_plain(column) for column in self.columns]
 
     @classmethod
-    def from_plain(cls, plain: list[dict[str, Any]], coordinates: NDArray[np.float64]) -> FeatureTable:
-        """The table that ``to_plain`` described."""
+    def from_plain(cls, plain: list[dict[str, Any]], coordinates: Any) -> FeatureTable:
+        """The table that ``to_plain`` described; without coordinates it has columns only."""
         columns = [from_plain(each) for each in plain]
-        if coordinates.ndim != 2 or coordinates.shape[1] != sum(column.width for column in columns):
+        if coordinates is not None and (
+            coordinates.ndim != 2 or coordinates.shape[1] != sum(column.width for column in columns)
+        ):
             raise ModelError("the features' coordinates do not fit their columns")
         return cls(columns, coordinates)
 
@@ -200,7 +207,7 @@ def _kind_of_texts(values: Sequence[Any]) -> str:
     return "category"
 
 
-def _learned(corpus: Corpus, name: str, kind: str, values: Sequence[Any]) -> tuple[Column, NDArray[np.float64]]:
+def _learned(corpus: Corpus, name: str, kind: str, values: Sequence[Any], sparse: bool) -> tuple[Column, Any]:
     if kind == "links":
         return Links.learn(name, values, corpus.documents["id"].tolist())
     if kind in ("number", "date"):
@@ -209,4 +216,27 @@ def _learned(corpus: Corpus, name: str, kind: str, values: Sequence[Any]) -> tup
     if all(is_missing(value) or (isinstance(value, list) and not value) for value in values):
         raise ModelError(f"feature {name!r} has no value in any document; leave it out")
     names = Names.learn(name, values, kind == "category")
-    return names, names.coordinates(values)
+    return names, _rows(names, values, sparse)
+
+
+def _rows(column: Number | Names, values: Sequence[Any], sparse: bool) -> Any:
+    if sparse and isinstance(column, Names):
+        return column.sparse_coordinates(values)
+    return column.coordinates(values)
+
+
+def side_by_side(parts: list[Any], sparse: bool) -> Any:
+    """Columns of coordinates as one array, or one sparse matrix."""
+    return (
+        csr_matrix(hstack([csr_matrix(part) for part in parts])) if sparse else np.ascontiguousarray(np.hstack(parts))
+    )
+
+
+def is_sparse(coordinates: Any) -> bool:
+    """Whether coordinates are held without their zeros."""
+    return bool(issparse(coordinates))
+
+
+def as_dense(coordinates: Any) -> NDArray[np.float64]:
+    """Coordinates with their zeros."""
+    return np.asarray(coordinates.toarray() if is_sparse(coordinates) else coordinates)

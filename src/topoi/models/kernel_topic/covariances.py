@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from topoi.errors import ModelError
+from topoi.models.features.table import as_dense, is_sparse
 
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -78,17 +79,13 @@ class Proximity(Kernel):
 
     def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
         """The kernel's matrix and, if asked for, its gradient by the logs of alpha and length scales."""
-        squares = self._squares(np.asarray(X), np.asarray(X if Y is None else Y))
+        squares = self._squares(X, X if Y is None else Y)
         q = np.sum(squares, axis=0)
-        if np.isinf(self.alpha):
-            value = np.exp(-0.5 * q)
-            by_scale = value
-        else:
-            base = 1.0 + q / (2.0 * self.alpha)
-            value = base ** (-self.alpha)
-            by_scale = value / base
+        value = self.profile(q)
         if not eval_gradient:
             return value
+        base = 1.0 + q / (2.0 * self.alpha)
+        by_scale = value / base
         parts = []
         if not self.hyperparameter_alpha.fixed:
             parts.append(value * (0.5 * q / base - self.alpha * np.log(base)))
@@ -96,10 +93,17 @@ class Proximity(Kernel):
             parts += [square * by_scale for square in squares]
         return value, np.stack(parts, axis=-1) if parts else np.empty((*value.shape, 0))
 
-    def _squares(self, X: NDArray[np.float64], Y: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    def profile(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The kernel's value where the squared distances, in length scales, sum to ``q``."""
+        if np.isinf(self.alpha):
+            return np.asarray(np.exp(-0.5 * q))
+        return np.asarray((1.0 + q / (2.0 * self.alpha)) ** (-self.alpha))
+
+    def _squares(self, X: Any, Y: Any) -> list[NDArray[np.float64]]:
         """Each feature's squared distances, in its length scale."""
         if self.blocks is None:
             raise ModelError("this kernel has not met its features; give it to a KernelTopicModel")
+        X, Y = (each if is_sparse(each) else np.asarray(each) for each in (X, Y))
         scales = np.atleast_1d(self.length_scale)
         return [
             squared_distances(X[:, first:last], Y[:, first:last]) / scale**2
@@ -108,7 +112,7 @@ class Proximity(Kernel):
 
     def diag(self, X: Any) -> NDArray[np.float64]:
         """Ones."""
-        return np.ones(len(X))
+        return np.ones(X.shape[0] if is_sparse(X) else len(X))
 
     def is_stationary(self) -> bool:
         """It depends on distances only."""
@@ -125,13 +129,14 @@ def _scalar(name: str, bounds: Any) -> Hyperparameter:
     return Hyperparameter(name, "numeric", bounds)
 
 
-def squared_distances(X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Squared Euclidean distances between rows; exactly zero between the same ones."""
+def squared_distances(X: Any, Y: Any) -> NDArray[np.float64]:
+    """Squared Euclidean distances between rows, dense or sparse; exactly zero between the same ones."""
     from scipy.spatial.distance import cdist
 
     if X.shape[1] <= 8:
-        return np.asarray(cdist(X, Y, "sqeuclidean"))
-    found = (X**2).sum(axis=1)[:, None] + (Y**2).sum(axis=1) - 2.0 * X @ Y.T
+        return np.asarray(cdist(as_dense(X), as_dense(Y), "sqeuclidean"))
+    lengths = [np.asarray((each.multiply(each) if is_sparse(each) else each**2).sum(axis=1)).ravel() for each in (X, Y)]
+    found = lengths[0][:, None] + lengths[1] - 2.0 * as_dense(X @ Y.T)
     return np.where(found > 1e-9, found, 0.0)
 
 
@@ -196,7 +201,8 @@ class On(Kernel):
     def _seen(self, X: Any) -> NDArray[np.float64]:
         if self.columns is None:
             raise ModelError("this kernel has not met its features; give it to a KernelTopicModel")
-        return np.ascontiguousarray(np.asarray(X)[:, list(self.columns)])
+        seen = (X if is_sparse(X) else np.asarray(X))[:, list(self.columns)]
+        return np.ascontiguousarray(as_dense(seen))
 
     def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
         """The inner kernel's matrix for these features."""

@@ -22,20 +22,19 @@ from topoi.models.aspect.state import Bags, Parameters
 from topoi.models.base import FittedModel
 from topoi.models.features.table import FeatureTable
 from topoi.models.kernel_topic.bridge import fit_bridge
-from topoi.models.kernel_topic.evidence import Hyper, Shape
+from topoi.models.kernel_topic.evidence import Hyper
 from topoi.models.kernel_topic.fitting import Counts, Schedule, Watch, each_topic, fit_laplace
-from topoi.models.kernel_topic.kernel_forms import as_kernel, bind, checked_similarities, from_plain, to_plain
+from topoi.models.kernel_topic.kernel_forms import as_kernel, to_plain
 from topoi.models.kernel_topic.laplace_bridge import from_expected_logs
-from topoi.models.kernel_topic.posterior import BridgePosterior, LaplacePosterior, mean_shares
+from topoi.models.kernel_topic.posterior import BridgePosterior, LaplacePosterior, LargePosterior, mean_shares
 from topoi.models.kernel_topic.prediction import KernelPredictions
 from topoi.models.kernel_topic.simulate import simulate_kernel_topics
+from topoi.models.kernel_topic.solvers import SOLVERS, Setup, announce, coordinate_arrays, set_up, stored_setup
 from topoi.models.tables import Tables
 from topoi.models.topic_rows import topic_tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
 Array = NDArray[np.float64]
-# Beyond, a single matrix between all documents takes 200 MB, and there are two for every topic.
-MOST_DOCUMENTS = 5000
 
 
 class KernelTopicModel(Tables, KernelPredictions, FittedModel):
@@ -58,6 +57,10 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
     inference : {"laplace", "bridge"}
         Newton's method on the joint posterior of all documents; or the scheme of the paper, messages between
         Dirichlet and Gaussian beliefs, which may drift (see the page on kernel topics).
+    solver : {"auto", "exact", "iterative"}
+        How the process is solved: by factors of all matrices, for some thousand documents; or by iterations on the
+        same kernel, for tens of thousands, with hyper-parameters learned on blocks of documents. By itself, above
+        2,000 documents.
     amplitude : {"per-topic", "shared"}
         Whether topics differ in how far they swing. The kernel's shape is shared in any case.
     learn_kernel : bool
@@ -122,6 +125,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         features: Any = None,
         kernel: Any = None,
         inference: str = "laplace",
+        solver: str = "auto",
         amplitude: str = "per-topic",
         learn_kernel: bool = True,
         noise: Any = 0.5,
@@ -140,6 +144,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         self.features = features
         self.kernel = kernel
         self.inference = inference
+        self.solver = solver
         self.amplitude = amplitude
         self.learn_kernel = learn_kernel
         self.noise = noise
@@ -156,6 +161,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
 
     def _checked_settings(self) -> None:
         choice("inference", self.inference, ("laplace", "bridge"))
+        choice("solver", self.solver, SOLVERS)
         choice("amplitude", self.amplitude, ("per-topic", "shared"))
         choice("learn_kernel", self.learn_kernel, (False, True))
         whole_number("n_topics", self.n_topics, 2)
@@ -175,7 +181,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         Parameters
         ----------
         X : Corpus
-            At most 5,000 documents: the cost is cubic in their number.
+            The documents. Beyond 2,000 of them the process is solved by iterations (``solver``).
         y : None
             Ignored; scikit-learn's convention.
         callback : callable, optional
@@ -190,30 +196,32 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         """
         self._checked_settings()
         corpus, n_topics = self._checked_corpus(X), self.n_topics
-        table, shape = self._shape(corpus)
+        setup = self._setup(corpus)
+        announce(setup, self.solver, corpus.n_docs)
         seed, jobs, begin = resolve_seed(self.random_state), resolve_jobs(self.n_jobs), time.perf_counter()
         noise = positive_vector("noise", self.noise, n_topics, "n_topics")
-        hyper = Hyper(shape, np.ones(n_topics), noise)
+        hyper = Hyper(setup.shape, np.ones(n_topics), noise)
         schedule = Schedule(
             self.n_iter, self.n_warmup, self.process_every, self.learn_every, self.evaluate_every, seed,
             self.amplitude == "shared", self.learn_kernel,
         )  # fmt: skip
         counts = Counts(Bags.from_corpus(corpus), corpus.n_words, n_topics, seed, float(self.beta))
-        posterior: LaplacePosterior | BridgePosterior
+        posterior: LaplacePosterior | LargePosterior | BridgePosterior
         with (
             each_topic(jobs, n_topics) as each,
             Watch(type(self).__name__, self.progress, schedule, corpus.n_tokens, callback) as watch,
         ):
             if self.inference == "laplace":
-                process, sweep = fit_laplace(counts, hyper, schedule, watch, each)
-                posterior, info = LaplacePosterior(process.hyper, process.y, counts.doc_topic, jobs), process.info
+                process, sweep = fit_laplace(counts, schedule, watch, lambda y: setup.process(hyper, y, schedule, each))
+                posterior = setup.posterior(process.hyper, process.y, process.a, counts.doc_topic, jobs)
+                info = process.info
             else:
                 messages, sweep = fit_bridge(counts, hyper, schedule, watch, float(self.damping))
                 rest = messages.precision, messages.shift, counts.doc_topic, jobs
                 posterior, info = BridgePosterior(messages.hyper, *rest), messages.info
         # Nothing of an earlier fit is touched before here: a fit that fails leaves it whole.
         self._settings = self.get_params(deep=False)
-        self._accept(corpus, table, posterior, counts.topic_word, seed)
+        self._accept(corpus, setup.table, posterior, counts.topic_word, seed)
         self.n_iter_, self.trace_ = sweep, trace_frame([watch.trace], corpus.n_tokens)
         self.fit_info_ = {
             "model": type(self).__name__,
@@ -222,7 +230,8 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
             "n_chains": 1,
             "interrupted": watch.interrupted,
             "seconds": time.perf_counter() - begin,
-            "missing": {} if table is None else table.unknown(corpus),
+            "missing": {} if setup.table is None else setup.table.unknown(corpus),
+            **setup.info,
             **info,
         }
         return self
@@ -232,36 +241,25 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
             raise ModelError(f"pass a topoi.Corpus, which has metadata, not {type(corpus).__name__}")
         if corpus.n_docs < 2 or corpus.n_words == 0:
             raise ModelError(f"the corpus has {corpus.n_docs} documents and {corpus.n_words} words: nothing to fit")
-        if corpus.n_docs > MOST_DOCUMENTS:
-            raise ModelError(
-                f"the corpus has {corpus.n_docs:,} documents; exact inference takes time cubic in their number and is "
-                f"limited to {MOST_DOCUMENTS:,}: fit a sample, corpus.split(test_size=...), or whole years as documents"
-            )
         return corpus
 
-    def _shape(self, corpus: Corpus) -> tuple[FeatureTable | None, Shape]:
-        if isinstance(self.kernel, np.ndarray | list):
-            if self.features is not None:
-                raise ModelError("kernel is a matrix and features are named; a matrix needs no features")
-            return None, Shape(None, checked_similarities(self.kernel, corpus.n_docs))
-        if self.features is None:
-            raise ModelError('features is not given; name columns of corpus.documents, features=["year"] for one')
-        table = FeatureTable.learn(corpus, self.features)
-        return table, Shape(bind(as_kernel(self.kernel), table), table.coordinates)
+    def _setup(self, corpus: Corpus) -> Setup:
+        return set_up(corpus, self.features, self.kernel, self.solver, self.inference)
 
     def _accept(
         self,
         corpus: Corpus,
         table: FeatureTable | None,
-        posterior: LaplacePosterior | BridgePosterior,
+        posterior: LaplacePosterior | LargePosterior | BridgePosterior,
         topic_word: Array,
         seed: int,
+        shares: Array | None = None,
     ) -> None:
         self.corpus_, self.table_, self._posterior, self._seed = corpus, table, posterior, seed
         self.topic_word_ = topic_word
         self.vocabulary_: Vocabulary = corpus.vocabulary
         self.authors_ = np.zeros(0, object)
-        self.doc_topic_ = mean_shares(*posterior.training())
+        self.doc_topic_ = mean_shares(*posterior.training()) if shares is None else shares
         self._population = from_expected_logs(np.log(self.doc_topic_).mean(axis=0, keepdims=True))[0]
         weight = self.doc_topic_ * (posterior.counts.sum(axis=1, keepdims=True) + 1.0)
         self.chains_ = [AspectChain(corpus, Parameters.pad(topic_word.T, self._population), weight, seed)]
@@ -335,15 +333,19 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
             "trace": self.trace_[["sweep", "log_joint"]].to_numpy().tolist(),
             "kernel": to_plain(hyper.shape.kernel),
             "features": None if self.table_ is None else self.table_.to_plain(),
+            "solver": self.fit_info_.get("solver", "exact"),
         }
         arrays = {
             "topic_word": self.topic_word_,
-            "coordinates": hyper.shape.coordinates,
+            **coordinate_arrays(hyper.shape.coordinates),
             "amplitude": hyper.amplitude,
             "noise": hyper.noise,
             "chain0_beta": self._first.beta,
             **self._posterior.arrays(),
         }
+        if isinstance(self._posterior, LargePosterior):
+            # Made anew they would take a minute.
+            arrays["doc_topic"] = self.doc_topic_
         return progress, arrays
 
     def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
@@ -356,27 +358,32 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
     def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Take over what ``save`` wrote, checked."""
         self._checked_settings()
-        progress, names = meta["progress"], ("topic_word", "coordinates", "amplitude", "noise", "doc_counts")
-        words, coordinates, amplitude, noise, counts = (np.array(arrays[name], np.float64) for name in names)
+        progress, names = meta["progress"], ("topic_word", "amplitude", "noise", "doc_counts")
+        words, amplitude, noise, counts = (np.array(arrays[name], np.float64) for name in names)
         n_topics = whole_number("n_topics", self.n_topics, 2)
         per_document = (corpus.n_docs, n_topics)
         if words.shape != (n_topics, corpus.n_words) or counts.shape != per_document or (words <= 0).any():
             raise StoreError("the arrays of the kernel topic model do not fit its corpus")
-        if amplitude.shape != (n_topics,) or noise.shape != (n_topics,) or len(coordinates) != corpus.n_docs:
+        setup = stored_setup(progress, arrays)
+        n_docs = setup.shape.coordinates.shape[0]
+        if amplitude.shape != (n_topics,) or noise.shape != (n_topics,) or n_docs != corpus.n_docs:
             raise StoreError("the hyper-parameters of the kernel topic model do not fit its topics")
-        table = kernel = None
-        if progress["features"] is not None:
-            table, kernel = FeatureTable.from_plain(progress["features"], coordinates), from_plain(progress["kernel"])
-        hyper = Hyper(Shape(kernel, coordinates), amplitude, noise)
-        messages = ("y",) if self.inference == "laplace" else ("precision", "shift")
-        found = [np.array(arrays[name], np.float64) for name in messages]
-        if any(array.shape != per_document for array in found):
+        hyper, jobs = Hyper(setup.shape, amplitude, noise), resolve_jobs(self.n_jobs)
+        kinds = ("precision", "shift") if self.inference == "bridge" else ("y", "a") if setup.large else ("y", "y")
+        one, other = (np.array(arrays[name], np.float64) for name in kinds)
+        shares = np.array(arrays["doc_topic"], np.float64) if setup.large else None
+        if any(each is not None and each.shape != per_document for each in (one, other, shares)):
             raise StoreError("the posterior of the kernel topic model does not fit its corpus")
-        family: Any = LaplacePosterior if self.inference == "laplace" else BridgePosterior
-        self.kernel = coordinates if kernel is None else None if self.kernel is None else as_kernel(self.kernel)
+        posterior: LaplacePosterior | LargePosterior | BridgePosterior
+        if self.inference == "bridge":
+            posterior = BridgePosterior(hyper, one, other, counts, jobs)
+        else:
+            posterior = setup.posterior(hyper, one, other, counts, jobs)
+        matrix = setup.shape.coordinates if setup.table is None else None
+        self.kernel = matrix if matrix is not None else None if self.kernel is None else as_kernel(self.kernel)
         self._settings = self.get_params(deep=False)
         seed = resolve_seed(whole_number("seed", progress["seed"], 0))
-        self._accept(corpus, table, family(hyper, *found, counts, resolve_jobs(self.n_jobs)), words, seed)
+        self._accept(corpus, setup.table, posterior, words, seed, shares)
         self.n_iter_ = whole_number("sweep", progress["sweep"], 0)
         self.trace_ = trace_frame([[(int(s), float(v)) for s, v in progress["trace"]]], corpus.n_tokens)
         self.fit_info_ = dict(meta["fit_info"])

@@ -18,8 +18,8 @@ from topoi.engine.progress import SweepInfo, open_progress
 from topoi.models.aspect.state import Bags
 from topoi.models.features import folding
 from topoi.models.kernel_topic import words
-from topoi.models.kernel_topic.evidence import Hyper, learn
-from topoi.models.kernel_topic.gaussian_process import Each, Mode, find_mode, sites_at, start_at
+from topoi.models.kernel_topic.evidence import Hyper, Learned, learn
+from topoi.models.kernel_topic.gaussian_process import Each, Mode, Sites, find_mode, sites_at, start_at
 
 Array = NDArray[np.float64]
 # Within a fit Newton's method need not settle: the next sweep moves the counts anyway.
@@ -155,15 +155,24 @@ class Process:
     """The Gaussian process's side of a fit by ``inference="laplace"``: y, and the hyper-parameters."""
 
     def __init__(self, hyper: Hyper, y: Array, schedule: Schedule, each: Each) -> None:
-        self.hyper, self.y, self._schedule, self._each = hyper, y, schedule, each
-        self._began = hyper
-        self.prior = hyper.prior()
-        self.a = start_at(self.prior, y, each)
+        self._schedule, self._each, self._began = schedule, each, hyper
         self.info = {"newton_steps": 0, "newton_unfinished": 0, "evidence_evaluations": 0, "evidence_steps": 0}
+        self._start(hyper, y)
+
+    def _start(self, hyper: Hyper, y: Array) -> None:
+        """New hyper-parameters; y stays."""
+        self.hyper, self.prior, self.y = hyper, hyper.prior(), y
+        self.a = start_at(self.prior, y, self._each)
+
+    def _find_mode(self, counts: Array, n_steps: int | None) -> Mode:
+        return find_mode(self.prior, counts, self.y, self.a, self._each, n_steps=n_steps)
+
+    def _learned(self, sites: Sites) -> Learned:
+        return learn(self.hyper, sites, self._schedule.shared_amplitude, self._each, centre=self._began)
 
     def step(self, counts: Array, n_steps: int | None) -> Mode:
         """Newton's method from where it was."""
-        found = find_mode(self.prior, counts, self.y, self.a, self._each, n_steps=n_steps)
+        found = self._find_mode(counts, n_steps)
         self.y, self.a = found.y, found.a
         self.info["newton_steps"] += found.n_steps
         if n_steps is None:
@@ -174,19 +183,22 @@ class Process:
         """Maximise the evidence with the sites at y; y stays."""
         if not self._schedule.learns:
             return
-        sites, shared = sites_at(self.y, counts), self._schedule.shared_amplitude
-        found = learn(self.hyper, sites, shared, self._each, centre=self._began)
-        self.hyper, self.prior = found.hyper, found.hyper.prior()
-        self.a = start_at(self.prior, self.y, self._each)
+        found = self._learned(sites_at(self.y, counts))
+        self._start(found.hyper, self.y)
         self.info["evidence_evaluations"] += found.n_evaluations
         self.info["evidence_steps"] += 1
 
 
-def fit_laplace(counts: Counts, hyper: Hyper, schedule: Schedule, watch: Watch, each: Each) -> tuple[Process, int]:
-    """Words and process in turn: the expected counts are the process's likelihood. Also the last sweep."""
+def fit_laplace(
+    counts: Counts, schedule: Schedule, watch: Watch, begin: Callable[[Array], Process]
+) -> tuple[Process, int]:
+    """Words and process in turn: the expected counts are the process's likelihood. Also the last sweep.
+
+    ``begin`` makes the process that starts at some y.
+    """
     sweep, stopped = warm_up(counts, schedule, watch)
     counts.recount()
-    process = Process(hyper, first_y(counts.doc_topic), schedule, each)
+    process = begin(first_y(counts.doc_topic))
     for _ in range(2):
         process.step(counts.doc_topic, _STEPS_WITHIN)
         process.learn(counts.doc_topic)

@@ -171,15 +171,32 @@ def find_mode(
 ) -> Mode:
     """The most probable y given counts, by Newton's method with a line search; the objective never falls."""
 
+    def whole_step(y: Array, a: Array) -> tuple[Array, Array]:
+        found = solve(prior, sites_at(y, counts), each)
+        return found.y, found.a
+
+    return climb(counts, whole_step, y, a, tol, n_steps)
+
+
+def climb(
+    counts: Array,
+    whole_step: Callable[[Array, Array], tuple[Array, Array]],
+    y: Array,
+    a: Array,
+    tol: float = 1e-8,
+    n_steps: int | None = None,
+) -> Mode:
+    """Newton's method with a line search on log p(counts | y) − ½ aᵀy, a = C⁻¹ y: ``whole_step`` says where to."""
+
     def objective(y: Array, a: Array) -> float:
         return log_counts(y, counts) - 0.5 * float((a * y).sum())
 
     value, most = objective(y, a), _NEWTON_STEPS if n_steps is None else n_steps
     for step in range(1, most + 1):
-        found = solve(prior, sites_at(y, counts), each)
+        far_y, far_a = whole_step(y, a)
         length = 1.0
         for _ in range(_HALVINGS):
-            new_y, new_a = y + length * (found.y - y), a + length * (found.a - a)
+            new_y, new_a = y + length * (far_y - y), a + length * (far_a - a)
             new = objective(new_y, new_a)
             if new >= value:
                 break

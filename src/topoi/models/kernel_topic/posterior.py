@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.models.kernel_topic import gaussian_process as gp
+from topoi.models.kernel_topic.conjugate import LargePrior
 from topoi.models.kernel_topic.evidence import Hyper
 from topoi.models.kernel_topic.fitting import each_topic, softmax
 from topoi.models.kernel_topic.laplace_bridge import root, softmax_points
+from topoi.models.kernel_topic.large import large_prior
+from topoi.models.kernel_topic.local import new_covariances, training_covariances
+from topoi.models.kernel_topic.structure import Structure
 
 Array = NDArray[np.float64]
 N_DRAWS = 1000
@@ -39,15 +44,50 @@ class LaplacePosterior:
         with each_topic(self._n_jobs, self.prior.n_topics) as each:
             return solution.y, gp.marginals(self.prior, solution, each)
 
-    def new(self, cross: Array, diagonal: Array, noise: bool) -> tuple[Array, Array]:
+    def new(self, coordinates: Any, noise: bool, diagonal: Any = None) -> tuple[Array, Array]:
         """Mean and covariance of new documents' y."""
-        solution = self.solution
+        solution, (cross, own) = self.solution, self.hyper.shape.cross(coordinates, diagonal)
         with each_topic(self._n_jobs, self.prior.n_topics) as each:
-            return gp.predict(self.prior, solution, cross, diagonal, noise, each)
+            return gp.predict(self.prior, solution, cross, own, noise, each)
 
     def arrays(self) -> dict[str, Array]:
         """What it is rebuilt from, besides the hyper-parameters."""
         return {"y": self.y, "doc_counts": self.counts}
+
+
+class LargePosterior:
+    """The same for very many documents: means from all of them, covariances from those most like each (``local``)."""
+
+    def __init__(
+        self, hyper: Hyper, structure: Structure | None, y: Array, a: Array, counts: Array, n_jobs: int = 1
+    ) -> None:
+        self.hyper, self._structure, self._n_jobs = hyper, structure, n_jobs
+        self.y, self.a, self.counts = y, a, counts
+
+    @cached_property
+    def prior(self) -> LargePrior:
+        """The Gaussian process before any word."""
+        return large_prior(self.hyper, self._structure)
+
+    @cached_property
+    def _weight(self) -> Array:
+        return gp.sites_at(self.y, self.counts).weight
+
+    def training(self) -> tuple[Array, Array]:
+        """Mean and covariance of each training document's y."""
+        with each_topic(self._n_jobs, self._n_jobs) as each:
+            return self.y, training_covariances(self.prior, self._weight, each)
+
+    def new(self, coordinates: Any, noise: bool, diagonal: Any = None) -> tuple[Array, Array]:
+        """Mean and covariance of new documents' y."""
+        prior, cross = self.prior, self.prior.shape.cross(coordinates, diagonal)
+        with each_topic(self._n_jobs, self._n_jobs) as each:
+            mean = prior.amplitude * cross.times(self.a) + prior.mean_variance * self.a.sum(axis=0)
+            return mean, new_covariances(prior, self._weight, cross, noise, each)
+
+    def arrays(self) -> dict[str, Array]:
+        """What it is rebuilt from, besides the hyper-parameters."""
+        return {"y": self.y, "a": self.a, "doc_counts": self.counts}
 
 
 class BridgePosterior:
@@ -77,14 +117,15 @@ class BridgePosterior:
         mean, variance = (np.stack([getattr(s, name) for s in self.solution], 1) for name in ("mean", "variance"))
         return mean, _diagonal(variance)
 
-    def new(self, cross: Array, diagonal: Array, noise: bool) -> tuple[Array, Array]:
+    def new(self, coordinates: Any, noise: bool, diagonal: Any = None) -> tuple[Array, Array]:
         """Mean and covariance of new documents' y."""
+        cross, values = self.hyper.shape.cross(coordinates, diagonal)
         prior, n_new = self.prior, len(cross)
         mean, variance = np.empty((n_new, prior.n_topics)), np.empty((n_new, prior.n_topics))
         with each_topic(1, prior.n_topics):
             for k, found in enumerate(self.solution):
                 between = prior.amplitude[k] * cross + prior.mean_variance
-                own = prior.amplitude[k] * diagonal + prior.mean_variance + (prior.noise[k] if noise else 0.0)
+                own = prior.amplitude[k] * values + prior.mean_variance + (prior.noise[k] if noise else 0.0)
                 mean[:, k] = between @ found.a
                 variance[:, k] = own - (between * (between @ found.gain)).sum(axis=1)
         return mean, _diagonal(np.maximum(variance, 1e-12))

@@ -19,7 +19,14 @@ from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
 from topoi.models.features.table import FeatureTable, as_source
 from topoi.models.kernel_topic.folding_in import fold_in
-from topoi.models.kernel_topic.posterior import N_DRAWS, BridgePosterior, LaplacePosterior, mean_shares, share_draws
+from topoi.models.kernel_topic.posterior import (
+    N_DRAWS,
+    BridgePosterior,
+    LaplacePosterior,
+    LargePosterior,
+    mean_shares,
+    share_draws,
+)
 from topoi.models.ranges import for_rows
 from topoi.models.validation import whole_number
 
@@ -30,7 +37,7 @@ class KernelPredictions(MetadataPredictions):
     """Predictions of a fitted kernel topic model; nothing in them is random."""
 
     table_: FeatureTable | None
-    _posterior: LaplacePosterior | BridgePosterior
+    _posterior: LaplacePosterior | LargePosterior | BridgePosterior
 
     @property
     def feature_columns_(self) -> list[Column]:
@@ -46,7 +53,7 @@ class KernelPredictions(MetadataPredictions):
         check_is_fitted(self, "n_iter_")
         shape = self._posterior.hyper.shape
         if self.table_ is not None:
-            return self._posterior.new(*shape.cross(self.table_.encode(features)), noise)
+            return self._posterior.new(self.table_.encode(features), noise)
         n_train = len(shape.coordinates)
         try:
             cross = np.asarray(features, np.float64)
@@ -57,7 +64,7 @@ class KernelPredictions(MetadataPredictions):
                 f"the model's kernel is a matrix: pass the similarities of new documents to the {n_train} training "
                 "documents, new × training"
             )
-        return self._posterior.new(*shape.cross(cross, diagonal), noise)
+        return self._posterior.new(cross, noise, diagonal)
 
     def _beliefs(self, source: Any) -> list[Belief]:
         mean, covariance = self._belief(source)

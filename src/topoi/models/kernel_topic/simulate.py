@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.errors import ModelError
 from topoi.models.features.table import corpus_of
 from topoi.models.kernel_topic.fitting import softmax
 from topoi.models.kernel_topic.gaussian_process import Prior
 from topoi.models.kernel_topic.laplace_bridge import root
+from topoi.models.kernel_topic.solvers import MOST_EXACT, set_up
 from topoi.models.simulation import (
     SimulatedCorpus,
     categorical,
@@ -46,7 +48,11 @@ def simulate_kernel_topics(model: Any, features: Any, doc_length: float, seed: i
         n_topics = whole_number("n_topics", model.n_topics, 2)
         topic_word = dirichlet_rows(rng, np.full(_N_WORDS, _WORDS_PRIOR), n_topics)
         words = invented_words(_N_WORDS)
-        _, shape = model._shape(empty)
+        if n_docs > MOST_EXACT:
+            raise ModelError(
+                f"{n_docs:,} documents to draw, at most {MOST_EXACT:,} from functions drawn anew; draw fewer"
+            )
+        shape = set_up(empty, model.features, model.kernel, "exact", model.inference).shape
         noise = positive_vector("noise", model.noise, n_topics, "n_topics")
         prior = Prior(shape.matrix(), np.ones(n_topics), noise, _MEAN_VARIANCE)
         draws = rng.standard_normal((n_topics, n_docs))

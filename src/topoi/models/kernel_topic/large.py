@@ -1,0 +1,59 @@
+"""The process's side of a fit to very many documents: Newton's method by conjugate gradients, evidence by blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.models.kernel_topic.blocks import choose_blocks, learn_on_blocks
+from topoi.models.kernel_topic.conjugate import LargePrior, newton_step, start_large
+from topoi.models.kernel_topic.evidence import MEAN_VARIANCE, Hyper, Learned, Shape
+from topoi.models.kernel_topic.fitting import Process, Schedule
+from topoi.models.kernel_topic.gaussian_process import Each, Mode, Sites, climb
+from topoi.models.kernel_topic.operators import DenseOperator, Operator
+from topoi.models.kernel_topic.structure import Structure, StructuredOperator
+
+Array = NDArray[np.float64]
+
+
+def operator_of(shape: Shape, structure: Structure | None) -> Operator:
+    """The shape as something that multiplies."""
+    if structure is None:
+        return DenseOperator(shape.matrix(), shape.cross)
+    return StructuredOperator(structure, shape.kernel)  # type: ignore[arg-type]
+
+
+def large_prior(hyper: Hyper, structure: Structure | None) -> LargePrior:
+    """What is believed of y before any word is seen."""
+    return LargePrior(operator_of(hyper.shape, structure), hyper.amplitude, hyper.noise, MEAN_VARIANCE)
+
+
+class LargeProcess(Process):
+    """The same for very many documents: no matrix between all of them is ever factored."""
+
+    prior: LargePrior  # type: ignore[assignment]
+
+    def __init__(self, hyper: Hyper, structure: Structure | None, y: Array, schedule: Schedule, each: Each) -> None:
+        self._structure = structure
+        super().__init__(hyper, y, schedule, each)
+        self._blocks = choose_blocks(self.prior.shape, len(y), schedule.seed)
+
+    def _start(self, hyper: Hyper, y: Array) -> None:
+        self.hyper, self.prior = hyper, large_prior(hyper, self._structure)
+        self.y, self.a, n_iterations = start_large(self.prior, y, self._each)
+        self._count(n_iterations)
+
+    def _count(self, n_iterations: int) -> None:
+        self.info["solver_iterations"] = self.info.get("solver_iterations", 0) + n_iterations
+
+    def _find_mode(self, counts: Array, n_steps: int | None) -> Mode:
+        def whole_step(y: Array, a: Array) -> tuple[Array, Array]:
+            new_y, new_a, n_iterations = newton_step(self.prior, counts, y, a, self._each)
+            self._count(n_iterations)
+            return new_y, new_a
+
+        return climb(counts, whole_step, self.y, self.a, n_steps=n_steps)
+
+    def _learned(self, sites: Sites) -> Learned:
+        shared = self._schedule.shared_amplitude
+        return learn_on_blocks(self.hyper, sites, self._blocks, shared, self._each, centre=self._began)
