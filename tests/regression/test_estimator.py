@@ -6,7 +6,11 @@ import pytest
 
 import topoi
 from regression.planted import PLANTED, matching, planted_corpus
+from topoi.engine.executors import SerialExecutor
+from topoi.engine.loop import sweep_chains
 from topoi.evaluation import empirical_likelihood, left_to_right
+from topoi.models.regression.frozen import frozen_topics
+from topoi.models.regression.likelihood import linear_covariance, objective
 
 FEATURES = ["venue", "size"]
 
@@ -172,13 +176,67 @@ def test_a_refit_survives_a_file_and_ends_with_more_sweeps(planted, tmp_path):
     assert len(label) == 2
 
 
+def test_bands_of_the_mean_are_those_of_the_delta_method(fitted):
+    frame = {"venue": ["A", "B", "C"], "size": [5.0, 3.0, 6.0]}
+    found = fitted.predict(frame, noise=False)
+    spread = linear_covariance(fitted.design_.matrix(frame), fitted._covariance())
+    mean = found["mean"].to_numpy().reshape(3, 3)
+    slopes = [np.diag(row) - np.outer(row, row) for row in mean]
+    error = np.array([np.sqrt(np.diagonal(j @ s @ j)) for j, s in zip(slopes, spread, strict=True)])
+    width = (found["upper"] - found["lower"]).to_numpy().reshape(3, 3)
+    np.testing.assert_allclose(width, 2 * 1.2816 * error, rtol=0.15)
+
+
+def test_refitted_coefficients_are_the_mode_for_the_frozen_counts(planted):
+    model = make(n_iter=40).fit(planted[0].subset(np.arange(150)))
+    joint = model.chains_[0].assignments.topic.copy()
+    model.refit(10)
+    chain, sampler = model._chains[0], model._sampler
+    prior = sampler.plan.prior(chain.priors.variance)
+    for topic, settled in ((chain.priors.frozen, True), (joint, False)):
+        value, slope = objective(sampler.design, sampler.cells(topic), model.coefficients_, prior)
+        assert (np.abs(slope).max() < 0.1) == settled, np.abs(slope).max()
+
+
+def test_metadata_do_not_shape_the_topics_of_a_refit():
+    """Words that say nothing, and coefficients that say all: topics follow metadata in a chain, not when frozen."""
+    corpus = topoi.Corpus.from_tokens([["word"] * 20] * 80, metadata={"venue": ["A", "B"] * 40})
+    model = make(features=["venue"], n_iter=1).fit(corpus)
+    chain, sampler = model._chains[0], model._sampler
+    strong = np.array([[0.0, 3.0, -3.0], [0.0, -3.0, 3.0], [-5.0, 0.0, 0.0]])
+    chain.priors = sampler.priors(strong, chain.priors.beta.astype(float), 1.0)
+    start = topics_of(chain, sampler)
+    for sweep in range(2, 12):
+        sweep_chains(sampler, [chain], sweep, 0, SerialExecutor())
+    assert gap_between_venues(topics_of(chain, sampler)) > 0.8
+    chain.shards[0].assignments.topic[:] = start
+    sampler.recount(chain)
+    frozen = frozen_topics(sampler, corpus, chain, range(12, 22), 0, SerialExecutor())
+    assert gap_between_venues(frozen) < 0.25
+
+
+def topics_of(chain, sampler):
+    return sampler.whole(chain)[1].topic.copy()
+
+
+def gap_between_venues(topic):
+    """How much more of the first topic the documents of one venue have than those of the other."""
+    shares = (topic.reshape(80, 20) == 0).mean(axis=1)
+    return abs(shares[::2].mean() - shares[1::2].mean())
+
+
 def test_the_variance_is_chosen_once_and_kept(planted):
     small = planted[0].subset(np.arange(150))
     model = make(n_iter=40, variance="cv").fit(small)
     chosen = model.fit_info_["variance"]
     assert chosen in (0.1, 0.3, 1.0, 3.0)
     assert model.resume(10).fit_info_["variance"] == chosen
-    assert make(n_iter=10, variance="cv").fit(small).fit_info_["variance"] is None
+    early = make(n_iter=10, variance="cv").fit(small)
+    assert early.fit_info_["variance"] is None
+    for asked in (early.coefficients, lambda: early.predict(small)):
+        with pytest.raises(topoi.ModelError, match="after 20 sweeps of warm-up, and 10 were run"):
+            asked()
+    assert early.refit(5).fit_info_["variance"] is not None and len(early.coefficients()) == 15
     frame = model.cross_validate([1e-4, 0.5], n_iter=5)
     assert frame["variance"].tolist() == [0.5, 1e-4]
 

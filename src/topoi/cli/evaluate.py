@@ -191,7 +191,7 @@ def draw_summary(row: dict[Any, Any], screen: Console) -> None:
 
     unknown = f", {counted(row['n_unknown'], 'unknown word')} left out" if row["n_unknown"] else ""
     scored = f"{counted(row['n_docs'], 'document')}, {counted(row['n_words'], 'word')}{unknown}"
-    screen.print(look.row(Text(row["model"], style="bold"), Text(scored, style="dim")))
+    screen.print(look.row(Text(row["model"], style="bold"), Text(scored, style="dim")), soft_wrap=True)
     lines = {
         "perplexity": f"{row['perplexity_documents']:,.1f}  mean over documents",
         "": f"{row['perplexity_tokens']:,.1f}  over all words",

@@ -41,7 +41,7 @@ def draw_models(frame: pd.DataFrame, screen: Console) -> None:
             (family, family_width),
             Text(f"{about(row)}, saved {str(row['created'])[:10]}", style="dim"),
         )
-        screen.print(line)
+        screen.print(line, soft_wrap=True)
     if len(rows) > 1:
         screen.print(Text("the last is the one that is asked without --name", style="dim"))
 

@@ -98,7 +98,7 @@ def draw_rows(rows: pd.DataFrame, frame: pd.DataFrame, words: dict[int, list[str
 
     for at in range(len(frame)):
         part = rows[rows["row"] == at]
-        screen.print(Text(heading(frame.iloc[at].to_dict()), style="bold", no_wrap=True, overflow="ellipsis"))
+        screen.print(Text(heading(frame.iloc[at].to_dict()), style="bold"), no_wrap=True, overflow="ellipsis")
         for row in part.nlargest(n, "mean").to_dict("records"):
             band = f"{look.percent(row['lower'])}–{look.percent(row['upper'])}"
             line = look.row(

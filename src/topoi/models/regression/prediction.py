@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
+from topoi.errors import ModelError
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
@@ -26,6 +27,8 @@ class RegressionPredictions(MetadataPredictions):
     """Predictions of a fitted Dirichlet-multinomial regression."""
 
     design_: Design
+    n_iter_: int
+    n_warmup: int
     _sampler: Any
     _chains: list[Any]
 
@@ -54,6 +57,11 @@ class RegressionPredictions(MetadataPredictions):
         check_is_fitted(self, "n_iter_")
         if self._spread is None:
             chain = self._chains[0]
+            if np.isnan(chain.priors.variance):
+                raise ModelError(
+                    "nothing has been learned of the features yet: variance='cv' is chosen after "
+                    f"{self.n_warmup} sweeps of warm-up, and {self.n_iter_} were run; resume(), or refit()"
+                )
             prior = self._sampler.plan.prior(chain.priors.variance)
             cells = self._sampler.fitted_cells(chain)
             self._spread = covariance(self._sampler.design, cells, chain.priors.coefficients, prior)
