@@ -27,7 +27,7 @@ def make_corpus(n: int = 48) -> topoi.Corpus:
         metadata={
             "party": [None if d == 8 else "AB"[d % 2] for d in range(n)],
             "size": [[1.5, 2.5, 3.5, 2.5][d % 4] for d in range(n)],
-            "cites": [[f"d{(d * 7 + 1) % n}", f"d{(d + 1) % n}", "elsewhere"] for d in range(n)],
+            "cites": [[f"d{(d * 5 + 1) % n}", f"d{(d + 1) % n}", "elsewhere"] + ["d5"] * (d == 6) for d in range(n)],
         },
     )
 
@@ -217,7 +217,8 @@ def test_the_documents_around_one(linked, regression, corpus):
             assert found.pop(d) == "itself" and frame["document"][0] == d
             out, back = cites[d] - {d}, {e for e in range(48) if d in cites[e]} - {d}
             expected = {e: "both" if e in back else "linked" for e in out} | {e: "links here" for e in back - out}
-            assert found == expected
+            assert found == expected and len(frame) == 1 + len(found)
+            assert d != 5 or found[6] == "both"
             np.testing.assert_array_equal(frame["topic"], model.doc_topic_[frame["document"]].argmax(axis=1))
             np.testing.assert_array_equal(frame["share"], model.doc_topic_[frame["document"]].max(axis=1))
             assert frame["title"][0] == f"title {d}" and frame["similarity"][0] == pytest.approx(1.0)
@@ -227,6 +228,7 @@ def test_of_many_links_the_most_alike(linked):
     every, few = topoi.link_neighbourhood(linked, 8), topoi.link_neighbourhood(linked, 8, n=1)
     assert few.attrs["n_left_out"] == len(every) - len(few) > 0 == every.attrs["n_left_out"]
     out = every[every["relation"].isin(["linked", "both"])]
+    assert out["similarity"].nunique() > 1
     assert few[few["relation"].isin(["linked", "both"])]["similarity"].item() == out["similarity"].max()
 
 

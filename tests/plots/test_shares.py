@@ -116,7 +116,8 @@ def test_effects(model, measure):
 def test_documents_around_one(regression):
     figure = topoi.plots.link_graph(regression, 3)
     frame = topoi.link_neighbourhood(regression, 3)
-    ways, dots = figure.data
+    ways, dots, *topics = figure.data
+    assert [trace.marker.color for trace in topics] == [topic_colour(k) for k in sorted(set(frame["topic"]))]
     assert len(dots.x) == len(frame) == 5 and list(ways.x).count(None) == 4
     assert list(dots.marker.color) == [topic_colour(k) for k in frame["topic"]]
     assert [(x > 0) - (x < 0) for x in dots.x] == [

@@ -377,6 +377,15 @@ def test_damaged_models_are_refused_kindly(path, tmp_path):
         assert answer.status_code in (404, 503), (change, answer.status_code, answer.text)
 
 
+def test_numbers_that_lead_nowhere(path, monkeypatch):
+    def fail(*given, **options):
+        raise np.linalg.LinAlgError("not positive definite")
+
+    monkeypatch.setattr(topoi.KernelTopicModel, "predict", fail)
+    answer = client_of(path).get("/m/kernel/metadata.json")
+    assert answer.status_code == 503 and "metadata.topoi: the model's numbers lead nowhere" in answer.json()["detail"]
+
+
 def test_names_and_values_of_strangers(tmp_path):
     corpus, path = hostile_corpus(), tmp_path / "s.topoi"
     model = fit(topoi.KernelTopicModel, corpus, 2, features=["year", "authors", SCRIPT], n_warmup=10)

@@ -44,8 +44,8 @@ def link_graph(model: Any, document: int | str, feature: str | None = None, n: i
     >>> links = [["y"], [], ["y"], ["x"]]
     >>> corpus = topoi.Corpus.from_tokens([["a"]] * 4, ids=["x", "y", "z", "w"], metadata={"cites": links})
     >>> model = topoi.KernelTopicModel(2, features=["cites"], n_iter=3, n_warmup=2, random_state=0).fit(corpus)
-    >>> sorted(topoi.plots.link_graph(model, "x").data[1].text)
-    ['w', 'x', 'y']
+    >>> topoi.plots.link_graph(model, "x").data[1].text  # it is between those that link to it and those it links to
+    ('', 'w', 'y')
     """
     go = graph_objects()
     frame = link_neighbourhood(model, document, feature, n)
@@ -58,16 +58,23 @@ def link_graph(model: Any, document: int | str, feature: str | None = None, n: i
     for i in range(1, len(frame)):
         ways["x"] += [x[0], x[i], None]
         ways["y"] += [y[0], y[i], None]
-    figure = go.Figure(go.Scatter(**ways, mode="lines", line={"color": _LINE, "width": 1}, hoverinfo="skip"))
+    figure = go.Figure(
+        go.Scatter(**ways, mode="lines", line={"color": _LINE, "width": 1}, hoverinfo="skip", showlegend=False)
+    )
     figure.add_trace(
         go.Scatter(
             x=x,
             y=y,
             mode="markers+text",
-            text=[escape(fit(title, _TEXT, room)) for title in titles],
-            textposition=["top center" if at == 0 else "middle left" if at < 0 else "middle right" for at in x],
+            text=["", *(escape(fit(title, _TEXT, room)) for title in titles[1:])],  # the first is in the figure's title
+            textposition=["middle left" if at < 0 else "middle right" for at in x],
             textfont={"size": _TEXT},
-            marker={"size": [18] + [12] * (len(frame) - 1), "color": [colours[int(k)] for k in frame["topic"]]},
+            marker={
+                "size": [18] + [12] * (len(frame) - 1),
+                "color": [colours[int(k)] for k in frame["topic"]],
+                "opacity": 1.0,
+            },
+            showlegend=False,
             customdata=[
                 [escape(title), relation, k, share, escape(", ".join(words[int(k)]))]
                 for title, relation, k, share in zip(
@@ -80,11 +87,17 @@ def link_graph(model: Any, document: int | str, feature: str | None = None, n: i
             ),
         )
     )
+    for k in topics:
+        name = escape(f"{k}: {', '.join(words[k])}")
+        dot = {"color": colours[k], "size": 10}
+        figure.add_trace(go.Scatter(x=[None], y=[None], mode="markers", marker=dot, name=name))
     left_out = frame.attrs["n_left_out"]
     more = f"; {left_out} more" if left_out else ""
     quiet(figure, escape(fit(f"Around {titles[0]}{more}", 16, width - 80)), "", "")
     figure.update_xaxes(visible=False, range=[2.4 * _LEFT, 2.4 * _RIGHT]).update_yaxes(visible=False)
-    return figure.update_layout(width=width, height=110 + _ROW * n_rows, showlegend=False, hovermode="closest")
+    legend = {"orientation": "h", "yanchor": "top", "y": 0.0}
+    height = 160 + _ROW * n_rows
+    return figure.update_layout(width=width, height=height, showlegend=True, legend=legend, hovermode="closest")
 
 
 def _places(frame: pd.DataFrame) -> tuple[list[float], list[float], int]:

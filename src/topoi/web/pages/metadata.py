@@ -20,7 +20,7 @@ from topoi.analysis.features import (
 )
 from topoi.analysis.links import link_features, link_neighbourhood
 from topoi.analysis.shares import document_points, share_curve
-from topoi.errors import ModelError, NotFoundError
+from topoi.errors import ModelError, NotFoundError, StoreError, TopoiError
 from topoi.models.features.columns import Column, Links, Names, Number
 from topoi.models.files import load
 from topoi.web.pages import parameters
@@ -234,7 +234,12 @@ def _groups(
     n = N_POINTS if isinstance(column, Number) else N_NAMES
 
     def curves() -> pd.DataFrame:
-        return share_curve(reader.model, column.name, given, n=n, level=LEVEL, noise=noise)
+        try:
+            return share_curve(reader.model, column.name, given, n=n, level=LEVEL, noise=noise)
+        except TopoiError:
+            raise
+        except (ValueError, ArithmeticError) as error:  # whatever a stranger's numbers lead to
+            raise StoreError(f"{room.view.store.path}: the model's numbers lead nowhere ({error})") from error
 
     frame = reader.answers.get(key, curves)
     n_topics, n_groups = room.view.n_topics, len(values)
