@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from topoi.models.aspect.state import Bags
-from topoi.models.kernel_topic.folding_in import fold_in
+from topoi.models.kernel_topic.folding_in import _Documents, _mode, fold_in
 from topoi.models.kernel_topic.posterior import mean_shares, share_draws
 
 RNG = np.random.default_rng(5)
@@ -69,3 +69,14 @@ def test_company_does_not_matter() -> None:
     for d in range(N_DOCS):
         here = slice(d, d + 1)
         assert (fold_in(bags_of(rows[here]), TOPICS, MEAN[here], COVARIANCE[here])[0] == together[d]).all()
+
+
+def test_the_mode_has_no_slope() -> None:
+    bags = bags_of(words(25))
+    doc = np.repeat(np.arange(N_DOCS), np.diff(bags.doc_start))
+    documents = _Documents(TOPICS.T[bags.row], bags.times, doc, MEAN, np.linalg.inv(COVARIANCE))
+    y = _mode(documents)
+    for k in range(N_TOPICS):
+        step = 1e-4 * np.eye(N_TOPICS)[k]
+        slope = (documents.shares(y + step)[2] - documents.shares(y - step)[2]) / 2e-4
+        assert np.abs(slope).max() < 0.01
