@@ -25,7 +25,11 @@ from .corpora import nips12, simulated  # noqa: E402
 from .report import Report, progress  # noqa: E402
 from .settings import QUICK, Settings  # noqa: E402
 
+<<<<<<< HEAD
 PARTS = ("speed", "pachinko", "sparse", "aspect", "dmr", "quality", "memory", "threads")
+=======
+PARTS = ("speed", "pachinko", "sparse", "aspect", "kernel", "quality", "memory", "threads")
+>>>>>>> scale
 
 
 def arguments(words: list[str]) -> argparse.Namespace:
@@ -111,7 +115,7 @@ def main(words: list[str]) -> int:
         return 1
     report.note("run", facts(options, corpora))
     for part in options.only or PARTS:
-        if part in ("memory", "sparse") and find_spec("psutil") is None:
+        if part in ("memory", "sparse", "kernel") and find_spec("psutil") is None:
             progress(f"{part} is left out: pip install psutil")
             continue
         import_module(f"benchmarks.{part}").main(corpora, settings, report)

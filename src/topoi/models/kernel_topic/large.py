@@ -36,7 +36,7 @@ class LargeProcess(Process):
     def __init__(self, hyper: Hyper, structure: Structure | None, y: Array, schedule: Schedule, each: Each) -> None:
         self._structure = structure
         super().__init__(hyper, y, schedule, each)
-        self._blocks = choose_blocks(self.prior.shape, len(y), schedule.seed)
+        self.blocks = choose_blocks(self.prior.shape, len(y), schedule.seed)
 
     def _start(self, hyper: Hyper, y: Array) -> None:
         self.hyper, self.prior = hyper, large_prior(hyper, self._structure)
@@ -55,5 +55,9 @@ class LargeProcess(Process):
         return climb(counts, whole_step, self.y, self.a, n_steps=n_steps)
 
     def _learned(self, sites: Sites) -> Learned:
+<<<<<<< HEAD
         shared = self._schedule.shared_amplitude
         return learn_on_blocks(self.hyper, sites, self._blocks, shared, self._each, centre=self._began)
+=======
+        return learn_on_blocks(self.hyper, sites, self.blocks, self._schedule.shared_amplitude, self._each)
+>>>>>>> scale

@@ -16,11 +16,14 @@ from topoi.models.kernel_topic.gaussian_process import Each, serially
 from topoi.models.kernel_topic.operators import Cross, Places
 
 Array = NDArray[np.float64]
-N_NEAR = 64
+# A training document's own words say most about it: fewer others will do.
+N_NEAR, N_NEAR_IN_TRAINING = 64, 32
 _ROWS_AT_ONCE = 64
 
 
-def training_covariances(prior: LargePrior, weight: Array, each: Each = serially, n_near: int = N_NEAR) -> Array:
+def training_covariances(
+    prior: LargePrior, weight: Array, each: Each = serially, n_near: int = N_NEAR_IN_TRAINING
+) -> Array:
     """Of each training document's y: documents × topics × topics. ``weight`` is N_d π_dk of the sites."""
     shape, n_topics = prior.shape, len(prior.amplitude)
 
