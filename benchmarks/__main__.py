@@ -25,11 +25,7 @@ from .corpora import nips12, simulated  # noqa: E402
 from .report import Report, progress  # noqa: E402
 from .settings import QUICK, Settings  # noqa: E402
 
-<<<<<<< HEAD
-PARTS = ("speed", "pachinko", "sparse", "aspect", "dmr", "quality", "memory", "threads")
-=======
-PARTS = ("speed", "pachinko", "sparse", "aspect", "kernel", "quality", "memory", "threads")
->>>>>>> scale
+PARTS = ("speed", "pachinko", "sparse", "aspect", "dmr", "kernel", "quality", "memory", "threads")
 
 
 def arguments(words: list[str]) -> argparse.Namespace:

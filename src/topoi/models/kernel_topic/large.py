@@ -55,9 +55,5 @@ class LargeProcess(Process):
         return climb(counts, whole_step, self.y, self.a, n_steps=n_steps)
 
     def _learned(self, sites: Sites) -> Learned:
-<<<<<<< HEAD
         shared = self._schedule.shared_amplitude
-        return learn_on_blocks(self.hyper, sites, self._blocks, shared, self._each, centre=self._began)
-=======
-        return learn_on_blocks(self.hyper, sites, self.blocks, self._schedule.shared_amplitude, self._each)
->>>>>>> scale
+        return learn_on_blocks(self.hyper, sites, self.blocks, shared, self._each, centre=self._began)
