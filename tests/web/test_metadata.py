@@ -18,6 +18,7 @@ import pytest
 
 import topoi
 from topoi.analysis.shares import document_points
+from topoi.models import files
 from topoi.store import connect
 from topoi.store import store as store_module
 from topoi.web.export import Limits, export_site
@@ -303,7 +304,7 @@ def test_a_table_has_the_numbers_of_the_picture(client):
 def test_the_model_is_loaded_once(path, monkeypatch):
     loads: list[str] = []
     calls: list[str] = []
-    plain = metadata.load
+    plain = files.load
 
     def counted(store, name):
         loads.append(name)
@@ -312,7 +313,7 @@ def test_the_model_is_loaded_once(path, monkeypatch):
         model.predict = lambda *given, **options: calls.append(name) or predict(*given, **options)
         return model
 
-    monkeypatch.setattr(metadata, "load", counted)
+    monkeypatch.setattr(files, "load", counted)
     client = client_of(path)
     client.get("/m/kernel/")
     client.get("/m/kernel/topic/1")

@@ -77,16 +77,15 @@ def topic_effects(
 def _coefficients(model: Any, topic: int, chosen: list[str], tail: float) -> pd.DataFrame:
     table = model.coefficients()
     table = table[table["topic"] == topic]
-    found = dict(zip(table["feature"], zip(table["coefficient"], table["standard_error"], strict=True), strict=True))
     width = NormalDist().inv_cdf(1.0 - tail)
+    named = [(term.name, label) for term in model.design_.terms for label in term.labels]
     rows = []
-    for term in model.design_.terms:
-        if term.name not in chosen:
-            continue
-        for label in term.labels:
-            effect, error = found[label]
-            value = label[len(term.name) + 1 :] or "one standard deviation more"
-            rows.append((term.name, value, effect, effect - width * error, effect + width * error))
+    for (name, label), effect, error in zip(
+        named, table["coefficient"][1:], table["standard_error"][1:], strict=True
+    ):  # without the intercept
+        if name in chosen:
+            value = label[len(name) + 1 :] or "one standard deviation more"
+            rows.append((name, value, effect, effect - width * error, effect + width * error))
     return _frame(rows)
 
 

@@ -159,7 +159,7 @@ PAGE_QUERIES = {
     "documents_named": """
         SELECT DISTINCT i.value FROM json_each(:ids) AS i CROSS JOIN document AS d ON d.identifier = i.value""",
     "some_metadata": """
-        SELECT metadata FROM document ORDER BY document_id LIMIT :n""",
+        SELECT metadata FROM document WHERE document_id < :n""",
     "author_names": """
         SELECT author_id, substr(author, 1, 201), n_documents FROM author ORDER BY author_id""",
     "topic_word_counts": """

@@ -22,7 +22,6 @@ from topoi.analysis.links import link_features, link_neighbourhood
 from topoi.analysis.shares import document_points, share_curve
 from topoi.errors import ModelError, NotFoundError, StoreError, TopoiError
 from topoi.models.features.columns import Column, Links, Names, Number
-from topoi.models.files import load
 from topoi.web.pages import parameters
 from topoi.web.pages.parts import author_hue, documents_by_id
 from topoi.web.pages.room import Room
@@ -137,6 +136,8 @@ def reader_of(room: Room) -> Reader:
 
 
 def _read(room: Room) -> Reader:
+    from topoi.models.files import load  # estimators take long to import, and other pages do without
+
     model = load(room.view.store, room.view.name)
     ids = {str(name): a for a, name in enumerate(model.corpus_.authors)}
     return Reader(model, feature_columns(model), link_features(model), ids, Answers())
