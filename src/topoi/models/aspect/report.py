@@ -51,18 +51,18 @@ def fit_report(model: Any, runs: list[Run], best: int, seconds: float) -> dict[s
 
 
 def _advice(model: Any, least_alpha: float, skipped: int) -> str | None:
-    """When not to trust the evidence, and what to use instead; when not to trust alpha."""
+    """What is not to be trusted, alpha or the evidence, and what to do instead."""
+    notes = []
     if model.learn_alpha and least_alpha <= ALPHA_RANGE[0]:
-        return (
+        notes.append(
             f"alpha has fallen to its limit of {ALPHA_RANGE[0]:g}, where each document has one aspect and new ones are "
             "predicted badly: hold it, for example by alpha=0.1, learn_alpha=False"
         )
     if model.inference == "vb":
-        return 'the evidence is a lower bound: compare models by log_likelihood(..., estimator="importance")'
-    if skipped:
-        reason = f"expectation propagation had to skip {skipped:,} words"
-    elif least_alpha < RELIABLE_ALPHA:
+        notes.append('the evidence is a lower bound: compare models by log_likelihood(..., estimator="importance")')
+    elif skipped or least_alpha < RELIABLE_ALPHA:
         reason = f"alpha is as low as {least_alpha:.3g}, where the evidence of expectation propagation can be off"
-    else:
-        return None
-    return f'{reason}: for document probabilities use log_likelihood(..., estimator="importance")'
+        if skipped:
+            reason = f"expectation propagation had to skip {skipped:,} words"
+        notes.append(f'{reason}: for document probabilities use log_likelihood(..., estimator="importance")')
+    return "; ".join(notes) or None
