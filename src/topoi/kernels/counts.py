@@ -114,3 +114,27 @@ def move_between_topics(topic, inverses, beta_sum, k0, k):
     inverses.less[k] = inverses.now[k]
     inverses.now[k] = inverses.more[k]
     inverses.more[k] = inverse(topic[k] + 1, beta_sum)
+
+
+@compiled
+def count_cells(doc_start, topic, room, start, column, number):
+    """Documents' counts of topics that are not zero, topics in order; how many there are.
+
+    Sets where each document's begin, their topics and numbers. ``room`` is zeros, one per topic, and again in the end.
+    O(tokens + cells log cells of a document).
+    """
+    n = 0
+    for d in range(doc_start.shape[0] - 1):
+        first = n
+        for i in range(doc_start[d], doc_start[d + 1]):
+            k = topic[i]
+            if room[k] == 0:
+                column[n] = k
+                n += 1
+            room[k] += 1
+        column[first:n].sort()
+        for j in range(first, n):
+            number[j] = room[column[j]]
+            room[column[j]] = 0
+        start[d + 1] = n
+    return n

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus.ragged import row_positions
 from topoi.kernels import sparse
+from topoi.kernels.counts import count_cells
 from topoi.models.distances import distances
 
 _ROWS_AT_ONCE = 4096
@@ -236,10 +237,10 @@ def count_topics(
     >>> [part.tolist() for part in count_topics(np.array([0, 3, 4]), np.array([1, 0, 1, 1]), 2)]
     [[0, 2, 3], [0, 1, 1], [1, 2, 1]]
     """
-    doc = np.repeat(np.arange(len(doc_start) - 1), np.diff(doc_start))
-    cell, number = np.unique(doc * n_topics + topic, return_counts=True)
-    start = np.searchsorted(cell, np.arange(len(doc_start)) * n_topics)
-    return start.astype(np.int64), (cell % n_topics).astype(np.int32), number.astype(np.int64)
+    most = int(np.minimum(np.diff(doc_start), n_topics).sum())
+    start, column, number = np.zeros(len(doc_start), np.int64), np.empty(most, np.int32), np.empty(most, np.int64)
+    n = count_cells(doc_start, topic, np.zeros(n_topics, np.int64), start, column, number)
+    return start, column[:n].copy(), number[:n].copy()
 
 
 def blocks(n_rows: int) -> Iterator[slice]:
