@@ -14,7 +14,7 @@ from topoi.models.kernel_topic import solvers
 CORPUS, _ = planted(160, seed=0)
 FEW = CORPUS.subset(range(60))
 NEW = {"year": [1933, None, 2050], "authors": [["Ann"], ["Zoe", "Bob"], []]}
-SETTINGS = dict(features=["year", "authors"], n_iter=30, n_warmup=20, random_state=0)
+SETTINGS = dict(features=["year", "authors"], n_iter=30, n_warmup=20, random_state=0, learn_from="expected")
 
 
 def fitted(corpus: topoi.Corpus, solver: str = "iterative", **settings) -> topoi.KernelTopicModel:
@@ -60,6 +60,18 @@ def test_threads_do_not_change_a_bit(large) -> None:
     three = fitted(CORPUS, n_jobs=3)
     assert (three.topic_word_ == large.topic_word_).all() and (three.doc_topic_ == large.doc_topic_).all()
     assert three.predict(NEW).equals(large.predict(NEW))
+
+
+def test_of_short_documents_noise_is_learned_on_drawn_topics() -> None:
+    """Documents of 20 words: expected counts are near what the process expects, topics are not."""
+    corpus, _ = planted(150, seed=4, noise=1.0, length=20)
+    settings = dict(features=["year"], n_iter=40, n_warmup=25)
+    expected, drawn = (fitted(corpus, learn_from=way, **settings) for way in ("expected", "drawn"))
+    assert drawn.noise_.mean() > 1.05 * expected.noise_.mean()
+    by_itself = fitted(corpus, learn_from="auto", **settings)
+    assert (by_itself.noise_ == drawn.noise_).all()
+    exact = fitted(FEW, "exact", learn_from="auto", n_iter=4, n_warmup=2)
+    assert (exact.noise_ == fitted(FEW, "exact", n_iter=4, n_warmup=2).noise_).all()
 
 
 def test_saved_and_loaded_it_is_the_same(large, tmp_path) -> None:
@@ -135,3 +147,5 @@ def test_what_is_too_large_is_refused_before_any_work(monkeypatch) -> None:
         fitted(FEW, kernel=RBF(20.0))
     with pytest.raises(ModelError, match="solver"):
         fitted(FEW, "quick")
+    with pytest.raises(ModelError, match="learn_from"):
+        fitted(FEW, learn_from="words")

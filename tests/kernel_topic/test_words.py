@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import topoi
 from kernel_topic.planted import N_TOPICS, planted
 from topoi.models.aspect.state import Bags
 from topoi.models.features import folding
+from topoi.models.kernel_topic import words
 from topoi.models.kernel_topic.fitting import Counts
 
 CORPUS, _ = planted(20, seed=0, length=50)
@@ -65,3 +67,17 @@ def test_scores_are_those_of_the_mixture() -> None:
     log_p = np.log(mixture @ word_topic.T)
     by_hand = [log_p[d, CORPUS.tokens[CORPUS.doc_start[d] : CORPUS.doc_start[d + 1]]].sum() for d in range(20)]
     assert found == pytest.approx(by_hand)
+
+
+def test_drawn_counts_are_whole_and_right_on_average() -> None:
+    corpus = topoi.Corpus.from_tokens([["a", "b", "b", "a"], [], ["c"] * 6])
+    bags = Bags.from_corpus(corpus)
+    shares = np.array([[0.7, 0.2, 0.1], [0.1, 0.0, 0.9], [0.25, 0.25, 0.5]])
+    rng, found = np.random.default_rng(0), np.empty((3, 3))
+    total = np.zeros((3, 3))
+    for _ in range(2000):
+        words.draw_counts(bags, shares, rng.random(10), found)
+        assert found.sum(axis=1).tolist() == [4.0, 0.0, 6.0] and (found == np.round(found)).all()
+        total += found
+    expected = np.array([2 * shares[0] + 2 * shares[1], np.zeros(3), 6 * shares[2]])
+    assert total / 2000 == pytest.approx(expected, abs=0.1)

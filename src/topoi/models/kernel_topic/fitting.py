@@ -37,6 +37,8 @@ class Schedule(NamedTuple):
     seed: int
     shared_amplitude: bool
     learns: bool
+    # Whether hyper-parameters are learned on drawn topics of words, not on expected counts.
+    draws: bool = False
 
 
 @contextmanager
@@ -52,7 +54,7 @@ class Counts:
     def __init__(self, bags: Bags, n_words: int, n_topics: int, seed: int, beta: float) -> None:
         random = np.random.default_rng(seed)
         shares = random.exponential(size=(len(bags.row), n_topics))
-        self.bags, self.beta = bags, beta
+        self.bags, self.beta, self._random = bags, beta, random
         self.shares = shares / shares.sum(axis=1, keepdims=True)
         self.doc_topic = np.zeros((bags.n_docs, n_topics))
         self.word_topic = np.zeros((n_words, n_topics))
@@ -66,6 +68,12 @@ class Counts:
     def recount(self) -> None:
         """The counts from the shares: rounding does not add up."""
         words.count(self.bags, *self._arrays)
+
+    def drawn(self) -> Array:
+        """Counts of topics with one topic drawn for every word: they vary as topics do, expected counts less."""
+        found = np.empty_like(self.doc_topic)
+        words.draw_counts(self.bags, self.shares, self._random.random(int(self.bags.times.sum())), found)
+        return found
 
     def sweep(self, base: Array, counted: bool) -> None:
         """Share every word anew."""
@@ -201,7 +209,7 @@ def fit_laplace(
     process = begin(first_y(counts.doc_topic))
     for _ in range(2):
         process.step(counts.doc_topic, _STEPS_WITHIN)
-        process.learn(counts.doc_topic)
+        process.learn(counts.drawn() if schedule.draws else counts.doc_topic)
     process.step(counts.doc_topic, _STEPS_WITHIN)
     since = 0
     while sweep < schedule.n_iter and not stopped:
@@ -211,11 +219,11 @@ def fit_laplace(
             counts.recount()
             process.step(counts.doc_topic, _STEPS_WITHIN)
         if since % schedule.learn_every == 0:
-            process.learn(counts.doc_topic)
+            process.learn(counts.drawn() if schedule.draws else counts.doc_topic)
             process.step(counts.doc_topic, _STEPS_WITHIN)
         stopped = watch.after(sweep, lambda: counts.log_likelihood(softmax(process.y)))
     counts.recount()
     process.step(counts.doc_topic, None)
-    process.learn(counts.doc_topic)
+    process.learn(counts.drawn() if schedule.draws else counts.doc_topic)
     process.step(counts.doc_topic, None)
     return process, sweep

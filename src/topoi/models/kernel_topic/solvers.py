@@ -24,7 +24,7 @@ from topoi.models.notices import warn_user
 
 Array = NDArray[np.float64]
 SOLVERS = ("auto", "exact", "iterative")
-# Where iterations take over by themselves: exact steps take a minute each from here on.
+# Where iterations take over by themselves: an exact fit of 20 topics takes half an hour here.
 MOST_BY_ITSELF = 2000
 # A single matrix between so many documents takes 200 MB, and the exact algebra has two for every topic.
 MOST_EXACT = 5000

@@ -64,3 +64,22 @@ def share_document(bags, d, shares, doc_topic, word_topic, topic, base, beta, n_
     new = np.empty(topic.shape[0])
     for _ in range(n_passes):
         _share_words(bags, d, shares, doc_topic, word_topic, topic, base, True, beta, new)
+
+
+@compiled
+def draw_counts(bags, shares, uniform, doc_topic):
+    """Counts of topics of every document if each word is given one topic, drawn from its shares; O(words × topics).
+
+    ``uniform`` has a number below one for every word, in order.
+    """
+    doc_topic[:] = 0.0
+    n_topics, at = shares.shape[1], 0
+    for d in range(bags.doc_start.shape[0] - 1):
+        for i in range(bags.doc_start[d], bags.doc_start[d + 1]):
+            for _ in range(int(bags.times[i])):
+                left, k = uniform[at], 0
+                while k < n_topics - 1 and left >= shares[i, k]:
+                    left -= shares[i, k]
+                    k += 1
+                doc_topic[d, k] += 1.0
+                at += 1
