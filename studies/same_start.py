@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator
 import topoi
 from topoi.models.aspect.state import Bags
 from topoi.models.author_topic.state import AuthorLists
+from topoi.models.features import folding
 from topoi.models.features.prediction import Belief, MetadataPredictions
 from topoi.models.features.table import as_source, values_of
 from topoi.models.kernel_topic.fitting import Counts, smoothed
@@ -150,19 +151,23 @@ def shown(model: Any, corpus: topoi.Corpus) -> Array:
     )
 
 
+def fit_of(model: Any, corpus: topoi.Corpus, shares: Array) -> float:
+    """The perplexity of documents whose shares are known."""
+    log_p = np.empty(corpus.n_docs)
+    words = np.ascontiguousarray(model.topic_word_.T)
+    folding.score(Bags.from_corpus(corpus), words, np.ascontiguousarray(shares), log_p)
+    return float(np.exp(-log_p.sum() / corpus.n_tokens))
+
+
 def measured(model: Any, train: topoi.Corpus, test: topoi.Corpus, observed: tuple[int, ...]) -> dict[str, Any]:
     """Everything that is reported of a fitted model."""
     curve = topoi.evaluation.completion_curve(model, test, observed, average="tokens")
     draws, seen = model.draw_shares(test), shown(model, test)
-    bags = Bags.from_corpus(train)
     counts = model.counts.doc_topic if isinstance(model, Regression) else model._posterior.counts
-    log_p = np.empty(train.n_docs)
-    topoi.models.features.folding.score(
-        bags, np.ascontiguousarray(model.topic_word_.T), smoothed(np.ascontiguousarray(counts)), log_p
-    )
     return {
         "perplexity": dict(zip(map(str, observed), curve["perplexity"].tolist(), strict=True)),
-        "training": float(np.exp(-log_p.sum() / train.n_tokens)),
+        "own_words": fit_of(model, test, seen),
+        "training": fit_of(model, train, smoothed(counts)),
         "coverage": topoi.evaluation.coverage(draws, seen),
         "coverage_within_half_a_percent": topoi.evaluation.coverage(draws, seen, slack=0.005),
         "crps": float(topoi.evaluation.crps(draws, seen).mean()),
