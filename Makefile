@@ -4,6 +4,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
+# The tests of one file stay together: they share what they fit.
+SPREAD := --numprocesses auto --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow lint bench clean
@@ -15,10 +17,10 @@ demo: $(VENV)/.with-demo ## fit the State of the Union addresses and show their 
 	@$(BIN)/topoi demo --force
 
 test: $(VENV)/.with-test ## run the tests, doctests included
-	$(PYTEST)
+	$(PYTEST) $(SPREAD)
 
 test-slow: $(VENV)/.with-test ## run only the slow tests (long chains, joint distribution tests)
-	$(PYTEST) -m slow
+	$(PYTEST) $(SPREAD) -m slow
 
 lint: $(VENV)/.with-lint ## check style and types
 	$(BIN)/ruff check .
