@@ -103,7 +103,8 @@ def test_documents_without_words_and_authors(tmp_path):
     texts = ["star planet star", "", "the of", "court judge"] * 4
     authors = [["A"], ["B"], [], ["A", "C"]] * 4
     corpus = topoi.Corpus.from_texts(texts, authors=authors, dates=[1990, None, 1991, 1992] * 4, min_df=1, max_df=1.0)
-    topoi.AuthorTopicModel(2, n_iter=5, random_state=0).fit(corpus).save(path, name="m")
+    with pytest.warns(UserWarning, match="no authors"):
+        topoi.AuthorTopicModel(2, n_iter=5, random_state=0).fit(corpus).save(path, name="m")
     pages = [f"document/{d}{query}" for d in range(4) for query in ("", "?samples=2", "?colour=author")]
     client = walk(path, [*PAGES, *pages, "author/0", "author/1", "author/2"])
     assert client.get("/m/m/author/1.json").json()["median_perplexity"] is None
