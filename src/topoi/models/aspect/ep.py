@@ -30,7 +30,7 @@ _NEARLY_KNOWN = 1e-3
 # A step may take no more than this share from a parameter of the posterior.
 LARGEST_FALL = 0.95
 # So many words' sites are updated from the same posterior: none waits for another's result.
-BLOCK = 8
+BLOCK = 16
 _START_PASSES = 2
 _PATIENCE, _LEAST_DAMPING = 4, 1.0 / 64
 SMALLER = 0.4
