@@ -317,7 +317,7 @@ is nearer to the truth.
 Of 1,000 samples of the empirical likelihood the median document effectively has {few:.1f} to {many:.1f}, depending on the model; the more topics and the smaller
 alpha, the fewer.
 
-The filter has an error of its own, which differs between models. The same documents, {largest} topics, bits per word (PAM fitted without block moves):
+The filter has an error of its own, which differs between models. The same documents, {largest} topics, bits per word:
 
 {errors}
 
