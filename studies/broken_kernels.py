@@ -295,6 +295,40 @@ FEATURE_MISTAKES = [
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="features") for mistake in FEATURE_MISTAKES]
 
+TESTS["kernel_topic"] = [
+    "test_words.py",
+    "test_laplace_bridge.py",
+    "test_gaussian_process.py",
+    "test_evidence.py",
+    "test_structure.py",
+    "test_conjugate.py",
+    "test_folding_in.py",
+    "test_large.py",
+    "test_estimator.py",
+]
+KERNEL = "src/topoi/models/kernel_topic/"
+PROCESS, HYPER, FOLDED_IN = (KERNEL + name for name in ("gaussian_process.py", "evidence.py", "folding_in.py"))
+PRODUCTS, ITERATIONS, NEAR = (KERNEL + name for name in ("structure.py", "conjugate.py", "local.py"))
+KERNEL_MISTAKES = [
+    Mistake("kernel: a word's own share stays in the counts", KERNEL + "words.py", "(max(word_topic[w, k] - own, 0.0) + beta)", "(max(word_topic[w, k], 0.0) + beta)"),
+    Mistake("kernel: copies of a word not counted", KERNEL + "words.py", "change = n * (share - shares[i, k])", "change = share - shares[i, k]"),
+    Mistake("kernel: the bridge as printed", KERNEL + "laplace_bridge.py", "own = mean + logsumexp(-mean", "own = -mean + logsumexp(-mean"),
+    Mistake("kernel: sites without their bend", PROCESS, "return Sites(weight, total, bent + counts - weight)", "return Sites(weight, total, weight + counts - weight)"),
+    Mistake("kernel: topics not coupled in the mean", PROCESS, "back[:, k] + gain[k] @ common", "back[:, k]"),
+    Mistake("kernel: evidence without the coupling's determinant", PROCESS, "+ 2.0 * np.log(np.diag(joint)).sum() - np.log(sites.total).sum()", ""),
+    Mistake("kernel: bands without the other topics", PROCESS, "shared = np.einsum(\"ij,ij->j\", one, other)", "shared = 0.0 * one[0]"),
+    Mistake("kernel: slope of the evidence without the coupling", HYPER, "- found.gain[k] + half.T @ half", "- found.gain[k]"),
+    Mistake("kernel: no priors of hyper-parameters", HYPER, "away = np.zeros_like(x) if about is None else (x - about) / _PRIOR_SPREAD", "away = np.zeros_like(x)"),
+    Mistake("kernel: pairs that share a name have nothing beyond", PRODUCTS, "return self.kernel.profile(near) - self.kernel.profile(far)", "return 0.0 * near"),
+    Mistake("kernel: what the factor leaves is lost", PRODUCTS, "        found += self.rest[:, None] * columns\n", ""),
+    Mistake("kernel: Newton without the prior's pull", ITERATIONS, "slope = counts - weight - a", "slope = counts - weight"),
+    Mistake("kernel: steps that stop too early", ITERATIONS, "_STEP_TOLERANCE, _START_TOLERANCE, _MOST_ITERATIONS = 1e-6, 1e-9, 400", "_STEP_TOLERANCE, _START_TOLERANCE, _MOST_ITERATIONS = 1e-1, 1e-1, 1"),
+    Mistake("kernel: topics not coupled in covariances", NEAR, "found = seen @ np.linalg.solve(gain.sum(axis=0), seen.T)", "found = 0.0 * seen @ seen.T"),
+    Mistake("kernel: words all alike are thought to tell topics", FOLDED_IN, "        bend[d] += weighed[mine].T @ r[mine]\n", "        pass\n"),
+    Mistake("kernel: folding in without the belief", FOLDED_IN, "slope = counts - total[:, None] * mixture - here.pull(now)", "slope = counts - total[:, None] * mixture"),
+]  # fmt: skip
+MISTAKES += [mistake._replace(family="kernel_topic") for mistake in KERNEL_MISTAKES]
+
 
 def first_failure(mistake: Mistake | None, folder: Path, family: str) -> str:
     """The first test of a family that fails with the mistake in place, or an empty string."""
