@@ -146,10 +146,10 @@ class MetadataPredictions(Predictions):
         corpus, source = self._source(X, metadata)
         whole = align(corpus, self.vocabulary_, None).corpus
         place = np.arange(whole.n_tokens) - np.repeat(whole.doc_start[:-1], whole.doc_lengths)
-        if given == "words":
+        if isinstance(given, str) and given == "words":
             everything = np.ones(whole.n_tokens, bool)
             return self._log_parts(whole, everything, everything, source), whole.doc_lengths
-        if given == "metadata":
+        if isinstance(given, str) and given == "metadata":
             given = 0
         if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < 0:
             raise ModelError(f"given is {given!r}; pass 'metadata', 'words', or how many words are observed")

@@ -130,6 +130,8 @@ class KernelPredictions(MetadataPredictions):
         (['row', 'venue', 'topic', 'mean', 'lower', 'upper'], True)
         """
         tail = checked_tail(level)
+        check_is_fitted(self, "n_iter_")
+        features = self._as_metadata(features)
         mean, covariance = self._belief(features, noise, diagonal)
         found = np.empty((3, *mean.shape))
         for d in range(len(mean)):
@@ -163,4 +165,7 @@ class KernelPredictions(MetadataPredictions):
         """
         n_draws = whole_number("n_draws", n_draws, 2)
         mean, covariance = self._belief(features, noise, diagonal)
-        return np.stack([share_draws(*each, n_draws) for each in zip(mean, covariance, strict=True)], axis=1)
+        found = np.empty((n_draws + n_draws % 2, *mean.shape))
+        for d in range(len(mean)):
+            found[:, d] = share_draws(mean[d], covariance[d], n_draws)
+        return found
