@@ -70,6 +70,7 @@ def test_given_is_a_number_of_words(fitted, given):
 
 def test_no_words_have_no_perplexity(fitted):
     assert np.isnan(fitted.perplexity(fitted.corpus_, given=1000))
+    assert np.isnan(fitted.perplexity(fitted.corpus_, given=10**30))
     assert np.isnan(fitted.perplexity(fitted.corpus_, given=1000, per_document=True)).all()
 
 
@@ -79,3 +80,10 @@ def test_no_documents_are_no_fault(fitted):
     assert fitted.simulate(nothing).n_docs == 0
     if hasattr(fitted, "draw_shares"):
         assert fitted.draw_shares(nothing, 3).shape == (4, 0, 2)
+
+
+@pytest.mark.parametrize("given", [3, np.int64(3)])
+def test_words_that_are_shown_are_not_scored(fitted, given):
+    frame = heldout(fitted, fitted.corpus_, given=given)
+    assert set(frame["n_words"]) == {7}
+    np.testing.assert_allclose(frame["perplexity"], fitted.perplexity(fitted.corpus_, given=given, per_document=True))

@@ -153,8 +153,9 @@ class MetadataPredictions(Predictions):
             given = 0
         if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < 0:
             raise ModelError(f"given is {given!r}; pass 'metadata', 'words', or how many words are observed")
-        seen = place < int(given)
-        return self._log_parts(whole, seen, ~seen, source), np.maximum(whole.doc_lengths - int(given), 0)
+        shown = np.minimum(whole.doc_lengths, min(int(given), whole.n_tokens))
+        seen = place < np.repeat(shown, whole.doc_lengths)
+        return self._log_parts(whole, seen, ~seen, source), whole.doc_lengths - shown
 
     def _log_parts(self, corpus: Corpus, seen: NDArray[np.bool_], scored: NDArray[np.bool_], source: Any) -> Array:
         """Log probabilities of the scored tokens given the seen ones, averaged over chains."""
