@@ -44,6 +44,13 @@ def test_what_is_no_kernel_is_refused(settings, message: str, solver: str) -> No
         small(solver=solver, **settings).fit(corpus())
 
 
+@pytest.mark.parametrize("alpha", [0, -1.0, np.nan, "x", None, True])
+def test_the_alpha_of_a_proximity_is_positive(alpha) -> None:
+    with pytest.raises(ModelError, match="alpha is"):
+        small(features=["year"], kernel=topoi.Proximity(alpha=alpha)).fit(corpus())
+    assert "alpha=" in repr(topoi.Proximity(alpha=alpha))
+
+
 def test_a_function_too_large_for_iterations_is_refused() -> None:
     with pytest.raises(ModelError, match="too large|not positive definite"):
         small(features=["year"], solver="iterative", kernel=lambda a, b: 1e40 * np.exp(-np.abs(a - b.T))).fit(corpus())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
@@ -81,6 +82,8 @@ def _bind_proximity(kernel: Proximity, table: FeatureTable) -> None:
     if kernel.length_scale_bounds is None:
         bounds = np.stack((np.minimum(ranges[:, 1], scales), np.maximum(ranges[:, 2], scales)), axis=1)
         kernel.length_scale_bounds = tuple(bounds[0]) if len(scales) == 1 else bounds
+    if isinstance(kernel.alpha, bool) or not isinstance(kernel.alpha, numbers.Real) or not kernel.alpha > 0:
+        raise ModelError(f"alpha is {kernel.alpha!r}; pass a positive number, or inf for a Gaussian kernel")
     kernel.features = names
     kernel.blocks = [(block.start, block.stop) for block in blocks]
 
