@@ -161,3 +161,10 @@ def test_new_numbers_too_large_for_a_float_are_refused() -> None:
 def test_names_may_be_a_series() -> None:
     table = FeatureTable.learn(corpus_with(x=[["Ann"], ["Bob"]]), ["x"])
     np.testing.assert_array_equal(table.encode({"x": [pd.Series(["Ann"])]}), table.encode({"x": [["Ann"]]}))
+
+
+def test_categories_are_the_same_with_a_point_or_with_spaces() -> None:
+    table = FeatureTable.learn(corpus_with(x=[1990, 2000], y=["A", "B "]), {"x": "category", "y": "category"})
+    assert [column.levels for column in table.columns] == [["1990", "2000"], ["A", "B"]]
+    new = pd.DataFrame({"x": [2000, None], "y": [" A", None]})
+    assert new["x"].dtype == float and table.unknown(new) == {"x": 1, "y": 1}

@@ -246,8 +246,15 @@ def as_names(values: Iterable[Any], single: bool) -> list[list[str]]:
     ([['ACL'], []], [['Ann', 'Bob'], ['Ann', 'Cy']])
     """
     if single:
-        return [[] if is_missing(value) else [str(value)] for value in values]
+        return [[] if is_missing(value) else [_level(value)] for value in values]
     return [[] if is_missing(value) else list(dict.fromkeys(author_names(value))) for value in values]
+
+
+def _level(value: Any) -> str:
+    """A category's name; whole numbers are the same with and without a point, as a missing one beside them adds it."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value).strip()
 
 
 def is_missing(value: Any) -> bool:
