@@ -244,3 +244,37 @@ def test_links_that_are_not_there(kernel, linked, tmp_path):
     linked.save(tmp_path / "s.topoi", corpus=False)
     with pytest.raises(ModelError, match="saved without metadata"):
         topoi.link_neighbourhood(topoi.load(tmp_path / "s.topoi"), 0)
+
+
+@pytest.fixture(scope="module")
+def semicolons():
+    """Names and a category with semicolons in them."""
+    corpus = topoi.Corpus.from_tokens(
+        [["a"] * 5, ["b"] * 5] * 4,
+        authors=[["Bob; C"], ["Ann"]] * 4,
+        dates=list(range(1990, 1998)),
+        metadata={"venue": ["x; y", "z"] * 4},
+    )
+    features = {"year": None, "authors": None, "venue": "category"}
+    return topoi.DirichletMultinomialRegression(2, features=features, n_iter=5, random_state=0).fit(corpus)
+
+
+def test_a_name_may_have_a_semicolon_in_it(semicolons):
+    as_text = topoi.share_curve(semicolons, "year", {"authors": ["Bob; C", "Ann"]})
+    pd.testing.assert_frame_equal(as_text, topoi.share_curve(semicolons, "year", {"authors": [["Bob; C"], ["Ann"]]}))
+    assert set(topoi.share_curve(semicolons, "venue")["venue"]) == {"x; y", "z"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"values": 1990}, "values is 1990"), ({"values": "1990"}, "values is '1990'"), ({"topics": 1}, "topics is 1")],
+)
+def test_one_value_is_no_list(semicolons, settings, message):
+    with pytest.raises(ModelError, match=message):
+        topoi.share_curve(semicolons, "year", **settings)
+
+
+def test_without_features_there_is_nothing_to_go_along(corpus):
+    plain = topoi.DirichletMultinomialRegression(2, features=[], n_iter=2, random_state=0).fit(corpus)
+    with pytest.raises(ModelError, match="no features"):
+        topoi.share_curve(plain)

@@ -303,6 +303,25 @@ def test_ways_of_scoring_that_do_not_fit(topoi, files, lda_file: Path, held_out:
         assert run.code == 2 and words in " ".join(run.err.split())
 
 
+@pytest.mark.parametrize("given", ["1000", "9" * 30])
+def test_nothing_left_to_predict_is_told(topoi, files, held_out: Path, given: str) -> None:
+    run = topoi("evaluate", files["dmr"], held_out, "--given", given)
+    assert run.code == 1 and "has a word left to predict" in " ".join(run.err.split())
+
+
+def test_a_name_may_have_a_semicolon_in_it(topoi, tmp_path: Path) -> None:
+    corpus = library.Corpus.from_tokens([["a"] * 5, ["b"] * 5] * 4, authors=[["Bob; C"], ["Ann"]] * 4)
+    path, table = tmp_path / "s.topoi", tmp_path / "f.csv"
+    model = library.DirichletMultinomialRegression(2, features=["authors"], n_iter=5, random_state=0).fit(corpus)
+    model.save(path)
+    table.write_text("authors\nBob; C\nAnn; Bob\n")
+    assert answer(topoi, "predict", path, "authors=Bob; C")[0]["authors"] == ["Bob; C"]
+    assert [row["authors"] for row in answer(topoi, "predict", path, "--from", table)][::2] == [
+        ["Bob; C"],
+        ["Ann", "Bob"],
+    ]
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_questions_about_topics_are_answered(topoi, files, family: str) -> None:
     file = files[family]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topoi import CorpusError, read_corpus
+from topoi import Corpus, CorpusError, read_corpus
 
 GOOD = b'{"id": "a", "text": "red fish"}'
 ALSO = b'{"id": "z", "text": "red bird"}'
@@ -277,3 +277,9 @@ def test_mangled_files_give_a_corpus_or_a_corpus_error(tmp_path_factory, name, e
             continue
         assert corpus.from_bundle(*corpus.to_bundle()).fingerprint() == corpus.fingerprint()
         assert len(corpus) == corpus.report.n_read > 0
+
+
+def test_whole_numbers_beyond_all_floats_are_infinite():
+    corpus = Corpus.from_tokens([["a"]] * 3, metadata={"x": [10**400, -(10**400), None], "y": [10**400, 1.5, 2]})
+    assert corpus.documents["x"].tolist()[:2] == [float("inf"), -float("inf")]
+    assert corpus.documents["y"].tolist() == [float("inf"), 1.5, 2.0]

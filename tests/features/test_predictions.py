@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import topoi
+from topoi.errors import ModelError
 from topoi.evaluation import completion_curve, heldout
 
 MODELS = {
@@ -54,3 +55,35 @@ def test_names_in_one_cell_are_told_apart():
     corpus = topoi.Corpus.from_tokens([["a"]] * 2, metadata={"crew": ["Ann; Bob", "Bob"]})
     model = topoi.DirichletMultinomialRegression(2, features={"crew": "names"}, n_iter=1, random_state=0).fit(corpus)
     assert model.design_.labels == ["intercept", "crew=Ann", "crew=Bob"]
+
+
+def test_columns_may_be_read_but_once(fitted):
+    found = fitted.predict({"authors": iter([["Ann"], ["Bob"]])})
+    assert found["authors"].tolist() == [["Ann"], ["Ann"], ["Bob"], ["Bob"]]
+
+
+@pytest.mark.parametrize("given", [np.array([1, 2]), 1.0, True, -1, None])
+def test_given_is_a_number_of_words(fitted, given):
+    with pytest.raises(ModelError, match="given is"):
+        fitted.perplexity(fitted.corpus_, given=given)
+
+
+def test_no_words_have_no_perplexity(fitted):
+    assert np.isnan(fitted.perplexity(fitted.corpus_, given=1000))
+    assert np.isnan(fitted.perplexity(fitted.corpus_, given=10**30))
+    assert np.isnan(fitted.perplexity(fitted.corpus_, given=1000, per_document=True)).all()
+
+
+def test_no_documents_are_no_fault(fitted):
+    nothing = {"authors": []}
+    assert len(fitted.predict(nothing)) == 0
+    assert fitted.simulate(nothing).n_docs == 0
+    if hasattr(fitted, "draw_shares"):
+        assert fitted.draw_shares(nothing, 3).shape == (4, 0, 2)
+
+
+@pytest.mark.parametrize("given", [3, np.int64(3)])
+def test_words_that_are_shown_are_not_scored(fitted, given):
+    frame = heldout(fitted, fitted.corpus_, given=given)
+    assert set(frame["n_words"]) == {7}
+    np.testing.assert_allclose(frame["perplexity"], fitted.perplexity(fitted.corpus_, given=given, per_document=True))

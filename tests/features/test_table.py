@@ -118,3 +118,53 @@ def test_an_infinite_number_and_a_missing_column_are_refused() -> None:
         table.encode({"weight": [1.0]})
     with pytest.raises(ModelError, match="not int"):
         table.encode(3)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ({"year": [1990], "venue": ["A", "B"]}, "1 values of 'year', 2 values of 'venue'"),
+        ({"year": [1990, 1991], "venue": "AB"}, "'venue' is 'AB'; pass a list"),
+        ({"year": 1990, "venue": ["A"]}, "'year' is 1990; pass a list"),
+        ({"year": {0: 1990}, "venue": ["A"]}, "pass a list"),
+        (pd.DataFrame([[1990, "A", "B"]], columns=["year", "venue", "venue"]), "2 columns 'venue'"),
+    ],
+)
+def test_columns_that_make_no_table_are_refused(source, message: str) -> None:
+    table = FeatureTable.learn(corpus_with(year=[1990, 1991], venue=["A", "B"]), ["year", "venue"])
+    with pytest.raises(ModelError, match=message):
+        table.encode(source)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "message"),
+    [
+        ([1990.0, np.inf], "date", "infinite"),
+        ([10**400, 1], "number", "infinite"),
+        ([1e300, 1.0], "number", "beyond 1e\\+100"),
+        ([[""], [None]], "names", "no value in any document"),
+        ([[], []], "category", "no value in any document"),
+    ],
+)
+def test_values_that_nothing_can_be_learned_from_are_refused(values, kind: str, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        FeatureTable.learn(corpus_with(x=values), {"x": kind})
+
+
+def test_new_numbers_too_large_for_a_float_are_refused() -> None:
+    table = FeatureTable.learn(corpus_with(x=[1, 2]), ["x"])
+    for value, message in ((10**400, "infinite"), (-1e200, "beyond")):
+        with pytest.raises(ModelError, match=message):
+            table.encode({"x": [value]})
+
+
+def test_names_may_be_a_series() -> None:
+    table = FeatureTable.learn(corpus_with(x=[["Ann"], ["Bob"]]), ["x"])
+    np.testing.assert_array_equal(table.encode({"x": [pd.Series(["Ann"])]}), table.encode({"x": [["Ann"]]}))
+
+
+def test_categories_are_the_same_with_a_point_or_with_spaces() -> None:
+    table = FeatureTable.learn(corpus_with(x=[1990, 2000], y=["A", "B "]), {"x": "category", "y": "category"})
+    assert [column.levels for column in table.columns] == [["1990", "2000"], ["A", "B"]]
+    new = pd.DataFrame({"x": [2000, None], "y": [" A", None]})
+    assert new["x"].dtype == float and table.unknown(new) == {"x": 1, "y": 1}

@@ -8,6 +8,7 @@ import topoi
 from regression.planted import PLANTED, matching, planted_corpus
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.loop import sweep_chains
+from topoi.errors import ModelError
 from topoi.evaluation import empirical_likelihood, left_to_right
 from topoi.models.regression.frozen import frozen_topics
 from topoi.models.regression.likelihood import linear_covariance, objective
@@ -309,3 +310,19 @@ def test_documents_need_their_metadata(fitted):
         fitted.transform(["w1"], metadata={"venue": ["A", "B"], "size": [1.0, 2.0]})
     with pytest.raises(topoi.ModelError, match=r"topoi\.Corpus"):
         make().fit([[1, 2]])
+
+
+@pytest.mark.parametrize(
+    ("variances", "widths", "message"),
+    [
+        ([], [None], "variances is empty"),
+        (5, [None], "variances is 5"),
+        ([1.0], [], "widths is empty"),
+        ([1.0], 5, "widths is 5"),
+    ],
+)
+def test_settings_to_compare_are_lists(variances, widths, message: str) -> None:
+    corpus = topoi.Corpus.from_tokens([["a"], ["b"]] * 6, dates=list(range(1990, 2002)))
+    model = topoi.DirichletMultinomialRegression(2, features=["year"], n_iter=2, random_state=0).fit(corpus)
+    with pytest.raises(ModelError, match=message):
+        model.cross_validate(variances, widths, n_iter=2)

@@ -429,3 +429,15 @@ def test_room_knows_features_without_loading(path):
     library = Library(path)
     assert library.room("kernel").features == ["date", "authors", "venue", "pages", "cites"]
     assert library.room("lda").features == []
+
+
+def test_names_with_semicolons_are_found(tmp_path):
+    path = tmp_path / "semicolons.topoi"
+    corpus = topoi.Corpus.from_tokens(
+        [["a"] * 5, ["b"] * 5] * 4, authors=[["Bob; C"], ["Ann"]] * 4, dates=list(range(1990, 1998))
+    )
+    fit(topoi.DirichletMultinomialRegression, corpus, 2, features=["year", "authors"]).save(path, name="m")
+    client = client_of(path)
+    page = client.get("/m/m/metadata.json", params={"topic": 0, "value": "Bob; C"}).json()
+    assert page["values"] == ["Bob; C"] and len(page["groups"][0]["points"]) == 4
+    assert client.get("/m/m/metadata.json", params={"value": "Ann; Bob"}).status_code == 404

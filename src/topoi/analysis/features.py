@@ -52,6 +52,8 @@ def feature_columns(model: Any) -> dict[str, Column]:
 
 def find_feature(columns: Mapping[str, Column], name: str | None) -> Column:
     """A feature by name; None is the first number or date, or, without any, the first feature."""
+    if not columns:
+        raise ModelError("the model has no features, an intercept alone: there is nothing to go along")
     if name is None:
         return next((each for each in columns.values() if isinstance(each, Number)), next(iter(columns.values())))
     if name not in columns:
@@ -85,6 +87,8 @@ def checked_value(model: Any, column: Column, value: Any) -> Any:
         return column.mean if np.isnan(number) else number
     if isinstance(column, Links):
         return as_names([value], False)[0]
+    if isinstance(value, str) and not column.single and value.strip() in column.levels:
+        return [value.strip()]  # a name may have a semicolon in it
     known = np.array(column.levels, object)
     names = [column.levels[find_name(each, known, _singular(column))] for each in as_names([value], column.single)[0]]
     if not names:
@@ -121,6 +125,8 @@ def axis(model: Any, column: Column, values: Iterable[Any] | None = None, n: int
     if isinstance(column, Links):
         raise ModelError(f"{column.name!r} are links, which have no order; see topoi.link_neighbourhood")
     if values is not None:
+        if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+            raise ModelError(f"values is {values!r}; pass a list of values of {column.name!r}")
         found = [checked_value(model, column, value) for value in values]
         if not found:
             raise ModelError(f"values is empty; name at least one value of {column.name!r}")

@@ -72,16 +72,14 @@ def share_curve(
     column = find_feature(columns, along)
     if column.name in _OWN_COLUMNS:
         raise ModelError(f"{column.name!r} is a column of the result; rename it in corpus.documents to go along it")
-    chosen = range(model.chains_[0].n_topics) if topics is None else [need_topic(model, k) for k in topics]
-    if not len(chosen):
-        raise ModelError("topics is empty; name at least one topic")
+    chosen = _chosen(model, topics)
     at = axis(model, column, values, whole_number("n", n, 2))
     rows = groups(model, given, column.name)
     source = {name: [row[1].get(name) for row in rows for _ in at] for name in columns} | {column.name: at * len(rows)}
     found = model.predict(source, level=level, noise=noise)
     shape = (len(rows), len(at), model.chains_[0].n_topics)
-    parts = {name: found[name].to_numpy().reshape(shape)[:, :, list(chosen)] for name in ("mean", "lower", "upper")}
-    shown = [", ".join(as_names([value], False)[0]) for value in at] if not isinstance(column, Number) else at
+    parts = {name: found[name].to_numpy().reshape(shape)[:, :, chosen] for name in ("mean", "lower", "upper")}
+    shown = [_shown(column, value) for value in at] if not isinstance(column, Number) else at
     n_chosen = len(chosen)
     return pd.DataFrame(
         {
@@ -131,6 +129,21 @@ def document_points(model: Any, along: str | None = None, given: Any = None) -> 
         frame = pd.DataFrame({column.name: place[chosen], "given": name, "document": chosen})
         parts.append(pd.concat([frame, pd.DataFrame(shares[chosen])], axis=1))
     return pd.concat(parts, ignore_index=True)
+
+
+def _chosen(model: Any, topics: Any) -> list[int]:
+    if topics is None:
+        return list(range(model.chains_[0].n_topics))
+    if not isinstance(topics, Iterable):
+        raise ModelError(f"topics is {topics!r}; pass a list of topics")
+    found = [need_topic(model, k) for k in topics]
+    if not found:
+        raise ModelError("topics is empty; name at least one topic")
+    return found
+
+
+def _shown(column: Column, value: Any) -> str:
+    return ", ".join(as_names([value], getattr(column, "single", False))[0])
 
 
 def _has(model: Any, columns: dict[str, Column], row: dict[str, Any], given: Any) -> Any:

@@ -103,6 +103,8 @@ def evaluate(
         if len(model.authors_):
             note_unknown_authors(corpus)
         rows = topoi.evaluation.heldout(model, corpus, how, **effortful)
+        if not rows["n_words"].sum():
+            raise ModelError(f"no document of {held_out} has a word left to predict; give fewer words than {shown}")
         summary = topoi.evaluation.heldout_summary(rows).assign(n_unknown=corpus.report.n_unknown_tokens)
         about = {"name": each, "model": type(model).__name__} if every_model else {"model": type(model).__name__}
         summaries.append(pd.DataFrame([about | {"estimator": label}]).join(summary))

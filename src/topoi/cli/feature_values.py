@@ -66,11 +66,16 @@ def _listed(names: Any) -> str:
     return ", ".join(names) or "none"
 
 
+def _names(text: str, column: Any) -> list[str]:
+    """Names with semicolons between, or one that has a semicolon in it."""
+    if text.strip() in getattr(column, "levels", ()):
+        return [text.strip()]
+    return [part.strip() for part in text.split(";") if part.strip()]
+
+
 def _values(whole: str, text: str, column: Any) -> list[Any]:
     if column.kind != "number":
-        return [
-            text if getattr(column, "single", False) else [part.strip() for part in text.split(";") if part.strip()]
-        ]
+        return [text if getattr(column, "single", False) else _names(text, column)]
     found: list[Any] = []
     for part in text.split(","):
         ends = [_number(piece) for piece in part.split(":")]
@@ -164,7 +169,7 @@ def _cells(values: Any, column: Any) -> list[Any]:
     for value in values:
         if isinstance(value, str):
             value = value.strip()
-            value = [part.strip() for part in value.split(";") if part.strip()] if many else value or None
+            value = _names(value, column) if many else value or None
         if column.kind == "number" and isinstance(value, str):
             number = _number(value)
             value = value if number is None else number

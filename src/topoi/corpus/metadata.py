@@ -117,10 +117,10 @@ def column(values: Sequence[Any] | pd.Series | np.ndarray) -> pd.Series:
         try:
             return pd.Series(plain, dtype="Int64" if missing else "int64")
         except OverflowError:
-            # Beyond 64 bits: kept as floats below, the nearest a column of numbers can hold.
-            return pd.Series(np.array([np.nan if v is None else v for v in plain], np.float64))
+            # Beyond 64 bits: floats are the nearest a column of numbers can hold.
+            return _floats(plain)
     if kinds and kinds <= {int, float}:
-        return pd.Series(np.array([np.nan if v is None else v for v in plain], np.float64))
+        return _floats(plain)
     if kinds == {bool}:
         return pd.Series(plain, dtype="boolean" if missing else "bool")
     if kinds == {datetime.datetime}:
@@ -128,6 +128,18 @@ def column(values: Sequence[Any] | pd.Series | np.ndarray) -> pd.Series:
     if kinds == {str}:
         return pd.Series(plain, dtype="str")
     return pd.Series([json_value(value) for value in plain], dtype=object)
+
+
+def _floats(values: Sequence[float | None]) -> pd.Series:
+    return pd.Series(np.array([np.nan if value is None else _float(value) for value in values], np.float64))
+
+
+def _float(value: float) -> float:
+    """The nearest float; a whole number beyond them all is infinite, as it is if written 1e400."""
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
 
 
 def _plain(value: Any, depth: int = 0) -> Any:

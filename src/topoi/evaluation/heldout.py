@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,8 @@ def heldout(model: Any, corpus: Any, estimator: str = "filter", **options: Any) 
     log_p = log_likelihoods(model, known, estimator, **options)
     seen = options.get("given")
     # Words that are shown to the model are not scored.
-    scored = np.maximum(known.doc_lengths - seen, 0) if isinstance(seen, int) else known.doc_lengths
+    shown = min(int(seen), known.n_tokens) if isinstance(seen, numbers.Integral) else 0
+    scored = np.maximum(known.doc_lengths - shown, 0)
     return pd.DataFrame(
         CorpusCatalogue(known).document_columns(np.arange(known.n_docs))
         | {

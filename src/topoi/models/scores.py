@@ -16,6 +16,8 @@ def perplexities(
 ) -> Any:
     """Perplexity per document, or its average over documents or over tokens; empty documents do not count.
 
+    Without any word there is none: NaN.
+
     Examples
     --------
     >>> import numpy as np
@@ -28,9 +30,11 @@ def perplexities(
         each = np.where(lengths > 0, np.exp(-log_likelihood / np.maximum(lengths, 1)), np.nan)
     if per_document:
         return each
+    if not (lengths > 0).any():
+        return float("nan")
     if average == "tokens":
-        return float(np.exp(-log_likelihood.sum() / max(int(lengths.sum()), 1)))
-    return float(np.nanmean(each)) if (lengths > 0).any() else float("nan")
+        return float(np.exp(-log_likelihood.sum() / lengths.sum()))
+    return float(np.nanmean(each))
 
 
 def log_mean_exp(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -22,6 +22,7 @@ from topoi.errors import CorpusError, ModelError
 
 KINDS = ("number", "date", "category", "names", "links")
 _DAYS_PER_YEAR = 365.2425
+_LARGEST = 1e100
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,10 @@ class Names:
     @classmethod
     def learn(cls, name: str, values: Sequence[Any], single: bool) -> Names:
         """Remember the names, in the order of the alphabet."""
-        return cls(name, sorted({each for row in as_names(values, single) for each in row}), single)
+        levels = sorted({each for row in as_names(values, single) for each in row})
+        if not levels:
+            raise ModelError(f"feature {name!r} has no value in any document; leave it out")
+        return cls(name, levels, single)
 
     @property
     def width(self) -> int:
@@ -199,23 +203,32 @@ def as_numbers(name: str, values: Sequence[Any], date: bool) -> NDArray[np.float
     [1999.5, nan, 2001.0]
     """
     try:
-        if date:
-            return np.array([_year(value) for value in values], np.float64)
-        found = np.array([np.nan if is_missing(value) else float(value) for value in values], np.float64)
+        found = np.array([_year(value) if date else _number(value) for value in values], np.float64)
     except (TypeError, ValueError, CorpusError):
         what = "a date" if date else "a number"
         message = f"feature {name!r} has values that are not {what}; name its kind: features={{{name!r}: 'category'}}"
         raise ModelError(message) from None
     if np.isinf(found).any():
         raise ModelError(f"feature {name!r} has an infinite value")
+    if (np.abs(found) > _LARGEST).any():
+        raise ModelError(f"feature {name!r} has values beyond {_LARGEST:g}, whose squares no number holds; rescale it")
     return found
+
+
+def _number(value: Any) -> float:
+    if is_missing(value):
+        return np.nan
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return np.inf
 
 
 def _year(value: Any) -> float:
     if is_missing(value):
         return np.nan
     if isinstance(value, int | float | np.number) and not isinstance(value, bool):
-        return float(value)
+        return _number(value)
     day = parse_date(value)
     if day is None:
         return np.nan
@@ -233,12 +246,21 @@ def as_names(values: Iterable[Any], single: bool) -> list[list[str]]:
     ([['ACL'], []], [['Ann', 'Bob'], ['Ann', 'Cy']])
     """
     if single:
-        return [[] if is_missing(value) else [str(value)] for value in values]
+        return [[] if is_missing(value) else [_level(value)] for value in values]
     return [[] if is_missing(value) else list(dict.fromkeys(author_names(value))) for value in values]
 
 
+def _level(value: Any) -> str:
+    """A category's name; whole numbers are the same with and without a point, as a missing one beside them adds it."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
 def is_missing(value: Any) -> bool:
-    """Whether there is no value; an empty cell of a table is none."""
+    """Whether there is no value; an empty cell of a table, or an empty list, is none."""
     if isinstance(value, str):
         return not value.strip()
-    return value is None or (not isinstance(value, str | list | tuple | np.ndarray | dict) and bool(pd.isna(value)))
+    if isinstance(value, list | tuple):
+        return not value
+    return value is None or (pd.api.types.is_scalar(value) and bool(pd.isna(value)))

@@ -146,15 +146,16 @@ class MetadataPredictions(Predictions):
         corpus, source = self._source(X, metadata)
         whole = align(corpus, self.vocabulary_, None).corpus
         place = np.arange(whole.n_tokens) - np.repeat(whole.doc_start[:-1], whole.doc_lengths)
-        if given == "words":
+        if isinstance(given, str) and given == "words":
             everything = np.ones(whole.n_tokens, bool)
             return self._log_parts(whole, everything, everything, source), whole.doc_lengths
-        if given == "metadata":
+        if isinstance(given, str) and given == "metadata":
             given = 0
         if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < 0:
             raise ModelError(f"given is {given!r}; pass 'metadata', 'words', or how many words are observed")
-        seen = place < int(given)
-        return self._log_parts(whole, seen, ~seen, source), np.maximum(whole.doc_lengths - int(given), 0)
+        shown = np.minimum(whole.doc_lengths, min(int(given), whole.n_tokens))
+        seen = place < np.repeat(shown, whole.doc_lengths)
+        return self._log_parts(whole, seen, ~seen, source), whole.doc_lengths - shown
 
     def _log_parts(self, corpus: Corpus, seen: NDArray[np.bool_], scored: NDArray[np.bool_], source: Any) -> Array:
         """Log probabilities of the scored tokens given the seen ones, averaged over chains."""

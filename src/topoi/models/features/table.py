@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -149,11 +149,23 @@ def as_source(source: Any) -> Corpus | pd.DataFrame:
     if isinstance(source, Corpus | pd.DataFrame):
         return source
     if isinstance(source, Mapping):
-        try:
-            return pd.DataFrame({name: pd.Series(list(values), dtype=object) for name, values in source.items()})
-        except (TypeError, ValueError) as error:
-            raise ModelError(f"the features are no table: {error}") from None
+        return _frame({str(name): _column_values(str(name), values) for name, values in source.items()})
     raise ModelError(f"pass a DataFrame of features, a mapping of columns, or a Corpus, not {type(source).__name__}")
+
+
+def _column_values(name: str, values: Any) -> list[Any]:
+    """A column of a mapping; one name is no list of letters."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise ModelError(f"the features are no table: {name!r} is {values!r}; pass a list with one value per document")
+    return list(values)
+
+
+def _frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        each = ", ".join(f"{n} values of {name!r}" for name, n in lengths.items())
+        raise ModelError(f"the features are no table: there are {each}; pass as many of each, one per document")
+    return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
 
 
 def corpus_of(features: Any) -> Corpus:
@@ -177,7 +189,10 @@ def values_of(source: Corpus | pd.DataFrame, name: str) -> Sequence[Any]:
     if name not in frame:
         there = [*(["authors"] if isinstance(source, Corpus) else []), *map(str, frame)]
         raise ModelError(f"there is no column {name!r}; there are: {', '.join(there)}")
-    return list(frame[name])
+    found = frame[name]
+    if isinstance(found, pd.DataFrame):
+        raise ModelError(f"there are {found.shape[1]} columns {name!r}; keep one of them")
+    return list(found)
 
 
 def kind_of(corpus: Corpus, name: str, values: Sequence[Any]) -> str:
@@ -213,8 +228,6 @@ def _learned(corpus: Corpus, name: str, kind: str, values: Sequence[Any], sparse
     if kind in ("number", "date"):
         number = Number.learn(name, values, kind == "date")
         return number, number.coordinates(values)
-    if all(is_missing(value) or (isinstance(value, list) and not value) for value in values):
-        raise ModelError(f"feature {name!r} has no value in any document; leave it out")
     names = Names.learn(name, values, kind == "category")
     return names, _rows(names, values, sparse)
 

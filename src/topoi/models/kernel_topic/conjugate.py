@@ -92,7 +92,12 @@ class Preconditioner:
         size = n_topics * n_columns
         inner = self._inner(root).reshape(size, size)
         inner[np.diag_indices_from(inner)] += 1.0
-        self._solved = cho_factor(inner, lower=True, check_finite=False)
+        try:
+            self._solved = cho_factor(inner, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            raise ModelError(
+                "the kernel's values are too large, or not finite; scale it such that a document is 1 to itself"
+            ) from None
 
     def _inner(self, root: Root) -> Array:
         """Φᵀ L Lᵀ Φ, topics × columns × topics × columns."""

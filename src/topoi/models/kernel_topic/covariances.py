@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,8 @@ class Proximity(Kernel):
         scales = (
             ", ".join(f"{s:.3g}" for s in np.atleast_1d(self.length_scale)) if self.length_scale is not None else ""
         )
-        return f"Proximity({self.features!r}, length_scale=[{scales}], alpha={self.alpha:.3g})"
+        shown = f"{self.alpha:.3g}" if isinstance(self.alpha, numbers.Real) else repr(self.alpha)
+        return f"Proximity({self.features!r}, length_scale=[{scales}], alpha={shown})"
 
 
 def _scalar(name: str, bounds: Any) -> Hyperparameter:

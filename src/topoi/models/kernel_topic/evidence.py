@@ -49,14 +49,14 @@ class Shape:
 
     def matrix(self) -> Array:
         """Between the training documents."""
-        return _checked(self.coordinates if self.kernel is None else self.kernel(self.coordinates))
+        return self._checked(self.coordinates if self.kernel is None else self.kernel(self.coordinates))
 
     def with_gradient(self) -> tuple[Array, Array]:
         """The matrix and its derivatives by ``theta``, on the last axis."""
         if self.kernel is None or not len(self.theta):
             return self.matrix(), np.empty((*self.coordinates.shape[:1] * 2, 0))
         value, gradient = self.kernel(self.coordinates, eval_gradient=True)
-        return _checked(value), gradient
+        return self._checked(value), gradient
 
     def cross(self, coordinates: Array, diagonal: Any = None) -> tuple[Array, Array]:
         """Between new documents and the training documents, and the new ones' own values."""
@@ -65,12 +65,16 @@ class Shape:
             return coordinates, np.full(len(coordinates), own, np.float64)
         return self.kernel(coordinates, self.coordinates), np.asarray(self.kernel.diag(coordinates), np.float64)
 
-
-def _checked(matrix: Any) -> Array:
-    found = np.asarray(matrix, np.float64)
-    if not np.isfinite(found).all():
-        raise ModelError("the kernel's matrix has entries that are not finite numbers")
-    return found
+    def _checked(self, matrix: Any) -> Array:
+        found, n_docs = np.asarray(matrix, np.float64), self.coordinates.shape[0]
+        if found.shape != (n_docs, n_docs):
+            raise ModelError(
+                f"the kernel gave a matrix of shape {found.shape} for {n_docs} documents; use one that gives a single "
+                "number for each pair"
+            )
+        if not np.isfinite(found).all():
+            raise ModelError("the kernel's matrix has entries that are not finite numbers")
+        return found
 
 
 class Hyper(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ from topoi.errors import ModelError
 from topoi.models.features.table import FeatureTable, wanted
 from topoi.models.kernel_topic.covariances import FunctionKernel, On, Proximity
 
+# Beyond this, the noise is lost in rounding.
+_LARGEST_SIMILARITY = 1e8
 _OURS = {"On": On, "Proximity": Proximity}
 _THEIRS = (
     "CompoundKernel", "ConstantKernel", "DotProduct", "ExpSineSquared", "Exponentiation", "Matern", "PairwiseKernel",
@@ -79,6 +82,8 @@ def _bind_proximity(kernel: Proximity, table: FeatureTable) -> None:
     if kernel.length_scale_bounds is None:
         bounds = np.stack((np.minimum(ranges[:, 1], scales), np.maximum(ranges[:, 2], scales)), axis=1)
         kernel.length_scale_bounds = tuple(bounds[0]) if len(scales) == 1 else bounds
+    if isinstance(kernel.alpha, bool) or not isinstance(kernel.alpha, numbers.Real) or not kernel.alpha > 0:
+        raise ModelError(f"alpha is {kernel.alpha!r}; pass a positive number, or inf for a Gaussian kernel")
     kernel.features = names
     kernel.blocks = [(block.start, block.stop) for block in blocks]
 
@@ -149,6 +154,11 @@ def checked_similarities(matrix: Any, n_docs: int, thoroughly: bool = True) -> N
         raise ModelError(f"kernel has the shape {found.shape}; it must be {n_docs} × {n_docs}, documents × documents")
     if not np.isfinite(found).all() or not np.allclose(found, found.T):
         raise ModelError("kernel is a matrix that is not symmetric, or not finite")
+    if np.abs(found).max() > _LARGEST_SIMILARITY:
+        raise ModelError(
+            f"kernel is a matrix with entries up to {np.abs(found).max():.2g}; divide it by the mean of its diagonal: "
+            "amplitudes are learned from 1 on"
+        )
     if thoroughly and np.linalg.eigvalsh(found).min() < -1e-6 * np.abs(found).max():
         raise ModelError("kernel is a matrix that is not positive definite: it has negative eigenvalues")
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -54,17 +55,8 @@ class KernelPredictions(MetadataPredictions):
         shape = self._posterior.hyper.shape
         if self.table_ is not None:
             return self._posterior.new(self.table_.encode(features), noise)
-        n_train = len(shape.coordinates)
-        try:
-            cross = np.asarray(features, np.float64)
-        except (TypeError, ValueError):
-            cross = np.zeros(0)
-        if cross.ndim != 2 or cross.shape[1] != n_train or not np.isfinite(cross).all():
-            raise ModelError(
-                f"the model's kernel is a matrix: pass the similarities of new documents to the {n_train} training "
-                "documents, new × training"
-            )
-        return self._posterior.new(cross, noise, diagonal)
+        cross = _similarities(features, len(shape.coordinates))
+        return self._posterior.new(cross, noise, _own_similarity(diagonal))
 
     def _beliefs(self, source: Any) -> list[Belief]:
         mean, covariance = self._belief(source)
@@ -90,9 +82,12 @@ class KernelPredictions(MetadataPredictions):
         return found
 
     def _as_metadata(self, metadata: Any) -> Any:
-        return metadata if self.table_ is None else as_source(metadata)
+        if self.table_ is not None:
+            return as_source(metadata)
+        return _similarities(metadata, len(self._posterior.hyper.shape.coordinates))
 
     def _source(self, X: Any, metadata: Any) -> tuple[Corpus, Any]:
+        check_is_fitted(self, "n_iter_")
         if metadata is None and self.table_ is None:
             raise ModelError(
                 "the model's kernel is a matrix: pass metadata=, the documents' similarities to the others"
@@ -130,6 +125,8 @@ class KernelPredictions(MetadataPredictions):
         (['row', 'venue', 'topic', 'mean', 'lower', 'upper'], True)
         """
         tail = checked_tail(level)
+        check_is_fitted(self, "n_iter_")
+        features = self._as_metadata(features)
         mean, covariance = self._belief(features, noise, diagonal)
         found = np.empty((3, *mean.shape))
         for d in range(len(mean)):
@@ -163,4 +160,29 @@ class KernelPredictions(MetadataPredictions):
         """
         n_draws = whole_number("n_draws", n_draws, 2)
         mean, covariance = self._belief(features, noise, diagonal)
-        return np.stack([share_draws(*each, n_draws) for each in zip(mean, covariance, strict=True)], axis=1)
+        found = np.empty((n_draws + n_draws % 2, *mean.shape))
+        for d in range(len(mean)):
+            found[:, d] = share_draws(mean[d], covariance[d], n_draws)
+        return found
+
+
+def _similarities(given: Any, n_train: int) -> Array:
+    """New documents × training documents, as a model wants them whose kernel is a matrix."""
+    try:
+        cross = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        cross = np.zeros(0)
+    if cross.ndim != 2 or cross.shape[1] != n_train or not np.isfinite(cross).all():
+        raise ModelError(
+            f"the model's kernel is a matrix: pass the similarities of new documents to the {n_train} training "
+            "documents, new × training"
+        )
+    return cross
+
+
+def _own_similarity(diagonal: Any) -> float | None:
+    if diagonal is None:
+        return None
+    if isinstance(diagonal, bool) or not isinstance(diagonal, numbers.Real) or not 0 <= float(diagonal) < np.inf:
+        raise ModelError(f"diagonal is {diagonal!r}; it is a new document's similarity to itself, a number from 0")
+    return float(diagonal)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
@@ -74,6 +75,8 @@ def set_up(corpus: Corpus, features: Any, kernel: Any, solver: str, inference: s
     """Read the features and choose; what cannot be done is refused before any work."""
     n_docs = corpus.n_docs
     large = is_large(n_docs, solver, inference)
+    if issparse(kernel) or isinstance(kernel, pd.DataFrame):
+        raise ModelError(f"kernel is a {type(kernel).__name__}; a matrix of similarities is a plain array of numpy")
     if isinstance(kernel, np.ndarray | list):
         if features is not None:
             raise ModelError("kernel is a matrix and features are named; a matrix needs no features")

@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix, hstack
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
-from topoi.models.features.columns import Names, Number, as_names, as_numbers, as_plain, from_plain, is_missing
+from topoi.models.features.columns import Names, Number, as_names, as_numbers, as_plain, from_plain
 from topoi.models.features.table import as_source, kind_of, values_of, wanted
 
 AUTO_PARTS, _MOST_BUMPS = 10.0, 1000
@@ -158,8 +158,6 @@ def _learned(corpus: Corpus, name: str, kind: str | None, named: dict[str, Any],
                 f"width {wide:g} cuts the range of {name!r} into more than {_MOST_BUMPS:,}; use a larger one"
             )
         return Term(number, wide)
-    if all(is_missing(value) or (isinstance(value, list) and not value) for value in values):
-        raise ModelError(f"feature {name!r} has no value in any document; leave it out")
     # A link is a name: that of the document linked to.
     return Term(Names.learn(name, values, kind == "category"))
 

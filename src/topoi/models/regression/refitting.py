@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import open_executor, resolve_jobs
+from topoi.errors import ModelError
 from topoi.models.regression.design import Design
 from topoi.models.regression.frozen import frozen_topics
 from topoi.models.regression.likelihood import maximise
@@ -107,6 +109,7 @@ class Refitting:
         [1.0, 0.001]
         """
         check_is_fitted(self, "n_iter_")
+        variances, widths = _several("variances", variances), _several("widths", widths)
         values = sorted(float(each) for each in positive_vector("variances", variances, len(variances), "their number"))
         sampler, plan = self._sampler, self._sampler.plan
         cells = sampler.cells(self._frozen(n_iter, 1)[0])
@@ -120,3 +123,12 @@ class Refitting:
                 rows.append({"width": self.width if own else width, "variance": each, "log_likelihood": score})
         frame = pd.DataFrame(rows, columns=["width", "variance", "log_likelihood"])
         return frame.sort_values("log_likelihood", ascending=False, kind="stable", ignore_index=True)
+
+
+def _several(name: str, given: Any) -> list[Any]:
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise ModelError(f"{name} is {given!r}; pass a list")
+    found = list(given)
+    if not found:
+        raise ModelError(f"{name} is empty; name at least one")
+    return found

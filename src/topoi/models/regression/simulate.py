@@ -51,7 +51,7 @@ def simulate_regression(model: Any, features: Any, doc_length: float, seed: int)
         prior = _prior(model, n_topics, len(design.labels))
         coefficients = prior.mean + np.sqrt(prior.variance) * rng.standard_normal(prior.mean.shape)
     alpha = alpha_rows(design.matrix(empty), coefficients)
-    shares = np.concatenate([dirichlet_rows(rng, row, 1) for row in alpha])
+    shares = np.array([dirichlet_rows(rng, row, 1)[0] for row in alpha]).reshape(alpha.shape)
     lengths = document_lengths(rng, doc_length, empty.n_docs)
     topic = categorical(rng, np.cumsum(shares, axis=1), np.repeat(np.arange(empty.n_docs), lengths))
     people = {name: getattr(empty, name) for name in ("doc_author", "doc_author_start", "authors", "documents")}
