@@ -81,37 +81,13 @@ def evaluate(
     check_file(file)
     if not held_out.exists():
         raise FileNotFoundError(2, "No such file", str(held_out))
-    import pandas as pd
-
-    import topoi
-
     fields = {"text": split_names(text), "authors": split_names(authors), "date": date, "title": title, "id": id_field}
-    reading: dict[str, Any] = {k: v for k, v in fields.items() if v is not None} | {"on_error": on_error.value}
-    names = topoi.open_store(file).models()["name"].tolist() if every_model else [name]
-    rows, summaries, corpora = pd.DataFrame(), [], {}
-    for each in names:
-        model = topoi.load(file, each)
-        model.n_jobs = jobs or available_cores()
-        how, label, effortful = way(model, estimator, given_words, options)
-        # The models of a file share its words. Somebody new is a feature too; other models do without.
-        newcomers = "add" if hasattr(model, "feature_columns_") else "drop"
-        if newcomers not in corpora:
-            corpora[newcomers] = topoi.read_corpus(held_out, like=model.corpus_, new_authors=newcomers, **reading)
-        corpus = corpora[newcomers]
-        if not corpus.n_tokens:
-            raise ModelError(f"none of the words of {held_out} is in the model's vocabulary")
-        if len(model.authors_):
-            note_unknown_authors(corpus)
-        rows = topoi.evaluation.heldout(model, corpus, how, **effortful)
-        if not rows["n_words"].sum():
-            raise ModelError(f"no document of {held_out} has a word left to predict; give fewer words than {shown}")
-        summary = topoi.evaluation.heldout_summary(rows).assign(n_unknown=corpus.report.n_unknown_tokens)
-        about = {"name": each, "model": type(model).__name__} if every_model else {"model": type(model).__name__}
-        summaries.append(pd.DataFrame([about | {"estimator": label}]).join(summary))
-    if len({"metadata" in summary["estimator"].iloc[0] for summary in summaries}) > 1:
-        typer.echo(
-            "topoi: note: some models were scored given the metadata, others word by word: do not compare", err=True
-        )
+    reading = {k: v for k, v in fields.items() if v is not None} | {"on_error": on_error.value}
+
+    def way_of(model: Any) -> tuple[str, str, dict[str, Any]]:
+        return way(model, estimator, given_words, options)
+
+    rows, summary = scores(file, [name], every_model, Documents(held_out, reading), way_of, jobs or available_cores())
     if documents:
         print_frame(rows.drop(columns="n_unknown"), as_json=as_json, as_csv=as_csv)
         return
@@ -123,7 +99,59 @@ def evaluate(
             draw_summary(frame.to_dict("records")[0], screen)
             draw_extremes(rows, n, screen)
 
-    print_frame(pd.concat(summaries, ignore_index=True), as_json=as_json, as_csv=as_csv, render=render)
+    print_frame(summary, as_json=as_json, as_csv=as_csv, render=render)
+
+
+class Documents:
+    """Held-out documents in a file's words, read once for models that know newcomers and once for others."""
+
+    def __init__(self, path: Path, reading: dict[str, Any]) -> None:
+        self.path, self._reading = path, reading
+        self._found: dict[str, Corpus] = {}
+
+    def of(self, model: Any) -> Corpus:
+        """The documents for one model; its file's models share their words."""
+        from topoi import read_corpus
+
+        # Somebody new is a feature too; other models do without.
+        newcomers = "add" if hasattr(model, "feature_columns_") else "drop"
+        if newcomers not in self._found:
+            self._found[newcomers] = read_corpus(self.path, like=model.corpus_, new_authors=newcomers, **self._reading)
+        corpus = self._found[newcomers]
+        if not corpus.n_tokens:
+            raise ModelError(f"none of the words of {self.path} is in the model's vocabulary")
+        if len(model.authors_):
+            note_unknown_authors(corpus)
+        return corpus
+
+
+def scores(
+    file: Path, names: list[str | None], every_model: bool, held_out: Documents, way_of: Any, jobs: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A row for every document under the last model, and a row for every model."""
+    import pandas as pd
+
+    import topoi
+
+    if every_model:
+        names = topoi.open_store(file).models()["name"].tolist()
+    rows, summaries = pd.DataFrame(), []
+    for each in names:
+        model = topoi.load(file, each)
+        model.n_jobs = jobs
+        how, label, options = way_of(model)
+        corpus = held_out.of(model)
+        rows = topoi.evaluation.heldout(model, corpus, how, **options)
+        if not rows["n_words"].sum():
+            raise ModelError(f"no document of {held_out.path} has a word left to predict; give fewer words")
+        summary = topoi.evaluation.heldout_summary(rows).assign(n_unknown=corpus.report.n_unknown_tokens)
+        about = {"name": each, "model": type(model).__name__} if every_model else {"model": type(model).__name__}
+        summaries.append(pd.DataFrame([about | {"estimator": label}]).join(summary))
+    if len({"metadata" in summary["estimator"].iloc[0] for summary in summaries}) > 1:
+        typer.echo(
+            "topoi: note: some models were scored given the metadata, others word by word: do not compare", err=True
+        )
+    return rows, pd.concat(summaries, ignore_index=True)
 
 
 def effort(estimator: Estimator, particles: int | None, samples: int | None, seed: int | None) -> dict[str, int]:
