@@ -228,9 +228,12 @@ def test_from_document_to_linked_document(browser, featured):
         page.get_by_role("link", name="The documents it is linked with").click()
         page.wait_for_url("**/metadata?document=3")
         keep(page, "metadata-links")
-        page.locator("svg.wide a.leaf").first.focus()
+        leaf = page.locator("svg.wide a.leaf").first
+        leaf.focus()
+        target = leaf.get_attribute("href")
         page.keyboard.press("Enter")
         page.wait_for_url("**/document/*")
+        assert page.url.endswith(target) and not target.endswith("document/3"), "the neighbour, not the document itself"
 
 
 OUTSIDE = """svg => {
