@@ -11,7 +11,8 @@ import topoi
 from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.inference import infer
 from topoi.models.aspect.learning import first_aspects
-from topoi.models.aspect.state import Bags, Parameters
+from topoi.models.aspect.state import Parameters
+from topoi.models.bags import Bags
 
 from .report import Report, progress
 from .settings import Settings

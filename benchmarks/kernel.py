@@ -13,7 +13,7 @@ import numpy as np
 
 import topoi
 from topoi.corpus.datasets import dataset_names
-from topoi.models.aspect.state import Bags
+from topoi.models.bags import Bags
 from topoi.models.kernel_topic.blocks import some_documents, some_sites
 from topoi.models.kernel_topic.evidence import Hyper, Layout, evidence_and_gradient
 from topoi.models.kernel_topic.fitting import Counts, Schedule, each_topic, first_y, softmax

@@ -23,7 +23,8 @@ from studies.chart import line_chart
 from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.importance import sample
 from topoi.models.aspect.inference import infer, infer_corrected
-from topoi.models.aspect.state import Bags, Parameters, with_padding
+from topoi.models.aspect.state import Parameters, with_padding
+from topoi.models.bags import Bags
 
 OUT = Path(__file__).parents[1] / "docs" / "studies"
 NUMBERS = OUT / "aspect-small-alpha.json"

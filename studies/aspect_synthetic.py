@@ -22,7 +22,8 @@ from studies.chart import line_chart
 from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.inference import infer
 from topoi.models.aspect.learning import Learner, Plan
-from topoi.models.aspect.state import Bags, Parameters
+from topoi.models.aspect.state import Parameters
+from topoi.models.bags import Bags
 
 OUT = Path(__file__).parents[1] / "docs" / "studies"
 RULES = {"EP, EM": ("ep", "em"), "EP, evidence": ("ep", "bound"), "VB, EM": ("vb", "em"), "VB, bound": ("vb", "bound")}

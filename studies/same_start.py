@@ -16,8 +16,8 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.base import BaseEstimator
 
 import topoi
-from topoi.models.aspect.state import Bags
 from topoi.models.author_topic.state import AuthorLists
+from topoi.models.bags import Bags
 from topoi.models.features import folding
 from topoi.models.features.prediction import Belief, MetadataPredictions
 from topoi.models.features.table import as_source, values_of

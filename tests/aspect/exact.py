@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln, logsumexp, roots_jacobi
 
-from topoi.models.aspect.state import Bags, Parameters
+from topoi.models.aspect.state import Parameters
+from topoi.models.bags import Bags
 
 
 class Exact(NamedTuple):

@@ -12,7 +12,8 @@ from topoi.kernels.special import mixed_difference, trigamma
 from topoi.models.aspect import corrected
 from topoi.models.aspect.ep import Outcome, Rule
 from topoi.models.aspect.inference import infer, infer_corrected
-from topoi.models.aspect.state import Bags, Parameters
+from topoi.models.aspect.state import Parameters
+from topoi.models.bags import Bags
 
 RULE = Rule(1e-9, 500)
 

@@ -15,7 +15,8 @@ from aspect.exact import one_document, random_problem, sampled, three_aspects, t
 from topoi.kernels.special import digamma
 from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.inference import infer
-from topoi.models.aspect.state import Bags, Parameters, with_padding
+from topoi.models.aspect.state import Parameters, with_padding
+from topoi.models.bags import Bags
 
 RULE = Rule(1e-8, 500)
 

@@ -13,7 +13,8 @@ from topoi.models.aspect import updates
 from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.inference import infer
 from topoi.models.aspect.learning import FLOOR, Learner, Plan, first_aspects
-from topoi.models.aspect.state import Bags, ByWord, Parameters, with_padding
+from topoi.models.aspect.state import ByWord, Parameters, with_padding
+from topoi.models.bags import Bags
 
 RULE = Rule(1e-8, 500)
 PAIRS = [("ep", "em"), ("ep", "bound"), ("vb", "em"), ("vb", "bound")]

@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import topoi
 from kernel_topic.planted import N_TOPICS, curves, matched, planted, softmax
-from topoi.models.aspect.state import Bags
+from topoi.models.bags import Bags
 from topoi.models.kernel_topic.bridge import Messages
 from topoi.models.kernel_topic.evidence import Hyper, Shape
 from topoi.models.kernel_topic.fitting import Counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from topoi.models.aspect.state import Bags
+from topoi.models.bags import Bags
 from topoi.models.kernel_topic.folding_in import _Documents, _mode, fold_in
 from topoi.models.kernel_topic.posterior import mean_shares, share_draws
 

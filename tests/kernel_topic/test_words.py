@@ -7,7 +7,7 @@ import pytest
 
 import topoi
 from kernel_topic.planted import N_TOPICS, planted
-from topoi.models.aspect.state import Bags
+from topoi.models.bags import Bags
 from topoi.models.features import folding
 from topoi.models.kernel_topic import words
 from topoi.models.kernel_topic.fitting import Counts

@@ -21,7 +21,8 @@ from topoi.kernels.counts import Documents
 from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.importance import Sampled, sample
 from topoi.models.aspect.inference import infer, infer_corrected
-from topoi.models.aspect.state import Bags, Parameters, with_padding
+from topoi.models.aspect.state import Parameters, with_padding
+from topoi.models.bags import Bags
 from topoi.models.scores import log_mean_exp
 from topoi.models.validation import choice, resolve_seed, whole_number
 

@@ -26,7 +26,8 @@ from topoi.models.aspect.prediction import AspectPredictions
 from topoi.models.aspect.report import fit_report
 from topoi.models.aspect.rows import aspect_tables
 from topoi.models.aspect.simulate import simulate_aspects
-from topoi.models.aspect.state import Bags, Parameters, checked_aspects
+from topoi.models.aspect.state import Parameters, checked_aspects
+from topoi.models.bags import Bags
 from topoi.models.base import FittedModel
 from topoi.models.tables import Tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number

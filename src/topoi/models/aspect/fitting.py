@@ -14,7 +14,8 @@ from topoi.engine.progress import SweepInfo, open_progress
 from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.inference import Inferred
 from topoi.models.aspect.learning import Learner, Plan, first_aspects
-from topoi.models.aspect.state import Bags, Parameters
+from topoi.models.aspect.state import Parameters
+from topoi.models.bags import Bags
 
 
 class Schedule(NamedTuple):

@@ -16,8 +16,9 @@ from topoi.kernels.gamma import log_dirichlet
 from topoi.kernels.jit import compiled, lean
 from topoi.kernels.random import seed_stream
 from topoi.kernels.special import log_beta
-from topoi.models.aspect.state import Bags, Parameters
+from topoi.models.aspect.state import Parameters
 from topoi.models.aspect.vb import word_norm
+from topoi.models.bags import Bags
 from topoi.models.ranges import for_rows
 
 _FROM_PRIOR = 10
@@ -107,7 +108,8 @@ def sample(
     --------
     >>> import numpy as np
     >>> from topoi.models.aspect.importance import sample
-    >>> from topoi.models.aspect.state import Bags, Parameters, with_padding
+    >>> from topoi.models.aspect.state import Parameters, with_padding
+    >>> from topoi.models.bags import Bags
     >>> bags = Bags(np.array([0, 2]), np.array([0, 1]), np.array([4.0, 6.0]))
     >>> parameters = Parameters.pad(np.array([[0.5, 1.0], [0.5, 0.0]]), np.ones(2))
     >>> found = sample(bags, parameters, with_padding(np.array([[5.5, 1.2]])), 20_000, 0)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from topoi.kernels.folding import Labels
 from topoi.models.aspect import corrected, ep, vb
 from topoi.models.aspect.ep import Outcome, Rule
-from topoi.models.aspect.state import Bags, Parameters
+from topoi.models.aspect.state import Parameters
+from topoi.models.bags import Bags
 from topoi.models.ranges import for_rows
 
 METHODS = ("ep", "vb")
@@ -76,7 +77,8 @@ def infer(
     >>> import numpy as np
     >>> from topoi.models.aspect.ep import Rule
     >>> from topoi.models.aspect.inference import infer
-    >>> from topoi.models.aspect.state import Bags, Parameters
+    >>> from topoi.models.aspect.state import Parameters
+    >>> from topoi.models.bags import Bags
     >>> bags = Bags(np.array([0, 2]), np.array([0, 1]), np.array([4.0, 6.0]))
     >>> parameters = Parameters.pad(np.array([[0.5, 1.0], [0.5, 0.0]]), np.ones(2))
     >>> found = [infer(bags, parameters, m, Rule(1e-8, 200, 1.0), evidence=True) for m in ("ep", "vb")]
@@ -118,7 +120,8 @@ def infer_corrected(bags: Bags, parameters: Parameters, rule: Rule, n_jobs: int 
     >>> import numpy as np
     >>> from topoi.models.aspect.ep import Rule
     >>> from topoi.models.aspect.inference import infer_corrected
-    >>> from topoi.models.aspect.state import Bags, Parameters
+    >>> from topoi.models.aspect.state import Parameters
+    >>> from topoi.models.bags import Bags
     >>> bags = Bags(np.array([0, 2]), np.array([0, 1]), np.array([4.0, 6.0]))
     >>> parameters = Parameters.pad(np.array([[0.5, 1.0], [0.5, 0.0]]), np.ones(2))
     >>> infer_corrected(bags, parameters, Rule(1e-8, 200)).evidence.round(4).tolist()

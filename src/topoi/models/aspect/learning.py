@@ -12,7 +12,8 @@ from topoi.kernels.dirichlet import maximise_dirichlet, maximise_polya
 from topoi.models.aspect import updates
 from topoi.models.aspect.ep import Outcome, Rule
 from topoi.models.aspect.inference import Inferred, infer
-from topoi.models.aspect.state import Bags, ByWord, Parameters
+from topoi.models.aspect.state import ByWord, Parameters
+from topoi.models.bags import Bags
 from topoi.models.ranges import for_rows
 
 # No word of the corpus becomes impossible: from zero it could not return.
@@ -182,7 +183,7 @@ def first_aspects(bags: Bags, n_words: int, n_aspects: int, rng: np.random.Gener
     --------
     >>> import numpy as np, topoi
     >>> from topoi.models.aspect.learning import first_aspects
-    >>> from topoi.models.aspect.state import Bags
+    >>> from topoi.models.bags import Bags
     >>> bags = Bags.from_corpus(topoi.Corpus.from_tokens([["a", "b"], ["c"]]))
     >>> first_aspects(bags, 3, 2, np.random.default_rng(0)).sum(axis=0).round(6).tolist()
     [1.0, 1.0]

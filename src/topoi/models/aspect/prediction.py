@@ -15,8 +15,9 @@ from topoi.kernels.folding import Labels
 from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.importance import sample
 from topoi.models.aspect.inference import METHODS, Corrected, Inferred, infer, infer_corrected, label_tokens
-from topoi.models.aspect.state import Bags, Parameters
+from topoi.models.aspect.state import Parameters
 from topoi.models.author_topic.state import AuthorLists
+from topoi.models.bags import Bags
 from topoi.models.inputs import checked_observed
 from topoi.models.matrices import MatrixInput, is_texts
 from topoi.models.scores import perplexities

@@ -1,4 +1,4 @@
-"""What inference reads: documents as bags of words with real-valued powers, and the model's parameters."""
+"""What learning and inference read beside the documents: their entries word by word, and the model's parameters."""
 
 from __future__ import annotations
 
@@ -7,75 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.kernels.doubles import padded
-
-
-class Bags(NamedTuple):
-    """Documents as (word, count) entries; those of document d are ``doc_start[d]:doc_start[d + 1]``.
-
-    ``row`` is each entry's row in ``Parameters.word_aspect``, the word's number as a rule. ``times`` is the power of
-    the word's term, any positive number.
-    """
-
-    doc_start: NDArray[np.int64]
-    row: NDArray[np.int64]
-    times: NDArray[np.float64]
-
-    @classmethod
-    def from_corpus(cls, corpus: Corpus) -> Bags:
-        """The distinct words of each document, in the order of their numbers, and how often they occur.
-
-        Examples
-        --------
-        >>> import topoi
-        >>> from topoi.models.aspect.state import Bags
-        >>> bags = Bags.from_corpus(topoi.Corpus.from_tokens([["b", "a", "b"], ["a"]]))
-        >>> bags.doc_start.tolist(), bags.times.tolist()
-        ([0, 2, 3], [2.0, 1.0, 1.0])
-        """
-        doc = np.repeat(np.arange(corpus.n_docs), corpus.doc_lengths)
-        cell, number = np.unique(doc * max(corpus.n_words, 1) + corpus.tokens, return_counts=True)
-        start = np.searchsorted(cell, np.arange(corpus.n_docs + 1) * max(corpus.n_words, 1))
-        return cls(start.astype(np.int64), cell % max(corpus.n_words, 1), number.astype(np.float64))
-
-    @classmethod
-    def from_matrix(cls, matrix: Any) -> Bags:
-        """The positive entries of a matrix, documents × words: powers as they are, whole or not.
-
-        Examples
-        --------
-        >>> from topoi.models.aspect.state import Bags
-        >>> Bags.from_matrix([[0.5, 0.0, 2.0]]).times.tolist()
-        [0.5, 2.0]
-        """
-        import scipy.sparse
-
-        found = scipy.sparse.csr_matrix(matrix, dtype=np.float64, copy=True)
-        found.sum_duplicates()
-        found.eliminate_zeros()
-        return cls(found.indptr.astype(np.int64), found.indices.astype(np.int64), found.data)
-
-    @property
-    def n_docs(self) -> int:
-        """The number of documents."""
-        return len(self.doc_start) - 1
-
-    def part(self, first: int, last: int) -> Bags:
-        """Documents ``first`` to ``last``, counted from zero."""
-        here = slice(self.doc_start[first], self.doc_start[last])
-        return Bags(self.doc_start[first : last + 1] - self.doc_start[first], self.row[here], self.times[here])
-
-    @property
-    def lengths(self) -> NDArray[np.float64]:
-        """Each document's sum of counts."""
-        before = np.concatenate(([0.0], np.cumsum(self.times)))
-        return np.asarray(before[self.doc_start[1:]] - before[self.doc_start[:-1]])
+from topoi.models.bags import Bags
 
 
 class ByWord(NamedTuple):
-    """The same entries word by word, each word's in the order of documents: how the M-step reads them."""
+    """Entries of bags word by word, each word's in the order of documents: how the M-step reads them."""
 
     start: NDArray[np.int64]
     doc: NDArray[np.int64]

@@ -16,7 +16,7 @@ from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
 from topoi.kernels.folding import Labels
-from topoi.models.aspect.state import Bags
+from topoi.models.bags import Bags
 from topoi.models.features import folding
 from topoi.models.features.columns import Column
 from topoi.models.features.table import as_source

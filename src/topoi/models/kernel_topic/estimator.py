@@ -18,7 +18,8 @@ from topoi.engine.executors import resolve_jobs
 from topoi.engine.progress import SweepInfo
 from topoi.errors import ModelError, StoreError
 from topoi.models.aspect.labels import AspectChain
-from topoi.models.aspect.state import Bags, Parameters
+from topoi.models.aspect.state import Parameters
+from topoi.models.bags import Bags
 from topoi.models.base import FittedModel
 from topoi.models.features.table import FeatureTable
 from topoi.models.kernel_topic.bridge import fit_bridge

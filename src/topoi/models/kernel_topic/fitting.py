@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from topoi.engine.executors import open_executor
 from topoi.engine.loop import interruptible
 from topoi.engine.progress import SweepInfo, open_progress
-from topoi.models.aspect.state import Bags
+from topoi.models.bags import Bags
 from topoi.models.features import folding
 from topoi.models.kernel_topic import words
 from topoi.models.kernel_topic.evidence import Hyper, Learned, learn

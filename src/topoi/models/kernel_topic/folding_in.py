@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.models.aspect.state import Bags
+from topoi.models.bags import Bags
 from topoi.models.kernel_topic.fitting import softmax
 from topoi.models.kernel_topic.posterior import mean_shares
 

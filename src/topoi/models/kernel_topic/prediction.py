@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
-from topoi.models.aspect.state import Bags
 from topoi.models.author_topic.state import AuthorLists
+from topoi.models.bags import Bags
 from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
 from topoi.models.features.table import FeatureTable, as_source
