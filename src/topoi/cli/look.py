@@ -43,6 +43,7 @@ def topic_colour(topic: int) -> str:
 
     Examples
     --------
+    >>> wear({})
     >>> topic_colour(3) == topic_colour(3)
     True
     >>> len({topic_colour(k) for k in range(100)})

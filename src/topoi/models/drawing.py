@@ -63,6 +63,8 @@ def text_width(text: str, size: float) -> float:
 def _character_width(character: str) -> float:
     if unicodedata.east_asian_width(character) in "WF":
         return 1.0
+    if character in "mwMW":
+        return 0.9
     return 0.7 if character.isupper() else 0.57
 
 
