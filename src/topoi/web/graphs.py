@@ -16,6 +16,7 @@ from topoi.web.svg import element, node_name, picture
 
 ROOT = 0
 _TEXT = 12.5
+_BOLD = 1.1  # first words are bold: how much wider than plain letters
 _ROW, _HIGH, _PAD = 31.0, 24.0, 7.0
 _DOT = 10.0  # the root's
 _THICKEST, _THICKEST_OF_ROOT = 9.0, 1.2
@@ -118,7 +119,7 @@ def _box(node: Mapping[str, Any], span: tuple[float, float], middle: float, link
     words = list(face["words"])
     lead = face["label"] or (words.pop(0) if words else "no words")
     # A topic's first word stands for it, a super-topic is all of its words.
-    shown = fit(" ".join([str(lead), *words]), _TEXT, right - left - 2 * _PAD)
+    shown = fit(" ".join([str(lead), *words]), _BOLD * _TEXT, right - left - 2 * _PAD)
     first, rest = (shown[: len(lead)], shown[len(lead) :]) if is_leaf or node["label"] else ("", shown)
     text = element(
         "text",
