@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from topoi.analysis.given import need_graph, need_topics
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
-from topoi.models.inputs import align
 
 _COLUMNS = ("topic", "node", "share", "n_words")
 
@@ -19,38 +18,59 @@ _COLUMNS = ("topic", "node", "share", "n_words")
 def topic_trends(model: Any, corpus: Corpus | None = None, by: str = "year") -> pd.DataFrame:
     """The share of words per topic for each year, decade or value of any column (AT04, section 4.1).
 
+    Shares are of words, without smoothing. Training documents count with the topics that the fit gave their words,
+    whether they come as the training corpus, as an equal one, or as part of it; of other documents the expected
+    numbers are counted, given their words and, where the model reads them, their authors or metadata.
+
     Parameters
     ----------
-    model : AuthorTopicModel or LDA
-        A fitted model.
+    model : fitted model with topics, or ModelView
+        Of a model in a store, years and decades are ready; for other columns, and for a corpus, it is loaded.
     corpus : Corpus, optional
-        The documents; the training corpus, with its sampled topics, if not given.
+        The documents; the training corpus if not given.
     by : str
         A column of ``corpus.documents``, or "decade".
 
     Returns
     -------
     DataFrame
-        The ``by`` column, topic, share (of the group's words), n_words. Documents without a value, and groups without a
-        word, are left out.
+        The ``by`` column, topic, share (of the group's words), n_words (expected numbers need not be whole). Documents
+        without a value, and groups without a word, are left out.
 
     Examples
     --------
     >>> import topoi
     >>> corpus = topoi.Corpus.from_tokens([["a", "b"]] * 4, dates=[1990, 1990, 1991, 1992])
     >>> topoi.topic_trends(topoi.LDA(1, n_iter=2, random_state=0).fit(corpus))["n_words"].tolist()
-    [4, 2, 2]
+    [4.0, 2.0, 2.0]
     """
     need_topics(model, "their shares were asked for")
-    if corpus is None and hasattr(model, "yearly_counts"):
-        values, table = model.yearly_counts(by)
-        return _trend_frame(values, table, by)
-    group = _groups(model.corpus_ if corpus is None else corpus, by)
-    counts = _doc_topic_counts(model, corpus)
+    if corpus is None and _has_ready(model, by):
+        return _trend_frame(*model.yearly_counts(by), by)
+    model = _loaded(model)
+    documents = model.corpus_ if corpus is None else corpus
+    if not isinstance(documents, Corpus):
+        raise ModelError(f"corpus is {type(documents).__name__}; pass a topoi.Corpus, whose documents have columns")
+    group = _groups(documents, by)
+    counts = model.topic_counts(documents)
     known, values, at = _places(group, counts.sum(axis=1) > 0, by)
     table = np.zeros((len(values), counts.shape[1]))
     np.add.at(table, at, counts[known])
     return _trend_frame(values, table, by)
+
+
+def _has_ready(model: Any, by: str) -> bool:
+    """Whether the model is one in a store that has the trend in its rows."""
+    return hasattr(model, "has_periods") and model.has_periods(by)
+
+
+def _loaded(model: Any) -> Any:
+    """The model itself, if this is a view of one in a store."""
+    if not hasattr(model, "yearly_counts"):
+        return model
+    from topoi.models.files import load  # takes time that readers of ready rows need not spend
+
+    return load(model.store, model.name)
 
 
 def node_trends(model: Any, by: str = "year") -> pd.DataFrame:
@@ -61,7 +81,7 @@ def node_trends(model: Any, by: str = "year") -> pd.DataFrame:
     model : PachinkoAllocation or ModelView
         A fitted model over a graph.
     by : str
-        A column of ``corpus.documents``, or "decade"; of a model in a store "year" or "decade".
+        A column of ``corpus.documents``, or "decade".
 
     Returns
     -------
@@ -78,9 +98,10 @@ def node_trends(model: Any, by: str = "year") -> pd.DataFrame:
     [4, 2, 2]
     """
     need_graph(model)
-    if hasattr(model, "yearly_node_counts"):
+    if _has_ready(model, by):
         values, total, table = model.yearly_node_counts(by)
     else:
+        model = _loaded(model)
         lengths = model.corpus_.doc_lengths
         known, values, at = _places(_groups(model.corpus_, by), lengths > 0, by)
         place = np.full(len(lengths), len(values), np.int64)  # those without a value in a row of their own
@@ -120,7 +141,7 @@ def _trend_frame(values: NDArray[Any], table: NDArray[np.float64], by: str) -> p
             by: np.repeat(values, n_topics),
             "topic": np.tile(np.arange(n_topics), len(values)),
             "share": (table / table.sum(axis=1, keepdims=True)).ravel(),
-            "n_words": np.rint(table).astype(np.int64).ravel(),
+            "n_words": table.ravel(),
         }
     )
 
@@ -160,11 +181,3 @@ def _groups(corpus: Corpus, by: str) -> pd.Series:
     if by not in documents:
         raise ModelError(f"the documents have no column {by!r}; there are: {', '.join(map(str, documents))}")
     return documents[by]
-
-
-def _doc_topic_counts(model: Any, corpus: Corpus | None) -> np.ndarray:
-    """Words per document and topic: sampled ones for the training corpus, expected ones for another."""
-    if corpus is None or corpus is model.corpus_:
-        return np.asarray(model.chains_[0].documents.counts(np.arange(model.corpus_.n_docs)))
-    aligned = align(corpus, model.vocabulary_, model.authors_).corpus
-    return np.asarray(model.transform(aligned) * aligned.doc_lengths[:, None])

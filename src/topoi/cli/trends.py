@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli import look
-from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, loaded, open_topic_view
+from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.topics import faces_by_topic
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from topoi.models.stored.view import ModelView
 
 MAX_SPARK = 40
 TOPICS_PER_GROUP = 5
@@ -35,7 +34,9 @@ def trends(
     view = open_topic_view(file, name)
     if topic is not None:
         view.top_words(1, topic=topic)  # says which topics there are, if this is none of them
-    frame = trends_frame(view, by)
+    import topoi
+
+    frame = topoi.topic_trends(view, by=by)
     if topic is not None:
         frame = frame[frame["topic"] == topic].reset_index(drop=True)
         print_frame(frame, as_json=as_json, as_csv=as_csv)
@@ -47,29 +48,6 @@ def trends(
         draw(rows, words, screen, n)
 
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
-
-
-def trends_frame(view: ModelView, by: str) -> pd.DataFrame:
-    """The share of each topic in each period: by year and decade a store has it ready, else the model is loaded."""
-    import topoi
-
-    # Without years the model is asked all the same: its corpus knows which columns there are, and says so.
-    ready = (by == "year" or (by == "decade" and not has_column(view, by))) and has_years(view)
-    return topoi.topic_trends(view if ready else loaded(view), by=by)
-
-
-def has_years(view: ModelView) -> bool:
-    """Whether a document with words has a year."""
-    with view.store.connection() as connection:
-        query = "SELECT EXISTS (SELECT 1 FROM topic_trend WHERE model_id = ?)"
-        return bool(connection.execute(query, (view.model_id,)).fetchone()[0])
-
-
-def has_column(view: ModelView, column: str) -> bool:
-    """Whether a document has its own value in a column that is none of those that every store has."""
-    query = "SELECT 1 FROM document, json_each(metadata) AS field WHERE field.key = ? LIMIT 1"
-    with view.store.connection() as connection:
-        return connection.execute(query, (column,)).fetchone() is not None
 
 
 def is_ordered(frame: pd.DataFrame) -> bool:

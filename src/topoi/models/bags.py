@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 
+_ENTRIES_AT_ONCE = 2**15
+
 
 class Bags(NamedTuple):
     """Documents as (word, count) entries; those of document d are ``doc_start[d]:doc_start[d + 1]``.
@@ -70,3 +72,26 @@ class Bags(NamedTuple):
         """Each document's sum of counts."""
         before = np.concatenate(([0.0], np.cumsum(self.times)))
         return np.asarray(before[self.doc_start[1:]] - before[self.doc_start[:-1]])
+
+    def shared(self, word_topic: NDArray[np.float64], mixture: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Expected words of each topic, documents × topics: a word's are ∝ P(word | topic) × the document's mixture.
+
+        ``word_topic`` is words × topics. A word that no topic has is shared as the document's other words are.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from topoi.models.bags import Bags
+        >>> bags = Bags(np.array([0, 2]), np.array([0, 1]), np.array([3.0, 1.0]))
+        >>> bags.shared(np.array([[1.0, 0.0], [0.2, 0.6]]), np.array([[0.5, 0.5]])).tolist()
+        [[3.25, 0.75]]
+        """
+        found = np.zeros_like(mixture)
+        doc = np.repeat(np.arange(self.n_docs), np.diff(self.doc_start))
+        for first in range(0, len(doc), _ENTRIES_AT_ONCE):
+            here = slice(first, first + _ENTRIES_AT_ONCE)
+            part = word_topic[self.row[here]] * mixture[doc[here]]
+            total = part.sum(axis=1, keepdims=True)
+            part = np.where(total > 0, part / np.maximum(total, 1e-300), mixture[doc[here]])
+            np.add.at(found, doc[here], self.times[here, None] * part)
+        return found

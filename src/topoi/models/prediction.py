@@ -16,11 +16,15 @@ from topoi.kernels.counts import Documents
 from topoi.kernels.folding import Labels, SamplingPlan, Scored
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.inputs import Aligned, align, checked_observed
+from topoi.models.ranges import document_range
+from topoi.models.recognition import author_bytes, content_keys, matching_rows, names_of
 from topoi.models.sampling import checked_plan
 from topoi.models.scores import log_mean_exp, perplexities
 from topoi.models.validation import resolve_seed, whole_number
 
 _N_PARTICLES, _N_MOVES = 20, 4
+# Probabilities of tokens' topics that are held at once: 32 MB.
+_CELLS_AT_ONCE = 2**22
 
 
 class Predictions:
@@ -94,6 +98,66 @@ class Predictions:
         _, documents = self._align(X)
         plan = self._plan(burn_in, n_samples, lag, 0)
         return self.chains_[0].sample_documents(documents, plan, n_jobs=resolve_jobs(self.n_jobs))[0]
+
+    def topic_counts(self, X: Any) -> NDArray[np.float64]:
+        """Words of each topic in documents, documents × topics, without smoothing; a row sums to a document's length.
+
+        Training documents have the counts of the fit (first chain). They are recognised by their words and by what
+        else the model reads of them, authors or metadata, and not by the object that holds them: an equal corpus,
+        part of it, or one that was saved and loaded will do. Other documents have expected counts: the probabilities
+        of topics, given the whole document, summed over its words.
+
+        Parameters
+        ----------
+        X : Corpus, list of texts, or (LDA) a matrix of counts
+            The documents. Words the model does not know are left out.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]] * 10)
+        >>> model = topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
+        >>> model.topic_counts(corpus.subset([0, 1])).sum(axis=1).tolist()
+        [2.0, 2.0]
+        >>> model.topic_counts(["a b a b a"]).round(1).max()
+        np.float64(5.0)
+        """
+        check_is_fitted(self, "n_iter_")
+        if X is self.corpus_:
+            return self._training_counts(np.arange(self.corpus_.n_docs))
+        corpus = self._align(X)[0].corpus
+        rows = self._training_rows(corpus)
+        counts = np.zeros((corpus.n_docs, self.chains_[0].n_topics))
+        counts[rows >= 0] = self._training_counts(rows[rows >= 0])
+        new = np.flatnonzero((rows < 0) & (corpus.doc_lengths > 0))
+        if len(new):
+            counts[new] = self._expected_counts(corpus.subset(new))
+        return counts
+
+    def _training_counts(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray(self.chains_[0].documents.counts(rows), np.float64)
+
+    def _training_rows(self, corpus: Corpus) -> NDArray[np.int64]:
+        """For each document, in the model's words and authors, the training document that it is, or -1."""
+        known = self.corpus_
+        keys = [content_keys(each, self._beside_words(each)) for each in (corpus, known)]
+        return matching_rows(keys[0], names_of(corpus), keys[1], names_of(known))
+
+    def _beside_words(self, corpus: Corpus) -> list[bytes]:
+        """What else of each document decides its topics: the authors, as far as the model tells any apart."""
+        return author_bytes(corpus) if len(self.authors_) else [b""] * corpus.n_docs
+
+    def _expected_counts(self, corpus: Corpus) -> NDArray[np.float64]:
+        """Expected words of each topic in new documents, by sampling; the corpus is in the model's words."""
+        documents, first = self._align(corpus)[1], self.chains_[0]
+        plan, jobs = self._plan(20, 10, 2, 0), resolve_jobs(self.n_jobs)
+        counts = np.zeros((corpus.n_docs, first.n_topics))
+        block = np.cumsum(corpus.doc_lengths) * first.n_topics // _CELLS_AT_ONCE
+        for rows in np.split(np.arange(corpus.n_docs), np.flatnonzero(np.diff(block)) + 1):
+            part = document_range(documents, rows[0], rows[-1] + 1)
+            labels = first.sample_documents(part, plan, labels=True, n_jobs=jobs)[2].topic
+            counts[rows] = np.add.reduceat(labels, part.doc_start[:-1])
+        return counts
 
     def label_text(
         self,

@@ -57,6 +57,11 @@ class AspectPredictions(MatrixInput):
     def _infer_corrected(self, bags: Bags) -> Corrected:
         return infer_corrected(bags, self._parameters_, self._final_rule(), resolve_jobs(self.n_jobs))
 
+    def _expected_counts(self, corpus: Corpus) -> NDArray[np.float64]:
+        bags = self._bags(corpus)
+        mean = self._infer(bags, self.inference).mean
+        return bags.shared(self._parameters_.word_aspect[:, : mean.shape[1]], mean)
+
     def posterior(self, X: Any) -> NDArray[np.float64]:
         """Dirichlet parameters of each document's posterior mixture; documents × aspects.
 

@@ -7,6 +7,7 @@ are in this respect. Numbers keep their unit, so that a length scale of 5 means 
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
@@ -248,6 +249,22 @@ def as_names(values: Iterable[Any], single: bool) -> list[list[str]]:
     if single:
         return [[] if is_missing(value) else [_level(value)] for value in values]
     return [[] if is_missing(value) else list(dict.fromkeys(author_names(value))) for value in values]
+
+
+def feature_bytes(column: Column, values: Sequence[Any]) -> list[bytes]:
+    """Each document's value of a feature as bytes: the same for values that the column does not tell apart.
+
+    Examples
+    --------
+    >>> from topoi.models.features.columns import Names, feature_bytes
+    >>> one, other = feature_bytes(Names("authors", ["Ann", "Bob"], False), ["Bob; Ann", ["Ann", "Bob"]])
+    >>> one == other
+    True
+    """
+    if isinstance(column, Number):
+        return [value.tobytes() for value in as_numbers(column.name, values, column.date)]
+    rows = as_names(values, getattr(column, "single", False))
+    return [json.dumps(sorted(row)).encode() for row in rows]
 
 
 def _level(value: Any) -> str:

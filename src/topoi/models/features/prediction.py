@@ -18,8 +18,8 @@ from topoi.kernels.counts import Documents
 from topoi.kernels.folding import Labels
 from topoi.models.bags import Bags
 from topoi.models.features import folding
-from topoi.models.features.columns import Column
-from topoi.models.features.table import as_source
+from topoi.models.features.columns import Column, feature_bytes
+from topoi.models.features.table import as_source, values_of
 from topoi.models.inputs import Aligned, align, checked_observed
 from topoi.models.prediction import Predictions, make_documents
 from topoi.models.ranges import for_rows
@@ -78,8 +78,27 @@ class MetadataPredictions(Predictions):
             raise ModelError(f"metadata has {n} rows for {corpus.n_docs} documents")
         return corpus, source
 
+    def _beside_words(self, corpus: Corpus) -> list[bytes]:
+        """The features of each document; those that a file has not kept of the training documents do not count."""
+        found = [b""] * corpus.n_docs
+        for column in self.feature_columns_:
+            if column.name == "authors" or column.name in self.corpus_.documents:
+                values = feature_bytes(column, values_of(corpus, column.name))
+                found = [a + b for a, b in zip(found, values, strict=True)]
+        return found
+
+    def _expected_counts(self, corpus: Corpus) -> Array:
+        bags = Bags.from_corpus(corpus)
+        belief = self._beliefs(self._source(corpus, None)[1])[0]
+        return bags.shared(np.ascontiguousarray(belief.topic_word.T), belief.shares(bags))
+
     def _folded(self, bags: Bags, topic_word: Array, prior: Array) -> Array:
         """Mean shares of new documents, given Dirichlet priors and words."""
+        total = prior + self._folded_counts(bags, topic_word, prior)
+        return np.asarray(total / total.sum(axis=1, keepdims=True))
+
+    def _folded_counts(self, bags: Bags, topic_word: Array, prior: Array) -> Array:
+        """Expected words of each topic in new documents, given Dirichlet priors; documents × topics."""
         counts = np.zeros_like(prior)
         word_topic = np.ascontiguousarray(topic_word.T)
 
@@ -87,8 +106,7 @@ class MetadataPredictions(Predictions):
             folding.fold_in(bags, word_topic, prior, first, last, _TOLERANCE, _PASSES, counts)
 
         for_rows(run, np.diff(bags.doc_start), resolve_jobs(self.n_jobs))
-        total = prior + counts
-        return np.asarray(total / total.sum(axis=1, keepdims=True))
+        return counts
 
     def transform(self, X: Any, metadata: Any = None) -> Array:  # type: ignore[override]
         """Topic shares of documents with words and metadata, documents × topics; rows sum to one.

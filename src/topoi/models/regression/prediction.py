@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.models.author_topic.state import AuthorLists
+from topoi.models.bags import Bags
 from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
 from topoi.models.features.table import as_source
@@ -47,6 +48,10 @@ class RegressionPredictions(MetadataPredictions):
     def _beliefs(self, source: Any) -> list[Belief]:
         design = self.design_.matrix(source)
         return [self._belief(chain.topic_word, alpha_rows(design, chain.coefficients)) for chain in self.chains_]
+
+    def _expected_counts(self, corpus: Corpus) -> Array:
+        alpha = alpha_rows(self.design_.matrix(corpus), self.chains_[0].coefficients)
+        return self._folded_counts(Bags.from_corpus(corpus), self.chains_[0].topic_word, alpha)
 
     def _belief(self, topic_word: Array, alpha: Array) -> Belief:
         mean = alpha / alpha.sum(axis=1, keepdims=True)

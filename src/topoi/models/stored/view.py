@@ -262,6 +262,17 @@ class ModelView(StoredStructure):
         perplexity = np.array([np.nan if value is None else value for value in columns[2]], np.float64)
         return np.array(columns[0], np.int64), np.array(columns[1], np.int64), perplexity
 
+    def has_periods(self, by: str) -> bool:
+        """Whether the store has words per topic and ``by`` ready: years, or decades that are no column of their own."""
+        if by not in ("year", "decade"):
+            return False
+        own = "SELECT EXISTS (SELECT 1 FROM document, json_each(metadata) AS field WHERE field.key = ?)"
+        with self.store.connection() as connection:
+            if by == "decade" and connection.execute(own, (by,)).fetchone()[0]:
+                return False
+            query = "SELECT EXISTS (SELECT 1 FROM topic_trend WHERE model_id = ?)"
+            return bool(connection.execute(query, (self.model_id,)).fetchone()[0])
+
     def yearly_counts(self, by: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The years (or decades) that have words, and how many of each topic."""
         if choice("by", by, ("year", "decade")) == "decade":
@@ -270,10 +281,9 @@ class ModelView(StoredStructure):
             rows = self.rows("trend_by_year")
         if not rows:
             raise ModelError(f"no document with words has a value for {by!r}")
-        table = np.array([tuple(row) for row in rows], np.int64)
-        values, at = np.unique(table[:, 0], return_inverse=True)
+        values, at = np.unique(np.array([row[0] for row in rows], np.int64), return_inverse=True)
         counts = np.zeros((len(values), self.n_topics))
-        counts[at, table[:, 1]] = table[:, 2]
+        counts[at, np.array([row[1] for row in rows], np.int64)] = [row[2] for row in rows]
         return values, counts
 
     @property
