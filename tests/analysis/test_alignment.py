@@ -2,12 +2,13 @@
 
 import copy
 import math
+from itertools import permutations
 
 import numpy as np
 import pytest
 
 import topoi
-from topoi.analysis.alignment import greedy_pairs
+from topoi.analysis.alignment import greedy_pairs, optimal_pairs
 from topoi.errors import ModelError
 
 
@@ -24,13 +25,28 @@ def permuted(model, order):
     return other
 
 
-def plain_alignment(a, b):
-    """All distances by the definition; then the nearest pair, again and again."""
-    table = {
+def plain_distances(a, b):
+    """All distances by the definition."""
+    return {
         (i, j): sum(x * math.log(x / y) + y * math.log(y / x) for x, y in zip(p, q, strict=True))
         for i, p in enumerate(a)
         for j, q in enumerate(b)
     }
+
+
+def plain_alignment(a, b):
+    """The pairs with the smallest sum of distances, of all there could be, the nearest first."""
+    table = plain_distances(a, b)
+    n_a, n_b = len(a), len(b)
+    few, many = min(n_a, n_b), range(max(n_a, n_b))
+    ways = [[(i, j) if n_a <= n_b else (j, i) for i, j in enumerate(way)] for way in permutations(many, few)]
+    best = min(ways, key=lambda way: sum(table[pair] for pair in way))
+    return sorted(best, key=table.get), table
+
+
+def plain_greedy(a, b):
+    """The nearest pair, again and again."""
+    table = plain_distances(a, b)
     pairs, left = [], dict(table)
     while left:
         best = min(left, key=left.get)
@@ -53,7 +69,8 @@ def test_a_permuted_copy_is_found_out(lda):
 def test_alignment_follows_the_definition(model, lda):
     found = topoi.align_topics(model, lda)
     pairs, table = plain_alignment(model.topic_word_, lda.topic_word_)
-    assert list(found.pairs.columns) == ["topic_a", "topic_b", "distance", "mutual", "words_a", "words_b"]
+    columns = ["topic_a", "topic_b", "distance", "shared", "mutual", "words_a", "words_b"]
+    assert list(found.pairs.columns) == columns
     assert list(zip(found.pairs["topic_a"], found.pairs["topic_b"], strict=True)) == pairs
     np.testing.assert_allclose(found.pairs["distance"], [table[pair] for pair in pairs])
     for row in found.pairs.itertuples():
@@ -70,6 +87,53 @@ def test_alignment_follows_the_definition(model, lda):
     for a in found.matrix.index:
         for b in found.matrix.columns:
             assert found.matrix.loc[a, b] == pytest.approx(table[a, b])
+
+
+def test_what_topics_share_is_the_smaller_of_their_words_shares(model, lda):
+    found = topoi.align_topics(model, lda)
+    a, b = ([chain.topics.counts(k)[0] for k in range(chain.n_topics)] for chain in (model.chains_[0], lda.chains_[0]))
+    for i, p in enumerate(a):
+        for j, q in enumerate(b):
+            expected = sum(min(x / p.sum(), y / q.sum()) for x, y in zip(p, q, strict=True))
+            assert found.shared.loc[i, j] == pytest.approx(expected)
+    assert found.shared.index.equals(found.matrix.index) and found.shared.columns.equals(found.matrix.columns)
+    n = len(found.pairs)
+    np.testing.assert_allclose(found.pairs["shared"], np.diag(found.shared.to_numpy()[:n, :n]))
+    itself = topoi.align_topics(lda, lda, chain_b=0)
+    np.testing.assert_allclose(itself.pairs["shared"], 1.0)
+
+
+@pytest.mark.parametrize("shape", [(5, 5), (3, 6), (6, 3), (1, 4), (4, 1)])
+def test_no_other_pairs_have_a_smaller_sum(shape):
+    rng = np.random.default_rng(sum(shape))
+    better = 0
+    for _ in range(20):
+        table = rng.exponential(5.0, shape)
+        pairs = optimal_pairs(table)
+        few, many = min(shape), range(max(shape))
+        turned = table if shape[0] <= shape[1] else table.T
+        least = min(sum(turned[i, j] for i, j in enumerate(way)) for way in permutations(many, few))
+        each = table[tuple(pairs.T)]
+        assert each.sum() == pytest.approx(least)
+        assert (np.diff(each) >= 0).all() and len(pairs) == few
+        assert len(set(pairs[:, 0])) == len(set(pairs[:, 1])) == few
+        better += table[tuple(greedy_pairs(table).T)].sum() > each.sum() + 1e-9
+    assert better or min(shape) == 1  # where there is but one to choose, the nearest is the best
+
+
+def test_the_papers_greedy_pairs_on_demand(model, lda, monkeypatch):
+    pairs, _ = plain_greedy(model.topic_word_, lda.topic_word_)
+    found = topoi.align_topics(model, lda, method="greedy")
+    assert list(zip(found.pairs["topic_a"], found.pairs["topic_b"], strict=True)) == pairs
+    table = np.array([[1.0, 2.0, 9.0], [1.5, 9.0, 9.5]])
+    monkeypatch.setattr("topoi.models.mixtures.Mixtures.kl_matrix", lambda *_: table)
+    first = topoi.LDA(2, n_iter=2, random_state=0).fit(topoi.Corpus.from_tokens([["x", "y"]]))
+    second = topoi.LDA(3, n_iter=2, random_state=0).fit(topoi.Corpus.from_tokens([["x", "y"]]))
+    sums = {m: topoi.align_topics(first, second, method=m).pairs["distance"].sum() for m in ("greedy", "optimal")}
+    assert sums == {"greedy": 10.0, "optimal": 3.5}
+    assert topoi.align_topics(first, second).pairs["distance"].tolist() == [1.5, 2.0]
+    with pytest.raises(ModelError, match="method is 'best'"):
+        topoi.align_topics(first, second, method="best")
 
 
 def test_distances_do_not_depend_on_who_comes_first(model, lda):

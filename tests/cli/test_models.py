@@ -164,6 +164,10 @@ def test_align_two_models_of_one_file(topoi, several: Path, three: Path) -> None
     assert [row["distance"] for row in pairs] == pytest.approx(expected["distance"].tolist())
     assert pairs == rows(topoi("align", three, several, "--name-b", "four", "--json"))
     assert pairs == rows(topoi("align", several, "--name-a", "three", "--name-b", "four", "--chain-b", 0, "--json"))
+    greedy = rows(topoi("align", several, "--name", "three", "--name-b", "four", "--method", "greedy", "--json"))
+    expected = library.align_topics(first, second, method="greedy").pairs
+    assert [row["shared"] for row in greedy] == pytest.approx(expected["shared"].tolist())
+    assert topoi("align", several, "--name", "three", "--name-b", "four", "--method", "best").code == 2
     assert "has 1 chain(s)" in topoi("align", several, "--name", "three", "--name-b", "four", "--chain-b", 1).err
     assert "has 1 chain(s)" in topoi("align", several, "--name", "three").err
     assert "has no topics" in topoi("align", several, "--name", "three", "--name-b", "no topics").err

@@ -1,4 +1,4 @@
-"""Which topics of one fit are those of another: greedy one-to-one alignment (AT09, section 4.2)."""
+"""Topics of one fit and of another in one-to-one correspondence: optimal, or greedy as in AT09, section 4.2."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from topoi.analysis.given import need_topics
 from topoi.errors import ModelError
 from topoi.models.ranking import largest
-from topoi.models.validation import whole_number
+from topoi.models.validation import choice, whole_number
 
 _WORDS_SHOWN = 10
+METHODS = ("optimal", "greedy")
 
 
 @dataclass(frozen=True)
@@ -24,17 +25,22 @@ class Alignment:
     Attributes
     ----------
     pairs : DataFrame
-        topic_a, topic_b, distance, mutual (whether each is the other's nearest of all topics, and not only of those
-        that were left), words_a, words_b (lists of the most probable words); most similar first.
+        topic_a, topic_b, distance, shared (as in the attribute), mutual (whether each is the other's nearest of all
+        topics, and not only of those that were left), words_a, words_b (lists of the most probable words); nearest
+        first.
     matrix : DataFrame
         All distances, rows topics of a, columns topics of b, both in the order of the pairs: corresponding topics
         lie on the diagonal. Topics without a partner, where the numbers differ, come last.
+    shared : DataFrame
+        In the same order, what part of their words two topics share: 1 if both have the same words equally often,
+        0 if they have none in common. Unlike distances, these can be compared between alignments.
     n_common_words : int
-        The words that both know; the distance is over these.
+        The words that both models know; all of this is over these.
     """
 
     pairs: pd.DataFrame
     matrix: pd.DataFrame
+    shared: pd.DataFrame
     n_common_words: int
 
     def __repr__(self) -> str:
@@ -44,27 +50,35 @@ class Alignment:
 
 
 def align_topics(
-    model_a: Any, model_b: Any = None, *, chain_a: int = 0, chain_b: int | None = None, n_words: int = _WORDS_SHOWN
+    model_a: Any,
+    model_b: Any = None,
+    *,
+    chain_a: int = 0,
+    chain_b: int | None = None,
+    n_words: int = _WORDS_SHOWN,
+    method: str = "optimal",
 ) -> Alignment:
-    """The best one-to-one correspondence of two models' topics, or of two chains', taken pair by pair.
+    """The best one-to-one correspondence of two models' topics, or of two chains'.
 
     All symmetrised KL distances (the sum of both directions, in nats) between topics are computed, over the words that
-    both know; the nearest pair is put in correspondence, then the nearest of those that remain, and so on. Distances
-    are comparable within one alignment, not between corpora of different vocabularies.
+    both know. Where one model has more topics, some of its topics have no partner.
 
     Parameters
     ----------
-    model_a, model_b : AuthorTopicModel or LDA
-        Fitted models, of one corpus or of two. Without ``model_b``, two chains of ``model_a``.
+    model_a, model_b : fitted models with topics, or ModelView
+        Models of one corpus or of two. Without ``model_b``, two chains of ``model_a``.
     chain_a, chain_b : int
         Which chains; the first of each model, or the first and the second of one model.
     n_words : int
         How many words to show of each topic.
+    method : {"optimal", "greedy"}
+        Optimal pairs have the smallest sum of distances. Greedy ones are taken as in AT09: the nearest pair of all,
+        then the nearest of what remains, and so on; the last pairs can be far worse than need be.
 
     Returns
     -------
     Alignment
-        ``pairs`` and ``matrix``, two frames.
+        ``pairs``, ``matrix`` and ``shared``, three frames.
 
     Examples
     --------
@@ -75,6 +89,8 @@ def align_topics(
     >>> [sorted(a) == sorted(b) for a, b in zip(pairs["words_a"].str[:2], pairs["words_b"].str[:2])]
     [True, True]
     """
+    choice("method", method, METHODS)
+    n_words = whole_number("n_words", n_words)
     alone = model_b is None
     model_b = model_a if alone else model_b
     first = _chain(model_a, chain_a, "chain_a")
@@ -83,24 +99,41 @@ def align_topics(
     common, at_a, at_b = np.intersect1d(words_a.astype(str), words_b.astype(str), return_indices=True)
     if not len(common):
         raise ModelError("the two models have no word in common, so their topics cannot be compared")
-    distance = first.topics.some_columns(at_a).kl_matrix(second.topics.some_columns(at_b))
-    pairs = greedy_pairs(distance)
-    n_words = whole_number("n_words", n_words)
+    topics_a, topics_b = first.topics.some_columns(at_a), second.topics.some_columns(at_b)
+    distance, shared = topics_a.kl_matrix(topics_b), topics_a.overlaps(topics_b)
+    a, b = (optimal_pairs(distance) if method == "optimal" else greedy_pairs(distance)).T
     frame = pd.DataFrame(
         {
-            "topic_a": pairs[:, 0],
-            "topic_b": pairs[:, 1],
-            "distance": distance[pairs[:, 0], pairs[:, 1]],
-            "mutual": _mutual(distance)[pairs[:, 0], pairs[:, 1]],
-            "words_a": pd.Series(_leading_words(first, words_a, pairs[:, 0], n_words), dtype=object),
-            "words_b": pd.Series(_leading_words(second, words_b, pairs[:, 1], n_words), dtype=object),
+            "topic_a": a,
+            "topic_b": b,
+            "distance": distance[a, b],
+            "shared": shared[a, b],
+            "mutual": _mutual(distance)[a, b],
+            "words_a": pd.Series(_leading_words(first, words_a, a, n_words), dtype=object),
+            "words_b": pd.Series(_leading_words(second, words_b, b, n_words), dtype=object),
         }
     )
-    rows, columns = (_paired_first(side, n) for side, n in zip(pairs.T, distance.shape, strict=True))
-    matrix = pd.DataFrame(
-        distance[np.ix_(rows, columns)], index=pd.Index(rows, name="topic_a"), columns=pd.Index(columns, name="topic_b")
-    )
-    return Alignment(frame, matrix, len(common))
+    rows, columns = (_paired_first(side, n) for side, n in zip((a, b), distance.shape, strict=True))
+    labels = {"index": pd.Index(rows, name="topic_a"), "columns": pd.Index(columns, name="topic_b")}
+    tables = (pd.DataFrame(table[np.ix_(rows, columns)], **labels) for table in (distance, shared))
+    return Alignment(frame, *tables, len(common))
+
+
+def optimal_pairs(distance: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Rows and columns paired one to one so that the sum of distances is smallest; the nearest pair first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.analysis.alignment import greedy_pairs, optimal_pairs
+    >>> table = np.array([[1.0, 2.0], [1.5, 9.0]])
+    >>> greedy_pairs(table).tolist(), optimal_pairs(table).tolist()
+    ([[0, 0], [1, 1]], [[1, 0], [0, 1]])
+    """
+    from scipy.optimize import linear_sum_assignment  # takes time that other questions need not spend
+
+    pairs = np.stack(linear_sum_assignment(distance), axis=1).astype(np.int64)
+    return pairs[np.argsort(distance[pairs[:, 0], pairs[:, 1]], kind="stable")]
 
 
 def greedy_pairs(distance: NDArray[np.float64]) -> NDArray[np.int64]:

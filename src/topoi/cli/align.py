@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from topoi.models.stored.view import ModelView
+
+
+class Method(StrEnum):
+    """How topics are paired."""
+
+    optimal = "optimal"
+    greedy = "greedy"
 
 
 def align(
@@ -37,6 +45,9 @@ def align(
         int | None,
         typer.Option(metavar="N", min=0, help="The chain of the second.  [default: 0, or 1 of the same model]"),
     ] = None,
+    method: Annotated[
+        Method, typer.Option(help="Pairs with the smallest sum of distances, or the nearest first, as in the paper.")
+    ] = Method.optimal,
     n: Annotated[int | None, typer.Option("-n", "--n", metavar="N", min=1, help="Show the N nearest pairs.")] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -49,10 +60,10 @@ def align(
     import topoi
 
     if alone:
-        alignment = topoi.align_topics(loaded(first), chain_a=chain_a, chain_b=chain_b)
+        alignment = topoi.align_topics(loaded(first), chain_a=chain_a, chain_b=chain_b, method=method)
     else:
         models = with_chain(first, chain_a), with_chain(second, chain_b or 0)
-        alignment = topoi.align_topics(*models, chain_a=chain_a, chain_b=chain_b)
+        alignment = topoi.align_topics(*models, chain_a=chain_a, chain_b=chain_b, method=method)
     everything = alignment.pairs
 
     def render(rows: pd.DataFrame, screen: Console) -> None:

@@ -137,6 +137,31 @@ class Mixtures:
         # Rounding can leave what should be zero a little below it.
         return np.asarray(np.maximum(own - other._crosses(self) - self._crosses(other).T, 0.0))
 
+    def overlaps(self, other: Mixtures) -> NDArray[np.float64]:
+        """Σ min(p, q) of all rows of this and of another over the same columns, without priors: what they share.
+
+        1 for the same shares, 0 if no column has tokens in both. Only columns that have are looked at.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from topoi.models.mixtures import Mixtures
+        >>> rows = Mixtures.from_counts(np.array([[3, 1, 0], [0, 2, 2], [0, 0, 0]]), np.ones(3))
+        >>> rows.overlaps(rows).tolist()
+        [[1.0, 0.25, 0.0], [0.25, 1.0, 0.0], [0.0, 0.0, 0.0]]
+        """
+        by_column = np.argsort(other._column, kind="stable")
+        column_start = np.searchsorted(other._column[by_column], np.arange(len(other.alpha) + 1))
+        row = np.repeat(np.arange(len(other)), np.diff(other._start))[by_column]
+        q = other._number[by_column] / other.totals[row]
+        found = np.zeros((len(self), len(other)))
+        for r in range(len(self)):
+            here = slice(self._start[r], self._start[r + 1])
+            at, start = row_positions(column_start, self._column[here])
+            p = np.repeat(self._number[here] / self.totals[r], np.diff(start)) if len(at) else np.zeros(0)
+            found[r] = np.bincount(row[at], np.minimum(p, q[at]), len(other))
+        return found
+
     def _crosses(self, others: Mixtures) -> NDArray[np.float64]:
         """Σ p log q for all rows p of others, and q of this; the logarithms are taken once."""
         lift = np.log1p(self._number / self.alpha[self._column])
