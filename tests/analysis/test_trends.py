@@ -1,14 +1,20 @@
 """Shares of topics along time and other properties."""
 
+import re
 import warnings
 
+import hypothesis.extra.numpy as hnp
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import topoi
 from topoi.analysis.trends import hottest_topics
+from topoi.cli.look import percent as cli_percent
 from topoi.errors import ModelError
+from topoi.web.filters import percent as web_percent
 
 YEARS = [1989, 1991, None, 1991, 2003, 1995, None, 2003]
 
@@ -87,17 +93,40 @@ def frame_of(years, shares, n_words):
     return pd.DataFrame(rows, columns=["year", "topic", "share", "n_words"])
 
 
-def test_slope_is_weighted_least_squares_with_the_fastest_rise_first():
-    years, weight = np.array([1990, 1991, 1995, 2000]), np.array([10, 40, 20, 5])
-    first = np.array([0.5, 0.45, 0.3, 0.1])
-    found = hottest_topics(frame_of(years, np.column_stack([first, 1 - first]), weight))
-    slope = np.polyfit(years, first, 1, w=np.sqrt(weight))[0]
-    assert found["topic"].tolist() == [1, 0]
-    np.testing.assert_allclose(found["slope"], [-slope, slope])
-    np.testing.assert_allclose(found[["first", "last"]], [[0.5, 0.9], [0.5, 0.1]])
+def test_a_thin_year_decides_nothing():
+    """The first year has four words, all of topic 0, which then rises: from 90 to 30 per cent it would have fallen."""
+    years = np.arange(1790, 1801)
+    share = np.concatenate(([0.9], np.linspace(0.1, 0.3, 10)))
+    found = hottest_topics(frame_of(years, np.column_stack([share, 1 - share]), [4] + [1000] * 10)).set_index("topic")
+    assert found["direction"].to_dict() == {0: 1, 1: -1}
+    # A tenth is 1000.4 words: those of the thin year, and 996.4 of the next; the last tenth has 0.4 of the one before.
+    assert found.loc[0, "first"] == pytest.approx((4 * 0.9 + 996.4 * 0.1) / 1000.4)
+    assert found.loc[0, "last"] == pytest.approx((1000 * 0.3 + 0.4 * share[-2]) / 1000.4)
+    np.testing.assert_allclose(found["change"], found["last"] - found["first"])
 
 
-def test_slope_of_one_group_is_zero_and_names_are_taken_in_order():
-    assert hottest_topics(frame_of([1990], [[0.3, 0.7]], [5]))["slope"].tolist() == [0, 0]
+def test_topics_that_read_the_same_at_both_ends_do_not_move():
+    ends = [(0.1251, 0.1349), (0.0501, 0.0503), (0.0994, 0.1004), (0.0, 0.0004), (0.0004, 0.0006), (0.2, 0.1)]
+    rest = 1 - np.sum(ends, axis=0)
+    found = hottest_topics(frame_of([1990, 1991], np.column_stack([np.transpose(ends), rest]), [100, 100]))
+    assert found.set_index("topic")["direction"].to_dict() == {0: 0, 1: 0, 2: 1, 3: 0, 4: 1, 5: -1, 6: 1}
+    assert found["topic"].tolist() == [6, 2, 4, 0, 3, 1, 5]  # risers, then those that stay, then fallers
+
+
+@given(hnp.arrays(float, (5, 4), elements=st.floats(0.001, 1)), st.lists(st.integers(1, 10**6), min_size=5, max_size=5))
+def test_figures_never_contradict_the_direction(weights, n_words):
+    found = hottest_topics(frame_of(range(5), weights / weights.sum(axis=1, keepdims=True), n_words))
+    assert found["topic"].sort_values().tolist() == [0, 1, 2, 3]
+    for write in (cli_percent, web_percent):
+        first, last = ([float(re.sub("[^0-9.]", "", write(x))) for x in found[end]] for end in ("first", "last"))
+        assert found["direction"].tolist() == np.sign(np.subtract(last, first)).tolist()
+    np.testing.assert_allclose(found[["first", "last"]].sum(), 1.0)
+    assert (found["direction"].diff().dropna() <= 0).all()
+    for _, part in found.groupby("direction"):
+        assert (part["change"].diff().dropna() <= 0).all()
+
+
+def test_one_group_does_not_move_and_names_are_taken_in_order():
+    assert hottest_topics(frame_of([1990], [[0.3, 0.7]], [5]))["direction"].tolist() == [0, 0]
     frame = frame_of(["early", "late"], [[0.3, 0.7], [0.4, 0.6]], [5, 5]).rename(columns={"year": "period"})
-    np.testing.assert_allclose(hottest_topics(frame)["slope"], [0.1, -0.1])
+    np.testing.assert_allclose(hottest_topics(frame)["change"], [0.1, -0.1])

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from topoi.cli import look
 from topoi.cli.output import csv_text, json_text, plain_table
-from topoi.cli.trends import change, condense
+from topoi.cli.trends import condense
 
 
 def luminance(colour: str) -> float:
@@ -57,16 +57,6 @@ def test_condensed_series_fits_and_keeps_its_range(values: list[float], width: i
     short = condense(values, width)
     assert 0 < len(short) <= width
     assert min(values) - 1e-9 <= min(short) <= max(short) <= max(values) + 1e-9
-
-
-def test_change_is_the_rise_over_the_whole_span() -> None:
-    rows = [(1800, 0.1), (1810, 0.2), (1820, 0.3)]
-    frame = pd.DataFrame(
-        [(decade, topic, abs(topic - share), 10) for decade, share in rows for topic in (0, 1)],
-        columns=["decade", "topic", "share", "n_words"],
-    )
-    assert change(frame).to_dict() == {0: pytest.approx(0.2), 1: pytest.approx(-0.2)}
-    assert change(frame[frame["decade"] == 1800]).to_dict() == {0: 0, 1: 0}
 
 
 def test_frame_in_three_forms() -> None:

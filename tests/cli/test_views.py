@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -127,7 +128,9 @@ def test_trends_for_people(topoi, model_file: Path) -> None:
     run = topoi("trends", model_file, "--by", "decade", "-n", 2)
     lines = run.out.splitlines()
     assert (run.code, len(lines)) == (0, 4)
-    assert "+" in lines[1] and "-" in lines[2]
+    assert "first → last" in lines[0] and "earliest" in lines[3]
+    rise, fall = ([float(x) for x in re.findall(r"([\d.]+)%", line)] for line in lines[1:3])
+    assert rise[0] < rise[1] and fall[0] > fall[1]
     assert max(map(len, lines)) <= 80
 
 

@@ -31,9 +31,12 @@ def test_lines_are_the_trends(model):
 
 
 def test_without_a_choice_those_that_move_most(model):
-    order = topoi.analysis.trends.hottest_topics(topoi.topic_trends(model))["topic"].tolist()
+    found = topoi.analysis.trends.hottest_topics(topoi.topic_trends(model))
+    rising, falling = (found.loc[found["direction"] == way, "topic"].tolist() for way in (1, -1))
     shown = [int(line.name.partition(":")[0]) for line in topoi.plots.trends(model).data]
-    assert shown == order[:4] + order[::-1][:3]
+    assert rising and falling and shown == rising[:4] + falling[::-1][:3]
+    still = topoi.LDA(3, n_iter=2, random_state=0).fit(topoi.Corpus.from_tokens([["a", "b"]] * 4, dates=[1990] * 4))
+    assert len(topoi.plots.trends(still).data) == 3  # one year: nothing moves
 
 
 def test_other_columns_and_wrong_topics(model):

@@ -35,7 +35,7 @@ TREND = {"years": YEARS, "share": SHARES, "n_tokens": [100] * len(YEARS)}
 SERIES = [{"topic": face(k), "share": [value * (k + 1) for value in SHARES]} for k in range(5)]
 BY_YEAR = {"years": YEARS, "n_documents": [i % 4 for i in range(len(YEARS))], "topics": SERIES[:3]}
 PLACED = [face(k, x=float(k % 7), y=float(k // 7), share=0.01 + 0.001 * k, glue=k % 9 == 0) for k in range(40)]
-MATRIX = {"rows": [0, 1, 2], "columns": [0, 1], "distance": [[0.1, 4.0], [3.0, 0.2], [2.0, 2.0]]}
+MATRIX = {"rows": [0, 1, 2], "columns": [0, 1], "shared": [[0.9, 0.1], [0.2, 0.8], [0.3, 0.3]]}
 TRACE = [{"chain": c, "sweep": [10, 20, 30, 40], "log_joint": [-9e6, -8e6, -7.5e6, None]} for c in range(2)]
 
 CHARTS = {

@@ -8,9 +8,11 @@ import json
 import re
 import xml.etree.ElementTree as ET
 
+import numpy as np
 import pytest
 
 import topoi
+from topoi.web.filters import percent
 from topoi.web.pages import PAGES as KINDS
 from topoi.web.tables import tables_of
 from web.addresses import AUTHORS_ONLY, LDA, MAIN, PAGES, PRIVATE, TOPICLESS, html, twin
@@ -233,7 +235,18 @@ def test_compare(client, stored):
     data = get(client, f"compare/{LDA}.json")
     expected = topoi.align_topics(topoi.view(stored, "who & what/é"), topoi.view(stored, "four topics"))
     assert [pair["first"]["topic"] for pair in data["pairs"]] == expected.pairs["topic_a"].tolist()
-    assert len(data["matrix"]["distance"]) == 6
+    assert [pair["shared"] for pair in data["pairs"]] == pytest.approx(expected.pairs["shared"].tolist())
+    shared = np.array(data["matrix"]["shared"])
+    assert shared.shape == (6, 4) and data["matrix"]["rows"] == expected.shared.index.tolist()
+    np.testing.assert_allclose(np.diag(shared), [pair["shared"] for pair in data["pairs"]], atol=0.001)
+    others = expected.shared.to_numpy()[~np.eye(6, 4, dtype=bool)]
+    unpaired = data["unpaired"]
+    assert (others <= unpaired["median"]).mean() == pytest.approx(0.5, abs=0.05)
+    assert 0.85 <= (others <= unpaired["most"]).mean() <= 0.95
+    page = client.get(f"/m/{MAIN}/compare/{LDA}").text
+    assert f"half share {percent(unpaired['median'])} or less" in page and "little in common" not in page
+    figures = [float(x) for x in re.findall(r'<td class="num">([\d.]+)', page)]
+    assert len(figures) == 4 and figures == sorted(figures, reverse=True)
     assert data == get(client, f"compare.json?other={LDA}")
     assert client.get(f"/m/{MAIN}/compare/{MAIN}").status_code == 400
     assert client.get(f"/m/{MAIN}/compare/{AUTHORS_ONLY}").status_code == 400

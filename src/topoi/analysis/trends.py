@@ -147,29 +147,47 @@ def _trend_frame(values: NDArray[Any], table: NDArray[np.float64], by: str) -> p
 
 
 def hottest_topics(trends: pd.DataFrame) -> pd.DataFrame:
-    """Topics by how much they rise: topic, slope (change of share per unit), first, last; fastest rise first.
+    """Topics from the steepest rise to the steepest fall: topic, first, last, change, direction.
 
-    The slope is the least-squares slope of the share along the values, each weighted by its number of words.
+    ``first`` and ``last`` are a topic's shares of the earliest and of the latest tenth of all words, so that a year of
+    few words decides little; ``change`` is their difference. ``direction`` is 1 for a topic that rises, -1 for one that
+    falls, and 0 if both shares read the same in per cent, with one decimal below ten.
+
+    Parameters
+    ----------
+    trends : DataFrame
+        As ``topic_trends`` returns it; its first column is put in order.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from topoi.analysis.trends import hottest_topics
     >>> columns = {"year": [1, 1, 2, 2], "topic": [0, 1, 0, 1], "share": [0.1, 0.9, 0.3, 0.7], "n_words": 1}
-    >>> hottest_topics(pd.DataFrame(columns))["topic"].tolist()
-    [0, 1]
+    >>> hottest_topics(pd.DataFrame(columns))[["topic", "first", "last", "direction"]].values.tolist()
+    [[0.0, 0.1, 0.3, 1.0], [1.0, 0.9, 0.7, -1.0]]
     """
     by = trends.columns[0]
-    share = trends.pivot(index=by, columns="topic", values="share")
-    weight = trends.groupby(by)["n_words"].sum().to_numpy(dtype=float)
-    x = share.index.to_numpy(dtype=float) if pd.api.types.is_numeric_dtype(share.index) else np.arange(len(share))
-    x = x - np.average(x, weights=weight)
-    spread = float((weight * x**2).sum())
-    slope = (weight * x) @ share.to_numpy() / spread if spread > 0 else np.zeros(share.shape[1])
-    frame = pd.DataFrame(
-        {"topic": share.columns, "slope": slope, "first": share.iloc[0].to_numpy(), "last": share.iloc[-1].to_numpy()}
-    )
-    return frame.sort_values("slope", ascending=False, kind="stable", ignore_index=True)
+    share = trends.pivot(index=by, columns="topic", values="share").fillna(0.0).sort_index()
+    words = trends.groupby(by)["n_words"].sum().to_numpy(dtype=float)
+    first = _share_of_tenth(share.to_numpy(), words)
+    last = _share_of_tenth(share.to_numpy()[::-1], words[::-1])
+    shown = np.array([[_as_written(x) for x in side] for side in (first, last)])
+    columns = {"topic": share.columns, "first": first, "last": last, "change": last - first}
+    direction = (shown[1] > shown[0]).astype(np.int64) - (shown[1] < shown[0])
+    frame = pd.DataFrame(columns | {"direction": direction})
+    return frame.sort_values(["direction", "change"], ascending=False, kind="stable", ignore_index=True)
+
+
+def _share_of_tenth(share: NDArray[np.float64], words: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each topic's share of the first tenth of all words; of the period in which it ends, a part counts."""
+    before = np.cumsum(words) - words
+    taken = np.clip(0.1 * words.sum() - before, 0.0, words)
+    return np.asarray(taken @ share / max(taken.sum(), 1e-300))
+
+
+def _as_written(share: float) -> float:
+    """A share in per cent as tables have it."""
+    return round(100.0 * share, 0 if share >= 0.0995 else 1)
 
 
 def _groups(corpus: Corpus, by: str) -> pd.Series:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from topoi.models.stored.view import ModelView
+
 
 MAX_SPARK = 40
 TOPICS_PER_GROUP = 5
@@ -44,8 +46,10 @@ def trends(
     words = faces_by_topic(view, 10)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
-        draw = draw_trends if is_ordered(rows) else draw_groups
-        draw(rows, words, screen, n)
+        if is_ordered(rows):
+            draw_trends(rows, words, background_topics(view), screen, n)
+        else:
+            draw_groups(rows, words, screen, n)
 
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
 
@@ -63,14 +67,6 @@ def share_table(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.pivot(index="topic", columns=period, values="share").sort_index(axis=1)
 
 
-def change(frame: pd.DataFrame) -> pd.Series:
-    """How much each topic's share rises from the first period to the last, by a straight line through all."""
-    from topoi.analysis.trends import hottest_topics
-
-    periods = frame[frame.columns[0]]
-    return hottest_topics(frame).set_index("topic")["slope"] * float(periods.max() - periods.min())
-
-
 def condense(values: list[Any], width: int) -> list[Any]:
     """Neighbouring values averaged until at most ``width`` are left, so that a long series fits a line."""
     step = -(-len(values) // width)
@@ -78,30 +74,56 @@ def condense(values: list[Any], width: int) -> list[Any]:
     return [sum(group) / len(group) for group in groups]
 
 
-def draw_trends(frame: pd.DataFrame, words: dict[int, list[str]], screen: Console, n: int | None) -> None:
-    """A line per topic: its sparkline, its change in percentage points, its words."""
+def draw_trends(
+    frame: pd.DataFrame, words: dict[int, list[str]], background: set[int], screen: Console, n: int | None
+) -> None:
+    """A line per topic: its sparkline, its shares of the earliest and the latest tenth of all words, its words."""
     from rich.text import Text
 
-    shares, moves = share_table(frame), change(frame)
+    from topoi.analysis.trends import hottest_topics
+
+    moves = hottest_topics(frame)
     if n is not None:
-        shares = shares.loc[moves.abs().sort_values(ascending=False).index[:n]]
-    order = moves.loc[shares.index].sort_values(ascending=False).index
+        moving = moves[(moves["direction"] != 0) & ~moves["topic"].isin(background)]
+        moves = moves.loc[moving["change"].abs().nlargest(n).index.sort_values()]
+        if moves.empty:
+            screen.print(
+                Text("no topic rises or falls from the earliest to the latest tenth of all words", style="dim")
+            )
+            return
+    totals, counts = word_table(frame)
     width = min(MAX_SPARK, max(12, screen.width // 3))
-    spark = len(condense([0.0] * shares.shape[1], width))
-    axis = look.axis(str(shares.columns[0]), str(shares.columns[-1]), spark)
-    spark = max(spark, len(axis))
-    screen.print(Text(f"topic  {axis}  change", style="dim"))
-    room = screen.width - (5 + spark + 6 + 3 * len(look.GAP))
-    for topic in order:
-        values = condense(list(shares.loc[topic].fillna(0.0)), width)
+    whole = condense(totals, width)
+    axis = look.axis(str(counts.columns[0]), str(counts.columns[-1]), len(whole))
+    spark = max(len(whole), len(axis))
+    screen.print(Text(f"topic  {axis.ljust(spark)}  first → last", style="dim"))
+    room = screen.width - (5 + spark + 13 + 3 * len(look.GAP))
+    for row in moves.to_dict("records"):
+        topic = row["topic"]
+        part = condense(list(counts.loc[topic]), width)
+        values = [x / max(total, 1e-300) for x, total in zip(part, whole, strict=True)]
         line = look.row(
             Text("  ") + look.topic_number(topic),
             (Text(look.sparkline(values), style=look.topic_colour(topic)), spark),
-            (f"{100 * moves[topic]:+.1f}".rjust(6), 6),
+            (f"{look.percent(row['first']):>5} → {look.percent(row['last']):<5}", 13),
             look.topic_words(topic, words[topic], room),
         )
         screen.print(line)
-    screen.print(Text("change: percentage points over the whole span, by a straight line", style="dim"))
+    screen.print(Text("first, last: shares of the earliest and of the latest tenth of all words", style="dim"))
+
+
+def word_table(frame: pd.DataFrame) -> tuple[list[float], pd.DataFrame]:
+    """Words per period, and with one row per topic and one column per period, in order."""
+    period = frame.columns[0]
+    table = frame.pivot(index="topic", columns=period, values="n_words").sort_index(axis=1).fillna(0.0)
+    return [float(x) for x in table.sum(axis=0)], table
+
+
+def background_topics(view: ModelView) -> set[int]:
+    """Topics of words that connect others; that they come and go is no news."""
+    query = "SELECT topic FROM topic WHERE model_id = ? AND glue"
+    with view.store.connection() as connection:
+        return {int(row[0]) for row in connection.execute(query, (view.model_id,))}
 
 
 def draw_groups(frame: pd.DataFrame, words: dict[int, list[str]], screen: Console, n: int | None) -> None:

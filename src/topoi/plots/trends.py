@@ -24,7 +24,7 @@ def trends(model: Any, corpus: Corpus | None = None, topics: Sequence[int] | Non
     corpus : Corpus, optional
         The documents; the training corpus if not given.
     topics : list of int, optional
-        Which topics; those that rise and fall most if not given.
+        Which topics; those that rise and fall most if not given, or the largest if none does.
     by : str
         A column of the documents, or "decade".
 
@@ -58,7 +58,7 @@ def trends(model: Any, corpus: Corpus | None = None, topics: Sequence[int] | Non
                 mode="lines+markers",
                 line={"color": colours[k], "width": 2},
                 marker={"size": 5},
-                hovertemplate="%{x}: %{y:.2%} of the words (%{customdata:,})",
+                hovertemplate="%{x}: %{y:.2%} of the words (%{customdata:,.0f})",
             )
         )
     figure.update_yaxes(tickformat=".1%", rangemode="tozero")
@@ -66,6 +66,8 @@ def trends(model: Any, corpus: Corpus | None = None, topics: Sequence[int] | Non
 
 
 def _moving(frame: Any) -> list[int]:
-    """The topics that rise most, and those that fall most."""
-    order = [int(k) for k in hottest_topics(frame)["topic"]]
-    return list(dict.fromkeys([*order[:_RISING], *order[::-1][:_FALLING]]))
+    """The topics that rise most, and those that fall most; the largest if none does."""
+    order = hottest_topics(frame)
+    rising, falling = (order.loc[order["direction"] == way, "topic"].tolist() for way in (1, -1))
+    largest = frame.groupby("topic")["n_words"].sum().nlargest(_RISING).index
+    return [int(k) for k in [*rising[:_RISING], *falling[::-1][:_FALLING]] or largest]

@@ -175,9 +175,9 @@ def _label(
     return Markup("")
 
 
-def matrix(distances: Mapping[str, Any], first: str, second: str) -> Markup:
-    """The distances between all topics of two models, the nearer the darker; aligned pairs lie on the diagonal."""
-    table: Sequence[Sequence[float]] = distances["distance"]
+def matrix(words: Mapping[str, Any], first: str, second: str) -> Markup:
+    """The words that all topics of two models share, the more the darker; aligned pairs lie on the diagonal."""
+    table: Sequence[Sequence[float]] = [[1.0 - share for share in row] for row in words["shared"]]
     n_rows, n_columns = len(table), len(table[0]) if table else 0
     if not n_rows or not n_columns:
         return Markup("")
@@ -207,8 +207,8 @@ def matrix(distances: Mapping[str, Any], first: str, second: str) -> Markup:
 
     nearest = sum(row[i] == min(row) for i, row in enumerate(table) if i < n_columns)
     label = (
-        f"Distances between {n_rows} topics of {first} and {n_columns} of {second}: for {nearest} of "
-        f"{min(n_rows, n_columns)} the nearest is the one it is paired with"
+        f"What {n_rows} topics of {first} and {n_columns} of {second} share: {nearest} of "
+        f"{min(n_rows, n_columns)} share most with the one they are paired with"
     )
     return picture(draw, label, kind="matrix")
 

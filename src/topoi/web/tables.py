@@ -147,5 +147,5 @@ def _curve_rows(page: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _matrix_rows(matrix: Mapping[str, Any]) -> list[dict[str, Any]]:
     columns = [f"topic_{k}" for k in matrix["columns"]]
-    rows = zip(matrix["rows"], matrix["distance"], strict=True)
-    return [{"topic": k} | dict(zip(columns, distances, strict=True)) for k, distances in rows]
+    rows = zip(matrix["rows"], matrix["shared"], strict=True)
+    return [{"topic": k} | dict(zip(columns, shares, strict=True)) for k, shares in rows]

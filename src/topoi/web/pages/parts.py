@@ -105,12 +105,12 @@ def found(room: Room, match: str, year: int | None, n: int, skip: int = 0) -> tu
     return n_found, rows
 
 
-def moves(room: Room, by: Literal["year", "decade"] = "year") -> list[tuple[int, float, float, float]]:
-    """Topic, slope, first and last share, from the fastest rise to the fastest fall."""
+def moves(room: Room, by: Literal["year", "decade"] = "year") -> list[dict[str, Any]]:
+    """What ``hottest_topics`` says of all topics, from the steepest rise to the steepest fall."""
     return room.shelf.keep(("moves", by), lambda: _moves(room, by))
 
 
-def _moves(room: Room, by: Literal["year", "decade"]) -> list[tuple[int, float, float, float]]:
+def _moves(room: Room, by: Literal["year", "decade"]) -> list[dict[str, Any]]:
     import pandas as pd
 
     from topoi.analysis.trends import hottest_topics
@@ -127,9 +127,7 @@ def _moves(room: Room, by: Literal["year", "decade"]) -> list[tuple[int, float, 
             "n_words": tokens.T.ravel(),
         }
     )
-    ordered = hottest_topics(frame)
-    columns = (ordered[name].tolist() for name in ("topic", "slope", "first", "last"))
-    return [(int(k), float(s), float(a), float(b)) for k, s, a, b in zip(*columns, strict=True)]
+    return hottest_topics(frame).to_dict("records")
 
 
 def shares_by(room: Room, by: Literal["year", "decade"]) -> tuple[list[int], NDArray[np.int64], NDArray[np.float64]]:
@@ -144,20 +142,24 @@ def shares_by(room: Room, by: Literal["year", "decade"]) -> tuple[list[int], NDA
     return decades, summed, summed / np.maximum(summed.sum(axis=0), 1)
 
 
-def move(room: Room, found: tuple[int, float, float, float]) -> Move:
-    """A topic that moves."""
-    topic, slope, first, last = found
-    return Move(topic=room.face(topic), slope=slope, first=first, last=last)
-
-
 def rising(room: Room, n: int, by: Literal["year", "decade"] = "year") -> list[Move]:
-    """The topics that rise fastest; topics of connecting words are no news."""
-    return [move(room, m) for m in moves(room, by) if m[1] > 0 and not room.face(m[0])["glue"]][:n]
+    """The topics that rise most; topics of connecting words are no news."""
+    return _first_moves(room, moves(room, by), 1, n)
 
 
 def falling(room: Room, n: int, by: Literal["year", "decade"] = "year") -> list[Move]:
-    """The topics that fall fastest."""
-    return [move(room, m) for m in reversed(moves(room, by)) if m[1] < 0 and not room.face(m[0])["glue"]][:n]
+    """The topics that fall most."""
+    return _first_moves(room, moves(room, by)[::-1], -1, n)
+
+
+def _first_moves(room: Room, rows: list[dict[str, Any]], direction: int, n: int) -> list[Move]:
+    wanted = ((room.face(row["topic"]), row) for row in rows if row["direction"] == direction)
+    found = [
+        Move(topic=face, first=row["first"], last=row["last"], change=row["change"])
+        for face, row in wanted
+        if not face["glue"]
+    ]
+    return found[:n]
 
 
 def pieces_of(text: str, labels: dict[str, Any]) -> tuple[list[Piece], int]:

@@ -47,6 +47,7 @@ from topoi.web.pages.shapes.pieces import (
     TopicDocument,
     TopicShare,
     TopicWord,
+    Unpaired,
     Word,
     WordLine,
     WordTopic,
@@ -240,6 +241,7 @@ class ComparePage(TypedDict):
     choices: list[Model]
     pairs: list[Pair]
     matrix: Matrix | None
+    unpaired: Unpaired | None
 
 
 class SearchPage(TypedDict):

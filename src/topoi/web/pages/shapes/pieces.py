@@ -102,12 +102,12 @@ class TopicShare(TypedDict):
 
 
 class Move(TypedDict):
-    """A topic that rises or falls: change of share a year, first and last share."""
+    """A topic that rises or falls: its shares of the earliest and of the latest tenth of all words, and the change."""
 
     topic: Face
-    slope: float
     first: float
     last: float
+    change: float
 
 
 class Collection(TypedDict):
@@ -346,19 +346,27 @@ class WordTopic(TypedDict):
 
 
 class Pair(TypedDict):
-    """Two corresponding topics."""
+    """Two corresponding topics: what part of their words both have, and their symmetrised KL distance in nats."""
 
     first: Face
     second: Face
+    shared: float
     distance: float
 
 
 class Matrix(TypedDict):
-    """All distances; corresponding topics are on the diagonal."""
+    """What part of their words any two topics share; corresponding topics are on the diagonal."""
 
     rows: list[int]
     columns: list[int]
-    distance: list[list[float]]
+    shared: list[list[float]]
+
+
+class Unpaired(TypedDict):
+    """What topics that are no pair share: half of them less than the median, nine of ten less than most."""
+
+    median: float
+    most: float
 
 
 class LikelyAuthor(AuthorName):

@@ -1,0 +1,81 @@
+"""Topics that rise and fall: the same choice, and the same figures, in pages and on the command line."""
+
+import re
+
+import pytest
+
+import topoi
+from topoi.analysis.trends import hottest_topics
+from topoi.cli.main import main
+from topoi.web.filters import percent
+from web.conftest import client_of
+
+WORDS = (["sea", "ship", "sail", "wind"], ["law", "court", "judge", "jury"], ["corn", "wheat", "barn", "plough"])
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """The sea rises, the law falls, corn stays; but the first year, of few words, is all about the sea."""
+    rows, years = [WORDS[0]], [1900]
+    for y in range(12):
+        for words, n in zip(WORDS, (2 + y, 14 - y, 4), strict=True):
+            rows += [words * 2] * n
+            years += [1901 + y] * n
+    corpus = topoi.Corpus.from_tokens(rows, dates=years)
+    path = tmp_path_factory.mktemp("moves") / "m.topoi"
+    topoi.LDA(3, alpha=0.1, n_iter=60, random_state=1).fit(corpus).save(path, "m")
+    return path
+
+
+@pytest.fixture(scope="module")
+def names(path):
+    """Which topic is which."""
+    words = topoi.view(path).top_words(4).groupby("topic")["word"].agg(set).to_dict()
+    return {group[0]: next(k for k, found in words.items() if found == set(group)) for group in WORDS}
+
+
+def listed(rows):
+    return [(row["topic"]["topic"], row["first"], row["last"]) for row in rows]
+
+
+@pytest.mark.parametrize("by", ["year", "decade"])
+def test_pages_list_what_their_figures_say(path, names, by):
+    client = client_of(path)
+    found = hottest_topics(topoi.topic_trends(topoi.view(path), by=by)).set_index("topic")
+    data = client.get(f"/m/m/trends.json?by={by}").json()
+    pages = [(data["hottest"], data["coldest"])]
+    if by == "year":
+        data = client.get("/m/m/overview.json").json()
+        pages.append((data["rising"], data["falling"]))
+        assert found.loc[names["sea"], "first"] == pytest.approx(0.12, abs=0.03)  # and not 1.0, as in 1900
+    for rising, falling in pages:
+        assert [row[0] for row in listed(rising)] == [names["sea"]]
+        assert [row[0] for row in listed(falling)] == [names["law"]]
+        for topic, first, last in listed(rising) + listed(falling):
+            assert (first, last) == pytest.approx(found.loc[topic, ["first", "last"]].tolist())
+        assert rising[0]["change"] == pytest.approx(rising[0]["last"] - rising[0]["first"])
+    html = client.get(f"/m/m/trends?by={by}").text
+    for _, first, last in listed(rising) + listed(falling):
+        assert re.search(rf"{re.escape(percent(first))}.{{0,90}}{re.escape(percent(last))}", html)
+    assert "earliest to the latest tenth" in html
+
+
+def test_the_command_line_lists_the_same(path, names, capsys):
+    assert main(["trends", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()[1:-1]
+    figures = {int(line.split()[0]): [float(x) for x in re.findall(r"([\d.]+)%", line)] for line in lines}
+    assert list(figures) == [names["sea"], names["corn"], names["law"]]
+    (a, b), (c, d), (e, f) = figures.values()
+    assert a < b and c == d and e > f
+    assert main(["trends", str(path), "-n", "3"]) == 0
+    shown = [int(line.split()[0]) for line in capsys.readouterr().out.splitlines()[1:-1]]
+    assert shown == [names["sea"], names["law"]]  # what stays is left out
+    assert main(["trends", str(path), "--by", "year", "--topic", str(names["sea"])]) == 0
+
+
+def test_nothing_moves_within_one_year(tmp_path, capsys):
+    corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]] * 5, dates=[1990] * 10)
+    topoi.LDA(2, n_iter=5, random_state=0).fit(corpus).save(tmp_path / "m.topoi", "m")
+    assert main(["trends", str(tmp_path / "m.topoi"), "-n", "2"]) == 0
+    assert "no topic rises or falls" in capsys.readouterr().out
+    assert client_of(tmp_path / "m.topoi").get("/m/m/trends.json").json()["hottest"] == []
