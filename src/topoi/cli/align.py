@@ -60,10 +60,10 @@ def align(
     import topoi
 
     if alone:
-        alignment = topoi.align_topics(loaded(first), chain_a=chain_a, chain_b=chain_b, method=method)
+        alignment = topoi.align_topics(loaded(first), chain_a=chain_a, chain_b=chain_b, method=method.value)
     else:
         models = with_chain(first, chain_a), with_chain(second, chain_b or 0)
-        alignment = topoi.align_topics(*models, chain_a=chain_a, chain_b=chain_b, method=method)
+        alignment = topoi.align_topics(*models, chain_a=chain_a, chain_b=chain_b, method=method.value)
     everything = alignment.pairs
 
     def render(rows: pd.DataFrame, screen: Console) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -93,8 +94,8 @@ def _cell(name: str, value: object) -> str:
         return ""
     if name.endswith(SHARES):
         return percent(float(value))  # type: ignore[arg-type]
+    if name.startswith("n_") and isinstance(value, numbers.Real):
+        return f"{float(value):,.1f}".removesuffix(".0")  # expected numbers need not be whole
     if isinstance(value, float):
         return f"{value:,.4g}"
-    if name.startswith("n_"):
-        return f"{value:,}"
     return printable(value)
