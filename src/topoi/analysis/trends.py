@@ -163,8 +163,9 @@ def hottest_topics(trends: pd.DataFrame) -> pd.DataFrame:
     >>> import pandas as pd
     >>> from topoi.analysis.trends import hottest_topics
     >>> columns = {"year": [1, 1, 2, 2], "topic": [0, 1, 0, 1], "share": [0.1, 0.9, 0.3, 0.7], "n_words": 1}
-    >>> hottest_topics(pd.DataFrame(columns))[["topic", "first", "last", "direction"]].values.tolist()
-    [[0.0, 0.1, 0.3, 1.0], [1.0, 0.9, 0.7, -1.0]]
+    >>> found = hottest_topics(pd.DataFrame(columns))
+    >>> found["topic"].tolist(), found["change"].round(3).tolist(), found["direction"].tolist()
+    ([0, 1], [0.2, -0.2], [1, -1])
     """
     by = trends.columns[0]
     share = trends.pivot(index=by, columns="topic", values="share").fillna(0.0).sort_index()

@@ -83,7 +83,7 @@ class Bags(NamedTuple):
         >>> import numpy as np
         >>> from topoi.models.bags import Bags
         >>> bags = Bags(np.array([0, 2]), np.array([0, 1]), np.array([3.0, 1.0]))
-        >>> bags.shared(np.array([[1.0, 0.0], [0.2, 0.6]]), np.array([[0.5, 0.5]])).tolist()
+        >>> bags.shared(np.array([[1.0, 0.0], [0.2, 0.6]]), np.array([[0.5, 0.5]])).round(6).tolist()
         [[3.25, 0.75]]
         """
         found = np.zeros_like(mixture)
