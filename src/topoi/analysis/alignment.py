@@ -114,9 +114,12 @@ def align_topics(
         }
     )
     rows, columns = (_paired_first(side, n) for side, n in zip((a, b), distance.shape, strict=True))
-    labels = {"index": pd.Index(rows, name="topic_a"), "columns": pd.Index(columns, name="topic_b")}
-    tables = (pd.DataFrame(table[np.ix_(rows, columns)], **labels) for table in (distance, shared))
-    return Alignment(frame, *tables, len(common))
+    index, header = pd.Index(rows, name="topic_a"), pd.Index(columns, name="topic_b")
+
+    def table(values: NDArray[np.float64]) -> pd.DataFrame:
+        return pd.DataFrame(values[np.ix_(rows, columns)], index=index, columns=header)
+
+    return Alignment(frame, table(distance), table(shared), len(common))
 
 
 def optimal_pairs(distance: NDArray[np.float64]) -> NDArray[np.int64]:

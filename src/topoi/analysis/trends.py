@@ -46,7 +46,8 @@ def topic_trends(model: Any, corpus: Corpus | None = None, by: str = "year") -> 
     """
     need_topics(model, "their shares were asked for")
     if corpus is None and _has_ready(model, by):
-        return _trend_frame(*model.yearly_counts(by), by)
+        values, table = model.yearly_counts(by)
+        return _trend_frame(values, table, by)
     model = _loaded(model)
     documents = model.corpus_ if corpus is None else corpus
     if not isinstance(documents, Corpus):

@@ -59,7 +59,7 @@ def matching_rows(
     rest: dict[bytes, deque[int]] = defaultdict(deque)
     for row in sorted(row for rows in named.values() for row in rows):
         rest[known_keys[row]].append(row)
-    for d in np.flatnonzero(found < 0):
+    for d in np.flatnonzero(found < 0).tolist():
         if keys[d] in first:
             found[d] = rest[keys[d]].popleft() if rest.get(keys[d]) else first[keys[d]]
     return found

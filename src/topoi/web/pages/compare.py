@@ -51,7 +51,7 @@ def _aligned(room: Room, second: Room) -> dict[str, Any]:
 
 def _unpaired(shared: NDArray[np.float64]) -> Unpaired | None:
     """What to hold a pair's figure against; pairs are on the diagonal."""
-    others = shared[~np.eye(*shared.shape, dtype=bool)]
+    others = shared[np.eye(*shared.shape) == 0]
     if not len(others):
         return None
     return Unpaired(median=float(np.median(others)), most=float(np.quantile(others, 0.9)))

@@ -127,7 +127,8 @@ def _moves(room: Room, by: Literal["year", "decade"]) -> list[dict[str, Any]]:
             "n_words": tokens.T.ravel(),
         }
     )
-    return hottest_topics(frame).to_dict("records")
+    rows: list[Any] = hottest_topics(frame).to_dict("records")
+    return rows
 
 
 def shares_by(room: Room, by: Literal["year", "decade"]) -> tuple[list[int], NDArray[np.int64], NDArray[np.float64]]:
