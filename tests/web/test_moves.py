@@ -10,20 +10,25 @@ from topoi.cli.main import main
 from topoi.web.filters import percent
 from web.conftest import client_of
 
-WORDS = (["sea", "ship", "sail", "wind"], ["law", "court", "judge", "jury"], ["corn", "wheat", "barn", "plough"])
+WORDS = (
+    ["sea", "ship", "sail", "wind"],
+    ["law", "court", "judge", "jury"],
+    ["tax", "duty", "toll", "levy"],
+    ["corn", "wheat", "barn", "plough"],
+)
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    """The sea rises, the law falls, corn stays; but the first year, of few words, is all about the sea."""
+    """The sea rises, law and taxes fall, corn stays; but the first year, of few words, is all about the sea."""
     rows, years = [WORDS[0]], [1900]
     for y in range(12):
-        for words, n in zip(WORDS, (2 + y, 14 - y, 4), strict=True):
+        for words, n in zip(WORDS, (2 + 3 * y, 40 - 2 * y, 20 - y, 10), strict=True):
             rows += [words * 2] * n
             years += [1901 + y] * n
     corpus = topoi.Corpus.from_tokens(rows, dates=years)
     path = tmp_path_factory.mktemp("moves") / "m.topoi"
-    topoi.LDA(3, alpha=0.1, n_iter=60, random_state=1).fit(corpus).save(path, "m")
+    topoi.LDA(4, alpha=0.1, n_iter=60, random_state=1).fit(corpus).save(path, "m")
     return path
 
 
@@ -47,10 +52,10 @@ def test_pages_list_what_their_figures_say(path, names, by):
     if by == "year":
         data = client.get("/m/m/overview.json").json()
         pages.append((data["rising"], data["falling"]))
-        assert found.loc[names["sea"], "first"] == pytest.approx(0.12, abs=0.03)  # and not 1.0, as in 1900
+        assert found.loc[names["sea"], "first"] == pytest.approx(0.04, abs=0.02)  # and not 1.0, as in 1900
     for rising, falling in pages:
         assert [row[0] for row in listed(rising)] == [names["sea"]]
-        assert [row[0] for row in listed(falling)] == [names["law"]]
+        assert [row[0] for row in listed(falling)] == [names["law"], names["tax"]]
         for topic, first, last in listed(rising) + listed(falling):
             assert (first, last) == pytest.approx(found.loc[topic, ["first", "last"]].tolist())
         assert rising[0]["change"] == pytest.approx(rising[0]["last"] - rising[0]["first"])
@@ -64,12 +69,14 @@ def test_the_command_line_lists_the_same(path, names, capsys):
     assert main(["trends", str(path)]) == 0
     lines = capsys.readouterr().out.splitlines()[1:-1]
     figures = {int(line.split()[0]): [float(x) for x in re.findall(r"([\d.]+)%", line)] for line in lines}
-    assert list(figures) == [names["sea"], names["corn"], names["law"]]
-    (a, b), (c, d), (e, f) = figures.values()
-    assert a < b and c == d and e > f
-    assert main(["trends", str(path), "-n", "3"]) == 0
+    assert list(figures) == [names[each] for each in ("sea", "corn", "tax", "law")]
+    (a, b), (c, d), (e, f), (g, h) = figures.values()
+    assert a < b and c == d and e > f and g > h
+    assert main(["trends", str(path), "-n", "2"]) == 0
+    assert [int(line.split()[0]) for line in capsys.readouterr().out.splitlines()[1:-1]] == [names["sea"], names["law"]]
+    assert main(["trends", str(path), "-n", "4"]) == 0
     shown = [int(line.split()[0]) for line in capsys.readouterr().out.splitlines()[1:-1]]
-    assert shown == [names["sea"], names["law"]]  # what stays is left out
+    assert shown == [names["sea"], names["tax"], names["law"]]  # what stays is left out
     assert main(["trends", str(path), "--by", "year", "--topic", str(names["sea"])]) == 0
 
 
