@@ -107,11 +107,11 @@ def read_corpus(
     if scanner is None:
         table = RecordTable(fields, path, on_error=on_error, report=report)
         _read(kind, LineReader(path, table.problem, encoding, max_line_bytes), table)
-        return Corpus.from_records(table, settings) if like is None else like.encode_records(table, new_authors)
+        return Corpus.from_table(table, settings) if like is None else like.encode_records(table, new_authors)
     with BackgroundScanner(scanner) as background:
         table = RecordTable(fields, path, on_error=on_error, report=report, on_text=background.add)
         _read(kind, LineReader(path, table.problem, encoding, max_line_bytes), table)
-        return Corpus.from_records(table, settings, background.finish())
+        return Corpus.from_table(table, settings, background.finish())
 
 
 def _read(kind: str, reader: LineReader, table: RecordTable) -> None:
