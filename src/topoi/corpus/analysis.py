@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from topoi.corpus.characters import without_surrogates
 from topoi.corpus.phrases import DEFAULT_THRESHOLD, join_pairs, learn_pairs
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.scan import Scan
-from topoi.corpus.sources import column_values
+from topoi.corpus.sources import column_values, is_table
 from topoi.corpus.tokenize import Analyzer
 from topoi.corpus.vocabulary import EncodedTexts, Vocabulary, renumber
 from topoi.errors import CorpusError
@@ -104,7 +104,7 @@ def checked_texts(texts: Iterable[Any]) -> list[str]:
     """
     if isinstance(texts, (str, bytes)):
         raise CorpusError("texts is one string; give a list of texts")
-    if isinstance(texts, pd.DataFrame | Mapping) or hasattr(texts, "to_batches"):
+    if is_table(texts):
         raise CorpusError(f"texts is a table ({type(texts).__name__}); pass one of its columns, or use from_dataframe")
     checked = []
     for d, text in enumerate(column_values(texts)):

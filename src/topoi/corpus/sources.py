@@ -6,7 +6,7 @@ pandas needs no help here. polars, pyarrow and whatever else narwhals knows go t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -41,15 +41,29 @@ def table_rows(source: Any) -> Rows | None:
         return _by_columns({name: pandas_values(source[key]) for name, key in zip(names, source.columns, strict=True)})
     if isinstance(source, Mapping):
         return _by_columns(_mapping_columns(source))
-    if hasattr(source, "to_batches"):  # pyarrow's tables, batches and readers
-        names = _distinct(source.schema.names)
-        return Rows(names, (record for batch in _batches(source) for record in batch.to_pylist()))
+    batches = _batches(source)
+    if batches is not None:
+        return Rows(_distinct(source.schema.names), _batch_rows(batches))
     frame = _through_narwhals(source, "frame")
     if frame is None:
         return None
     names = _distinct(frame.collect_schema().names())
     whole = frame.collect() if hasattr(frame, "collect") else frame
     return Rows(names, whole.iter_rows(named=True, buffer_size=_ROWS_AT_ONCE))
+
+
+def is_table(value: Any) -> bool:
+    """Say whether this is a table, not a column: iterating over one may give the names of its columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from topoi.corpus.sources import is_table
+    >>> is_table(pd.DataFrame({"text": ["On dust"]})), is_table(pd.Series(["On dust"]))
+    (True, False)
+    """
+    # Asking the class: to know a lazy frame's columns it would have to be computed.
+    return isinstance(value, Mapping) or any(hasattr(type(value), name) for name in ("columns", "column_names"))
 
 
 def records_of(source: Any) -> Rows:
@@ -101,7 +115,7 @@ def column_values(values: Any) -> Any:
     """
     if values is None or isinstance(values, _KNOWN):
         return values
-    if hasattr(values, "to_pylist") and not hasattr(values, "to_batches"):
+    if _is_arrow(values) and hasattr(values, "to_pylist") and not hasattr(values, "schema"):
         return values.to_pylist()
     series = _through_narwhals(values, "series")
     return values if series is None else series.to_list()
@@ -164,11 +178,25 @@ def _mapping_columns(source: Mapping[Any, Any]) -> dict[str, list[Any]]:
     return columns
 
 
-def _batches(source: Any) -> Iterable[Any]:
-    try:
-        return source.to_batches(max_chunksize=_ROWS_AT_ONCE)
-    except TypeError:  # a reader of batches, whose size was chosen where it was made
-        return source
+def _batches(source: Any) -> Iterable[Any] | None:
+    """The batches of pyarrow's tables, datasets and readers; None of anything else."""
+    if not _is_arrow(source):
+        return None
+    if hasattr(source, "to_batches"):
+        return cast(Iterable[Any], source.to_batches())
+    if hasattr(source, "read_next_batch"):
+        return cast(Iterable[Any], source)
+    return [source] if hasattr(source, "schema") else None
+
+
+def _is_arrow(value: Any) -> bool:
+    return type(value).__module__.partition(".")[0] == "pyarrow"
+
+
+def _batch_rows(batches: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    for batch in batches:
+        for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
+            yield from batch.slice(start, _ROWS_AT_ONCE).to_pylist()
 
 
 def _refuse_splits(source: Any) -> None:
@@ -195,4 +223,5 @@ def _through_narwhals(value: Any, kind: str) -> Any:
 
     frame = kind == "frame"
     found = narwhals.from_native(value, pass_through=True, allow_series=not frame, series_only=not frame)
-    return None if found is value else found
+    wrapped = found is not value or isinstance(value, narwhals.DataFrame | narwhals.LazyFrame | narwhals.Series)
+    return found if wrapped else None
