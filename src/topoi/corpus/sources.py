@@ -63,7 +63,9 @@ def is_table(value: Any) -> bool:
     (True, False)
     """
     # Asking the class: to know a lazy frame's columns it would have to be computed.
-    return isinstance(value, Mapping) or any(hasattr(type(value), name) for name in ("columns", "column_names"))
+    if isinstance(value, Mapping):
+        return not hasattr(value, "shape")  # one of scipy's sparse matrices is a mapping
+    return any(hasattr(type(value), name) for name in ("columns", "column_names"))
 
 
 def records_of(source: Any) -> Rows:
