@@ -141,7 +141,6 @@ def test_tf_idf_is_refused(family):
         [[]],
         [["a", 1]],
         7,
-        None,
     ],
 )
 def test_matrices_without_counts_are_value_errors(bad):

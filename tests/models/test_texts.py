@@ -1,4 +1,4 @@
-"""Texts, lists of words and tables handed to a model as they are: what is taken, what is refused, and in which words."""
+"""Texts, lists of words and tables handed to a model as they are: what is taken, and what is refused in words."""
 
 import warnings
 
@@ -153,6 +153,15 @@ def test_frames_of_numbers_are_counts():
         assert np.array_equal(model.transform(["sun and cell"]), expected.transform(["sun and cell"]))
 
 
+def test_a_frame_of_counts_is_not_turned_into_rows(monkeypatch):
+    from topoi.corpus import sources
+
+    lengths, values = [], sources.pandas_values
+    monkeypatch.setattr(sources, "pandas_values", lambda column: lengths.append(len(column)) or values(column))
+    topoi.LDA(2, n_iter=1).fit(pd.DataFrame(np.eye(1000, 3, dtype=int), columns=list("abc")))
+    assert set(lengths) == {100}
+
+
 def test_a_word_that_is_called_text_is_counted():
     model = FAMILIES["LDA"]().fit(pd.DataFrame({"text": [1, 2], "word": [2, 0]}))
     assert model.corpus_.n_tokens == 5
@@ -187,7 +196,7 @@ def test_tables_that_could_mean_two_things_are_refused(frame, message):
         (["a text", 3], "document 1 is of type int"),
         (["a text", ["words"]], "document 1 is of type list"),
         ([["words"], [3]], "document 1 has a word of type int"),
-        ([["words"], "a text"], "document 1 is a string"),
+        ([["words"], "a text"], "document 1 is of type str"),
         ([[(0, 1), (3, 2)], [(1, 1)]], "gensim's bags of words.*from_gensim"),
         (["Each word here", "stands only once"], "no words are left.*min_df=1, max_df=1.0.*pass that"),
     ],
@@ -225,12 +234,8 @@ def test_a_model_without_words_reads_no_texts(family, tmp_path):
 def test_texts_without_a_known_word(fitted, tmp_path):
     fitted.save(tmp_path / "m.topoi")
     message = "none of these documents' 2 words is in the model's vocabulary of 5, which begins with 'cell'"
-    for call in (
-        fitted.transform,
-        fitted.log_likelihood,
-        fitted.perplexity,
-        topoi.view(tmp_path / "m.topoi").transform,
-    ):
+    view = topoi.view(tmp_path / "m.topoi")
+    for call in (fitted.transform, fitted.log_likelihood, fitted.perplexity, view.transform):
         with pytest.raises(ModelError, match=message):
             call(["Unheard of", "words"])
     with pytest.warns(UserWarning, match="1 of 3 texts have no word that the model knows"):
