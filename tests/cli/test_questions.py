@@ -155,7 +155,7 @@ def test_documents(topoi, model_file: Path) -> None:
     assert topoi("documents", model_file, "--topic", 9).err == (
         "topoi: there is no topic 9; topics are numbered 0 to 2\n"
     )
-    assert "neither the id of a document" in topoi("documents", model_file, "p999").err
+    assert "neither the id nor the title of a document" in topoi("documents", model_file, "p999").err
 
 
 def test_words(topoi, model_file: Path) -> None:

@@ -178,9 +178,8 @@ def _cells(values: Any, column: Any) -> list[Any]:
 
 
 def notes(frame: pd.DataFrame, columns: Sequence[Any], given: bool) -> list[str]:
-    """What a reader should know: features left open, names that no document has, numbers out of range."""
-    from topoi.corpus.vocabulary import close_matches
-    from topoi.models.features.columns import as_names, as_numbers, is_missing
+    """What a reader should know: features left open, numbers out of range; ``predict`` itself warns of names."""
+    from topoi.models.features.columns import as_numbers, is_missing
 
     found = []
     for column in columns:
@@ -194,10 +193,4 @@ def notes(frame: pd.DataFrame, columns: Sequence[Any], given: bool) -> list[str]
             if outside:
                 span = f"{column.low:g} to {column.high:g}"
                 found.append(f"{column.name} {outside[0]:g} is outside the documents' range, {span}: an extrapolation")
-        elif column.kind == "names":
-            known = set(column.levels)
-            names = dict.fromkeys(name for row in as_names(values, column.single) for name in row)
-            for name in [name for name in names if name not in known][:3]:
-                hint = close_matches(name, column.levels)
-                found.append(f"no document has {column.name} {name!r}: taken as new{hint}")
     return found
