@@ -144,7 +144,7 @@ def read_table(path: Path, columns: Sequence[Any]) -> pd.DataFrame:
             frame = pd.read_parquet(path)
         else:
             frame = pd.DataFrame(_json_lines(path), dtype=object)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"{path} is no table of features: {error}") from None
     missing = [column.name for column in columns if column.name not in frame]
     if missing:
@@ -157,9 +157,11 @@ def read_table(path: Path, columns: Sequence[Any]) -> pd.DataFrame:
 def _json_lines(path: Path) -> list[dict[str, Any]]:
     read = gzip.open if path.name.lower().endswith(".gz") else open
     with read(path, "rt", encoding="utf-8") as lines:
-        found = [json.loads(line) for line in lines if line.strip()]
+        text = lines.read()
+    array = text.lstrip()[:1] == "["
+    found = json.loads(text) if array else [json.loads(line) for line in text.split("\n") if line.strip()]
     if not all(isinstance(row, dict) for row in found):
-        raise ValueError("a line is no object")
+        raise ValueError("a record is no object")
     return found
 
 
