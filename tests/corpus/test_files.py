@@ -275,3 +275,13 @@ def test_a_readme_is_no_dataset(tmp_path, monkeypatch):
     assert load_dataset("papers", **LOOSE).n_docs == 2
     with pytest.raises(KeyError):
         load_dataset("README")
+
+
+def test_a_number_in_an_array_does_not_end_with_a_piece(tmp_path, monkeypatch):
+    from topoi.corpus import jsonl
+
+    monkeypatch.setattr(lines, "_CHUNK", 3)
+    monkeypatch.setattr(jsonl, "_CHARACTERS", 1)
+    path = write(tmp_path / "a.json", '[123456, {"text": "red"}, -1.5e10]')
+    corpus = read_corpus(path, on_error="skip", **LOOSE)
+    assert corpus.texts == ["red"] and corpus.report.n_skipped == 2

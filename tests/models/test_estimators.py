@@ -88,8 +88,8 @@ def test_empty_corpus_is_refused(family, token_lists):
 def test_author_models_need_a_corpus_with_authors(family):
     with pytest.raises(ModelError, match=r"no authors; use LDA, or choose some with corpus\.with_authors"):
         small(family).fit(topoi.Corpus.from_tokens([["a"]]))
-    for other in (np.ones((2, 3)), ["some text"], None):
-        with pytest.raises(ModelError, match=rf"needs a topoi.Corpus with authors.*{type(other).__name__}"):
+    for other, given in ((np.ones((2, 3)), "ndarray"), (["some text"], "texts alone"), (None, "NoneType")):
+        with pytest.raises(ModelError, match=rf"needs documents with authors.*{given}"):
             small(family).fit(other)
 
 

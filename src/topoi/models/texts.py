@@ -258,7 +258,8 @@ def _looked_at(X: Any) -> tuple[Rows, list[Mapping[str, Any]]]:
 def _texts_of(records: list[Mapping[str, Any]], name: str) -> list[str]:
     """A column's values if all are strings, missing ones left out."""
     values = [value for record in records if not _is_missing(value := record.get(name))]
-    return values if all(isinstance(value, str) for value in values) else []
+    texts = [value for value in values if isinstance(value, str)]
+    return texts if len(texts) == len(values) else []
 
 
 def _are_long(texts: list[str]) -> bool:
