@@ -278,7 +278,7 @@ def test_texts_are_encoded_as_the_training_texts_were(family):
     texts = ["The Sun and stars", "Genes in cells"] * 6
     corpus = topoi.Corpus.from_texts(texts, authors=["Ann", "Bob"] * 6, min_df=1, max_df=1.0)
     model = small(family, n_iter=20, alpha=0.1).fit(corpus)
-    new = ["SUN stars, unheard-of", "", "a gene here"]
+    new = ["SUN stars, unheard-of", "", "genes here"]
     assert np.array_equal(model.transform(new), model.transform(corpus.encode(new)))
     assert model.log_likelihood(tuple(new))[1] == 0
     with pytest.raises(ValueError):
