@@ -29,7 +29,7 @@ def test_document_topics_are_those_of_the_sample(any_model, document):
 
 def test_topics_of_a_text_are_those_of_transform(any_model):
     text = "the sun, a star, a comet and the tide"
-    frame = topoi.document_topics(any_model, text)
+    frame = topoi.document_topics(any_model, text, text=True)
     np.testing.assert_allclose(frame["share"], any_model.transform([text])[0][frame["topic"]])
     assert frame["share"].sum() == pytest.approx(1) and 3 <= frame["n_words"].sum() <= 5
 
@@ -84,7 +84,7 @@ def test_what_does_not_exist_is_refused(any_model, author_model):
     for wrong in (-1, 48):
         with pytest.raises(NotFoundError, match="documents are numbered 0 to 47"):
             topoi.document_topics(any_model, wrong)
-    with pytest.raises(NotFoundError, match="'' is neither the id of a document nor a text"):
+    with pytest.raises(NotFoundError, match="'' is neither the id nor the title of a document, nor a text"):
         topoi.document_topics(any_model, "")
     with pytest.raises(NotFoundError, match=r"^'quux quux.{40,60}\.\.\.' is neither"):
         topoi.document_topics(any_model, "quux " * 1000)

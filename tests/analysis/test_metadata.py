@@ -109,7 +109,7 @@ def test_given_as_a_frame(model):
         ({"along": "nothing"}, ModelError, "no feature 'nothing'; the features are 'year'"),
         ({"given": {"nothing": 1}}, ModelError, "no feature 'nothing'"),
         ({"given": {"year": 1}}, ModelError, "'year' is what the shares go along"),
-        ({"given": {"authors": "An"}}, NotFoundError, "no author 'An'; did you mean 'Ann'"),
+        ({"given": {"authors": "Anm"}}, NotFoundError, "no author 'Anm'; did you mean 'Ann'"),
         ({"given": {"authors": []}}, ModelError, "no value of 'authors'"),
         ({"given": {"authors": ["Ann", "Bob"], "party": ["A", "B", "A"]}}, ModelError, "2 values of 'authors' and 3"),
         ({"given": 7}, ModelError, "pass values by feature"),

@@ -113,9 +113,9 @@ def test_similar_documents_follow_the_definition(request, name, measure, monkeyp
 
 
 def test_documents_like_a_text_are_on_its_subject(model, corpus):
-    frame = topoi.similar_documents(model, "a cell, its gene and an enzyme", n=3)
+    frame = topoi.similar_documents(model, "a cell, its gene and an enzyme", n=3, text=True)
     assert {"Cat", "Dan"} & {name for d in frame["document"] for name in corpus[d].authors}
-    assert frame.equals(topoi.similar_documents(model, "a cell, its gene and an enzyme", n=3))
+    assert frame.equals(topoi.similar_documents(model, "a cell, its gene and an enzyme", n=3, text=True))
 
 
 def test_what_cannot_be_compared_is_refused(model, lda, author_model):
@@ -135,7 +135,7 @@ def test_what_cannot_be_compared_is_refused(model, lda, author_model):
         topoi.similar_documents(model, 16)
     with pytest.raises(NotFoundError, match="no document 48; documents are numbered 0 to 47"):
         topoi.similar_documents(model, 48)
-    with pytest.raises(NotFoundError, match="'p99' is neither the id of a document nor .*did you mean 'p9'"):
+    with pytest.raises(NotFoundError, match="'p99' is neither the id nor .*did you mean 'p9'"):
         topoi.similar_documents(model, "p99")
-    with pytest.raises(ModelError, match="document is list; pass a position, an id or a text"):
+    with pytest.raises(ModelError, match="document is list; pass a position, an id, a title or a text"):
         topoi.similar_documents(model, [0])

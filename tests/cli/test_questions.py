@@ -155,7 +155,23 @@ def test_documents(topoi, model_file: Path) -> None:
     assert topoi("documents", model_file, "--topic", 9).err == (
         "topoi: there is no topic 9; topics are numbered 0 to 2\n"
     )
-    assert "neither the id of a document" in topoi("documents", model_file, "p999").err
+    assert "neither the id nor the title of a document" in topoi("documents", model_file, "p999").err
+
+
+def test_documents_by_title(topoi, model_file: Path) -> None:
+    by_id = topoi("documents", model_file, "p17", "--json")
+    for title in ("Paper 17", "paper 17", "per 17"):
+        run = topoi("documents", model_file, title, "--json")
+        assert (run.out, run.err) == (by_id.out, "")
+    run = topoi("documents", model_file, "Paper")
+    assert run.code == 1 and "documents have 'Paper' in their title: p0 (Paper 0)" in run.err
+    run = topoi("documents", model_file, "wheat and verdict")
+    assert run.code == 0
+    assert run.err == "topoi: note: no document has the id or title 'wheat and verdict': it is read as a new text\n"
+    text = topoi("documents", model_file, "wheat and verdict", "--text")
+    assert (text.code, text.err, text.out) == (0, "", run.out)
+    assert "'p17' is no text with a known word" in topoi("documents", model_file, "p17", "--text").err
+    assert topoi("documents", model_file, "--text", "--topic", 1).code == 2
 
 
 def test_words(topoi, model_file: Path) -> None:

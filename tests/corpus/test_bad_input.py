@@ -214,7 +214,7 @@ def test_wrong_paths_and_formats(tmp_path):
         read_corpus(tmp_path / "absent.jsonl")
     odd = tmp_path / "a.docx"
     odd.write_bytes(b"x")
-    with pytest.raises(CorpusError, match="unknown format 'a.docx'.*jsonl, csv"):
+    with pytest.raises(CorpusError, match="unknown format 'a.docx'.*jsonl, json, csv"):
         read_corpus(odd)
     with pytest.raises(CorpusError, match="unknown format 'word'"):
         read_corpus(odd, format="word")

@@ -1,5 +1,7 @@
 """What all models with features share: authors are a feature, and reach every kind of score."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -87,3 +89,32 @@ def test_words_that_are_shown_are_not_scored(fitted, given):
     frame = heldout(fitted, fitted.corpus_, given=given)
     assert set(frame["n_words"]) == {7}
     np.testing.assert_allclose(frame["perplexity"], fitted.perplexity(fitted.corpus_, given=given, per_document=True))
+
+
+@pytest.mark.parametrize("family", [topoi.KernelTopicModel, topoi.DirichletMultinomialRegression])
+def test_names_that_no_document_has_are_warned_of(family):
+    corpus = topoi.Corpus.from_tokens(
+        [["sun", "star"], ["cell", "gene"]] * 5,
+        authors=["Grover Cleveland", "Ann"] * 5,
+        metadata={"venue": ["ACL", "NIPS"] * 5},
+    )
+    model = family(2, features=["authors", "venue"], n_iter=10, n_warmup=2, random_state=0).fit(corpus)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.predict({"authors": [["Grover Clevland"], ["Cleveland", "Ann"], []], "venue": ["NISP", "ACL", None]})
+    assert [str(each.message) for each in caught] == [
+        "no document has authors 'Grover Clevland': taken as new; did you mean 'Grover Cleveland'?",
+        "no document has authors 'Cleveland': taken as new; did you mean 'Grover Cleveland'?",
+        "no document has venue 'NISP': taken as new; did you mean 'NIPS'?",
+    ]
+    assert {each.filename for each in caught} == {__file__}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.predict({"authors": [["xx", "yy", "zz", "uu", "vv"]], "venue": ["ACL"]})
+    assert len(caught) == 4 and str(caught[-1].message).startswith("2 other names of 'authors' are in no document")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict({"authors": [["Ann"], []], "venue": ["ACL", "NIPS"]})
+        topoi.share_curve(model, "venue")  # of somebody new, on purpose
+    with pytest.raises(topoi.ModelError, match="there is no column 'venue'; there are: authors, venu"):
+        model.predict({"authors": [["Ann"]], "venu": ["ACL"]})

@@ -88,8 +88,8 @@ def test_empty_corpus_is_refused(family, token_lists):
 def test_author_models_need_a_corpus_with_authors(family):
     with pytest.raises(ModelError, match=r"no authors; use LDA, or choose some with corpus\.with_authors"):
         small(family).fit(topoi.Corpus.from_tokens([["a"]]))
-    for other in (np.ones((2, 3)), ["some text"], None):
-        with pytest.raises(ModelError, match=rf"needs a topoi.Corpus with authors.*{type(other).__name__}"):
+    for other, given in ((np.ones((2, 3)), "ndarray"), (["some text"], "texts alone"), (None, "NoneType")):
+        with pytest.raises(ModelError, match=rf"needs documents with authors.*{given}"):
             small(family).fit(other)
 
 
@@ -278,7 +278,7 @@ def test_texts_are_encoded_as_the_training_texts_were(family):
     texts = ["The Sun and stars", "Genes in cells"] * 6
     corpus = topoi.Corpus.from_texts(texts, authors=["Ann", "Bob"] * 6, min_df=1, max_df=1.0)
     model = small(family, n_iter=20, alpha=0.1).fit(corpus)
-    new = ["SUN stars, unheard-of", "", "nothing known here"]
+    new = ["SUN stars, unheard-of", "", "genes here"]
     assert np.array_equal(model.transform(new), model.transform(corpus.encode(new)))
     assert model.log_likelihood(tuple(new))[1] == 0
     with pytest.raises(ValueError):

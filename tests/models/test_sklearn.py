@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.base import clone
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -25,7 +25,6 @@ def checks():
             yield pytest.param(estimator, check, id=name)
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # the checks pass fractions, which are rounded with a warning
 @pytest.mark.parametrize(("estimator", "check"), list(checks()))
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
@@ -104,43 +103,53 @@ def test_sparse_and_dense_and_corpus_give_the_same_bits(counts):
 
 
 def test_sparse_input_is_not_changed():
-    matrix = scipy.sparse.csr_matrix(np.array([[1.4, 0, 0.2], [0, 2.0, 1.0]]))
+    matrix = scipy.sparse.csr_matrix(np.array([[1.0, 0, 3.0], [0, 2.0, 1.0]]))
+    matrix.data[1] = 0.0  # a zero that stays in the matrix
     before = matrix.copy()
-    with pytest.warns(UserWarning, match="fractional"):
-        fitted(matrix)
+    fitted(matrix)
     assert np.array_equal(matrix.toarray(), before.toarray()) and matrix.nnz == before.nnz
 
 
 @pytest.mark.parametrize("call", ["fit", "transform", "fit_transform", "score", "perplexity", "log_likelihood"])
-def test_fractional_counts_are_rounded_with_one_warning_at_the_callers_line(counts, call):
+@pytest.mark.parametrize("make", [np.array, list, scipy.sparse.csr_matrix, pd.DataFrame])
+def test_fractions_are_refused(counts, call, make):
     model = topoi.LDA(2, n_iter=3, random_state=0)
     if call not in ("fit", "fit_transform"):
         model.fit(counts)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        getattr(model, call)(counts + 0.25)
-    expected = 2 if call == "fit_transform" else 1  # fit, then transform
-    assert [str(w.message) for w in caught] == [
-        "the matrix has fractional counts: they are rounded to whole numbers"
-    ] * expected
-    assert {w.filename for w in caught} == {__file__}
-    assert np.array_equal(fitted(counts).topic_word_, ignoring(fitted, counts + 0.25).topic_word_)
+    with pytest.raises(topoi.ModelError, match="fractions, 0.25 for one.*CountVectorizer, not TfidfVectorizer"):
+        getattr(model, call)(make((counts * 0 + 0.25).tolist()))
 
 
-def ignoring(function, *arguments):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return function(*arguments)
+@pytest.mark.parametrize(
+    "family", [topoi.LDA(2, n_iter=2), topoi.PachinkoAllocation(2, 2, n_iter=2), topoi.AspectModel(2)]
+)
+def test_tf_idf_is_refused(family):
+    weights = TfidfVectorizer().fit_transform(TEXTS)
+    with pytest.raises(topoi.ModelError, match="fractions"):
+        family.fit(weights)
 
 
-@pytest.mark.parametrize("bad", [[[1, -1], [2, 3]], [[1, np.nan], [2, 3]], [[np.inf, 1], [2, 3]], [["a", "b"]], [1, 2]])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        [[1, -1], [2, 3]],
+        [[1, np.nan], [2, 3]],
+        [[np.inf, 1], [2, 3]],
+        np.array([["a", "b"]]),
+        [1, 2],
+        [],
+        [[]],
+        [["a", 1]],
+        7,
+    ],
+)
 def test_matrices_without_counts_are_value_errors(bad):
     with pytest.raises(ValueError):
         topoi.LDA(2, n_iter=2).fit(bad)
 
 
 def test_matrix_of_zeros_gives_the_prior():
-    """scikit-learn's checks fit one: small fractions that are rounded away."""
+    """A matrix without any word says nothing."""
     model = topoi.LDA(2, n_iter=2, random_state=0).fit(np.zeros((3, 4)))
     np.testing.assert_allclose(model.topic_word_, 0.25)
     np.testing.assert_allclose(model.transform(np.eye(4)).sum(axis=1), 1)
@@ -163,12 +172,3 @@ def test_rows_are_transformed_each_for_itself(counts):
 def test_empty_rows_have_the_prior(counts):
     model = topoi.LDA(3, alpha=[0.1, 0.2, 0.7], n_iter=5, random_state=0).fit(counts)
     np.testing.assert_allclose(model.transform(np.zeros((2, 7))), [[0.1, 0.2, 0.7]] * 2, rtol=1e-6)
-
-
-def test_fractions_in_lists_are_rounded_as_in_arrays_not_cut_off():
-    rows = [[1.6, 0.0], [0.4, 2.7]]
-    with pytest.warns(UserWarning, match="fractional"):
-        from_list = topoi.LDA(2, n_iter=2, random_state=0).fit(rows)
-    with pytest.warns(UserWarning, match="fractional"):
-        from_array = topoi.LDA(2, n_iter=2, random_state=0).fit(np.array(rows))
-    assert from_list.corpus_.n_tokens == from_array.corpus_.n_tokens == 5

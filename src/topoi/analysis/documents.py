@@ -15,7 +15,7 @@ from topoi.models.distances import MEASURES
 from topoi.models.validation import choice, whole_number
 
 
-def document_topics(model: Any, document: int | str, n: int | None = None) -> pd.DataFrame:
+def document_topics(model: Any, document: int | str, n: int | None = None, *, text: bool = False) -> pd.DataFrame:
     """The topics of one document, the largest share first (first chain).
 
     Parameters
@@ -23,9 +23,12 @@ def document_topics(model: Any, document: int | str, n: int | None = None) -> pd
     model : AuthorTopicModel, LDA or ModelView
         A fitted model.
     document : int or str
-        A training document's position or id, or a new text.
+        A training document's position, its id, its title or a part of its title alone; or a new text.
     n : int, optional
         How many topics; all if not given.
+    text : bool
+        Whether ``document`` is a new text, whatever documents are called. Otherwise what is neither an id nor in any
+        title is read as one, with a warning if it is short.
 
     Returns
     -------
@@ -42,7 +45,7 @@ def document_topics(model: Any, document: int | str, n: int | None = None) -> pd
     [2]
     """
     need_topics(model, "a document's topics were asked for")
-    position = find_document(model, document)
+    position = find_document(model, document, text)
     if position is None:
         share = np.asarray(model.transform([document]))[0]
         counts = _expected_counts(model, document, share)
@@ -94,7 +97,9 @@ def _leading(chain: Any, topic: int, n: int) -> tuple[NDArray[np.int64], NDArray
     return best, counts[best], share[best]
 
 
-def similar_documents(model: Any, document: int | str, n: int = 10, measure: str = "jensen-shannon") -> pd.DataFrame:
+def similar_documents(
+    model: Any, document: int | str, n: int = 10, measure: str = "jensen-shannon", *, text: bool = False
+) -> pd.DataFrame:
     """The training documents whose topics are nearest to a document's or a text's (first chain).
 
     Parameters
@@ -102,12 +107,14 @@ def similar_documents(model: Any, document: int | str, n: int = 10, measure: str
     model : AuthorTopicModel, LDA or ModelView
         A fitted model.
     document : int or str
-        A training document's position or id, or a new text.
+        A training document's position, its id, its title or a part of its title alone; or a new text.
     n : int
         How many documents.
     measure : {"jensen-shannon", "hellinger", "cosine", "symmetrised-kl"}
         How shares of topics are compared. Symmetrised KL compares the smoothed shares of ``doc_topic_``, the
         others the shares of the document's own words.
+    text : bool
+        Whether ``document`` is a new text, as in ``document_topics``.
 
     Returns
     -------
@@ -124,7 +131,7 @@ def similar_documents(model: Any, document: int | str, n: int = 10, measure: str
     [2, 4]
     """
     need_topics(model, "documents are compared by theirs")
-    position = find_document(model, document)
+    position = find_document(model, document, text)
     choice("measure", measure, MEASURES)
     documents = model.chains_[0].documents
     counts = _topic_counts(model, position, document)

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from topoi.analysis.given import class_name, need_fitted
 from topoi.errors import ModelError
-from topoi.models.features.columns import Column, Links, Names, Number, as_names, as_numbers
+from topoi.models.features.columns import SOMEBODY, Column, Links, Names, Number, as_names, as_numbers
 from topoi.models.features.table import values_of
 from topoi.models.names import find_name
 
 MOST_NAMES = 20
-_SOMEBODY = "(somebody new)"
 # Counts of names by corpus: who asks once asks often, and they take a pass over all documents.
 _COUNTS: WeakKeyDictionary[Any, dict[tuple[str, bool], Counter[str]]] = WeakKeyDictionary()
 
@@ -72,7 +71,7 @@ def typical(model: Any, column: Column) -> Any:
 
 def _somebody(column: Names) -> str:
     """A name that no document has."""
-    name = _SOMEBODY
+    name = SOMEBODY
     while name in column.levels:
         name += "'"
     return name
@@ -90,7 +89,11 @@ def checked_value(model: Any, column: Column, value: Any) -> Any:
     if isinstance(value, str) and not column.single and value.strip() in column.levels:
         return [value.strip()]  # a name may have a semicolon in it
     known = np.array(column.levels, object)
-    names = [column.levels[find_name(each, known, _singular(column))] for each in as_names([value], column.single)[0]]
+    # Categories are often a letter or two, which would be part of anything.
+    found = (
+        find_name(each, known, _singular(column), not column.single) for each in as_names([value], column.single)[0]
+    )
+    names = [column.levels[at] for at in found]
     if not names:
         return typical(model, column)
     return names[0] if column.single else names

@@ -14,6 +14,12 @@ from numpy.typing import NDArray
 
 from topoi.errors import ModelError, NotFoundError
 from topoi.models.names import find_name
+from topoi.models.notices import warn_user
+
+_LONGEST_ID, _LONGEST_TITLE = 100, 300
+# What is longer than this is nobody's idea of a title.
+_MOST_WORDS_OF_A_NAME = 12
+_SHOWN = 5
 
 
 def need_fitted(model: Any) -> None:
@@ -107,18 +113,62 @@ def words_of(model: Any, text: Any) -> Words:
     return Words(*np.unique(encoded.tokens, return_counts=True), int(encoded.n_unknown))
 
 
-def find_document(model: Any, document: Any) -> int | None:
-    """The position of a training document given as a position or an id; None if it is a text instead."""
-    catalogue = model.catalogue_
-    if isinstance(document, str):
-        at = catalogue.find_document(document)
-        if at is None and not len(model.vocabulary_.encode([document]).tokens):
-            near = catalogue.near_documents(document) if len(document) < 100 else ""
-            shown = document if len(document) < 60 else f"{document[:57]}..."
-            raise NotFoundError(f"{shown!r} is neither the id of a document nor a text with a known word{near}")
+def find_document(model: Any, document: Any, text: bool = False) -> int | None:
+    """The position of a training document given as a position, an id or a title; None if it is a text instead.
+
+    A part of a title will do if no other document has it. What is neither is read as a new text, with a warning unless
+    it is clearly one; ``text`` says beforehand that it is.
+    """
+    if not isinstance(document, str):
+        return _checked_position(model, document)
+    at = None if text else _titled(model, document)
+    if at is not None:
         return at
+    if not len(model.vocabulary_.encode([document]).tokens):
+        near = "" if len(document) >= _LONGEST_ID else model.catalogue_.near_documents(document)
+        what = "no text" if text else "neither the id nor the title of a document, nor a text"
+        raise NotFoundError(f"{_short(document)!r} is {what} with a known word{near}")
+    if not text and len(document.split()) <= _MOST_WORDS_OF_A_NAME:
+        near = "" if len(document) >= _LONGEST_ID else model.catalogue_.near_documents(document)
+        warn_user(f"no document has the id or title {_short(document)!r}: it is read as a new text{near}")
+    return None
+
+
+def need_document(model: Any, document: Any) -> int:
+    """The position of a training document given as a position, an id or a title; a text is a ``NotFoundError``."""
+    if not isinstance(document, str):
+        return _checked_position(model, document)
+    at = _titled(model, document)
+    if at is None:
+        near = "" if len(document) >= _LONGEST_ID else model.catalogue_.near_documents(document)
+        raise NotFoundError(f"there is no document with the id or title {_short(document)!r}{near}")
+    return at
+
+
+def _titled(model: Any, document: str) -> int | None:
+    """The document of an id, a title, or a part of a title; None if there is none, an error if there are several."""
+    catalogue = model.catalogue_
+    at = catalogue.find_document(document)
+    if at is not None or len(document) > _LONGEST_TITLE:
+        return None if at is None else int(at)
+    found = catalogue.find_titles(document)
+    if len(found) > 1:
+        columns = catalogue.document_columns(np.array(found[:_SHOWN]))
+        shown = ", ".join(f"{i} ({_short(t)})" for i, t in zip(columns["id"], columns["title"], strict=True))
+        more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
+        message = f"{len(found):,} documents have {_short(document)!r} in their title: {shown}{more}"
+        raise NotFoundError(f"{message}; pass an id, or say that it is a text")
+    return int(found[0]) if found else None
+
+
+def _short(text: str) -> str:
+    return text if len(text) < 60 else f"{text[:57]}..."
+
+
+def _checked_position(model: Any, document: Any) -> int:
+    catalogue = model.catalogue_
     if isinstance(document, bool) or not isinstance(document, int | np.integer):
-        raise ModelError(f"document is {type(document).__name__}; pass a position, an id or a text")
+        raise ModelError(f"document is {type(document).__name__}; pass a position, an id, a title or a text")
     if not 0 <= document < catalogue.size:
         raise NotFoundError(f"there is no document {document}; documents are numbered 0 to {catalogue.size - 1}")
     return int(document)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from topoi.analysis.authorship import likeliest_rows
 from topoi.analysis.given import class_name, find_author, need_fitted, need_topics
 from topoi.errors import ModelError, NotFoundError
+from topoi.models.texts import check_known, is_numbered
 
 _CANDIDATES = 50
 
@@ -63,6 +64,8 @@ def label_words(
         raise ModelError(f"text is {type(text).__name__}; pass one string")
     need_topics(model, "words are labelled with them")
     encoded = model.vocabulary_.encode([text])
+    if encoded.n_unknown and is_numbered(model.vocabulary_):
+        check_known(model.vocabulary_, len(encoded.tokens), encoded.n_unknown)
     rows = _candidates(model, authors, encoded.tokens)
     labels = model.label_text(encoded.tokens, rows, burn_in, n_samples, lag, random_state)
     n = len(encoded.tokens)

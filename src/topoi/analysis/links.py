@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from topoi.analysis.features import feature_columns, training_values
-from topoi.analysis.given import find_document
-from topoi.errors import ModelError, NotFoundError
+from topoi.analysis.given import need_document
+from topoi.errors import ModelError
 from topoi.models.features.columns import Column, Links, Names, as_names
 from topoi.models.validation import whole_number
 
@@ -47,7 +47,7 @@ def link_neighbourhood(model: Any, document: int | str, feature: str | None = No
     model : KernelTopicModel or DirichletMultinomialRegression
         A fitted model with links among its features.
     document : int or str
-        A training document's position or id.
+        A training document's position, id or title.
     feature : str, optional
         Which links; the first feature that is one if not given.
     n : int
@@ -70,9 +70,7 @@ def link_neighbourhood(model: Any, document: int | str, feature: str | None = No
     [['x', 'itself'], ['w', 'links here'], ['y', 'linked']]
     """
     name = _checked_feature(model, feature)
-    position = find_document(model, document)
-    if position is None:
-        raise NotFoundError(f"there is no document with the id {document!r}")
+    position = need_document(model, document)
     most = whole_number("n", n)
     out, back = _neighbours(model, name, position)
     shares = np.asarray(model.doc_topic_)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from topoi.analysis.given import find_document, find_node, need_graph, with_rank
+from topoi.analysis.given import find_node, need_document, need_graph, with_rank
 from topoi.errors import ModelError
 from topoi.models.validation import whole_number
 
@@ -57,7 +57,7 @@ def document_nodes(model: Any, document: int | str, n: int | None = None) -> pd.
     model : PachinkoAllocation or ModelView
         A fitted model over a graph.
     document : int or str
-        A training document's position or id.
+        A training document's position, id or title.
     n : int, optional
         How many; all if not given.
 
@@ -76,9 +76,7 @@ def document_nodes(model: Any, document: int | str, n: int | None = None) -> pd.
     [['super 0', 18]]
     """
     need_graph(model)
-    position = find_document(model, document)
-    if position is None:
-        raise ModelError("super-topics are those of a training document; pass its position or id, not a text")
+    position = need_document(model, document)
     node, number, share = model.nodes_of_document(position)
     best = np.argsort(-share, kind="stable")[: None if n is None else whole_number("n", n)]
     names = np.array([model.dag_.nodes[v] for v in node[best]], object)

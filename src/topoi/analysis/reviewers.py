@@ -137,10 +137,10 @@ def find_conflicts(model: Any, counted: Catalogue, exclude: Sequence[str] | str)
 def _hint(model: Any, name: str) -> str:
     """Names that look like one, to end a message with."""
     try:
-        model.catalogue_.find_author(name)
+        near = model.catalogue_.author_names([model.catalogue_.find_author(name)])[0]
     except NotFoundError as error:
         return str(error).partition(repr(name))[2].partition("; there are")[0]
-    return ""
+    return f"; did you mean {near!r}?"
 
 
 def _document_counts(counted: Catalogue, names: NDArray[Any]) -> NDArray[np.int64]:

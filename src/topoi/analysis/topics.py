@@ -43,7 +43,7 @@ def word_topics(model: Any, word: str, n: int | None = None) -> pd.DataFrame:
     need_topics(model, "a word's topics were asked for")
     if not isinstance(word, str):
         raise ModelError(f"word is {type(word).__name__}; pass one word")
-    w = find_name(word, model.vocabulary_.words, "word")
+    w = find_name(word, model.vocabulary_.words, "word", part=False)
     chain = model.chains_[0]
     joint = chain.word_columns([w])[:, 0] * chain.topic_sizes
     probability = joint / joint.sum()

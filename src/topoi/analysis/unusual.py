@@ -13,6 +13,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.models.catalogue import CorpusCatalogue
 from topoi.models.inputs import align
+from topoi.models.names import find_name
 from topoi.models.scores import perplexities
 
 
@@ -62,7 +63,8 @@ def unusual_documents(model: Any, corpus: Corpus | None = None, author: str | in
     else:
         corpus = model.corpus_ if corpus is None else corpus
         catalogue = CorpusCatalogue(corpus)
-        rows = catalogue.author_documents(a if corpus is model.corpus_ else catalogue.find_author(name))
+        there = a if corpus is model.corpus_ else find_name(name, corpus.authors, "author", part=False)
+        rows = catalogue.author_documents(there)
         mine = _in_model_words(model, corpus, rows)
         n_words, named = mine.doc_lengths, catalogue.document_columns(rows)
         perplexity = perplexities(log_likelihoods_by(model, a, mine), n_words, per_document=True)

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 def documents(
     file: ModelFile,
     document: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="A document's id: show its topics.", show_default=False)
+        str | None,
+        typer.Argument(metavar="[ID]", help="A document's id, or its title: show its topics.", show_default=False),
     ] = None,
     topic: Annotated[int | None, typer.Option(metavar="K", help="Show the documents with most of this topic.")] = None,
     similar: Annotated[bool, typer.Option("--similar", help="Show the documents most like ID.")] = False,
+    text: Annotated[bool, typer.Option("--text", help="ID is a new text, not a document of the file.")] = False,
     n: Annotated[int, typer.Option("-n", "--n", metavar="N", min=1, help="Rows to show.")] = 10,
     name: ModelName = None,
     as_json: AsJson = False,
@@ -35,18 +37,20 @@ def documents(
     check_one_format(as_json, as_csv)
     if (document is None) == (topic is None):
         raise typer.BadParameter("give --topic K or the ID of a document")
-    if similar and document is None:
-        raise typer.BadParameter("--similar needs the ID of a document")
+    if (similar or text) and document is None:
+        raise typer.BadParameter(f"--{'similar' if similar else 'text'} needs the ID of a document, or a text")
     view = open_topic_view(file, name)
     import topoi
 
     if topic is not None:
         print_frame(topoi.topic_documents(view, topic, n=n), as_json=as_json, as_csv=as_csv, render=draw_shares)
     elif similar:
-        frame = topoi.similar_documents(who_knows(view, str(document)), str(document), n=n)
+        model, asked = who_knows(view, str(document), text)
+        frame = topoi.similar_documents(model, asked, n=n, text=isinstance(asked, str))
         print_frame(frame, as_json=as_json, as_csv=as_csv, render=draw_similar)
     else:
-        frame = topoi.document_topics(who_knows(view, str(document)), str(document), n=n)
+        model, asked = who_knows(view, str(document), text)
+        frame = topoi.document_topics(model, asked, n=n, text=isinstance(asked, str))
         words = faces_by_topic(view, 8)
 
         def render(rows: pd.DataFrame, screen: Console) -> None:
@@ -56,9 +60,12 @@ def documents(
         print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
 
 
-def who_knows(view: ModelView, document: str) -> Any:
-    """Whom to ask about a document: what the file has ready of its own, every chain about a new text."""
-    return every_chain(view) if view.catalogue_.find_document(document) is None else view
+def who_knows(view: ModelView, document: str, text: bool) -> tuple[Any, int | str]:
+    """Whom to ask about what: the file about a document of its own, by number; every chain about a new text."""
+    from topoi.analysis.given import find_document
+
+    position = find_document(view, document, text)
+    return (every_chain(view), document) if position is None else (view, position)
 
 
 def draw_shares(frame: pd.DataFrame, screen: Console) -> None:

@@ -144,7 +144,7 @@ def read_table(path: Path, columns: Sequence[Any]) -> pd.DataFrame:
             frame = pd.read_parquet(path)
         else:
             frame = pd.DataFrame(_json_lines(path), dtype=object)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"{path} is no table of features: {error}") from None
     missing = [column.name for column in columns if column.name not in frame]
     if missing:
@@ -157,9 +157,11 @@ def read_table(path: Path, columns: Sequence[Any]) -> pd.DataFrame:
 def _json_lines(path: Path) -> list[dict[str, Any]]:
     read = gzip.open if path.name.lower().endswith(".gz") else open
     with read(path, "rt", encoding="utf-8") as lines:
-        found = [json.loads(line) for line in lines if line.strip()]
+        text = lines.read()
+    array = text.lstrip()[:1] == "["
+    found = json.loads(text) if array else [json.loads(line) for line in text.split("\n") if line.strip()]
     if not all(isinstance(row, dict) for row in found):
-        raise ValueError("a line is no object")
+        raise ValueError("a record is no object")
     return found
 
 
@@ -178,9 +180,8 @@ def _cells(values: Any, column: Any) -> list[Any]:
 
 
 def notes(frame: pd.DataFrame, columns: Sequence[Any], given: bool) -> list[str]:
-    """What a reader should know: features left open, names that no document has, numbers out of range."""
-    from topoi.corpus.vocabulary import close_matches
-    from topoi.models.features.columns import as_names, as_numbers, is_missing
+    """What a reader should know: features left open, numbers out of range; ``predict`` itself warns of names."""
+    from topoi.models.features.columns import as_numbers, is_missing
 
     found = []
     for column in columns:
@@ -194,10 +195,4 @@ def notes(frame: pd.DataFrame, columns: Sequence[Any], given: bool) -> list[str]
             if outside:
                 span = f"{column.low:g} to {column.high:g}"
                 found.append(f"{column.name} {outside[0]:g} is outside the documents' range, {span}: an extrapolation")
-        elif column.kind == "names":
-            known = set(column.levels)
-            names = dict.fromkeys(name for row in as_names(values, column.single) for name in row)
-            for name in [name for name in names if name not in known][:3]:
-                hint = close_matches(name, column.levels)
-                found.append(f"no document has {column.name} {name!r}: taken as new{hint}")
     return found

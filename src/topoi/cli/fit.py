@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from topoi.models.author_topic.estimator import AuthorTopicModel
 
 TOPICS_IN_SUMMARY = 8
-KNOWN_ENDINGS = (".gz", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".mbox", ".txt")
+KNOWN_ENDINGS = (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".mbox", ".txt", ".zip")
 
 
 def fit(

@@ -91,7 +91,9 @@ _output = partial(typer.Option, rich_help_panel="Output")
 
 Source = Annotated[
     Path,
-    typer.Argument(metavar="SOURCE", help="A .jsonl, .csv, .tsv, .parquet or .mbox file or its .gz, a folder of .txt."),
+    typer.Argument(
+        metavar="SOURCE", help="A .jsonl, .json, .csv, .tsv, .parquet, .mbox, .txt or .zip file, a folder of .txt."
+    ),
 ]
 
 ModelFamily = Annotated[Family, _model("-m", "--model", help="The family of models.")]

@@ -14,6 +14,7 @@ from topoi.corpus.characters import without_surrogates
 from topoi.corpus.phrases import DEFAULT_THRESHOLD, join_pairs, learn_pairs
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.scan import Scan
+from topoi.corpus.sources import column_values, is_table
 from topoi.corpus.tokenize import Analyzer
 from topoi.corpus.vocabulary import EncodedTexts, Vocabulary, renumber
 from topoi.errors import CorpusError
@@ -103,8 +104,10 @@ def checked_texts(texts: Iterable[Any]) -> list[str]:
     """
     if isinstance(texts, (str, bytes)):
         raise CorpusError("texts is one string; give a list of texts")
+    if is_table(texts):
+        raise CorpusError(f"texts is a table ({type(texts).__name__}); pass one of its columns, or use from_dataframe")
     checked = []
-    for d, text in enumerate(texts):
+    for d, text in enumerate(column_values(texts)):
         if isinstance(text, str):
             checked.append(without_surrogates(text))
         elif text is None or text is pd.NA or (isinstance(text, float) and np.isnan(text)):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from topoi.corpus.characters import without_surrogates
+from topoi.corpus.sources import column_values
 from topoi.corpus.vocabulary import close_matches, object_array
 from topoi.errors import CorpusError
 
@@ -86,6 +87,7 @@ def author_lists(authors: Sequence[Any] | None, n_docs: int, separator: str | No
         return [[] for _ in range(n_docs)]
     if isinstance(authors, str):
         raise CorpusError("authors is one string; give one entry per document")
+    authors = column_values(authors)
     if len(authors) != n_docs:
         raise CorpusError(f"{len(authors)} entries in authors for {n_docs} documents")
     return [author_names(value, separator) for value in authors]

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 from topoi.corpus.analysis import Analysis, build_vocabulary, checked_texts
-from topoi.corpus.authors import DEFAULT_SEPARATOR, AuthorLists, author_lists, author_table, known_author_table
+from topoi.corpus.authors import DEFAULT_SEPARATOR, AuthorLists, author_lists, author_table
 from topoi.corpus.counts import count_rows, gensim_authors, gensim_rows, token_rows, word_list
 from topoi.corpus.metadata import document_frame
 from topoi.corpus.records import FieldMap, RecordTable
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.scan import Scan
+from topoi.corpus.sources import records_of
 from topoi.corpus.tokenize import Analyzer
 from topoi.corpus.vocabulary import EncodedTexts, Vocabulary
 from topoi.errors import CorpusError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Constructors:
-    """The ``from_…`` class methods of :class:`~topoi.corpus.corpus.Corpus`, and ``encode``."""
+    """The ``from_…`` class methods of :class:`~topoi.corpus.corpus.Corpus`."""
 
     @classmethod
     def from_texts(
@@ -45,7 +46,8 @@ class Constructors:
         Parameters
         ----------
         texts : iterable of str
-            One per document; None and empty texts are kept as empty documents.
+            One per document; None and empty texts are kept as empty documents. Columns of pandas, polars and pyarrow
+            will do, here and below.
         authors, titles, dates, ids : sequence, optional
             One entry per document. Authors are a list of names, a separated string, or None; dates are years, ISO
             strings or date objects.
@@ -206,7 +208,7 @@ class Constructors:
     @classmethod
     def from_dataframe(
         cls,
-        frame: pd.DataFrame,
+        frame: Any,
         text: str | Sequence[str] = "text",
         authors: str | Sequence[str] | None = None,
         date: str | None = None,
@@ -217,12 +219,12 @@ class Constructors:
         author_separator: str | None = DEFAULT_SEPARATOR,
         **analysis: Any,
     ) -> Self:
-        """Make a corpus from a frame, one row per document.
+        """Make a corpus from a table, one row per document.
 
         Parameters
         ----------
-        frame : DataFrame
-            The documents.
+        frame : DataFrame of pandas or polars, pyarrow Table, mapping of columns
+            The documents. Any frame that narwhals knows will do; for mappings one by one there is ``from_records``.
         text, authors, date, title, id : str or list of str
             Names of columns. Several text columns are joined; several author columns are all "authors". Left out,
             columns named authors (or author), date (or year), title and id are used if they exist.
@@ -240,16 +242,49 @@ class Constructors:
         <Corpus: 2 documents, 2 tokens, 2 words, 3 authors, 1–2>
         """
         fields = FieldMap(text, authors, date, title, id, metadata, author_separator)
-        settings = Analysis(**analysis)
-        names = [str(name) for name in frame.columns]
-        table = RecordTable(fields, columns=names, report=CorpusReport(source="a data frame"))
-        columns = [frame[name].astype(object).where(frame[name].notna(), None).tolist() for name in frame.columns]
-        for row, values in enumerate(zip(*columns, strict=True)):
-            table.add(dict(zip(names, values, strict=True)), row)
-        return cls.from_records(table, settings)
+        return cls._from_source(frame, fields, Analysis(**analysis), "a data frame")
 
     @classmethod
-    def from_records(cls, table: RecordTable, analysis: Analysis, scan: Scan | None = None) -> Self:
+    def from_records(
+        cls,
+        records: Iterable[Mapping[str, Any]],
+        text: str | Sequence[str] = "text",
+        authors: str | Sequence[str] | None = None,
+        date: str | None = None,
+        title: str | None = None,
+        id: str | None = None,
+        *,
+        metadata: Sequence[str] | None = None,
+        author_separator: str | None = DEFAULT_SEPARATOR,
+        **analysis: Any,
+    ) -> Self:
+        """Make a corpus from mappings, one per document: a list, a generator, a Hugging Face dataset.
+
+        Parameters
+        ----------
+        records : iterable of mappings
+            The documents, read once. Fields that some of them lack are missing there.
+        text, authors, date, title, id, metadata, author_separator, **analysis
+            As in ``from_dataframe``; names of fields.
+
+        Examples
+        --------
+        >>> from topoi import Corpus
+        >>> papers = ({"text": f"On {what}", "authors": ["Ann"], "year": 1999} for what in ("cats", "dogs"))
+        >>> Corpus.from_records(papers, min_df=1)
+        <Corpus: 2 documents, 2 tokens, 2 words, 1 authors, 1999>
+        """
+        fields = FieldMap(text, authors, date, title, id, metadata, author_separator)
+        return cls._from_source(records, fields, Analysis(**analysis), "records")
+
+    @classmethod
+    def _from_source(cls, source: Any, fields: FieldMap, settings: Analysis, name: str) -> Self:
+        table = RecordTable(fields, report=CorpusReport(source=name))
+        table.add_all(records_of(source))
+        return cls.from_table(table, settings)
+
+    @classmethod
+    def from_table(cls, table: RecordTable, analysis: Analysis, scan: Scan | None = None) -> Self:
         """Make a corpus from collected records: what the readers of files end with.
 
         Examples
@@ -259,7 +294,7 @@ class Constructors:
         >>> from topoi.corpus.records import FieldMap, RecordTable
         >>> table = RecordTable(FieldMap())
         >>> table.add({"text": "On dust", "authors": ["Ann"]}, line=1)
-        >>> Corpus.from_records(table, Analysis(min_df=1, max_df=1.0))
+        >>> Corpus.from_table(table, Analysis(min_df=1, max_df=1.0))
         <Corpus: 1 documents, 1 tokens, 1 words, 1 authors>
         """
         table.check_fields()
@@ -300,77 +335,3 @@ class Constructors:
         matrix, words = gensim_rows(corpus, id2word)
         authors = gensim_authors(matrix.shape[0], author2doc, doc2author)
         return cls.from_counts(matrix, words, authors, author_separator=None, **columns)
-
-    def encode(
-        self,
-        texts: Iterable[str] | Iterable[Sequence[str]],
-        authors: Sequence[Any] | None = None,
-        titles: Sequence[Any] | None = None,
-        dates: Sequence[Any] | None = None,
-        metadata: Any = None,
-        ids: Sequence[Any] | None = None,
-        *,
-        new_authors: str = "error",
-        author_separator: str | None = DEFAULT_SEPARATOR,
-    ) -> Self:
-        """Make a corpus from new texts with this corpus's vocabulary, analyser and authors.
-
-        Parameters
-        ----------
-        texts : iterable of str, or of lists of words
-            The new documents. Words that the vocabulary does not have are left out and counted in the report.
-        authors, titles, dates, metadata, ids, author_separator
-            As in ``from_texts``.
-        new_authors : {"error", "add", "drop"}
-            What to do with authors that this corpus does not have.
-
-        Examples
-        --------
-        >>> from topoi import Corpus
-        >>> corpus = Corpus.from_tokens([["red", "fish"]], authors=["Ann"])
-        >>> corpus.encode(["One fish, two fish"], authors=["Ann"]).tokens.tolist()
-        [1, 1]
-        """
-        if isinstance(texts, str):
-            raise CorpusError("texts is one string; give a list of texts")
-        new: list[Any] = list(texts)
-        as_words = any(isinstance(text, (list, tuple, np.ndarray)) for text in new)
-        listed = None if as_words else checked_texts(new)
-        vocabulary = cast("Corpus", self).vocabulary
-        encoded = vocabulary.encode_tokens(new) if listed is None else vocabulary.encode(listed)
-        lists = author_lists(authors, len(new), author_separator)
-        documents = document_frame(len(new), ids, titles, dates, metadata)
-        return self._encoded(encoded, lists, documents, listed, CorpusReport(), new_authors)
-
-    def encode_records(self, table: RecordTable, new_authors: str = "error") -> Self:
-        """Make a corpus from collected records with this corpus's vocabulary, analyser and authors.
-
-        Examples
-        --------
-        >>> from topoi import Corpus
-        >>> from topoi.corpus.records import FieldMap, RecordTable
-        >>> table = RecordTable(FieldMap())
-        >>> table.add({"text": "One fish, two fish"}, line=1)
-        >>> Corpus.from_tokens([["red", "fish"]]).encode_records(table).tokens.tolist()
-        [1, 1]
-        """
-        table.check_fields()
-        encoded = cast("Corpus", self).vocabulary.encode(table.texts)
-        lists = table.authors
-        return self._encoded(encoded, lists, table.documents(), table.texts, table.report, new_authors)
-
-    def _encoded(
-        self,
-        encoded: EncodedTexts,
-        lists: AuthorLists,
-        documents: pd.DataFrame,
-        texts: list[str] | None,
-        report: CorpusReport,
-        new_authors: str,
-    ) -> Self:
-        old = cast("Corpus", self)
-        table = known_author_table(lists, old.authors.tolist(), new_authors)
-        report.n_unknown_tokens = encoded.n_unknown
-        made = type(self)._assemble(encoded, old.vocabulary, lists, documents, texts, report)
-        cast("Corpus", made)._set_authors(table)
-        return made

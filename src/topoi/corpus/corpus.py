@@ -11,8 +11,8 @@ import pandas as pd
 
 from topoi.corpus import authors as author_names
 from topoi.corpus.bundle import corpus_fingerprint, pack_corpus, unpack_corpus
-from topoi.corpus.constructors import Constructors
 from topoi.corpus.document import Document
+from topoi.corpus.encoding import Encoding
 from topoi.corpus.metadata import document_frame
 from topoi.corpus.ragged import row_positions
 from topoi.corpus.report import CorpusReport
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 
-class Corpus(Constructors):
+class Corpus(Encoding):
     """Documents as integers: words in reading order, authors, metadata, and the way back to the text.
 
     Made by :func:`topoi.read_corpus`, :func:`topoi.load_dataset` or one of the ``from_…`` constructors. A corpus is not

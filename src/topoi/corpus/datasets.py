@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from topoi.corpus.archive import is_about
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.read import read_corpus, readable_suffixes
 from topoi.errors import CorpusError, NotFoundError
@@ -62,7 +63,7 @@ def _files() -> dict[str, Path]:
     for path in sorted(Path(folder).iterdir()):
         plain = path.name.removesuffix(".gz")
         stem, dot, suffix = plain.rpartition(".")
-        if path.is_file() and dot + suffix.lower() in readable_suffixes():
+        if path.is_file() and dot + suffix.lower() in readable_suffixes() and not is_about(path.name):
             found.setdefault(stem, path)
     return found
 

@@ -1,12 +1,23 @@
-"""The reader for JSON Lines: one object a line."""
+"""The readers for JSON: one object a line, or an array of objects."""
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
+from collections.abc import Iterator
+from typing import Any
 
-from topoi.corpus.lines import LineReader
+from topoi.corpus.lines import Damaged, LineReader
 from topoi.corpus.records import RecordTable
 from topoi.errors import CorpusError
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_CHARACTERS = 1 << 16
+# An error this near to the end of what has been read may only mean that the rest is still to come.
+_NEAR_END = 16
+_ARRAY = '; an array of objects is read with format="json", other files have one object a line'
+_SPREAD = "; write one object a line, or an array of objects"
 
 
 def read_jsonl(reader: LineReader, table: RecordTable) -> None:
@@ -32,7 +43,7 @@ def read_jsonl(reader: LineReader, table: RecordTable) -> None:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
             # RecursionError: thousands of nested brackets; ValueError: also numbers of more than 4,300 digits.
-            hint = "; an array of objects must be written one object a line" if line.lstrip()[:1] == "[" else ""
+            hint = _ARRAY if line.lstrip()[:1] == "[" else _SPREAD if line.strip() == "{" else ""
             where = (
                 f"{error.msg} (character {error.pos + 1})" if isinstance(error, json.JSONDecodeError) else str(error)
             )
@@ -43,3 +54,150 @@ def read_jsonl(reader: LineReader, table: RecordTable) -> None:
             table.problem(CorpusError(message, reader.path, number))
             continue
         table.add(record, number)
+
+
+def read_json(reader: LineReader, table: RecordTable) -> None:
+    r"""Read an array of objects, one after the other and never as a whole; or objects one a line, if it is no array.
+
+    A broken array cannot be read beyond the break: what came before is kept if faults are skipped.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from topoi.corpus.jsonl import read_json
+    >>> from topoi.corpus.lines import LineReader
+    >>> from topoi.corpus.records import FieldMap, RecordTable
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "two.json")
+    >>> _ = path.write_text('[\n {"text": "On dust"},\n {"text": "On sand"}\n]')
+    >>> table = RecordTable(FieldMap(), path)
+    >>> read_json(LineReader(path, table.problem), table)
+    >>> table.texts
+    ['On dust', 'On sand']
+    """
+    if _first_byte(reader) != b"[":
+        read_jsonl(reader, table)
+        return
+    array = _Array(reader)
+    elements = array.elements()
+    while True:
+        try:
+            found = next(elements, None)
+        except Damaged as damage:
+            table.problem(CorpusError(damage.message, reader.path, array.line))
+            return
+        except CorpusError as error:
+            table.problem(error)
+            return
+        if found is None:
+            return
+        line, record = found
+        if isinstance(record, dict):
+            table.add(record, line)
+        else:
+            message = f'expected JSON objects such as {{"text": "…"}} in the array, found {type(record).__name__}'
+            table.problem(CorpusError(message, reader.path, line))
+
+
+def _first_byte(reader: LineReader) -> bytes:
+    """The first byte that is no white space, or nothing; a damaged file says so when it is read."""
+    try:
+        for chunk in reader.chunks():
+            rest = chunk.removeprefix(codecs.BOM_UTF8).lstrip()
+            if rest:
+                return rest[:1]
+    except Damaged:
+        pass
+    return b""
+
+
+class _Array:
+    """The elements of a JSON array, of which no more is in memory than one element and what was read with it."""
+
+    def __init__(self, reader: LineReader) -> None:
+        self._reader = reader
+        self._pieces = self._decoded()
+        self._text, self._at, self._ended = "", 0, False
+        self.line = 1
+
+    def _decoded(self) -> Iterator[str]:
+        decoder = codecs.getincrementaldecoder(self._reader.encoding)()
+        try:
+            for chunk in self._reader.chunks():
+                yield decoder.decode(chunk)
+            yield decoder.decode(b"", True)
+        except UnicodeDecodeError as error:
+            line = self.line + self._text.count("\n", self._at) + error.object[: error.start].count(b"\n")
+            message = f'not {self._reader.encoding}: {error.reason}; name another with encoding="…"'
+            raise CorpusError(message, self._reader.path, line) from None
+
+    def _read(self, wanted: int) -> None:
+        """Have at least so many characters at hand, if there are any."""
+        pieces, n = [self._text[self._at :]], len(self._text) - self._at
+        while n < wanted and not self._ended:
+            piece = next(self._pieces, None)
+            self._ended = piece is None
+            pieces.append(piece or "")
+            n += len(pieces[-1])
+        self._text, self._at = "".join(pieces), 0
+
+    def _move(self, end: int) -> None:
+        self.line += self._text.count("\n", self._at, end)
+        self._at = end
+
+    def _next(self) -> str:
+        """The next character that is no white space; empty at the end."""
+        while True:
+            space = _SPACE.match(self._text, self._at)
+            self._move(self._at if space is None else space.end())
+            if self._at < len(self._text) or self._ended:
+                return self._text[self._at : self._at + 1]
+            self._read(_CHARACTERS)
+
+    def _take(self, expected: str) -> str:
+        """The next character, which must be one of those expected."""
+        found = self._next()
+        if not found or found not in expected:
+            wanted = " or ".join(map(repr, expected))
+            what = "the file ends too early" if not found else f"{found!r} stands"
+            raise CorpusError(f"broken JSON: {what} where {wanted} is expected", self._reader.path, self.line)
+        self._at += 1
+        return found
+
+    def elements(self) -> Iterator[tuple[int, Any]]:
+        """Each element with the line it begins on."""
+        if self._next() == "\ufeff":
+            self._at += 1
+        self._take("[")
+        more = self._next() != "]"
+        if not more:
+            self._take("]")
+        while more:
+            self._next()
+            yield self.line, self._element()
+            more = self._take(",]") == ","
+        if self._next():
+            raise CorpusError("there is something after the end of the array", self._reader.path, self.line)
+
+    def _element(self) -> Any:
+        decode = json.JSONDecoder().raw_decode
+        while True:
+            size = len(self._text) - self._at
+            try:
+                value, end = decode(self._text, self._at)
+                # A number that ends with what has been read may go on in what has not.
+                if end < len(self._text) or self._ended:
+                    self._move(end)
+                    return value
+            except json.JSONDecodeError as error:
+                unfinished = error.msg.startswith("Unterminated") or error.pos + _NEAR_END >= len(self._text)
+                if self._ended or not unfinished:
+                    line = self.line + self._text.count("\n", self._at, error.pos)
+                    raise CorpusError(f"broken JSON: {error.msg}", self._reader.path, line) from None
+            except (ValueError, RecursionError) as error:
+                # RecursionError: thousands of nested brackets; ValueError: numbers of more than 4,300 digits.
+                raise CorpusError(f"broken JSON: {str(error)[:200]}", self._reader.path, self.line) from None
+            if size > self._reader.max_line_bytes:
+                most = f"{self._reader.max_line_bytes:,} bytes"
+                message = f"a record is longer than {most}; allow more with max_line_bytes"
+                raise CorpusError(message, self._reader.path, self.line)
+            self._read(2 * size + _CHARACTERS)  # twice as much each time, so that a long record is not parsed often

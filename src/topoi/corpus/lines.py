@@ -14,11 +14,11 @@ _CHUNK = 1 << 16
 _PACKED_CHUNK = 1 << 13  # gzip can grow a thousandfold: this bounds what one step unpacks to 8 MB
 _GZIP_MAGIC = b"\x1f\x8b"
 # Text seldom shrinks more than tenfold; a file that grows this much and gets this large was made to fill memory.
-_BOMB_RATIO = 200
-_BOMB_BYTES = 100_000_000
+BOMB_RATIO = 200
+BOMB_BYTES = 100_000_000
 
 
-class _Damaged(CorpusError):
+class Damaged(CorpusError):
     """The bytes end or break somewhere in the file."""
 
     def __init__(self, message: str, path: Path) -> None:
@@ -39,6 +39,8 @@ class LineReader:
         The text's encoding; a byte-order mark is removed.
     max_line_bytes : int
         Longer lines are faults and are never held in memory as a whole.
+    opened : callable, optional
+        Opens the bytes, if they are not those of a file of that path: a member of an archive.
 
     Examples
     --------
@@ -56,8 +58,10 @@ class LineReader:
         problem: Callable[[CorpusError], None],
         encoding: str = "utf-8",
         max_line_bytes: int = MAX_LINE_BYTES,
+        opened: Callable[[], BinaryIO] | None = None,
     ) -> None:
         self.path = Path(path)
+        self._opened = opened
         self.problem = problem
         self.encoding = encoding
         self.max_line_bytes = max_line_bytes
@@ -80,7 +84,7 @@ class LineReader:
         [b'one']
         """
         try:
-            with self.path.open("rb") as file:
+            with self.path.open("rb") if self._opened is None else self._opened() as file:
                 start = file.read(2)
                 file.seek(0)
                 if start == _GZIP_MAGIC:
@@ -117,7 +121,7 @@ class LineReader:
                     number, overlong = number + 1, False
                 if overlong or not self._fits(tail, number):
                     overlong, tail = True, b""
-        except _Damaged as damage:
+        except Damaged as damage:
             self.problem(CorpusError(damage.message, self.path, number))
             return
         if tail:
@@ -165,7 +169,7 @@ class LineReader:
         """
         try:
             return any(self.chunks())
-        except _Damaged:
+        except Damaged:
             return True
 
 
@@ -179,11 +183,11 @@ def _unzipped(file: BinaryIO, path: Path) -> Iterator[bytes]:
             try:
                 unpacked = unpacker.decompress(data)
             except zlib.error as error:
-                raise _Damaged(f"the gzip data are damaged: {error}", path) from None
+                raise Damaged(f"the gzip data are damaged: {error}", path) from None
             total += len(unpacked)
-            if total > _BOMB_BYTES and total > _BOMB_RATIO * file.tell():
-                message = f"the gzip data grow more than {_BOMB_RATIO}-fold; unpack the file first if you trust it"
-                raise _Damaged(message, path)
+            if total > BOMB_BYTES and total > BOMB_RATIO * file.tell():
+                message = f"the gzip data grow more than {BOMB_RATIO}-fold; unpack the file first if you trust it"
+                raise Damaged(message, path)
             if unpacked:
                 yield unpacked
             if not unpacker.eof:
@@ -194,4 +198,4 @@ def _unzipped(file: BinaryIO, path: Path) -> Iterator[bytes]:
             continue
         begun = True
     if begun and not unpacker.eof:
-        raise _Damaged("the gzip data end too early; the file is truncated", path)
+        raise Damaged("the gzip data end too early; the file is truncated", path)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from topoi.corpus.characters import without_surrogates
+from topoi.corpus.sources import column_values, metadata_columns
 from topoi.errors import CorpusError
 
 # Files from strangers may nest lists a thousand deep; metadata that anyone looks at are not like that.
@@ -196,6 +197,7 @@ def document_frame(
     ['id', 'title', 'date', 'year', 'venue']
     """
     extra = _metadata_columns(metadata)
+    ids, titles, dates = column_values(ids), column_values(titles), column_values(dates)
     given = {"ids": ids, "titles": titles, "dates": dates, **extra}
     for name, values in given.items():
         if values is not None and len(values) != n_docs:
@@ -246,6 +248,7 @@ def _missing(value: Any) -> bool:
 def _metadata_columns(metadata: Any) -> dict[str, Any]:
     if metadata is None:
         return {}
+    metadata = metadata_columns(metadata)
     if isinstance(metadata, (Mapping, pd.DataFrame)):
         return {str(name): metadata[name] for name in metadata}
     rows = list(metadata)

@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from topoi.corpus.analysis import Analysis
+from topoi.corpus.archive import read_archive
 from topoi.corpus.authors import DEFAULT_SEPARATOR
 from topoi.corpus.corpus import Corpus
-from topoi.corpus.folder import read_folder
-from topoi.corpus.jsonl import read_jsonl
+from topoi.corpus.folder import read_folder, read_text_lines
+from topoi.corpus.jsonl import read_json, read_jsonl
 from topoi.corpus.lines import MAX_LINE_BYTES, LineReader
 from topoi.corpus.mail import read_mbox
 from topoi.corpus.records import FieldMap, RecordTable
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.scan import BackgroundScanner
+from topoi.corpus.sources import records_of
 from topoi.corpus.tables import read_csv, read_parquet, read_tsv
 from topoi.errors import CorpusError
 
 _READERS: dict[str, Callable[[LineReader, RecordTable], None]] = {
     "jsonl": read_jsonl,
+    "json": read_json,
     "csv": read_csv,
     "tsv": read_tsv,
     "parquet": read_parquet,
     "mbox": read_mbox,
+    "lines": read_text_lines,
     "folder": read_folder,
+    "zip": lambda reader, table: read_archive(reader, table, _kind_of_name, _read),
 }
 _FORMATS = {
-    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
     ".parquet": "parquet", ".pq": "parquet", ".mbox": "mbox", ".mbx": "mbox",
+    ".txt": "lines", ".text": "lines", ".zip": "zip",
 }  # fmt: skip
 
 
 def read_corpus(
-    path: str | Path,
+    path: str | Path | Any,
     *,
     text: str | Sequence[str] = "text",
     authors: str | Sequence[str] | None = None,
@@ -51,12 +58,13 @@ def read_corpus(
     new_authors: str = "error",
     **analysis: Any,
 ) -> Corpus:
-    r"""Read a corpus from JSON Lines, CSV, TSV, Parquet, mbox or a folder of text files, gzipped or not.
+    r"""Read a corpus from JSON, CSV, TSV, Parquet, mbox, text files or a zip archive of these, gzipped or not.
 
     Parameters
     ----------
-    path : path
-        The file or folder. The format follows from the name.
+    path : path, table, or iterable of mappings
+        The file or folder, whose format follows from its name; or data in memory, as ``Corpus.from_dataframe`` and
+        ``Corpus.from_records`` take them.
     text : str or list of str
         The field with the text; several are joined.
     authors : str or list of str, optional
@@ -67,8 +75,9 @@ def read_corpus(
         The other fields to keep; all by default.
     author_separator : str or None
         What separates names in a string.
-    format : {"jsonl", "csv", "tsv", "parquet", "mbox", "folder"}, optional
-        The format, if the name does not tell.
+    format : {"jsonl", "json", "csv", "tsv", "parquet", "mbox", "lines", "folder", "zip"}, optional
+        The format, if the name does not tell. ``"json"`` is an array of objects, ``"lines"``, that of a .txt file, has
+        a text on every line.
     encoding : str
         The encoding of text files.
     max_line_bytes : int
@@ -99,19 +108,26 @@ def read_corpus(
     settings = Analysis(**analysis)
     if like is not None and analysis:
         raise CorpusError(f"like= brings its own settings; leave out {', '.join(analysis)}")
-    path = Path(path)
-    kind = _format_of(path, format)
     fields = FieldMap(text, authors, date, title, id, metadata, author_separator)
-    report = CorpusReport(source=path.name)
+    file = Path(path) if isinstance(path, str | os.PathLike) else None
+    kind = "" if file is None else _format_of(file, format)
+    report = CorpusReport(source="records" if file is None else file.name)
+
+    def fill(table: RecordTable) -> None:
+        if file is None:
+            table.add_all(records_of(path))
+        else:
+            _read(kind, LineReader(file, table.problem, encoding, max_line_bytes), table)
+
     scanner = None if like is not None else settings.analyzer().scanner()
     if scanner is None:
-        table = RecordTable(fields, path, on_error=on_error, report=report)
-        _read(kind, LineReader(path, table.problem, encoding, max_line_bytes), table)
-        return Corpus.from_records(table, settings) if like is None else like.encode_records(table, new_authors)
+        table = RecordTable(fields, file, on_error=on_error, report=report)
+        fill(table)
+        return Corpus.from_table(table, settings) if like is None else like.encode_records(table, new_authors)
     with BackgroundScanner(scanner) as background:
-        table = RecordTable(fields, path, on_error=on_error, report=report, on_text=background.add)
-        _read(kind, LineReader(path, table.problem, encoding, max_line_bytes), table)
-        return Corpus.from_records(table, settings, background.finish())
+        table = RecordTable(fields, file, on_error=on_error, report=report, on_text=background.add)
+        fill(table)
+        return Corpus.from_table(table, settings, background.finish())
 
 
 def _read(kind: str, reader: LineReader, table: RecordTable) -> None:
@@ -125,16 +141,18 @@ def _format_of(path: Path, given: str | None) -> str:
         raise CorpusError("no such file or folder", path)
     if given is None and path.is_dir():
         return "folder"
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] == ".gz":
-        suffixes.pop()
-    kind = given if given is not None else _FORMATS.get(suffixes[-1] if suffixes else "")
+    kind = given if given is not None else _kind_of_name(path.name)
     if kind not in _READERS:
         known = ", ".join(_READERS)
         raise CorpusError(f"unknown format {given or path.name!r}; name one with format=…: {known}", path)
     if (kind == "folder") != path.is_dir():
         raise CorpusError(f"the format is {kind}, but this is a {'folder' if path.is_dir() else 'file'}", path)
     return kind
+
+
+def _kind_of_name(name: str) -> str | None:
+    """The format that a file's name tells, ``.gz`` or not."""
+    return _FORMATS.get(Path(name.lower().removesuffix(".gz")).suffix)
 
 
 def readable_suffixes() -> tuple[str, ...]:

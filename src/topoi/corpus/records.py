@@ -14,6 +14,7 @@ from topoi.corpus.authors import DEFAULT_SEPARATOR, AuthorLists, author_names
 from topoi.corpus.characters import without_surrogates
 from topoi.corpus.metadata import document_frame, parse_date
 from topoi.corpus.report import CorpusReport
+from topoi.corpus.sources import Rows
 from topoi.errors import CorpusError
 
 _MOST_FIELDS = 1000
@@ -192,6 +193,23 @@ class RecordTable:
         self._lines[name] = line
         self._dates.append(date)
         self._titles.append(record.get(self.fields.title or "title"))
+
+    def add_all(self, rows: Rows) -> None:
+        """Take up the rows of a table or of an iterable, which are numbered from 1.
+
+        Examples
+        --------
+        >>> from topoi.corpus.records import FieldMap, RecordTable
+        >>> from topoi.corpus.sources import records_of
+        >>> table = RecordTable(FieldMap())
+        >>> table.add_all(records_of({"text": ["Dust", "Sand"]}))
+        >>> table.texts
+        ['Dust', 'Sand']
+        """
+        if rows.columns is not None:
+            self.set_columns(rows.columns)
+        for number, record in enumerate(rows.records, 1):
+            self.add(record, number)
 
     def _text(self, record: Mapping[str, Any]) -> str:
         if len(self._text_fields) == 1:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.ragged import row_positions
 from topoi.corpus.vocabulary import close_matches
-from topoi.models.names import find_name
+from topoi.models.names import find_name, matching_titles
 
 
 class Catalogue(Protocol):
@@ -46,6 +46,10 @@ class Catalogue(Protocol):
 
     def find_document(self, identifier: str) -> int | None:
         """The number of the first document of that id, or None."""
+        ...
+
+    def find_titles(self, title: str) -> list[int]:
+        """The numbers of the documents of that title, or else of those that have it as a part of theirs."""
         ...
 
     def near_documents(self, identifier: str) -> str:
@@ -107,6 +111,13 @@ class CorpusCatalogue:
         """See ``Catalogue``."""
         at = np.flatnonzero(self._corpus.documents["id"].to_numpy() == identifier)
         return int(at[0]) if len(at) else None
+
+    def find_titles(self, title: str) -> list[int]:
+        """See ``Catalogue``."""
+        if "title" not in self._corpus.documents:
+            return []
+        titles = self._corpus.documents["title"]
+        return matching_titles(title, [each if isinstance(each, str) else "" for each in titles])
 
     def near_documents(self, identifier: str) -> str:
         """See ``Catalogue``."""

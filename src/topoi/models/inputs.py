@@ -14,7 +14,7 @@ from topoi.models.notices import warn_user
 
 
 def counts_corpus(matrix: Any, words: Any = None) -> Corpus:
-    """A corpus from a validated matrix of counts; fractions are rounded, with one warning.
+    """A corpus from a validated matrix of counts; fractions are a ``ModelError``.
 
     Examples
     --------
@@ -27,8 +27,12 @@ def counts_corpus(matrix: Any, words: Any = None) -> Corpus:
 
     matrix = scipy.sparse.csr_matrix(matrix)
     whole = np.rint(matrix.data)
-    if not np.array_equal(whole, matrix.data):
-        warn_user("the matrix has fractional counts: they are rounded to whole numbers")
+    broken = np.flatnonzero(whole != matrix.data)
+    if len(broken):
+        raise ModelError(
+            f"the matrix holds fractions, {matrix.data[broken[0]]:g} for one, but words are counted in whole numbers; "
+            "pass counts, from CountVectorizer, not TfidfVectorizer"
+        )
     # Zeros that stay in the matrix are harmless; taking them out would change the caller's arrays of indices.
     whole = scipy.sparse.csr_matrix((whole.astype(np.int64), matrix.indices, matrix.indptr), shape=matrix.shape)
     return Corpus.from_counts(whole, [str(w) for w in (range(matrix.shape[1]) if words is None else words)])

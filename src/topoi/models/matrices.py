@@ -14,6 +14,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.engine.progress import SweepInfo
 from topoi.models.inputs import counts_corpus
 from topoi.models.prediction import Predictions
+from topoi.models.texts import new_documents, training_corpus
 
 
 class MatrixInput(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predictions):
@@ -25,19 +26,23 @@ class MatrixInput(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predictions
     topic_word_: NDArray[np.float64]
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn: non-negative, sparse or dense."""
+        """Tell scikit-learn: non-negative whole numbers, sparse or dense."""
         tags = super().__sklearn_tags__()
+        # There is no tag for counts; this one says that numbers are whole.
+        tags.input_tags.categorical = True
         tags.input_tags.positive_only = True
         tags.input_tags.sparse = True
         return tags
 
     def fit(self, X: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
-        """Fit the model to a corpus or a matrix of counts.
+        """Fit the model to a corpus, to texts, or to a matrix of counts.
 
         Parameters
         ----------
-        X : Corpus, or sparse or dense matrix of counts (documents × words)
-            Fractional counts are rounded, with one warning.
+        X : Corpus, list of texts or of lists of words, table with texts, or matrix of counts (documents × words)
+            Texts are cut into words by the defaults of ``Corpus.from_texts``. Tables are frames of pandas, polars and
+            others with one column of texts; a frame of numbers is a matrix whose columns are words. Counts are whole
+            numbers: tf-idf and other weights are refused.
         y : None
             Ignored; scikit-learn's convention.
         callback : callable, optional
@@ -52,10 +57,11 @@ class MatrixInput(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predictions
         return self._fit_corpus(self._training_corpus(X), callback)
 
     def _training_corpus(self, X: Any) -> Corpus:
-        if isinstance(X, Corpus):
-            self.__dict__.pop("feature_names_in_", None)  # those of an earlier fit to a frame
-            return X
-        return self._corpus_from_matrix(X, reset=True)
+        corpus = training_corpus(X)
+        if corpus is None:
+            return self._corpus_from_matrix(X, reset=True)
+        self.__dict__.pop("feature_names_in_", None)  # those of an earlier fit to a frame
+        return corpus
 
     def _checked_matrix(self, X: Any, reset: bool) -> Any:
         if isinstance(X, list | tuple):
@@ -71,9 +77,8 @@ class MatrixInput(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predictions
         return counts_corpus(matrix, words)
 
     def _as_corpus(self, X: Any) -> Corpus:
-        if isinstance(X, Corpus) or is_texts(X):
-            return super()._as_corpus(X)
-        return self._corpus_from_matrix(X, reset=False)
+        corpus = new_documents(X, self.corpus_)
+        return self._corpus_from_matrix(X, reset=False) if corpus is None else corpus
 
     @property
     def components_(self) -> NDArray[np.float64]:
@@ -83,8 +88,3 @@ class MatrixInput(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predictions
     @property
     def _n_features_out(self) -> int:
         return len(self.topic_word_)
-
-
-def is_texts(X: Any) -> bool:
-    """Whether this is a list of texts."""
-    return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(x, str) for x in X)

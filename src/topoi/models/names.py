@@ -3,31 +3,113 @@
 from __future__ import annotations
 
 import difflib
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
 from topoi.errors import NotFoundError
 
+_WORD = re.compile(r"\w+")
+_SHOWN = 5
+_CUTOFF_OF_WORDS = 0.75
 
-def find_name(name: str, known: NDArray[Any], what: str) -> int:
-    """The position of a name; upper and lower case may differ if that is unambiguous.
+
+def find_name(name: str, known: NDArray[Any] | Sequence[str], what: str, part: bool = True) -> int:
+    """The position of a name: spelled exactly so, or but for upper and lower case, or the only one with this part.
+
+    Parameters
+    ----------
+    name : str
+        As a person typed it: "lincoln", or words of the name in any order.
+    known : sequence of str
+        All names.
+    what : str
+        What they are names of, for messages.
+    part : bool
+        Whether a part of a name will do. Several names with that part are a ``NotFoundError`` that lists them.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from topoi.models.names import find_name
-    >>> find_name("ann", np.array(["Ann", "Bob"], object), "author")
-    0
+    >>> known = ["Abraham Lincoln", "John Adams", "John Quincy Adams", "Gerald Ford", "Rutherford Hayes"]
+    >>> find_name("lincoln", known, "president"), find_name("Ford", known, "president")
+    (0, 3)
+    >>> find_name("Adams", known, "president")
+    Traceback (most recent call last):
+    topoi.errors.NotFoundError: there is no single president 'Adams'; did you mean 'John Adams', 'John Quincy Adams'?
     """
-    listed = list(known)
-    if name in listed:
-        return listed.index(name)
-    folded = str(name).casefold()
-    same = [i for i, other in enumerate(listed) if other.casefold() == folded]
-    if len(same) == 1:
-        return same[0]
-    inside = [other for other in listed if folded and folded in other.casefold()]
-    close = inside[:5] or difflib.get_close_matches(str(name), listed, 5, 0.5)
-    hint = f"; did you mean {', '.join(map(repr, close))}?" if close else f"; there are {len(listed):,}"
-    raise NotFoundError(f"there is no {what} {name!r}{hint}")
+    listed = [str(other) for other in known]
+    found = matching_names(name, listed, part)
+    if len(found) == 1:
+        return found[0]
+    which = "single " if found else ""
+    close = [listed[i] for i in found] or closest(name, listed)
+    shown = ", ".join(map(repr, close[:_SHOWN])) + (f" or {len(close) - _SHOWN:,} more" if len(close) > _SHOWN else "")
+    hint = f"; did you mean {shown}?" if close else f"; there are {len(listed):,}"
+    raise NotFoundError(f"there is no {which}{what} {name!r}{hint}")
+
+
+def matching_names(name: str, listed: Sequence[str], part: bool = True) -> list[int]:
+    """The positions of the names that fit best what was typed, by the first of these rules that any of them fits.
+
+    It is the name; it is but for case; and, if a part will do, its words are all in the name, in any order; it is in
+    the name.
+
+    Examples
+    --------
+    >>> from topoi.models.names import matching_names
+    >>> matching_names("m jordan", ["Jordan, M", "Jordan, Mary", "jordan"]), matching_names("jord", ["Jordan, M"])
+    ([0], [0])
+    """
+    typed = str(name)
+    if typed in listed:
+        return [listed.index(typed)]
+    folded = typed.strip().casefold()
+    pieces = _WORD.findall(folded)
+    if not folded or not pieces:
+        return []
+    lower = [other.casefold() for other in listed]
+    same = [i for i, other in enumerate(lower) if other.strip() == folded]
+    if same or not part:
+        return same
+    near = [i for i, other in enumerate(lower) if all(piece in other for piece in pieces)]
+    whole = [i for i in near if set(pieces) <= set(_WORD.findall(lower[i]))]
+    return whole or [i for i, other in enumerate(lower) if folded in other]
+
+
+def matching_titles(title: str, listed: Sequence[str]) -> list[int]:
+    """The positions of the titles that are what was typed, case apart, or else of those that it is a part of.
+
+    Unlike a name, a title may be there several times, and its words in another order are another title.
+
+    Examples
+    --------
+    >>> from topoi.models.names import matching_titles
+    >>> matching_titles("type hints", ["Type Hints", "More on type hints"]), matching_titles("hint", ["Type Hints"])
+    ([0], [0])
+    """
+    folded = title.strip().casefold()
+    lower = [other.strip().casefold() for other in listed]
+    same = [i for i, other in enumerate(lower) if folded and other == folded]
+    return same or [i for i, other in enumerate(lower) if folded and folded in other]
+
+
+def closest(name: str, listed: Sequence[str], cutoff: float = 0.5) -> list[str]:
+    """Names that resemble one, to be suggested: those with it as a part, or spelled like it, or with a word like it.
+
+    Examples
+    --------
+    >>> from topoi.models.names import closest
+    >>> known = ["Abraham Lincoln", "Grover Cleveland"]
+    >>> closest("Grover", known), closest("Grovr Cleveland", known), closest("Linkoln", known)
+    (['Grover Cleveland'], ['Grover Cleveland'], ['Abraham Lincoln'])
+    """
+    inside = [listed[i] for i in matching_names(name, listed)]
+    like = inside[:_SHOWN] or difflib.get_close_matches(str(name), listed, _SHOWN, cutoff)
+    if like:
+        return like
+    by_word = {word: other for other in reversed(listed) for word in _WORD.findall(other.casefold())}
+    words = difflib.get_close_matches(str(name).casefold(), by_word, _SHOWN, _CUTOFF_OF_WORDS)
+    return list(dict.fromkeys(by_word[word] for word in words))

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.executors import resolve_jobs
-from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
 from topoi.kernels.folding import Labels, SamplingPlan, Scored
 from topoi.models.author_topic.state import AuthorLists
@@ -20,6 +19,7 @@ from topoi.models.ranges import document_range
 from topoi.models.recognition import author_bytes, content_keys, matching_rows, names_of
 from topoi.models.sampling import checked_plan
 from topoi.models.scores import log_mean_exp, perplexities
+from topoi.models.texts import need_documents
 from topoi.models.validation import resolve_seed, whole_number
 
 _N_PARTICLES, _N_MOVES = 20, 4
@@ -45,11 +45,7 @@ class Predictions:
         raise NotImplementedError  # abstract: each member says who may have written a document
 
     def _as_corpus(self, X: Any) -> Corpus:
-        if isinstance(X, Corpus):
-            return X
-        if isinstance(X, str) or not isinstance(X, list | tuple) or not all(isinstance(x, str) for x in X):
-            raise ModelError(f"pass a topoi.Corpus or a list of texts, not {type(X).__name__}")
-        return self.corpus_.encode(list(X))
+        return need_documents(X, self.corpus_)
 
     def _align(self, X: Any) -> tuple[Aligned, Documents]:
         check_is_fitted(self, "n_iter_")
@@ -82,8 +78,8 @@ class Predictions:
 
         Parameters
         ----------
-        X : Corpus, list of texts, or (LDA) a matrix of counts
-            The documents. Words the model does not know are left out.
+        X : Corpus, list of texts or of lists of words, table with texts, or (LDA) a matrix of counts
+            The documents. Words the model does not know are left out; texts without any it knows are a ``ModelError``.
         burn_in, n_samples, lag : int
             Gibbs sweeps.
 

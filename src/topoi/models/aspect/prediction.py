@@ -19,8 +19,9 @@ from topoi.models.aspect.state import Parameters
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.bags import Bags
 from topoi.models.inputs import checked_observed
-from topoi.models.matrices import MatrixInput, is_texts
+from topoi.models.matrices import MatrixInput
 from topoi.models.scores import perplexities
+from topoi.models.texts import new_documents
 from topoi.models.validation import choice, resolve_seed, whole_number
 
 ESTIMATORS = (*METHODS, "corrected", "importance")
@@ -47,9 +48,10 @@ class AspectPredictions(MatrixInput):
     def _bags(self, X: Any) -> Bags:
         """Documents as bags of the model's words; a matrix of counts as it is, for powers need not be whole numbers."""
         check_is_fitted(self, "n_iter_")
-        if isinstance(X, Corpus) or is_texts(X):
-            return Bags.from_corpus(self._align(X)[0].corpus)
-        return Bags.from_matrix(self._checked_matrix(X, reset=False))
+        corpus = new_documents(X, self.corpus_)
+        if corpus is None:
+            return Bags.from_matrix(self._checked_matrix(X, reset=False))
+        return Bags.from_corpus(self._align(corpus)[0].corpus)
 
     def _infer(self, bags: Bags, method: str, evidence: bool = False) -> Inferred:
         return infer(bags, self._parameters_, method, self._final_rule(), resolve_jobs(self.n_jobs), evidence)

@@ -30,6 +30,7 @@ from topoi.models.names import find_name
 from topoi.models.notices import warn_user
 from topoi.models.ranking import ranked
 from topoi.models.scores import log_mean_exp, perplexities
+from topoi.models.texts import corpus_with, need_documents
 from topoi.models.validation import positive_vector, resolve_seed, whole_number
 from topoi.store.corpus_rows import position_blobs
 
@@ -193,7 +194,7 @@ class AuthorModel(GibbsModel):
         self.checkpoint_every = checkpoint_every
         self.progress = progress
 
-    def fit(self, corpus: Corpus, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+    def fit(self, corpus: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         """Fit the model to a corpus with authors.
 
         Examples
@@ -203,8 +204,7 @@ class AuthorModel(GibbsModel):
         >>> topoi.AuthorModel(n_iter=5, random_state=0).fit(corpus).n_iter_
         5
         """
-        if not isinstance(corpus, Corpus):
-            raise ModelError(f"AuthorModel needs a topoi.Corpus with authors, not {type(corpus).__name__}")
+        corpus = corpus_with("authors", corpus, "AuthorModel")
         check_authors(corpus, self.no_authors)
         return self._fit_corpus(corpus, callback)
 
@@ -271,7 +271,7 @@ class AuthorModel(GibbsModel):
         frame = {"author": name, "word": self.vocabulary_.words[best], "probability": probability[best]}
         return ranked(pd.DataFrame(frame), "author")
 
-    def log_likelihood(self, X: Corpus) -> NDArray[np.float64]:
+    def log_likelihood(self, X: Any) -> NDArray[np.float64]:
         """Log probability of each document given its authors, averaged over chains as in ``AuthorTopicModel``.
 
         Examples
@@ -282,7 +282,7 @@ class AuthorModel(GibbsModel):
         [0.99, 0.99]
         """
         check_is_fitted(self, "n_iter_")
-        aligned = align(X, self.vocabulary_, self.authors_).corpus
+        aligned = align(need_documents(X, self.corpus_), self.vocabulary_, self.authors_).corpus
         return self._complete(aligned, np.zeros(aligned.n_tokens, bool), 0, 1, 1)
 
     def log_completion(
@@ -329,7 +329,7 @@ class AuthorModel(GibbsModel):
         pair = np.where(self._sampler.keys[at] == keys, at, -1) if len(self._sampler.keys) else np.full(len(keys), -1)
         return make_choices(corpus.tokens, corpus.doc_start, author, start, pair)
 
-    def perplexity(self, X: Corpus, average: str = "documents", per_document: bool = False) -> Any:
+    def perplexity(self, X: Any, average: str = "documents", per_document: bool = False) -> Any:
         """Perplexity of documents given their authors; see ``AuthorTopicModel.perplexity``.
 
         Examples
@@ -340,10 +340,10 @@ class AuthorModel(GibbsModel):
         2.0
         """
         check_is_fitted(self, "n_iter_")
-        aligned = align(X, self.vocabulary_, self.authors_).corpus
+        aligned = align(need_documents(X, self.corpus_), self.vocabulary_, self.authors_).corpus
         return perplexities(self.log_likelihood(aligned), aligned.doc_lengths, average, per_document)
 
-    def score(self, X: Corpus, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood per token: the higher, the better.
 
         Examples
@@ -354,7 +354,7 @@ class AuthorModel(GibbsModel):
         -0.693
         """
         check_is_fitted(self, "n_iter_")
-        aligned = align(X, self.vocabulary_, self.authors_).corpus
+        aligned = align(need_documents(X, self.corpus_), self.vocabulary_, self.authors_).corpus
         return float(self.log_likelihood(aligned).sum() / max(aligned.n_tokens, 1))
 
     def simulate(self, n_docs: int, doc_length: float = 100, authors: Any = None, random_state: Any = None) -> Corpus:

@@ -17,6 +17,7 @@ from topoi.models.author_topic.author_model import AuthorModel, check_authors
 from topoi.models.author_topic.base import TopicModel
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.matrices import MatrixInput
+from topoi.models.texts import corpus_with
 from topoi.models.validation import choice
 
 __all__ = ["LDA", "AuthorModel", "AuthorTopicModel"]
@@ -131,13 +132,13 @@ class AuthorTopicModel(TopicModel):
         self.checkpoint_every = checkpoint_every
         self.progress = progress
 
-    def fit(self, corpus: Corpus, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+    def fit(self, corpus: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         """Fit the model to a corpus with authors.
 
         Parameters
         ----------
-        corpus : Corpus
-            Documents with authors; a plain count matrix has none, use ``LDA`` for it.
+        corpus : Corpus, or table with texts and authors
+            Documents with authors; plain texts and matrices of counts have none, use ``LDA`` for them.
         y : None
             Ignored; scikit-learn's convention.
         callback : callable, optional
@@ -150,11 +151,7 @@ class AuthorTopicModel(TopicModel):
         >>> topoi.AuthorTopicModel(2, n_iter=5, random_state=0).fit(corpus).n_iter_
         5
         """
-        if not isinstance(corpus, Corpus):
-            raise ModelError(
-                f"AuthorTopicModel needs a topoi.Corpus with authors, but was given {type(corpus).__name__}; "
-                "make one with Corpus.from_texts or Corpus.from_counts(matrix, vocabulary, authors=...), or use LDA"
-            )
+        corpus = corpus_with("authors", corpus, "AuthorTopicModel")
         check_authors(corpus, self.no_authors)
         return self._fit_corpus(corpus, callback)
 
@@ -182,9 +179,9 @@ class AuthorTopicModel(TopicModel):
 class LDA(MatrixInput, TopicModel):
     """Latent Dirichlet allocation by exact collapsed Gibbs sampling; a scikit-learn transformer.
 
-    It is the author-topic model in which each document has one private author. Takes a ``Corpus`` or a matrix of
-    counts, as from ``CountVectorizer``. Parameters and attributes are those of ``AuthorTopicModel`` less what concerns
-    authors; ``alpha`` is per topic, 50 / n_topics if not given.
+    It is the author-topic model in which each document has one private author. Takes a ``Corpus``, a list of texts, or
+    a matrix of counts, as from ``CountVectorizer``. Parameters and attributes are those of ``AuthorTopicModel`` less
+    what concerns authors; ``alpha`` is per topic, 50 / n_topics if not given.
 
     Parameters
     ----------

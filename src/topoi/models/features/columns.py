@@ -22,6 +22,8 @@ from topoi.corpus.metadata import parse_date
 from topoi.errors import CorpusError, ModelError
 
 KINDS = ("number", "date", "category", "names", "links")
+# Who wrote a document of which nothing is known, on purpose; a name that is in no document.
+SOMEBODY = "(somebody new)"
 _DAYS_PER_YEAR = 365.2425
 _LARGEST = 1e100
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack, issparse
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.sources import metadata_columns
 from topoi.errors import ModelError
 from topoi.models.features.columns import (
     KINDS,
@@ -148,6 +149,7 @@ def as_source(source: Any) -> Corpus | pd.DataFrame:
     """Whatever holds columns of metadata, as a corpus or a frame."""
     if isinstance(source, Corpus | pd.DataFrame):
         return source
+    source = metadata_columns(source)
     if isinstance(source, Mapping):
         return _frame({str(name): _column_values(str(name), values) for name, values in source.items()})
     raise ModelError(f"pass a DataFrame of features, a mapping of columns, or a Corpus, not {type(source).__name__}")

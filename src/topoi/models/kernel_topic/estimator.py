@@ -32,6 +32,7 @@ from topoi.models.kernel_topic.prediction import KernelPredictions
 from topoi.models.kernel_topic.simulate import simulate_kernel_topics
 from topoi.models.kernel_topic.solvers import SOLVERS, Setup, announce, coordinate_arrays, set_up, stored_setup
 from topoi.models.tables import Tables
+from topoi.models.texts import corpus_with
 from topoi.models.topic_rows import topic_tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
@@ -183,12 +184,12 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         if isinstance(damping, bool) or not isinstance(damping, numbers.Real) or not 0 < damping <= 1:
             raise ModelError(f"damping is {damping!r}; it is the share of a message that is sent: above 0, at most 1")
 
-    def fit(self, X: Corpus, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         """Fit the model to a corpus with metadata.
 
         Parameters
         ----------
-        X : Corpus
+        X : Corpus, or table with texts and metadata
             The documents. Beyond 2,000 of them the process is solved by iterations (``solver``).
         y : None
             Ignored; scikit-learn's convention.
@@ -246,8 +247,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         return self
 
     def _checked_corpus(self, corpus: Any) -> Corpus:
-        if not isinstance(corpus, Corpus):
-            raise ModelError(f"pass a topoi.Corpus, which has metadata, not {type(corpus).__name__}")
+        corpus = corpus_with("metadata", corpus, type(self).__name__)
         if corpus.n_docs < 2 or corpus.n_words == 0:
             raise ModelError(f"the corpus has {corpus.n_docs} documents and {corpus.n_words} words: nothing to fit")
         return corpus

@@ -19,6 +19,7 @@ from topoi.models.bags import Bags
 from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
 from topoi.models.features.table import FeatureTable, as_source
+from topoi.models.features.unknown import warn_unknown
 from topoi.models.kernel_topic.folding_in import fold_in
 from topoi.models.kernel_topic.posterior import (
     N_DRAWS,
@@ -101,7 +102,8 @@ class KernelPredictions(MetadataPredictions):
         ----------
         features : DataFrame, mapping of columns, or Corpus
             The features, one row per document. Names that no training document has are as unlike all others as can
-            be; a missing number is taken as the mean. With a matrix as kernel: similarities, new × training documents.
+            be, and are warned of; a missing number is taken as the mean. With a matrix as kernel: similarities, new ×
+            training documents.
         level : float
             Each band holds this much probability, as much below as above.
         noise : bool
@@ -127,6 +129,7 @@ class KernelPredictions(MetadataPredictions):
         tail = checked_tail(level)
         check_is_fitted(self, "n_iter_")
         features = self._as_metadata(features)
+        warn_unknown(self.feature_columns_, features if self.table_ is not None else {})
         mean, covariance = self._belief(features, noise, diagonal)
         found = np.empty((3, *mean.shape))
         for d in range(len(mean)):

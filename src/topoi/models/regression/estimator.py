@@ -25,6 +25,7 @@ from topoi.models.regression.selection import FEW_VARIANCES, best_design
 from topoi.models.regression.simulate import simulate_regression
 from topoi.models.regression.state import Plan, RegressionSampler, checked_variance, prior_mean
 from topoi.models.tables import Tables
+from topoi.models.texts import corpus_with
 from topoi.models.topic_rows import topic_tables
 from topoi.models.validation import positive_vector, resolve_seed, whole_number
 
@@ -135,12 +136,12 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         self.checkpoint_every = checkpoint_every
         self.progress = progress
 
-    def fit(self, corpus: Corpus, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+    def fit(self, corpus: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         """Fit the model to a corpus with metadata.
 
         Parameters
         ----------
-        corpus : Corpus
+        corpus : Corpus, or table with texts and metadata
             The documents.
         y : None
             Ignored; scikit-learn's convention.
@@ -154,8 +155,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         >>> topoi.DirichletMultinomialRegression(2, features=["year"], n_iter=10, random_state=0).fit(corpus).n_iter_
         10
         """
-        if not isinstance(corpus, Corpus):
-            raise ModelError(f"pass a topoi.Corpus, which has metadata, not {type(corpus).__name__}")
+        corpus = corpus_with("metadata", corpus, type(self).__name__)
         if self.features is None:
             raise ModelError('features is not given; name columns of corpus.documents, features=["year"] for one')
         return self._fit_corpus(corpus, callback)

