@@ -128,8 +128,8 @@ def test_several_chains_are_averaged(topoi, tmp_path: Path) -> None:
         assert expected[column].tolist() != pytest.approx(question(library.view(path), text, n=2)[column].tolist())
         answered = rows(topoi(verb, path, text, "-n", 2, "--json"))
         assert [row[column] for row in answered] == pytest.approx(expected[column].tolist())
-    shares = [row["share"] for row in rows(topoi("documents", path, text, "--json"))]
-    assert shares == pytest.approx(library.document_topics(model, text)["share"].tolist())
+    shares = [row["share"] for row in rows(topoi("documents", path, text, "--text", "--json"))]
+    assert shares == pytest.approx(library.document_topics(model, text, text=True)["share"].tolist())
 
 
 def test_models(topoi, several: Path) -> None:

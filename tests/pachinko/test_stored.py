@@ -233,7 +233,7 @@ def test_what_is_not_there(pair):
             topoi.node_documents(each, 99)
         with pytest.raises(ModelError, match="is the root"):
             topoi.node_documents(each, "root")
-        with pytest.raises(ModelError, match="not a text"):
+        with pytest.raises(NotFoundError, match="no document with the id or title 'star moon'"):
             topoi.document_nodes(each, "star moon")
         with pytest.raises(ModelError, match="no column 'venue'; there are: "):
             topoi.node_trends(each, by="venue")

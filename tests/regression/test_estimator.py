@@ -308,7 +308,7 @@ def test_documents_need_their_metadata(fitted):
         fitted.transform(["w1 w2"])
     with pytest.raises(topoi.ModelError, match="metadata has 2 rows for 1 documents"):
         fitted.transform(["w1"], metadata={"venue": ["A", "B"], "size": [1.0, 2.0]})
-    with pytest.raises(topoi.ModelError, match=r"topoi\.Corpus"):
+    with pytest.raises(topoi.ModelError, match=r"was given list of numbers; make Corpus\.from_texts"):
         make().fit([[1, 2]])
 
 

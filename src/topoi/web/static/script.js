@@ -161,7 +161,9 @@
       } catch { return; }
       if (document.activeElement !== input) return;
       list.replaceChildren(...found.map(option));
-      if (!found.length) return close();
+      // A name that is complete needs no list over the button below it.
+      const complete = names && found.length === 1 && found[0].label === typed();
+      if (!found.length || complete) return close();
       list.hidden = false;
       input.setAttribute("aria-expanded", "true");
       mark(-1);
