@@ -27,10 +27,11 @@ SCHEMES = ("counts", "pruned", True)
 
 
 def digest(model):
-    """One number for all assignments of all chains."""
+    """One number for all assignments of the chains that ``resume`` goes on with."""
     state = hashlib.blake2b(digest_size=8)
-    for chain in model.chains_:
-        for array in chain.assignments:
+    for chain in model._chains:
+        whole = model._sampler.whole(chain)
+        for array in whole[1] if isinstance(model, topoi.LDA) else whole:
             state.update(array.tobytes())
     return state.hexdigest()
 
@@ -135,8 +136,6 @@ def test_a_checkpoint_in_the_middle_of_growth_continues(corpus, name, n_shards, 
 def test_too_few_sweeps_are_refused(corpus, name, tmp_path):
     with pytest.raises(ModelError, match="260 documents come in over 11 sweeps: raise n_iter to 11"):
         MODELS[name](sparse=True, n_iter=10).fit(corpus)
-    with pytest.raises(ModelError, match="ended at sweep 7 with 200 of 260 documents"):
-        MODELS[name](sparse=True, n_iter=20).fit(corpus, callback=lambda info: info.sweep == 7)
     assert MODELS[name](sparse=True, n_iter=11, random_state=0).fit(corpus).n_iter_ == 11
 
 

@@ -23,9 +23,16 @@ from topoi.models.base import FREE_TO_CHANGE, FittedModel
 from topoi.models.sparse import SparseScheme
 from topoi.models.validation import resolve_seed, whole_number
 
+# Before the names of arrays of chains that estimates were made from, where these are not the chains that go on.
+_SETTLED = "settled_"
+
 
 class GibbsModel(FittedModel):
-    """A model fitted by Gibbs chains. A family adds ``_make_sampler`` and what it reads from the chains."""
+    """A model fitted by Gibbs chains. A family adds ``_make_sampler`` and what it reads from the chains.
+
+    ``_chains`` are those that ``resume`` goes on with, ``_settled`` those that estimates are made from: the same, but
+    for the sparse schemes.
+    """
 
     n_iter: int
     n_chains: int
@@ -43,7 +50,7 @@ class GibbsModel(FittedModel):
 
     @abstractmethod
     def _freeze(self) -> None:
-        """Set the learned attributes from ``_chains``."""
+        """Set the learned attributes from ``_settled``."""
 
     def _fit_corpus(self, corpus: Corpus, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         n_iter = whole_number("n_iter", self.n_iter, 0)
@@ -71,9 +78,11 @@ class GibbsModel(FittedModel):
                 chains = _restore(sampler, n_chains, arrays, progress["traces"])
             except (KeyError, TypeError, ValueError, IndexError) as error:
                 raise StoreError(f"checkpoint {self.checkpoint} is damaged ({error}); remove it") from error
-        outcome = self._run(sampler, chains, Schedule(n_iter, seed, self.evaluate_every), done, store, callback)
+        schedule = Schedule(n_iter, seed, self.evaluate_every)
+        outcome, settled = self._run(sampler, chains, schedule, done, store, callback)
         # Nothing of an earlier fit is touched before here: a fit that fails leaves it whole.
-        self.corpus_, self._sampler, self._chains, self._seed = corpus, sampler, chains, seed
+        self.corpus_, self._sampler, self._seed = corpus, sampler, seed
+        self._chains, self._settled = chains, settled
         self._settings = self.get_params(deep=False)
         self._seconds = 0.0
         self._finish(outcome, done)
@@ -93,7 +102,8 @@ class GibbsModel(FittedModel):
         done: int,
         store: Checkpoint | None,
         callback: Callable[[SweepInfo], Any] | None,
-    ) -> Outcome:
+    ) -> tuple[Outcome, list[Chain]]:
+        """Run the chains; what the loop did, and the chains that estimates are made from."""
         whole_number("evaluate_every", schedule.evaluate_every)
         n_tasks = sum(len(chain.shards) for chain in chains)
         exact = n_tasks == len(chains) and getattr(sampler, "exact", True)
@@ -101,9 +111,9 @@ class GibbsModel(FittedModel):
         with open_executor(resolve_jobs(self.n_jobs), n_tasks) as executor:
             bar = open_progress(self.progress, title, schedule.n_iter, done)
             outcome = run(sampler, chains, schedule, executor, done, store, bar, callback)
-        if isinstance(sampler, SparseScheme):
-            sampler.check_whole(chains)
-        return outcome
+            if not isinstance(sampler, SparseScheme):
+                return outcome, chains
+            return outcome, sampler.settled(chains, outcome.sweep, schedule.seed, executor)
 
     def _finish(self, outcome: Outcome, done: int) -> None:
         self.n_iter_ = outcome.sweep
@@ -151,8 +161,8 @@ class GibbsModel(FittedModel):
         # The chains go on as copies: ``chains_`` is a frozen result, and whole even if the run is broken off.
         progress, arrays = saved_progress(self._sampler, self._chains, done, self._seed)
         chains = _restore(self._sampler, len(self._chains), arrays, progress["traces"])
-        outcome = self._run(self._sampler, chains, schedule, done, None, callback)
-        self._chains = chains
+        outcome, settled = self._run(self._sampler, chains, schedule, done, None, callback)
+        self._chains, self._settled = chains, settled
         self._finish(outcome, done)
         return self
 
@@ -171,7 +181,11 @@ class GibbsModel(FittedModel):
         return diagnose(self.trace_, burn_in)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return saved_progress(self._sampler, self._chains, self.n_iter_, self._seed)
+        progress, arrays = saved_progress(self._sampler, self._chains, self.n_iter_, self._seed)
+        if self._settled is not self._chains:
+            _, settled = saved_progress(self._sampler, self._settled, self.n_iter_, self._seed)
+            arrays |= {_SETTLED + name: array for name, array in settled.items()}
+        return progress, arrays
 
     def _identity_of_fit(self) -> dict[str, Any]:
         return super()._identity_of_fit() | {"n_shards": self.fit_info_["n_shards"]}
@@ -183,7 +197,11 @@ class GibbsModel(FittedModel):
         self.corpus_ = corpus
         self._settings = self.get_params(deep=False)
         self._sampler = self._make_sampler(corpus, resolve_shards(info["n_shards"], corpus.n_tokens, corpus.n_docs))
-        self._chains = _restore(self._sampler, whole_number("n_chains", info["n_chains"]), arrays, progress["traces"])
+        n_chains, traces = whole_number("n_chains", info["n_chains"]), progress["traces"]
+        self._chains = self._settled = _restore(self._sampler, n_chains, arrays, traces)
+        settled = {name.removeprefix(_SETTLED): array for name, array in arrays.items() if name.startswith(_SETTLED)}
+        if settled:
+            self._settled = _restore(self._sampler, n_chains, settled, traces)
         self._seed = resolve_seed(whole_number("seed", progress["seed"], 0))
         self._seconds = float(info["seconds"])
         self._finish(Outcome(sweep, 0.0, bool(info["interrupted"])), sweep)

@@ -49,7 +49,7 @@ class TopicModel(Tables, Predictions, GibbsModel):
 
     def _freeze(self) -> None:
         self.chains_ = []
-        for chain in self._chains:
+        for chain in self._settled:
             _, assignments = self._sampler.whole(chain)
             self.chains_.append(Posterior(chain, assignments, self.corpus_.doc_start))
         self.authors_ = self.corpus_.authors if self._sampler.lists.n_shared else np.zeros(0, object)

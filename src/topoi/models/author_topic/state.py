@@ -25,7 +25,6 @@ from topoi.models.author_topic.sparse_shard import SparseShard
 from topoi.models.sparse import SparseScheme, chosen_documents, shuffled
 
 _LARGEST_UINT16 = 2**16 - 1
-_LEARN_AFTER, _LEARN_EVERY = 20, 10
 
 
 @dataclass(frozen=True)
@@ -323,7 +322,7 @@ class AuthorTopicSampler(SparseScheme):
         """Update alpha and beta by maximum likelihood every ten sweeps, from the twentieth on."""
         self._settle(chain)
         self._check_counts(chain)
-        if sweep < _LEARN_AFTER or sweep % _LEARN_EVERY or not (self._learn_alpha or self._learn_beta):
+        if not self._learning_due(sweep) or not (self._learn_alpha or self._learn_beta):
             return
         alpha, beta = chain_alpha(chain), chain_beta(chain)
         if self._learn_alpha:

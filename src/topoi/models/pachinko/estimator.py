@@ -137,7 +137,7 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         return PachinkoSampler(corpus, dag, alpha, beta, n_shards, rule, sparse)
 
     def _freeze(self) -> None:
-        self.chains_ = [PachinkoPosterior(chain, self._sampler) for chain in self._chains]
+        self.chains_ = [PachinkoPosterior(chain, self._sampler) for chain in self._settled]
         self.dag_ = self._sampler.dag
         self.authors_ = np.zeros(0, object)
         self.n_features_in_ = self.corpus_.n_words

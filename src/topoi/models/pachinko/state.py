@@ -25,8 +25,6 @@ from topoi.models.pachinko.plain import Paths
 from topoi.models.ranges import document_range
 from topoi.models.sparse import SparseScheme, chosen_documents, shuffled
 
-_LEARN_AFTER, _LEARN_EVERY = 20, 10
-
 
 def make_priors(graph: Graph, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Priors:
     """Priors in the form the kernels read: alpha per slot and its sum per node.
@@ -205,7 +203,7 @@ class PachinkoSampler(SparseScheme):
     def learn(self, chain: Chain, sweep: int) -> None:
         """Update alpha of all nodes but the root every ten sweeps, from the twentieth on."""
         self._settle(chain)
-        if self._rule is None or sweep < _LEARN_AFTER or sweep % _LEARN_EVERY:
+        if self._rule is None or not self._learning_due(sweep):
             return
         alpha = learn_alpha(self.graph, self._counted(chain), chain_alpha(chain), self._rule)
         chain.priors = make_priors(self.graph, alpha, chain_beta(chain))
