@@ -271,7 +271,7 @@ def test_bad_tables(topoi, files, tmp_path: Path) -> None:
 
 def test_other_families_have_no_features(topoi, lda_file: Path) -> None:
     run = topoi("predict", lda_file, "year=1893")
-    assert run.code == 1 and "has no features to predict from; fit --model kernel or --model dmr" in run.err
+    assert run.code == 1 and "has no features to predict from; fit one with --model kernel or --model dmr" in run.err
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -40,8 +40,10 @@ def test_questions_do_without_loading_the_model(model_file: Path, verb: list[str
     assert {"sklearn", "topoi.models.files", "topoi.models.gibbs"}.isdisjoint(done.stderr.split())
 
 
-def test_version(topoi) -> None:
-    assert topoi("version").out == f"{library.__version__}\n"
+@pytest.mark.parametrize("way", ["version", "--version"])
+def test_version(topoi, way: str) -> None:
+    run = topoi(way)
+    assert (run.code, run.out) == (0, f"{library.__version__}\n")
 
 
 def test_no_verb_shows_the_verbs(topoi) -> None:

@@ -69,7 +69,8 @@ def test_a_model_without_topics_is_refused(topoi, author_file: Path, verb: str) 
 def test_a_model_without_authors_is_refused(topoi, lda_file: Path, verb: str) -> None:
     run = topoi(verb, lda_file, *QUESTIONS[verb])
     assert run.code == 1
-    assert run.err == "topoi: LDA has no authors; fit an AuthorTopicModel\n"
+    advice = f"fit one with --model author-topic, into the same file with -o {lda_file} --name NAME"
+    assert run.err == f"topoi: the LDA in {lda_file} knows no authors; {advice}\n"
 
 
 def test_unusual(topoi, model_file: Path, author_file: Path) -> None:
@@ -109,7 +110,7 @@ def test_likely(topoi, model_file: Path, author_file: Path, tmp_path: Path, monk
     assert topoi("likely", model_file, "--file", path).out == direct
     assert topoi("likely", model_file, "judge", "--file", path).code == 2
     run = topoi("likely", model_file, "quantum")
-    assert (run.code, run.err.count("\n")) == (1, 1) and "none of the words" in run.err
+    assert (run.code, run.err.count("\n")) == (1, 1) and "nor a text with a known word" in run.err
 
 
 def test_reviewers(topoi, model_file: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli import look
-from topoi.cli.options import AsCsv, AsJson, loaded, open_topic_view
+from topoi.cli.options import AsCsv, AsJson, loaded, names_beginning, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.topics import labels_of, with_labels
 
@@ -34,11 +34,21 @@ def align(
     ] = None,
     name_a: Annotated[
         str | None,
-        typer.Option("--name-a", "--name", metavar="NAME", help="The model in FILE_A.  [default: the one saved last]"),
+        typer.Option(
+            "--name-a",
+            "--name",
+            metavar="NAME",
+            autocompletion=names_beginning,
+            help="The model in FILE_A.  [default: the one saved last]",
+        ),
     ] = None,
     name_b: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The model in FILE_B, or another in FILE_A.  [default: the one saved last]"),
+        typer.Option(
+            metavar="NAME",
+            autocompletion=names_beginning,
+            help="The model in FILE_B, or another in FILE_A.  [default: the one saved last]",
+        ),
     ] = None,
     chain_a: Annotated[int, typer.Option(metavar="N", min=0, help="The chain of the first.")] = 0,
     chain_b: Annotated[

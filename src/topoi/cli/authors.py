@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli import look
+from topoi.cli.choosing import AUTHORS
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, loaded, open_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.topics import labels_of, with_labels, words_by_topic
-from topoi.errors import ModelError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,9 +34,7 @@ def authors(
 ) -> None:
     """Show the authors with most words and their topics, or one author's topics."""
     check_one_format(as_json, as_csv)
-    view = open_view(file, name)
-    if not view.n_authors:
-        raise ModelError(f"the {view.family} in {file} knows no authors; fit one with --model author-topic")
+    view = open_view(file, name, AUTHORS)
     if not view.n_topics:
         model = loaded(view)
         frame = author_words_frame(model, n) if author is None else model.author_words(author, n)

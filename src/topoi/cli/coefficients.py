@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoi.cli import look
+from topoi.cli.choosing import COEFFICIENTS
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, loaded, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.topics import faces_by_topic
-from topoi.errors import ModelError, NotFoundError
+from topoi.errors import NotFoundError
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-FAMILY = "DirichletMultinomialRegression"
 WIDEST_FEATURE = 34
 
 
@@ -33,9 +33,7 @@ def coefficients(
 ) -> None:
     """Show what makes each topic more likely, in a regression on metadata, the surest effects first."""
     check_one_format(as_json, as_csv)
-    view = open_topic_view(file, name)
-    if view.family != FAMILY:
-        raise ModelError(f"the {view.family} in {file} has no coefficients; fit one with --model dmr")
+    view = open_topic_view(file, name, COEFFICIENTS)
     if topic is not None:
         view.top_words(1, topic=topic)  # says which topics there are, if this is none of them
     model = loaded(view)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import typer
 
 from topoi.cli.fit_options import (
+    CLASSES,
     DEFAULT_ASPECTS,
     DEFAULT_KERNEL_SWEEPS,
     DEFAULT_KERNEL_TOPICS,
@@ -49,9 +50,8 @@ _UNSAID = {"beta": 0.01, "n_chains": 1, "n_shards": "auto"}
 
 
 class _Member(NamedTuple):
-    """A family: its class, the settings it has, and those whose values are not the class's own when nothing is said."""
+    """A family: the settings it has, and those whose values are not the class's own when nothing is said."""
 
-    model: str
     settings: tuple[str, ...]
     defaults: dict[str, Any] = {}
     inference: tuple[str, ...] = ()
@@ -62,25 +62,20 @@ class _Member(NamedTuple):
 
 _LEARNED = ("alpha", "learn_alpha", "learn_beta")
 _MEMBERS = {
-    Family.author_topic: _Member(
-        "AuthorTopicModel", ("n_topics", *_LEARNED, "fictitious_authors", *_GIBBS), {"n_topics": DEFAULT_TOPICS}
-    ),
-    Family.lda: _Member("LDA", ("n_topics", *_LEARNED, "sparse", *_GIBBS), {"n_topics": DEFAULT_TOPICS}),
-    Family.author: _Member("AuthorModel", _GIBBS),
+    Family.author_topic: _Member(("n_topics", *_LEARNED, "fictitious_authors", *_GIBBS), {"n_topics": DEFAULT_TOPICS}),
+    Family.lda: _Member(("n_topics", *_LEARNED, "sparse", *_GIBBS), {"n_topics": DEFAULT_TOPICS}),
+    Family.author: _Member(_GIBBS),
     # Pachinko and aspect models learn alpha anyway.
     Family.pachinko: _Member(
-        "PachinkoAllocation",
         ("n_super", "n_sub", "dag", "alpha", "sparse", *_GIBBS),
         {"n_super": DEFAULT_SUPER, "n_sub": DEFAULT_SUB},
     ),
     Family.aspect: _Member(
-        "AspectModel",
         ("n_aspects", "inference", "learning", "alpha", "n_chains"),
         {"n_aspects": DEFAULT_ASPECTS},
         ("ep", "vb"),
     ),
     Family.kernel: _Member(
-        "KernelTopicModel",
         ("n_topics", "features", "inference", "n_warmup", "beta"),
         {"n_topics": DEFAULT_KERNEL_TOPICS},
         ("laplace", "bridge"),
@@ -88,7 +83,6 @@ _MEMBERS = {
         (100, 2 / 3),
     ),
     Family.dmr: _Member(
-        "DirichletMultinomialRegression",
         ("n_topics", "features", "width", "variance", "n_warmup", "refit", "alpha", *_GIBBS),
         {"n_topics": DEFAULT_TOPICS},
         warmup=(50, 1 / 3),
@@ -128,4 +122,4 @@ def new_model(family: Family, given: dict[str, Any]) -> Any:
     settings["progress"] = given["progress"]
     import topoi
 
-    return getattr(topoi, member.model)(**settings)
+    return getattr(topoi, CLASSES[family])(**settings)

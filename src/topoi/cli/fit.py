@@ -32,7 +32,7 @@ KNOWN_ENDINGS = (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet"
 
 def fit(
     source: given.Source,
-    model: given.ModelFamily = given.Family.author_topic,
+    model: given.ModelFamily = None,
     topics: given.Topics = None,
     super_topics: given.SuperTopics = None,
     sub_topics: given.SubTopics = None,
@@ -109,7 +109,7 @@ def fit(
         "random_state": seed,
         "progress": False if quiet else None,
     }
-    unfitted = new_model(model, settings)
+    unfitted = new_model(model or given.Family.author_topic, settings)
     reading = {
         "text": split_names(text),
         "authors": split_names(authors),
@@ -127,6 +127,8 @@ def fit(
     screen = look.console(stderr=True)
     screen.quiet = quiet
     report(corpus, screen)
+    if falls_back(corpus, model, fictitious_authors):
+        model, unfitted = given.Family.lda, new_model(given.Family.lda, settings)
     fitted = unfitted.fit(corpus)
     if refit and not fitted.fit_info_["interrupted"]:
         fitted.refit()
@@ -138,6 +140,18 @@ def fit(
     screen.print(f"\nnext: topoi {verb} {shlex.quote(str(path))}", soft_wrap=True)
     if fitted.fit_info_["interrupted"]:
         raise typer.Exit(130)
+
+
+def falls_back(corpus: Corpus, model: given.Family | None, fictitious_authors: bool) -> bool:
+    """Whether LDA is to be fitted because no document has an author; an error if authors were asked for."""
+    if corpus.n_authors or model not in (None, given.Family.author_topic, given.Family.author):
+        return False
+    where = "name the fields that hold them with --authors A,B"
+    if model is None and not fictitious_authors:
+        typer.echo(f"topoi: note: no document has an author, so LDA is fitted; if there are any, {where}", err=True)
+        return True
+    asked = "--fictitious-authors" if model is None else f"--model {model}"
+    raise CorpusError(f"{asked} needs authors, and no document has one; {where}, or leave out {asked} and fit LDA")
 
 
 def default_output(source: Path) -> Path:

@@ -28,6 +28,40 @@ class Family(StrEnum):
     dmr = "dmr"
 
 
+CLASSES = {
+    Family.author_topic: "AuthorTopicModel",
+    Family.lda: "LDA",
+    Family.author: "AuthorModel",
+    Family.pachinko: "PachinkoAllocation",
+    Family.aspect: "AspectModel",
+    Family.kernel: "KernelTopicModel",
+    Family.dmr: "DirichletMultinomialRegression",
+}
+
+
+def family_named(given: str) -> Family:
+    """A family by its name or its class, in any letter case, with or without hyphens.
+
+    Examples
+    --------
+    >>> family_named("LDA").value, family_named("author_topic").value, family_named("AuthorTopicModel").value
+    ('lda', 'author-topic', 'author-topic')
+    """
+    named = {_letters(name): family for family in Family for name in (family.value, CLASSES[family])}
+    if _letters(given) not in named:
+        raise typer.BadParameter(f"{given!r} is none of {', '.join(Family)}")
+    return named[_letters(given)]
+
+
+def _letters(name: str) -> str:
+    return "".join(character for character in name.casefold() if character.isalnum())
+
+
+def _families_beginning(incomplete: str) -> list[str]:
+    """The families' names that complete what was typed."""
+    return [family.value for family in Family if family.value.startswith(incomplete.casefold())]
+
+
 class Inference(StrEnum):
     """How an aspect model, or a kernel topic model, finds documents' mixtures."""
 
@@ -96,7 +130,17 @@ Source = Annotated[
     ),
 ]
 
-ModelFamily = Annotated[Family, _model("-m", "--model", help="The family of models.")]
+ModelFamily = Annotated[
+    Family | None,
+    _model(
+        "-m",
+        "--model",
+        metavar=f"[{'|'.join(Family)}]",
+        parser=family_named,
+        autocompletion=_families_beginning,
+        help="The family of models.  [default: author-topic, or lda if no document has an author]",
+    ),
+]
 Topics = Annotated[
     int | None,
     _model(
@@ -130,11 +174,17 @@ InferenceOption = Annotated[
         show_choices=False,
         metavar="HOW",
         show_default=False,
+        case_sensitive=False,
     ),
 ]
 LearningOption = Annotated[
     Learning | None,
-    _model("--learning", help="EM, or the largest estimate (aspect).  [default: em]", show_default=False),
+    _model(
+        "--learning",
+        help="EM, or the largest estimate (aspect).  [default: em]",
+        show_default=False,
+        case_sensitive=False,
+    ),
 ]
 Features = Annotated[
     str | None,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoi.cli import look
+from topoi.cli.choosing import AUTHORS
 from topoi.cli.given_text import TextFile, given_text
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.topics import faces_by_topic
-from topoi.errors import ModelError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,9 +40,7 @@ def label(
     """Label every word of a text with its topic, and with its author where there are several."""
     check_one_format(as_json, as_csv)
     passage = given_text(text, from_file)
-    view = open_topic_view(file, name)
-    if authors and not view.n_authors:
-        raise ModelError(f"the model in {file} knows no authors; leave out --authors")
+    view = open_topic_view(file, name, *([AUTHORS] if authors else []))
     import topoi
 
     frame = topoi.label_words(view, passage, authors=possible_authors(view, authors), random_state=seed)

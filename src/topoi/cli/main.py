@@ -40,7 +40,6 @@ app = typer.Typer(
     epilog="Start with `topoi demo`, or `topoi fit papers.jsonl -o papers.topoi`.",
     no_args_is_help=True,
     rich_markup_mode=None,
-    add_completion=False,
     # A traceback is for those who ask for one; main() turns expected errors into one line.
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -75,9 +74,18 @@ def version() -> None:
     typer.echo(__version__)
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        version()
+        raise typer.Exit
+
+
 @app.callback()
 def program(
     traceback: Annotated[bool, typer.Option("--traceback", help="Show where an error came from.")] = False,
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Show the version and end.", is_eager=True, callback=_print_version)
+    ] = False,
 ) -> None:
     """What a collection of documents is about, who writes about what, and how it moves."""
 

@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from topoi.cli import look
-from topoi.errors import ModelError, StoreError
+from topoi.cli.choosing import TOPICS, Need, choose_model
+from topoi.errors import StoreError, TopoiError
 
 if TYPE_CHECKING:
     from topoi.models.stored.view import ModelView
 
+
+def names_beginning(context: typer.Context, incomplete: str) -> list[str]:
+    """The names of the models in the file on the line that complete what was typed."""
+    words = [context.params.get("file"), context.params.get("file_a"), *context.args]
+    file = next((word for word in words if word is not None), "")
+    try:
+        from topoi.store.store import Store
+
+        with Store(Path(str(file))) as store:
+            names = [str(name) for name in store.models()["name"]]
+    except (TopoiError, OSError):  # nothing to offer, and a shell that completes shows no errors
+        return []
+    return [name for name in names if name.startswith(incomplete)]
+
+
 ModelFile = Annotated[Path, typer.Argument(metavar="FILE", help="A fitted model, as `topoi fit` saves it.")]
 ModelName = Annotated[
     str | None,
-    typer.Option("--name", metavar="NAME", help="Which of the file's models.  [default: the one saved last]"),
+    typer.Option(
+        "--name",
+        metavar="NAME",
+        help="Which of the file's models.  [default: the one saved last]",
+        autocompletion=names_beginning,
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, one object per row.", rich_help_panel="Output")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.", rich_help_panel="Output")]
@@ -32,23 +52,28 @@ def check_file(path: Path) -> None:
         raise FileNotFoundError(2, "No such file", str(path))
 
 
-def open_view(path: Path, name: str | None) -> ModelView:
-    """The model in a file, read by SQL as questions need it: there at once, however large the file."""
-    check_file(path)
-    import topoi
+def open_view(path: Path, name: str | None, *needs: Need) -> ModelView:
+    """The model in a file, read by SQL as questions need it: there at once, however large the file.
 
-    view = topoi.view(path, name)
+    Parameters
+    ----------
+    path
+        The file.
+    name
+        Which of its models; if not given, the one saved last that has what is needed, and a note says which if that
+        is not the last one.
+    needs
+        What the question needs of a model.
+    """
+    check_file(path)
+    view = choose_model(path, name, needs)
     look.wear(view.topic_hues())
     return view
 
 
-def open_topic_view(path: Path, name: str | None) -> ModelView:
+def open_topic_view(path: Path, name: str | None, *needs: Need) -> ModelView:
     """The same, if it is a model with topics."""
-    view = open_view(path, name)
-    if not view.n_topics:
-        which = "" if name is None else f" --name {shlex.quote(name)}"
-        raise ModelError(f"the {view.family} in {path} has no topics; see `topoi authors {path}{which}`")
-    return view
+    return open_view(path, name, TOPICS, *needs)
 
 
 def loaded(view: ModelView) -> Any:

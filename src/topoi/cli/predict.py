@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli import look
+from topoi.cli.choosing import FEATURES
 from topoi.cli.feature_values import grid, notes, read_table
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, loaded, open_topic_view
 from topoi.cli.output import LIST_SEPARATOR, check_one_format, print_frame
@@ -45,7 +46,7 @@ def predict(
         raise typer.BadParameter("give values of features, such as year=1893, or a file of them with --from")
     if not 0 < level < 1:
         raise typer.BadParameter(f"--level {level:g}: a probability between 0 and 1")
-    view = open_topic_view(file, name)
+    view = open_topic_view(file, name, FEATURES)
     if topic is not None:
         view.top_words(1, topic=topic)  # says which topics there are, if this is none of them
     model = loaded(view)
@@ -72,11 +73,8 @@ def predict(
 
 
 def feature_columns(model: Any, file: Path) -> list[Any]:
-    """The features of a model that has any."""
-    columns = getattr(model, "feature_columns_", None)
-    if columns is None:
-        family = type(model).__name__
-        raise ModelError(f"the {family} in {file} has no features to predict from; fit --model kernel or --model dmr")
+    """The features of a model; those that were given as a matrix have no names."""
+    columns = model.feature_columns_
     if not columns:
         raise ModelError(f"the {type(model).__name__} in {file} has no features by name: predict from Python instead")
     return list(columns)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from topoi.cli.choosing import AUTHORS
 from topoi.cli.given_text import TextFile, TextWords, given_text, joined
 from topoi.cli.label import split_authors
+from topoi.cli.look import NAME_GAP, printable
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, every_chain, open_topic_view, open_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.similar import draw_authors_with_topics
 from topoi.cli.topics import faces_by_topic
+from topoi.errors import ModelError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +44,7 @@ def reviewers(
     """Show the authors who know the subject of a text best, without its own authors and their co-authors."""
     check_one_format(as_json, as_csv)
     passage = given_text(joined(text), from_file)
-    view = open_topic_view(file, name)
+    view = open_topic_view(file, name, AUTHORS)
     import topoi
 
     own = excluded(view, exclude)
@@ -77,8 +81,12 @@ def left_out(attrs: dict[Any, Any]) -> str:
 
 def likely(
     file: ModelFile,
-    text: TextWords = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TEXT]...", help="A text, - for standard input, or a document's id or title."),
+    ] = None,
     from_file: TextFile = None,
+    is_text: Annotated[bool, typer.Option("--text", help="TEXT is a new text, not a document of the file.")] = False,
     n: Annotated[int, typer.Option("-n", "--n", metavar="N", min=1, help="Authors to show.")] = 10,
     name: ModelName = None,
     as_json: AsJson = False,
@@ -87,7 +95,31 @@ def likely(
     """Show the authors most likely to have written a text, if one of them wrote it alone."""
     check_one_format(as_json, as_csv)
     passage = given_text(joined(text), from_file)
-    view = open_view(file, name)
+    view = open_view(file, name, AUTHORS)
+    if text and text != ["-"] and not is_text:
+        passage = text_of_document(view, passage) or passage
     import topoi
 
     print_frame(topoi.likely_authors(every_chain(view), passage, n=n), as_json=as_json, as_csv=as_csv)
+
+
+def text_of_document(view: ModelView, given: str) -> str | None:
+    """The text of the document of that id or title, with a note of which it is; None if it is a new text."""
+    from topoi.analysis.given import find_document
+
+    with warnings.catch_warnings():
+        if len(given.split()) > 1:  # a text is what is expected here: only a word alone may be a mistyped id
+            warnings.simplefilter("ignore", UserWarning)
+        position = find_document(view, given)
+    if position is None:
+        return None
+    ((identifier, title, text),) = view.store.sql(
+        "SELECT identifier, title, text FROM document WHERE document_id = ?", (position,)
+    ).itertuples(index=False)
+    what = f"{printable(identifier)}, {printable(title)}" if title else printable(identifier)
+    if not text:
+        raise ModelError(f"the text of document {what} is not in {view.store.path}; give it with --file")
+    by = view.catalogue_.author_names([row[1] for row in view.rows("document_authors", document_id=position)])
+    names = NAME_GAP.join(map(printable, by)) or "nobody"
+    typer.echo(f"topoi: note: document {what}, by {names}: the model was fitted to it", err=True)
+    return str(text)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoi.cli import look
+from topoi.cli.choosing import AUTHORS
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.topics import faces_by_topic
@@ -44,7 +45,7 @@ def similar(
 ) -> None:
     """Show the authors whose mixtures of topics are nearest to one author's, and the topics they share."""
     check_one_format(as_json, as_csv)
-    view = open_topic_view(file, name)
+    view = open_topic_view(file, name, AUTHORS)
     import topoi
 
     frame = topoi.similar_authors(view, author, n=n, measure=measure.value, min_words=min_words)

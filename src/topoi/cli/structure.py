@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli import look
+from topoi.cli.choosing import GRAPH
 from topoi.cli.document_lines import document_line
 from topoi.cli.graph_file import write_graph
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_view
@@ -59,9 +60,7 @@ def structure(
         raise typer.BadParameter("--prune X and -o FILE go together")
     if force and prune is None:
         raise typer.BadParameter("--force goes with --prune")
-    view = open_view(file, name)
-    if not view.has_graph:
-        raise ModelError(f"the {view.family} in {file} has no graph of topics; fit one with --model pachinko")
+    view = open_view(file, name, GRAPH)
     if prune is not None and output is not None:
         write_pruned(view, prune, output, force)
     elif edges:

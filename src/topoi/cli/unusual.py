@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoi.cli import look
+from topoi.cli.choosing import AUTHORS
 from topoi.cli.document_lines import document_line
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, loaded, open_view
 from topoi.cli.output import check_one_format, print_frame
@@ -26,7 +27,7 @@ def unusual(
 ) -> None:
     """Show an author's documents from the most to the least surprising, as if nobody else had a part in them."""
     check_one_format(as_json, as_csv)
-    view = open_view(file, name)
+    view = open_view(file, name, AUTHORS)
     import topoi
 
     frame = topoi.unusual_documents(view, author=author)

@@ -1,0 +1,87 @@
+"""Which of a file's models answers: the one that was named, or else the newest that has what the question needs."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+
+from topoi.cli.look import printable
+from topoi.errors import ModelError
+
+if TYPE_CHECKING:
+    from topoi.models.stored.view import ModelView
+
+
+class Need(NamedTuple):
+    """Something that not every model has.
+
+    Attributes
+    ----------
+    met
+        Whether a model has it.
+    lacking
+        What is said of a model without it.
+    families
+        The options of ``topoi fit`` by which a model gets it.
+    """
+
+    met: Callable[[ModelView], bool]
+    lacking: str
+    families: str
+
+
+TOPICS = Need(lambda view: view.n_topics > 0, "has no topics", "--model lda or --model author-topic")
+AUTHORS = Need(lambda view: view.n_authors > 0, "knows no authors", "--model author-topic")
+GRAPH = Need(lambda view: view.has_graph, "has no graph of topics", "--model pachinko")
+FEATURES = Need(
+    lambda view: "features" in view.settings, "has no features to predict from", "--model kernel or --model dmr"
+)
+COEFFICIENTS = Need(lambda view: view.family == "DirichletMultinomialRegression", "has no coefficients", "--model dmr")
+
+
+def choose_model(path: Path, name: str | None, needs: Sequence[Need]) -> ModelView:
+    """The model of that name; without a name, the one saved last that has all of ``needs``.
+
+    If that is not the one saved last, a note on standard error says so. An error names the models that would do.
+    """
+    import topoi
+
+    view = topoi.view(path, name)
+    lacking = _lacking(view, needs)
+    if lacking is None:
+        return view
+    able = [other for other in _others(view) if _lacking(other, needs) is None]
+    problem = f"the {view.family} in {path} {lacking.lacking}"
+    if not able:
+        raise ModelError(f"{problem}; {_advice(view, lacking, path, name)}")
+    if name is not None:
+        raise ModelError(f"{problem}; this one can answer: --name {shlex.quote(printable(able[0].name))}")
+    chosen = able[0]
+    typer.echo(f"topoi: note: {problem}; {printable(chosen.name)!r} answers instead", err=True)
+    return chosen
+
+
+def _lacking(view: ModelView, needs: Sequence[Need]) -> Need | None:
+    return next((need for need in needs if not need.met(view)), None)
+
+
+def _others(view: ModelView) -> list[ModelView]:
+    """The file's other models, the one saved last first."""
+    import topoi
+
+    names = [str(name) for name in view.store.models()["name"]]
+    return [topoi.view(view.store, name) for name in reversed(names) if name != view.name]
+
+
+def _advice(view: ModelView, lacking: Need, path: Path, name: str | None) -> str:
+    """What to do where no model of the file will do."""
+    if lacking is TOPICS and view.n_authors:
+        which = "" if name is None else f" --name {shlex.quote(printable(name))}"
+        return f"see `topoi authors {path}{which}`, or fit one with {lacking.families}"
+    if lacking is AUTHORS and not view.store.sql("SELECT n_authors FROM corpus")["n_authors"].sum():
+        return "no document has an author: fit again and name the fields that hold them, --authors A,B"
+    return f"fit one with {lacking.families}, into the same file with -o {shlex.quote(str(path))} --name NAME"
