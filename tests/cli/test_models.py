@@ -71,10 +71,13 @@ def test_an_unknown_name_is_answered_with_those_there_are(topoi, several: Path, 
     )
 
 
-def test_without_a_name_the_last_one_answers(topoi, several: Path) -> None:
-    run = topoi("topics", several)
-    assert run.code == 1 and "the AuthorModel in" in run.err
-    assert "--name 'no topics'" in topoi("topics", several, "--name", "no topics").err
+def test_without_a_name_the_last_one_that_can_answers(topoi, several: Path) -> None:
+    run = topoi("topics", several, "--json")
+    said = f"topoi: note: the AuthorModel in {several} has no topics; 'four' answers instead\n"
+    assert (run.code, run.err) == (0, said)
+    assert run.out == topoi("topics", several, "--json", "--name", "four").out
+    refused = topoi("topics", several, "--name", "no topics")
+    assert refused.code == 1 and refused.err.endswith("has no topics; this one can answer: --name four\n")
     assert rows(topoi("authors", several, "--json")) == rows(topoi("authors", several, "--json", "--name", "no topics"))
 
 
