@@ -76,7 +76,9 @@ class GibbsModel(FittedModel):
                 )
             try:
                 chains = _restore(sampler, n_chains, arrays, progress["traces"])
-            except (KeyError, TypeError, ValueError, IndexError) as error:
+                if isinstance(sampler, SparseScheme):
+                    sampler.check_growth(chains, done)
+            except (KeyError, TypeError, ValueError, IndexError, OverflowError, ModelError) as error:
                 raise StoreError(f"checkpoint {self.checkpoint} is damaged ({error}); remove it") from error
         schedule = Schedule(n_iter, seed, self.evaluate_every)
         outcome, settled = self._run(sampler, chains, schedule, done, store, callback)
