@@ -108,4 +108,4 @@ def test_a_sweep_is_a_whole_number(checkpoints, sweep, tmp_path):
 
 
 if __name__ == "__main__":
-    print(json.dumps(fuzz(sys.argv[1], Path(sys.argv[2]))))
+    sys.stdout.write(json.dumps(fuzz(sys.argv[1], Path(sys.argv[2]))))
