@@ -152,10 +152,6 @@ class SparseScheme(Sampler):
     sparse: Any
     n_docs: int
 
-    def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
-        """The chain that ``to_arrays`` described."""
-        raise NotImplementedError  # abstract: each family's own
-
     @property
     def exact(self) -> bool:
         """Whether every sweep draws from the exact conditional."""
