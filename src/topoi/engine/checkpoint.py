@@ -41,6 +41,13 @@ def parse_interval(every: int | str) -> tuple[int | None, float | None]:
     return None, float(match[1]) * _UNITS[match[2]]
 
 
+def _whole(value: Any) -> int:
+    """A sweep or a seed; a negative one would have the loop run nearly for ever."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
+        raise ValueError(f"{value!r} is no number of a sweep or a seed")
+    return value
+
+
 class Checkpoint:
     """One file that holds the latest complete sweep of a fit, tied to its corpus and settings."""
 
@@ -66,7 +73,7 @@ class Checkpoint:
         try:
             saved, progress = bundle.meta["identity"], bundle.meta["progress"]
             differing = sorted(k for k in saved.keys() | self.identity.keys() if saved.get(k) != self.identity.get(k))
-            self._last_sweep, saved_seed = int(progress["sweep"]), int(progress["seed"])
+            self._last_sweep, saved_seed = _whole(progress["sweep"]), _whole(progress["seed"])
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise StoreError(f"checkpoint {self.path} is damaged ({error}); remove it") from error
         if seed is not None and seed != saved_seed:

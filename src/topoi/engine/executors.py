@@ -52,10 +52,16 @@ def _cores() -> int:
 
 @contextmanager
 def open_executor(n_jobs: int, n_tasks: int) -> Iterator[Executor]:
-    """An executor with as many threads as are wanted and useful; closed at the end of the ``with`` block."""
+    """An executor with as many threads as are wanted and useful; closed at the end of the ``with`` block.
+
+    Tasks of a step that was abandoned (see ``engine.interruption``) are not waited for.
+    """
     threads = min(n_jobs, n_tasks)
     if threads <= 1:
         yield SerialExecutor()
         return
-    with ThreadPoolExecutor(threads, thread_name_prefix="topoi") as pool:
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="topoi")
+    try:
         yield pool
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)

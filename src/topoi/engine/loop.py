@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,9 +13,13 @@ from numpy.typing import NDArray
 
 from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.executors import Executor
+from topoi.engine.interruption import PATIENCE, Abandoned, Interruption, Pace, interruptible
 from topoi.engine.progress import Bar, Silent, SweepInfo
 from topoi.engine.shards import Merger
 from topoi.kernels.random import new_stream
+
+# Seconds between states that a fit of long sweeps can go back to.
+_BETWEEN_STATES = 10.0
 
 
 @dataclass
@@ -60,6 +62,10 @@ class Sampler(Protocol):
         """The arrays from which ``restore`` rebuilds the chain."""
         ...
 
+    def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
+        """The chain that ``to_arrays`` described."""
+        ...
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -72,11 +78,15 @@ class Schedule:
 
 @dataclass
 class Outcome:
-    """What the loop did: the last complete sweep, the time, and whether it was interrupted."""
+    """What the loop did: the last complete sweep, the time, whether it was interrupted, and why it ended.
+
+    ``stopped`` is ``"n_iter"``, ``"callback"``, or the name of a signal.
+    """
 
     sweep: int
     seconds: float
     interrupted: bool
+    stopped: str = "n_iter"
 
 
 def sweep_chains(sampler: Sampler, chains: list[Chain], sweep: int, seed: int, executor: Executor) -> None:
@@ -102,6 +112,45 @@ def sweep_chains(sampler: Sampler, chains: list[Chain], sweep: int, seed: int, e
         sampler.learn(chain, sweep)
 
 
+class _Kept:
+    """A state of the chains that a fit can go back to when a sweep is abandoned.
+
+    Sweeps that end soon after a signal are waited for. Others are kept track of: at most every few seconds, so that
+    it costs next to nothing.
+    """
+
+    def __init__(self, sampler: Sampler, seed: int) -> None:
+        self._sampler, self._seed, self._time = sampler, seed, 0.0
+        self.state: tuple[dict[str, Any], dict[str, NDArray[Any]]] | None = None
+
+    def keep(self, chains: list[Chain], sweep: int, last: float) -> bool:
+        """Note the state after ``sweep`` if the next sweep may take long; whether that one may be abandoned.
+
+        ``last`` is how long the last one took. Before the first there is nothing to lose.
+        """
+        if last <= PATIENCE and not getattr(self._sampler, "is_long", _never)(sweep + 1):
+            self.state = None
+            return False
+        due = self.state is None or last <= PATIENCE or time.monotonic() - self._time > _BETWEEN_STATES
+        if sweep > 0 and due:
+            self.state = saved_progress(self._sampler, chains, sweep, self._seed)
+            self._time = time.monotonic()
+        return True
+
+    def restore(self, chains: list[Chain], interruption: Interruption) -> int:
+        """Put the chains back to the noted state, as new objects: abandoned work may still change the old ones."""
+        if self.state is None:
+            interruption.give_up("the first sweep was done")
+        progress, arrays = self.state
+        restore = self._sampler.restore
+        chains[:] = [restore(c.index, chain_arrays(arrays, c.index), progress["traces"][c.index]) for c in chains]
+        return int(progress["sweep"])
+
+
+def _never(sweep: int) -> bool:
+    return False
+
+
 def run(
     sampler: Sampler,
     chains: list[Chain],
@@ -114,30 +163,43 @@ def run(
 ) -> Outcome:
     """Run all chains from sweep ``done`` to ``schedule.n_iter``.
 
-    Ctrl-C ends after the sweep in progress, with the chains whole; a second one ends at once. A callback that returns
-    a true value ends the run too.
+    Ctrl-C or SIGTERM ends after the sweep in progress, with the chains whole; where that would take more than a second
+    the sweep is abandoned, and ``chains`` are as after one of the last sweeps before it. A second signal ends at once.
+    A callback that returns a true value ends the run too.
     """
     progress = progress or Silent()
     start = time.perf_counter()
-    sweep = done
-    stop = False
+    sweep, stop = done, False
     with interruptible() as interrupted:
+        pace, kept = Pace(interrupted), _Kept(sampler, schedule.seed)
         try:
             while sweep < schedule.n_iter and not stop and not interrupted.is_set():
-                before = time.perf_counter()
-                sweep_chains(sampler, chains, sweep + 1, schedule.seed, executor)
+                before, may_abandon = time.perf_counter(), kept.keep(chains, sweep, pace.seconds)
+                work = partial(_sweep, sampler, list(chains), sweep + 1, schedule, executor)
+                try:
+                    joint = pace.run(work, may_abandon)
+                except Abandoned:
+                    sweep = kept.restore(chains, interrupted)
+                    break
                 sweep += 1
                 speed = sampler.n_tokens * len(chains) / max(time.perf_counter() - before, 1e-9)
-                joint = _evaluate(sampler, chains, sweep, schedule)
                 info = SweepInfo(sweep, schedule.n_iter, joint, speed, time.perf_counter() - start)
                 progress.update(info)
                 stop = bool(callback(info)) if callback is not None else False
-                ending = sweep == schedule.n_iter or stop or interrupted.is_set()
-                if checkpoint is not None and (ending or checkpoint.due(sweep)):
+                if checkpoint is not None and sweep < schedule.n_iter and not stop and checkpoint.due(sweep):
                     checkpoint.write(sweep, *saved_progress(sampler, chains, sweep, schedule.seed))
         finally:
             progress.close()
-    return Outcome(sweep, time.perf_counter() - start, interrupted.is_set())
+        if checkpoint is not None and sweep > done:
+            checkpoint.write(sweep, *saved_progress(sampler, chains, sweep, schedule.seed))
+    reason = interrupted.reason or ("callback" if stop else "n_iter")
+    return Outcome(sweep, time.perf_counter() - start, interrupted.is_set(), reason)
+
+
+def _sweep(sampler: Sampler, chains: list[Chain], sweep: int, schedule: Schedule, executor: Executor) -> float | None:
+    """One sweep of every chain and, if due, the log joint per token after it."""
+    sweep_chains(sampler, chains, sweep, schedule.seed, executor)
+    return _evaluate(sampler, chains, sweep, schedule)
 
 
 def _evaluate(sampler: Sampler, chains: list[Chain], sweep: int, schedule: Schedule) -> float | None:
@@ -162,24 +224,3 @@ def chain_arrays(arrays: dict[str, NDArray[Any]], index: int) -> dict[str, NDArr
     """One chain's arrays out of a checkpoint's."""
     prefix = f"chain{index}_"
     return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
-
-
-@contextmanager
-def interruptible() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C into a flag; outside the main thread, or where it is ignored, it is somebody else's."""
-    flag = threading.Event()
-    in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None):
-        yield flag
-        return
-
-    def handle(signum: int, frame: Any) -> None:
-        if flag.is_set():
-            raise KeyboardInterrupt
-        flag.set()
-
-    previous = signal.signal(signal.SIGINT, handle)
-    try:
-        yield flag
-    finally:
-        signal.signal(signal.SIGINT, previous)

@@ -15,6 +15,7 @@ from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.chains import diagnose, trace_frame
 from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.executors import open_executor, resolve_jobs
+from topoi.engine.interruption import Interruption, interruptible
 from topoi.engine.loop import Chain, Outcome, Schedule, chain_arrays, run, saved_progress
 from topoi.engine.progress import SweepInfo, open_progress
 from topoi.engine.shards import resolve_shards
@@ -53,6 +54,12 @@ class GibbsModel(FittedModel):
         """Set the learned attributes from ``_settled``."""
 
     def _fit_corpus(self, corpus: Corpus, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+        with interruptible() as interruption:
+            return self._fit_interruptibly(corpus, callback, interruption)
+
+    def _fit_interruptibly(
+        self, corpus: Corpus, callback: Callable[[SweepInfo], Any] | None, interruption: Interruption
+    ) -> Self:
         n_iter = whole_number("n_iter", self.n_iter, 0)
         n_chains = whole_number("n_chains", self.n_chains)
         seed = resolve_seed(self.random_state)
@@ -76,10 +83,14 @@ class GibbsModel(FittedModel):
                 )
             try:
                 chains = _restore(sampler, n_chains, arrays, progress["traces"])
-            except (KeyError, TypeError, ValueError, IndexError) as error:
+                if isinstance(sampler, SparseScheme):
+                    sampler.check_growth(chains, done)
+            except (KeyError, TypeError, ValueError, IndexError, OverflowError, ModelError) as error:
                 raise StoreError(f"checkpoint {self.checkpoint} is damaged ({error}); remove it") from error
         schedule = Schedule(n_iter, seed, self.evaluate_every)
         outcome, settled = self._run(sampler, chains, schedule, done, store, callback)
+        if outcome.interrupted and outcome.sweep == 0 and not self._begun(sampler):
+            interruption.give_up("the first sweep was done")
         # Nothing of an earlier fit is touched before here: a fit that fails leaves it whole.
         self.corpus_, self._sampler, self._seed = corpus, sampler, seed
         self._chains, self._settled = chains, settled
@@ -87,6 +98,10 @@ class GibbsModel(FittedModel):
         self._seconds = 0.0
         self._finish(outcome, done)
         return self
+
+    def _begun(self, sampler: Any) -> bool:
+        """Whether a chain before its first sweep is of use already; a random start is not."""
+        return False
 
     def _identity(self, corpus: Corpus, n_shards: int) -> dict[str, Any]:
         """What must agree for a checkpoint to be continued."""
@@ -108,11 +123,13 @@ class GibbsModel(FittedModel):
         n_tasks = sum(len(chain.shards) for chain in chains)
         exact = n_tasks == len(chains) and getattr(sampler, "exact", True)
         title = f"{type(self).__name__}{'' if exact else ', approximate'}"
-        with open_executor(resolve_jobs(self.n_jobs), n_tasks) as executor:
+        jobs = resolve_jobs(self.n_jobs)
+        with open_executor(jobs, n_tasks) as executor:
             bar = open_progress(self.progress, title, schedule.n_iter, done)
             outcome = run(sampler, chains, schedule, executor, done, store, bar, callback)
-            if not isinstance(sampler, SparseScheme):
-                return outcome, chains
+        if not isinstance(sampler, SparseScheme):
+            return outcome, chains
+        with open_executor(jobs, n_tasks) as executor:  # the other's threads may still be at work that was abandoned
             return outcome, sampler.settled(chains, outcome.sweep, schedule.seed, executor)
 
     def _finish(self, outcome: Outcome, done: int) -> None:
@@ -128,6 +145,7 @@ class GibbsModel(FittedModel):
             "n_shards": n_shards,
             "exact": n_shards == 1 and getattr(self._sampler, "exact", True),
             "interrupted": outcome.interrupted,
+            "stopped": outcome.stopped,
             "seconds": self._seconds,
             "tokens_per_second": work / outcome.seconds if outcome.seconds > 0 and work else None,
         }

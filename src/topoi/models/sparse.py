@@ -152,10 +152,6 @@ class SparseScheme(Sampler):
     sparse: Any
     n_docs: int
 
-    def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
-        """The chain that ``to_arrays`` described."""
-        raise NotImplementedError  # abstract: each family's own
-
     @property
     def exact(self) -> bool:
         """Whether every sweep draws from the exact conditional."""
@@ -227,14 +223,22 @@ class SparseScheme(Sampler):
         """The state that ``_growing`` described, checked."""
         order, n_in = arrays.get("order"), None
         if order is not None:
-            n_in = int(arrays["n_in"][0])
-            if not np.array_equal(np.sort(order), np.arange(self.n_docs)) or not 0 <= n_in <= self.n_docs:
+            whole = order.dtype == np.uint32 and arrays["n_in"].dtype.kind == "i" and arrays["n_in"].shape == (1,)
+            n_in = int(arrays["n_in"].flat[0]) if whole else -1
+            fits = np.array_equal(np.sort(order), np.arange(self.n_docs)) and 0 <= n_in <= self.n_docs
+            if self.sparse is not True or not fits:
                 raise ModelError("the saved order of documents does not fit this corpus")
-            order = order.astype(np.uint32)
         state = self._new_state(n_shards, order, n_in)
         if state is not None and "paths_per_token" in arrays:
             state.paths_per_token = float(arrays["paths_per_token"][0])
         return state
+
+    def check_growth(self, chains: list[Chain], sweep: int) -> None:
+        """Refuse chains from a file whose documents are not those that are in after ``sweep``."""
+        expected = documents_in(self.n_docs, sweep) if self.sparse is True else self.n_docs
+        for chain in chains:
+            if chain.sparse is not None and chain.sparse.n_in != expected:
+                raise ModelError(f"{chain.sparse.n_in:,} documents are in, not {expected:,} as after sweep {sweep}")
 
     def notes(self, chains: list[Chain]) -> dict[str, Any]:
         """For ``fit_info_``: the mean number of paths that a token's draw considered in the last pruned sweep.

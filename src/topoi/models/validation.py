@@ -49,6 +49,23 @@ def positive_vector(name: str, value: Any, n: int, what: str) -> NDArray[np.floa
     return values
 
 
+def fits_kernels(values: NDArray[Any], n: int) -> bool:
+    """Whether an array from a file is ``n`` numbers that can be a prior: kernels that draw by them check nothing.
+
+    Zero, infinity or NaN, also after rounding to float32, could make a draw run for ever or out of bounds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.validation import fits_kernels
+    >>> fits_kernels(np.array([0.1, 2.0]), 2), fits_kernels(np.array([0.1, np.inf]), 2)
+    (True, False)
+    """
+    if values.shape != (n,) or values.dtype.kind != "f":
+        return False
+    return bool(((values >= np.finfo(np.float32).tiny) & (values <= 1e30)).all())
+
+
 def choice(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
     """The setting, if it is one of the allowed values."""
     if not any(value is a or (type(value) is type(a) and value == a) for a in allowed):

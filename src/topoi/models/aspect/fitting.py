@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.engine.loop import interruptible
+from topoi.engine.interruption import interruptible
 from topoi.engine.progress import SweepInfo, open_progress
 from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.inference import Inferred

@@ -23,6 +23,7 @@ from topoi.models import limits
 from topoi.models.author_topic import kernels, plain, word_major
 from topoi.models.author_topic.sparse_shard import SparseShard
 from topoi.models.sparse import SparseScheme, chosen_documents, shuffled
+from topoi.models.validation import fits_kernels
 
 _LARGEST_UINT16 = 2**16 - 1
 
@@ -263,7 +264,7 @@ class AuthorTopicSampler(SparseScheme):
         if (slot >= np.repeat(np.diff(self.lists.start), np.diff(self._corpus.doc_start))).any():
             raise ModelError("the saved assignments name authors that this corpus does not have")
         alpha, beta = arrays["alpha"], arrays["beta"]
-        if alpha.shape != (self.n_topics,) or beta.shape != (self.n_words,) or not min(alpha.min(), beta.min()) > 0:
+        if not (fits_kernels(alpha, self.n_topics) and fits_kernels(beta, self.n_words)):
             raise ModelError("the saved priors do not fit this corpus")
         chain = self._new_chain(index, alpha, beta)
         chain.sparse = self._restore_state(arrays, len(chain.shards))

@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
 from topoi.engine.executors import open_executor
-from topoi.engine.loop import interruptible
+from topoi.engine.interruption import interruptible
 from topoi.engine.progress import SweepInfo, open_progress
 from topoi.models.bags import Bags
 from topoi.models.features import folding

@@ -24,6 +24,7 @@ from topoi.models.pachinko.learning import learn_alpha
 from topoi.models.pachinko.plain import Paths
 from topoi.models.ranges import document_range
 from topoi.models.sparse import SparseScheme, chosen_documents, shuffled
+from topoi.models.validation import fits_kernels
 
 
 def make_priors(graph: Graph, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Priors:
@@ -120,7 +121,7 @@ class PachinkoSampler(SparseScheme):
             raise ModelError("the saved paths do not fit this corpus")
         if (path >= self.graph.n_paths[self.graph.topic_node[topic]]).any():
             raise ModelError("the saved paths are not in this graph")
-        if alpha.shape != self._alpha.shape or beta.shape != (self.n_words,) or not min(alpha.min(), beta.min()) > 0:
+        if not (fits_kernels(alpha, len(self._alpha)) and fits_kernels(beta, self.n_words)):
             raise ModelError("the saved priors do not fit this corpus and graph")
         chain = self._new_chain(index, alpha, beta)
         chain.sparse = self._restore_state(arrays, len(chain.shards))
