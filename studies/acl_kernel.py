@@ -61,7 +61,7 @@ def regression(data: Parts, features: list[str], width: Any, variance: Any, seed
     """A regression by 400 sweeps."""
     return topoi.DirichletMultinomialRegression(
         N_TOPICS, features=features, width=width, variance=variance, n_iter=400, n_warmup=100, random_state=seed,
-        progress=False,
+        learning="optimise", progress=False,
     ).fit(data.train)  # fmt: skip
 
 

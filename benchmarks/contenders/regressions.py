@@ -86,6 +86,7 @@ class TopoiRegression(Regression):
             beta=problem.beta,
             n_warmup=WARM_UP,
             learn_every=LEARN_EVERY,
+            learning="optimise",  # as the others do
             random_state=problem.seed,
             n_shards=problem.n_threads,
             n_jobs=problem.n_threads,

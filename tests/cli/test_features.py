@@ -353,7 +353,7 @@ def test_coefficients_are_the_librarys(topoi, files) -> None:
 def test_people_see_the_surest_effects_first(topoi, files) -> None:
     run = topoi("coefficients", files["dmr"], "-n", 2)
     lines = run.out.splitlines()
-    assert run.code == 0 and len(lines) == 3 * 3 + 1 and "too small: fit with --refit" in lines[-1]
+    assert run.code == 0 and len(lines) == 3 * 3 + 1 and "too small where topics overlap" in lines[-1]
     assert "±" in lines[1] and max(map(len, lines[:-1])) <= 80
 
 

@@ -41,3 +41,20 @@ def matching(model):
         [[sum(row[words[f"w{10 * t + j}"]] for j in range(10)) for row in model.topic_word_] for t in range(3)]
     )
     return mass.argmax(axis=1)
+
+
+def overlapping_corpus(seed, n_topics=3, n_docs=200, doc_length=60, overlap=0.5, n_own=10):
+    """Topics that share words, and coefficients from the default prior; with coefficients and topics."""
+    rng = np.random.default_rng(seed)
+    own = np.kron(np.eye(n_topics), np.full((1, n_own), 1.0 / n_own))
+    topic_word = ((1 - overlap) * own + overlap / own.shape[1]) * rng.gamma(1.0, size=own.shape)
+    topic_word /= topic_word.sum(axis=1, keepdims=True)
+    coefficients = np.sqrt(0.5) * rng.standard_normal((n_topics, 5))
+    coefficients[:, 0] = np.log(0.3) + 0.3 * rng.standard_normal(n_topics)
+    venue, number = rng.integers(0, 3, n_docs), rng.standard_normal(n_docs)
+    number = (number - number.mean()) / number.std()
+    design = np.column_stack([np.ones(n_docs), np.eye(3)[venue], number])
+    alpha = np.maximum(np.exp(design @ coefficients.T), 1e-3)
+    columns = {"venue": [VENUES[v] for v in venue], "size": number.tolist()}
+    corpus, _ = corpus_of(alpha, topic_word, doc_length, rng, **columns)
+    return corpus, coefficients, topic_word

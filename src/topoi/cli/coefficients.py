@@ -42,12 +42,12 @@ def coefficients(
         frame = frame[frame["topic"] == topic]
     if feature is not None:
         frame = of_feature(frame, feature, model.design_.names)
-    refitted = bool(model.fit_info_["refitted"])
+    drawn = model.coefficients_are_drawn_
     words = faces_by_topic(view, 8)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         draw_coefficients(rows, words, n, screen)
-        note = "" if refitted else "; after a joint fit they are too small: fit with --refit"
+        note = "" if drawn else "; given the topics: too small where topics overlap, for want of draws"
         screen.print(f"log alpha, with standard errors{note}", style="dim", soft_wrap=True)
 
     print_frame(frame.reset_index(drop=True), as_json=as_json, as_csv=as_csv, render=render)

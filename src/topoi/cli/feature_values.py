@@ -180,19 +180,12 @@ def _cells(values: Any, column: Any) -> list[Any]:
 
 
 def notes(frame: pd.DataFrame, columns: Sequence[Any], given: bool) -> list[str]:
-    """What a reader should know: features left open, numbers out of range; ``predict`` itself warns of names."""
-    from topoi.models.features.columns import as_numbers, is_missing
+    """Features left open; ``predict`` itself warns of unknown names and of numbers out of range."""
+    from topoi.models.features.columns import is_missing
 
     found = []
     for column in columns:
-        values = frame[column.name].tolist()
-        if given and all(is_missing(value) for value in values):
+        if given and all(is_missing(value) for value in frame[column.name].tolist()):
             open_to = "its mean" if column.kind == "number" else "somebody or something new"
             found.append(f"{column.name} is not given: taken as {open_to}")
-        elif column.kind == "number":
-            numbers = as_numbers(column.name, values, column.date)
-            outside = [value for value in numbers if value < column.low or value > column.high]
-            if outside:
-                span = f"{column.low:g} to {column.high:g}"
-                found.append(f"{column.name} {outside[0]:g} is outside the documents' range, {span}: an extrapolation")
     return found

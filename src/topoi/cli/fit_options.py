@@ -199,7 +199,10 @@ Width = Annotated[
 Variance = Annotated[
     str | None, _model("--variance", metavar="X|cv", help="Prior variance of coefficients (dmr).  [default: 0.5]")
 ]
-Refit = Annotated[bool, _model("--refit", help="Fit coefficients once more in the end, for honest bands (dmr).")]
+Refit = Annotated[
+    bool,
+    _model("--refit", help="Fit coefficients once more in the end, to topics that metadata did not shape (dmr)."),
+]
 Alpha = Annotated[
     float | None, _model("--alpha", metavar="X", help="Prior weight of each topic.  [default: 50 / topics; dmr 0.1]")
 ]

@@ -26,7 +26,8 @@ _BETWEEN_STATES = 10.0
 class Chain:
     """One chain between two sweeps: shared counts and priors, each shard's own state, and the trace.
 
-    ``sweep`` is the last sweep that was begun since the chain was made; ``sparse`` what a sparse scheme keeps;
+    ``sweep`` is the last sweep that was begun since the chain was made, ``seed`` names its streams, for what is drawn
+    between sweeps; ``sparse`` what a sparse scheme keeps;
     ``merge`` what ends a sweep over several shards where differences of counts cannot be summed.
     """
 
@@ -37,6 +38,7 @@ class Chain:
     trace: list[tuple[int, float]] = field(default_factory=list)
     merger: Merger | None = None
     sweep: int = 0
+    seed: int = 0
     sparse: Any = None
     merge: Callable[[], None] | None = None
 
@@ -92,7 +94,7 @@ class Outcome:
 def sweep_chains(sampler: Sampler, chains: list[Chain], sweep: int, seed: int, executor: Executor) -> None:
     """One sweep of every chain; every (chain, shard) is a task with a random stream of its own."""
     for chain in chains:
-        chain.sweep = sweep
+        chain.sweep, chain.seed = sweep, seed
         if len(chain.shards) > 1:
             chain.merger = chain.merger or Merger(chain.counts, chain.merge)
             chain.merger.begin()

@@ -196,6 +196,11 @@ def from_plain(plain: dict[str, Any]) -> Column:
     return column
 
 
+def is_somebody(name: str) -> bool:
+    """Whether a name stands for nobody in particular (with a quote or more if a document has that very name)."""
+    return name.rstrip("'") == SOMEBODY
+
+
 def as_numbers(name: str, values: Sequence[Any], date: bool) -> NDArray[np.float64]:
     """Values as floats, missing ones as NaN.
 

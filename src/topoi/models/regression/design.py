@@ -13,9 +13,10 @@ from scipy.sparse import csr_matrix, hstack
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
-from topoi.models.features.columns import Names, Number, as_names, as_numbers, as_plain, from_plain
+from topoi.models.features.columns import Names, Number, as_names, as_numbers, as_plain, from_plain, is_somebody
 from topoi.models.features.table import as_source, kind_of, values_of, wanted
 
+Array = NDArray[np.float64]
 AUTO_PARTS, _MOST_BUMPS = 10.0, 1000
 # Into how many parts the range may be cut where that is chosen by cross-validation.
 PARTS = (2.5, 5.0, 10.0, 20.0, 40.0)
@@ -63,6 +64,24 @@ class Term:
             dense = np.exp(-0.5 * ((found[:, None] - self.centres) / self.width) ** 2)
             dense[dense < 1e-6] = 0.0
         return csr_matrix(np.nan_to_num(dense))
+
+    def unseen(self, source: Any) -> Array:
+        """What the training documents do not tell of some others: in units of the prior variance, one per document.
+
+        A name that none of them has is as uncertain as its coefficient before any data. Bumps that go on beyond the
+        range amount to a Gaussian process with covariance √π exp(−(x − y)² / 4 width²); what its value at the end of
+        the range leaves open at a distance is √π (1 − exp(−distance² / 2 width²)).
+        """
+        values = values_of(source, self.name)
+        if isinstance(self.column, Names):
+            known = set(self.column.levels)
+            rows = as_names(values, self.column.single)
+            return np.array([sum(each not in known and not is_somebody(each) for each in row) for row in rows], float)
+        found = np.nan_to_num(as_numbers(self.name, values, self.column.date), nan=self.column.mean)
+        if self.width is None:  # a straight line: its slope's error grows with the distance
+            return np.zeros(len(found))
+        away = np.maximum(np.maximum(self.column.low - found, found - self.column.high), 0.0) / self.width
+        return np.asarray(-np.sqrt(np.pi) * np.expm1(-0.5 * away**2))
 
     @staticmethod
     def _indicators(column: Names, values: Any) -> csr_matrix:
@@ -127,6 +146,12 @@ class Design:
         found = hstack([csr_matrix(np.ones((n, 1))), *(term.columns(frame) for term in self.terms)], format="csr")
         found.sort_indices()
         return csr_matrix((found.data.astype(np.float32).astype(np.float64), found.indices, found.indptr), found.shape)
+
+    def unseen(self, source: Any) -> Array:
+        """The prior variances that new documents have beyond what their columns say (see ``Term.unseen``)."""
+        frame = as_source(source)
+        n = frame.n_docs if isinstance(frame, Corpus) else len(frame)
+        return sum((term.unseen(frame) for term in self.terms), np.zeros(n))
 
     def to_plain(self) -> list[dict[str, Any]]:
         """As JSON can hold it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -27,7 +28,7 @@ from topoi.models.regression.state import Plan, RegressionSampler, checked_varia
 from topoi.models.tables import Tables
 from topoi.models.texts import corpus_with
 from topoi.models.topic_rows import topic_tables
-from topoi.models.validation import positive_vector, resolve_seed, whole_number
+from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
 Array = NDArray[np.float64]
 # Before these, counts of topics say little.
@@ -38,7 +39,8 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
     """LDA in which a document's alpha is a log-linear function of its metadata (Mimno and McCallum 2008).
 
     alpha[d, k] = exp(x_d · λ_k): topics that an author, a year or a venue makes more likely. Topics by exact collapsed
-    Gibbs sampling; the coefficients λ, with a Gaussian prior, by L-BFGS on the counts of topics every few sweeps.
+    Gibbs sampling; the coefficients λ, with a Gaussian prior, are sampled too, every few sweeps, by Hamiltonian Monte
+    Carlo on the counts of topics, so that intervals know how uncertain the topics are.
 
     Parameters
     ----------
@@ -64,6 +66,9 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         Gibbs sweeps.
     n_warmup, learn_every : int
         Sweeps before coefficients are learned, and between steps of learning.
+    learning : {"sample", "optimise"}
+        Draw coefficients from their posterior, or, as the paper does, maximise it by L-BFGS: their errors, taken from
+        the curvature given the topics, are too small where topics overlap.
     n_chains, n_jobs, n_shards, random_state, evaluate_every, checkpoint, checkpoint_every, progress
         As in ``AuthorTopicModel``.
 
@@ -72,7 +77,9 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
     topic_word_, doc_topic_ : ndarray
         Rows are probabilities. Documents' shares are smoothed by their own alpha.
     coefficients_ : ndarray
-        λ of the first chain, topics × columns of the design; ``coefficients()`` names them.
+        λ of the first chain, topics × columns of the design; ``coefficients()`` names them. The mean of the draws.
+    coefficient_draws_ : ndarray
+        Draws × topics × columns, from the second half of the first chain: intervals of any difference or product.
     alpha_ : ndarray
         Mean alpha of the training documents, per topic.
     design_ : Design
@@ -108,6 +115,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         n_iter: int = 500,
         n_warmup: int = 50,
         learn_every: int = 10,
+        learning: str = "sample",
         n_chains: int = 1,
         n_jobs: int | None = 1,
         n_shards: int | str = "auto",
@@ -127,6 +135,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         self.n_iter = n_iter
         self.n_warmup = n_warmup
         self.learn_every = learn_every
+        self.learning = learning
         self.n_chains = n_chains
         self.n_jobs = n_jobs
         self.n_shards = n_shards
@@ -177,7 +186,8 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         else:
             design = self._learned_design(corpus, alpha, beta, spread, variance)
             matrix = design.matrix(corpus)
-        plan = Plan(prior_mean(alpha, matrix.shape[1]), variance, spread, self.n_warmup, self.learn_every)
+        drawn = choice("learning", self.learning, ("sample", "optimise")) == "sample"
+        plan = Plan(prior_mean(alpha, matrix.shape[1]), variance, spread, self.n_warmup, self.learn_every, drawn)
         sampler = RegressionSampler(corpus, matrix, plan, beta, n_shards)
         sampler.terms = design
         return sampler
@@ -198,11 +208,12 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         return designs[best_design([design.matrix(corpus) for design in designs], cells, prior, variances)]
 
     def _freeze(self) -> None:
-        self.design_, self._spread = self._sampler.terms, None
+        self.design_, self._known_spread = self._sampler.terms, None
         self.chains_ = []
         for chain in self._chains:
             _, assignments = self._sampler.whole(chain)
-            self.chains_.append(RegressionPosterior(chain, assignments, self.corpus_.doc_start))
+            settled = replace(chain, priors=self._sampler.summary(chain))
+            self.chains_.append(RegressionPosterior(settled, assignments, self.corpus_.doc_start))
         self.authors_ = np.zeros(0, object)
         first = self._chains[0].priors
         self.fit_info_ |= {
@@ -210,6 +221,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
             "widths": {term.name: term.width for term in self.design_.terms if term.width is not None},
             "n_columns": len(self.design_.labels),
             "refitted": bool(len(first.frozen)),
+            "n_draws": len(self.coefficient_draws_),
         }
 
     @property
@@ -229,8 +241,13 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
 
     @property
     def coefficients_(self) -> Array:
-        """The coefficients, topics × columns of the design (first chain)."""
+        """The coefficients, topics × columns of the design (first chain): the mean of ``coefficient_draws_``."""
         return self._first.coefficients.copy()
+
+    @property
+    def coefficient_draws_(self) -> Array:
+        """Draws of the coefficients from their posterior, draws × topics × columns (second half of the first chain)."""
+        return self._first.priors.draws.settled()  # type: ignore[no-any-return]
 
     def simulate(self, features: Any, doc_length: float = 100, random_state: Any = None) -> Corpus:
         """Draw a corpus of documents with given metadata from the model's generative story.

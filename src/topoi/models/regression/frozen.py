@@ -1,4 +1,4 @@
-"""Counts of topics that the metadata have not shaped, for coefficients that are honest about what they know."""
+"""Counts of topics that the metadata have not shaped: for choosing settings, and for ``refit``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import Executor
 from topoi.engine.loop import Chain, sweep_chains
 from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet
+from topoi.models.regression.draws import Draws
 from topoi.models.regression.likelihood import TopicCells
 from topoi.models.regression.state import Plan, RegressionSampler
 
@@ -30,7 +31,9 @@ def frozen_topics(
     same = csr_matrix(np.ones((sampler.n_docs, 1)))
     plan = Plan(np.zeros((sampler.n_topics, 1)), 1.0, 1.0, never, 1)
     twin = RegressionSampler(corpus, same, plan, beta, len(chain.shards))
+    none = Draws.none(plan.mean.shape)
     arrays = sampler.to_arrays(chain) | {"coefficients": plan.mean, "frozen": np.zeros(0, np.uint16)}
+    arrays |= {"draws": none.values, "drawn_at": none.sweeps}
     copy = twin.restore(chain.index, arrays, [])
     alpha = np.asarray(chain.priors.alpha[: sampler.n_topics], np.float64)
     for sweep in sweeps:

@@ -7,12 +7,13 @@ zero cost nothing but the exponential.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from topoi.kernels.jit import inlined, lean
 from topoi.kernels.special import digamma
@@ -39,6 +40,16 @@ class Gaussian(NamedTuple):
 
     mean: Array
     variance: Array
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()  # looks through all that is loaded, which takes milliseconds
+
+
+def one_thread() -> Any:
+    """A context in which BLAS keeps to one thread, so that sums have one order and results are always the same."""
+    return _libraries().limit(limits=1, user_api="blas")
 
 
 def alpha_rows(design: Any, coefficients: Array) -> Array:
@@ -102,7 +113,7 @@ def maximise(design: Any, cells: TopicCells, start: Array, prior: Gaussian, max_
         value, gradient = objective(design, cells, x.reshape(start.shape), prior)
         return -value, -gradient.ravel()
 
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_thread():
         options: Any = {"maxiter": max_steps, "maxfun": 2 * max_steps + 20}
         found: Any = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x, np.float64).reshape(start.shape)
@@ -164,7 +175,7 @@ def _weighted(design: Any, weight: Array) -> Array:
 
 
 def _inverse(matrix: Array, prior: Gaussian) -> Array:
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_thread():
         values, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
         return np.asarray((vectors / np.maximum(values, 1.0 / prior.variance.max())) @ vectors.T)
 

@@ -19,7 +19,9 @@ from topoi.models.features.table import as_source
 from topoi.models.features.unknown import warn_unknown
 from topoi.models.kernel_topic.laplace_bridge import root, softmax_points
 from topoi.models.regression.design import Design
-from topoi.models.regression.likelihood import alpha_rows, covariance, linear_covariance, standard_errors
+from topoi.models.regression.draws import FEW_DRAWS
+from topoi.models.regression.likelihood import alpha_rows, covariance
+from topoi.models.regression.spread import CurvatureSpread, DrawnSpread, Spread
 
 Array = NDArray[np.float64]
 _DRAWS, _ROWS_AT_ONCE = 1000, 256
@@ -58,30 +60,41 @@ class RegressionPredictions(MetadataPredictions):
         mean = alpha / alpha.sum(axis=1, keepdims=True)
         return Belief(topic_word, lambda rows: mean[rows], lambda bags: self._folded(bags, topic_word, alpha))
 
-    def _covariance(self) -> Array:
-        """That of the first chain's coefficients; made when first asked for."""
+    def _spread(self) -> Spread:
+        """How uncertain the first chain's coefficients are; made when first asked for."""
         check_is_fitted(self, "n_iter_")
-        if self._spread is None:
-            chain = self._chains[0]
-            if np.isnan(chain.priors.variance):
+        if self._known_spread is None:
+            priors = self.chains_[0].priors
+            if np.isnan(priors.variance):
                 raise ModelError(
                     "nothing has been learned of the features yet: variance='cv' is chosen after "
                     f"{self.n_warmup} sweeps of warm-up, and {self.n_iter_} were run; resume(), or refit()"
                 )
-            prior = self._sampler.plan.prior(chain.priors.variance)
-            cells = self._sampler.fitted_cells(chain)
-            self._spread = covariance(self._sampler.design, cells, chain.priors.coefficients, prior)
-        return self._spread
+            draws = priors.draws.settled()
+            if len(draws) >= FEW_DRAWS:
+                self._known_spread = DrawnSpread(draws)
+            else:
+                sampler, prior = self._sampler, self._sampler.plan.prior(priors.variance)
+                cells = sampler.fitted_cells(self._chains[0])
+                self._known_spread = CurvatureSpread(covariance(sampler.design, cells, priors.coefficients, prior))
+        return self._known_spread
 
-    _spread: Array | None = None
+    _known_spread: Spread | None = None
+
+    @property
+    def coefficients_are_drawn_(self) -> bool:
+        """Whether errors and bands come from draws; if there are less than ten, from the curvature given the topics."""
+        return isinstance(self._spread(), DrawnSpread)
 
     def coefficients(self) -> pd.DataFrame:
         """The coefficients of the first chain: topic, feature, coefficient, standard_error, z.
 
         log alpha of a topic is the sum of its coefficients times the features' values: a coefficient of 0.7 for
-        ``party=Whig`` doubles the topic's alpha in Whig documents. Standard errors are those of the Gaussian
-        approximation at the mode (the inverse of the curvature), *given* the counts of topics: what is uncertain about
-        those is not in them. After a joint fit they are too small; see ``refit``.
+        ``party=Whig`` doubles the topic's alpha in Whig documents. Coefficient and standard error are mean and standard
+        deviation of ``coefficient_draws_``, sampled together with the topics: what is uncertain about topics is in
+        them. With ``learning="optimise"``, after a ``refit``, and after so few sweeps that there are less than ten
+        draws, they are the mode and its curvature *given* the counts of topics, and errors are too small where topics
+        overlap.
 
         Examples
         --------
@@ -92,10 +105,9 @@ class RegressionPredictions(MetadataPredictions):
         >>> list(frame.columns), frame["feature"].unique().tolist()
         (['topic', 'feature', 'coefficient', 'standard_error', 'z'], ['intercept', 'venue=A', 'venue=B'])
         """
-        spread = self._covariance()
+        error = self._spread().errors().ravel()
         found = self.chains_[0].coefficients
         n_topics, n_columns = found.shape
-        error = standard_errors(spread).ravel()
         return pd.DataFrame(
             {
                 "topic": np.repeat(np.arange(n_topics), n_columns),
@@ -112,13 +124,14 @@ class RegressionPredictions(MetadataPredictions):
         Parameters
         ----------
         features : DataFrame, mapping of columns, or Corpus
-            The features, one row per document. A name that no training document has, and a missing number, say
-            nothing; names are warned of, with those that resemble them.
+            The features, one row per document. A missing number says nothing. A name that no training document has,
+            and the curve of a date beyond the training range, are as uncertain as the prior has them; both are
+            warned of.
         level : float
             Each band holds this much probability, as much below as above.
         noise : bool
             Bands of the shares of a single new document, drawn from its Dirichlet; without noise those of the
-            Dirichlet's mean. Both allow for the coefficients' standard errors.
+            Dirichlet's mean. Both allow for what is uncertain about the coefficients.
 
         Returns
         -------
@@ -135,17 +148,18 @@ class RegressionPredictions(MetadataPredictions):
         (['row', 'venue', 'topic', 'mean', 'lower', 'upper'], True)
         """
         tail = checked_tail(level)
-        spread = self._covariance()
+        spread = self._spread()
         source = as_source(features)
         warn_unknown(self.feature_columns_, source)
         design = self.design_.matrix(source)
         alpha = alpha_rows(design, self.chains_[0].coefficients)
         found = np.empty((3, *alpha.shape))
         found[0] = alpha / alpha.sum(axis=1, keepdims=True)
+        unseen = self.chains_[0].priors.variance * self.design_.unseen(source)
         for first in range(0, len(alpha), _ROWS_AT_ONCE):
             rows = slice(first, first + _ROWS_AT_ONCE)
-            for d, here in enumerate(linear_covariance(design[rows], spread), first):
-                draws = _share_draws(np.log(alpha[d]), here, noise)
+            for d, here in enumerate(spread.of_logs(design[rows]), first):
+                draws = _share_draws(np.log(alpha[d]), here + unseen[d] * np.eye(len(here)), noise)
                 found[1:, d] = np.quantile(draws, (tail, 1.0 - tail), axis=0)
         return shares_frame(source, self.design_.names, found)
 

@@ -1,4 +1,4 @@
-"""Coefficients fitted again to counts of topics that the metadata have not shaped, and settings compared on them."""
+"""Coefficients given counts of topics that the metadata have not shaped, and settings compared on them."""
 
 from __future__ import annotations
 
@@ -41,9 +41,11 @@ class Refitting:
     def refit(self, n_iter: int = 50, variance: Any = None) -> Self:
         """Fit the coefficients once more, to counts of topics that the metadata have not shaped.
 
-        In a joint fit the coefficients pull a document's topics towards what its metadata suggest, and are then fitted
-        to these topics: they grow, and predictions are over-confident. Here every document's topics are sampled for
-        some sweeps under one alpha for all, and the coefficients fitted to the result. Topics stay as they are.
+        Every document's topics are sampled for some sweeps under one alpha for all, and the coefficients maximised
+        given the result: what a regression of the topics of a plain LDA on the metadata would say. Topics stay as they
+        are. It describes that sample of topics and is no better estimate of the coefficients: where topics overlap, it
+        is drawn towards zero (the topics were sampled as if metadata made no difference), and its errors, from the
+        curvature given the counts, leave out how uncertain topics are. For intervals keep the draws of the fit.
 
         Parameters
         ----------

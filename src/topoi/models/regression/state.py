@@ -14,14 +14,18 @@ from topoi.engine.loop import Chain
 from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.lanes import padded
+from topoi.kernels.random import new_stream
 from topoi.models.author_topic import kernels
 from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler, DocumentShard, make_priors
 from topoi.models.mixtures import count_topics
+from topoi.models.regression.draws import FEW_DRAWS, Draws, draw, metric_of
 from topoi.models.regression.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
 from topoi.models.regression.selection import best_variance
 
 Array = NDArray[np.float64]
 _STEPS_WITHIN = 20
+# The stream of coefficients, among those of a sweep's shards; shards are fewer.
+_STREAM = 2**62
 
 
 class RegressionPriors(NamedTuple):
@@ -29,6 +33,7 @@ class RegressionPriors(NamedTuple):
 
     ``variance`` is that of the coefficients but for the intercept's, NaN while it has not been chosen. ``frozen`` are
     the topics, token by token, to which the coefficients were fitted again; empty if they are the chain's own.
+    ``draws`` are coefficients of this chain, sampled together with its topics.
     """
 
     alpha: NDArray[np.float32]
@@ -39,6 +44,7 @@ class RegressionPriors(NamedTuple):
     coefficients: Array
     variance: float
     frozen: NDArray[np.uint16]
+    draws: Draws
 
     def of(self, row: NDArray[np.float32]) -> Priors:
         """The priors of a document with this alpha."""
@@ -59,9 +65,10 @@ class RegressedShard(DocumentShard):
 
 
 class Plan(NamedTuple):
-    """The coefficients' prior, and when they are learned: every so many sweeps after the warm-up.
+    """The coefficients' prior, when they are learned (every so many sweeps after the warm-up), and how.
 
     ``mean`` is the prior mean, topics × columns; the variance is NaN if it is to be chosen by cross-validation.
+    Coefficients are ``drawn`` from their posterior, or else maximise it.
     """
 
     mean: Array
@@ -69,6 +76,7 @@ class Plan(NamedTuple):
     intercept_variance: float
     n_warmup: int
     learn_every: int
+    drawn: bool = False
 
     def prior(self, variance: float) -> Gaussian:
         """The Gaussian, given the variance of all but the intercept."""
@@ -99,12 +107,16 @@ class RegressionSampler(AuthorTopicSampler):
         self.design, self.plan = design, plan
         self.terms: Any = None
 
-    def priors(self, coefficients: Array, beta: Array, variance: float, frozen: Any = ()) -> RegressionPriors:
+    def priors(
+        self, coefficients: Array, beta: Array, variance: float, frozen: Any = (), draws: Draws | None = None
+    ) -> RegressionPriors:
         """Priors in the form the kernels read, for all documents."""
         rows = np.zeros((self.n_docs, padded(self.n_topics)), np.float32)
         rows[:, : self.n_topics] = alpha_rows(self.design, coefficients)
         mean = rows[:, : self.n_topics].mean(axis=0, dtype=np.float64)
-        return RegressionPriors(*make_priors(mean, beta), rows, coefficients, variance, np.array(frozen, np.uint16))
+        draws = Draws.none(coefficients.shape) if draws is None else draws
+        frozen = np.array(frozen, np.uint16)
+        return RegressionPriors(*make_priors(mean, beta), rows, coefficients, variance, frozen, draws)
 
     def _new_chain(self, index: int, alpha: Array, beta: Array) -> Chain:
         chain = super()._new_chain(index, alpha, beta)
@@ -121,14 +133,22 @@ class RegressionSampler(AuthorTopicSampler):
         fits = frozen.dtype == np.uint16 and frozen.shape in ((0,), (self.n_tokens,))
         if not fits or int(frozen.max(initial=0)) >= self.n_topics:
             raise ModelError("the saved counts of topics do not fit this corpus")
+        none = Draws.none(coefficients.shape)
+        draws = Draws(arrays.get("draws", none.values), arrays.get("drawn_at", none.sweeps))
+        fits = draws.values.dtype == np.float32 and draws.sweeps.dtype == np.int64 and draws.sweeps.ndim == 1
+        if not fits or draws.values.shape != (len(draws.sweeps), *coefficients.shape):
+            raise ModelError("the saved draws of coefficients do not fit the features")
+        if not np.isfinite(draws.values).all():
+            raise ModelError("the saved draws of coefficients have values that are not finite")
         chain = super().restore(index, arrays, trace)
-        chain.priors = self.priors(coefficients, arrays["beta"], float(arrays["variance"][0]), frozen)
+        chain.priors = self.priors(coefficients, arrays["beta"], float(arrays["variance"][0]), frozen, draws)
         return chain
 
     def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
         """Assignments (two bytes per token), priors and coefficients."""
         own = {"coefficients": chain.priors.coefficients, "variance": np.array([chain.priors.variance])}
-        return super().to_arrays(chain) | own | {"frozen": chain.priors.frozen}
+        drawn = {"draws": chain.priors.draws.values, "drawn_at": chain.priors.draws.sweeps}
+        return super().to_arrays(chain) | own | drawn | {"frozen": chain.priors.frozen}
 
     def cells(self, topic: NDArray[np.uint16]) -> TopicCells:
         """The documents' counts of topics, from every token's topic."""
@@ -142,15 +162,42 @@ class RegressionSampler(AuthorTopicSampler):
         return self.cells(frozen if len(frozen) else self.whole(chain)[1].topic)
 
     def learn(self, chain: Chain, sweep: int) -> None:
-        """Raise the coefficients' posterior by a few steps of L-BFGS; choose their variance first, if asked."""
+        """Draw the coefficients, or raise their posterior by steps of L-BFGS; first choose their variance, if asked.
+
+        The first step always climbs: a trajectory from the prior mean would be a long way from where the mass is.
+        """
         if sweep < self.plan.n_warmup or sweep % self.plan.learn_every:
             return
-        cells, variance = self.cells(self.whole(chain)[1].topic), chain.priors.variance
+        priors, cells = chain.priors, self.cells(self.whole(chain)[1].topic)
+        variance, beta = priors.variance, priors.beta.astype(np.float64)
         if np.isnan(variance):
             # Until now nothing but words and an intercept have shaped the counts: they are fair judges.
             variance = best_variance(self.design, cells, self.plan.prior)
-        found = maximise(self.design, cells, chain.priors.coefficients, self.plan.prior(variance), _STEPS_WITHIN)
-        chain.priors = self.priors(found, chain.priors.beta.astype(np.float64), variance)
+        prior, draws = self.plan.prior(variance), priors.draws
+        if not self.plan.drawn or np.array_equal(priors.coefficients, self.plan.mean):
+            found = maximise(self.design, cells, priors.coefficients, prior, _STEPS_WITHIN)
+        else:
+            rng = np.random.default_rng(new_stream(chain.seed, chain.index, sweep, _STREAM))
+            metric = metric_of(self.design, cells, prior, rng)
+            found, _ = draw(self.design, cells, priors.coefficients, prior, metric, rng)
+            draws = draws.add(found, sweep)
+        chain.priors = self.priors(found, beta, variance, draws=draws)
+
+    def summary(self, chain: Chain) -> RegressionPriors:
+        """The chain's priors at the coefficients that speak for it: the mean of its draws.
+
+        Where draws are too few, the coefficients go on to the mode given the latest topics.
+        """
+        priors = chain.priors
+        draws = priors.draws.settled()
+        if not len(draws):
+            return priors
+        if len(draws) >= FEW_DRAWS:
+            point = draws.mean(axis=0)
+        else:
+            cells, prior = self.fitted_cells(chain), self.plan.prior(priors.variance)
+            point = maximise(self.design, cells, priors.coefficients, prior, _STEPS_WITHIN)
+        return self.priors(point, priors.beta.astype(np.float64), priors.variance, draws=priors.draws)
 
     def log_joint(self, chain: Chain) -> float:
         """log P(words, topics | coefficients, beta), topics' and documents' distributions integrated out."""

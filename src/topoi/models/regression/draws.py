@@ -1,0 +1,174 @@
+"""Draws of the coefficients from their posterior given the counts of topics, and which of a chain's draws are kept.
+
+Hamiltonian Monte Carlo (Neal 2011) on the density of ``likelihood.objective``. The metric, the curvature near the
+mode, is a function of the counts alone, never of the coefficients being replaced: together with the Gibbs draws of the
+topics each step leaves the joint posterior of topics and coefficients as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from topoi.models.regression.likelihood import (
+    Gaussian,
+    TopicCells,
+    alpha_rows,
+    curvature,
+    maximise,
+    objective,
+    one_thread,
+)
+
+Array = NDArray[np.float64]
+# From the prior mean so many steps of L-BFGS lead near enough to the mode for a metric.
+_STEPS_TO_METRIC = 20
+# Up to so many products a metric has a matrix for each topic; beyond, each coefficient a scale of its own.
+_MOST_PRODUCTS = 200_000_000
+# A trajectory is about a quarter turn of a standard Gaussian; its longest step, and the most of them.
+_QUARTER, _LONGEST_STEP, _MOST_LEAPS = 0.5 * math.pi, 1.2, 60
+# Trial trajectories from near the mode shorten the step until the log density is kept so well.
+_TRIALS, _TRIAL_LEAPS, _LARGEST_GAIN = 4, 8, 0.5
+# Of the whole chain between half and all of this many draws are kept, fewer if coefficients are very many.
+_MOST_DRAWS, _LEAST_KEPT, _MOST_NUMBERS = 400, 40, 4_000_000
+# Fewer than these say nothing of a spread.
+FEW_DRAWS = 10
+
+
+class Draws(NamedTuple):
+    """Coefficients drawn so far, draws × topics × columns (float32), and after which sweeps."""
+
+    values: NDArray[np.float32]
+    sweeps: NDArray[np.int64]
+
+    @classmethod
+    def none(cls, shape: tuple[int, ...]) -> Draws:
+        """No draws yet."""
+        return cls(np.zeros((0, *shape), np.float32), np.zeros(0, np.int64))
+
+    def add(self, coefficients: Array, sweep: int) -> Draws:
+        """One more, if it is due. When there are too many every other one goes, and the next come half as often.
+
+        What is kept depends on the sweeps alone, not on how long the chain is to be: one fit, or a shorter one resumed.
+        """
+        spacing = self.sweeps[1] - self.sweeps[0] if len(self.sweeps) > 1 else 1
+        if len(self.sweeps) and sweep - self.sweeps[-1] < spacing:
+            return self
+        values = np.concatenate((self.values, coefficients[None].astype(np.float32)))
+        sweeps = np.append(self.sweeps, np.int64(sweep))
+        if len(sweeps) < most_draws(coefficients.size):
+            return Draws(values, sweeps)
+        return Draws(values[1::2].copy(), sweeps[1::2].copy())
+
+    def settled(self) -> Array:
+        """The draws of the second half of the sweeps that have any."""
+        if not len(self.sweeps):
+            return self.values.astype(np.float64)
+        return self.values[2 * self.sweeps >= self.sweeps[0] + self.sweeps[-1]].astype(np.float64)
+
+
+def spread_factor(n_draws: int) -> float:
+    """By what the variance of some draws is raised: their mean is uncertain, and so is their variance.
+
+    (1 + 1/n) (n − 1) / (n − 3): the variance of Student's t, which a next draw would follow if they were independent.
+    """
+    return (1.0 + 1.0 / n_draws) * (n_draws - 1) / (n_draws - 3)
+
+
+def most_draws(size: int) -> int:
+    """How many draws of so many coefficients are too many; an even number."""
+    return 2 * (min(max(_MOST_NUMBERS // size, _LEAST_KEPT), _MOST_DRAWS) // 2)
+
+
+class Metric(NamedTuple):
+    """How a trajectory moves: its step, and a linear map from standard normals to coefficients.
+
+    The map is topics × columns × columns, or, one scale for each coefficient, topics × columns.
+    """
+
+    root: Array
+    step: float
+
+    def forth(self, x: Array) -> Array:
+        """Directions of coefficients from standard ones."""
+        return self.root * x if self.root.ndim == 2 else np.einsum("kij,kj->ki", self.root, x)
+
+    def back(self, gradient: Array) -> Array:
+        """The gradient by standard coordinates."""
+        return self.root * gradient if self.root.ndim == 2 else np.einsum("kij,ki->kj", self.root, gradient)
+
+
+def metric_of(design: Any, cells: TopicCells, prior: Gaussian, rng: np.random.Generator) -> Metric:
+    """Roots of the inverse curvature near the mode, topic by topic, and a step that is short enough there.
+
+    Of the counts, the prior and random numbers alone. Cost: about thirty gradients.
+    """
+    near = maximise(design, cells, prior.mean, prior, _STEPS_TO_METRIC)
+    metric = Metric(_root(design, cells, near, prior), _LONGEST_STEP * near.size**-0.25)
+    for _ in range(_TRIALS):
+        _, gain = _trajectory(design, cells, near, prior, metric, _TRIAL_LEAPS, rng)
+        if abs(gain) < _LARGEST_GAIN:
+            break
+        shorter = max((_LARGEST_GAIN / abs(gain)) ** (1 / 3), 0.25) if math.isfinite(gain) else 0.25
+        metric = metric._replace(step=0.9 * shorter * metric.step)
+    return metric
+
+
+def _root(design: Any, cells: TopicCells, near: Array, prior: Gaussian) -> Array:
+    alpha = alpha_rows(design, near)
+    own, shared = curvature(cells, alpha)
+    weight = np.maximum(own - shared[:, None] * alpha**2, 0.0)
+    n_docs, n_columns = design.shape
+    precision = 1.0 / prior.variance
+    if n_docs * n_columns**2 * weight.shape[1] > _MOST_PRODUCTS:
+        # No less than the curvature in any direction: columns of a document may all pull the same way.
+        size = abs(design)
+        bends = size.multiply(np.asarray(size.sum(axis=1))).T @ weight
+        return np.asarray(1.0 / np.sqrt(bends.T + precision))
+    dense = np.asarray(design.todense())
+    with one_thread():
+        bends = np.array([(dense * each[:, None]).T @ dense for each in weight.T]) + np.diag(precision)
+        return np.array([solve_triangular(each.T, np.eye(n_columns)) for each in np.linalg.cholesky(bends)])
+
+
+def draw(
+    design: Any, cells: TopicCells, start: Array, prior: Gaussian, metric: Metric, rng: np.random.Generator
+) -> tuple[Array, bool]:
+    """One Metropolis-corrected trajectory from ``start``, and whether its end was accepted.
+
+    The step and the number of steps are random, so that no trajectory closes on itself. Cost: up to sixty gradients.
+    """
+    metric = metric._replace(step=metric.step * rng.uniform(0.7, 1.0))
+    n_leaps = min(max(round(_QUARTER * rng.uniform(0.5, 1.5) / metric.step), 1), _MOST_LEAPS)
+    end, gain = _trajectory(design, cells, start, prior, metric, n_leaps, rng)
+    accepted = bool(_log_uniform(rng) < gain)
+    return (end if accepted else start), accepted
+
+
+def _log_uniform(rng: np.random.Generator) -> float:
+    return math.log1p(-rng.random())
+
+
+def _trajectory(
+    design: Any,
+    cells: TopicCells,
+    here: Array,
+    prior: Gaussian,
+    metric: Metric,
+    n_leaps: int,
+    rng: np.random.Generator,
+) -> tuple[Array, float]:
+    """Leapfrog steps with a momentum drawn at the start: where they end, and the gain in log joint density."""
+    step, momentum = metric.step, rng.standard_normal(here.shape)
+    value, gradient = objective(design, cells, here, prior)
+    before = value - 0.5 * float((momentum**2).sum())
+    for _ in range(n_leaps):
+        momentum = momentum + 0.5 * step * metric.back(gradient)
+        here = here + step * metric.forth(momentum)
+        value, gradient = objective(design, cells, here, prior)
+        momentum = momentum + 0.5 * step * metric.back(gradient)
+    return here, value - 0.5 * float((momentum**2).sum()) - before
