@@ -11,13 +11,16 @@ import typer
 from topoi.cli import look
 from topoi.cli.options import AsCsv, AsJson, loaded, names_beginning, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import labels_of, with_labels
+from topoi.cli.topics import labels_of, with_labels, words_by_topic
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
     from topoi.models.stored.view import ModelView
+
+
+N_WORDS = 10
 
 
 class Method(StrEnum):
@@ -75,6 +78,10 @@ def align(
         models = with_chain(first, chain_a), with_chain(second, chain_b or 0)
         alignment = topoi.align_topics(*models, chain_a=chain_a, chain_b=chain_b, method=method.value)
     everything = alignment.pairs
+    if not (alone or chain_a or chain_b):  # of other chains than the first, a file has no lists of words
+        for side, view in (("a", first), ("b", second)):
+            words = words_by_topic(view, N_WORDS)
+            everything[f"words_{side}"] = [words[int(k)] for k in everything[f"topic_{side}"]]
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         draw_pairs(rows, labels_of(first), labels_of(second), screen)
