@@ -101,16 +101,19 @@ def draw_pairs(frame: pd.DataFrame, labels_a: dict[int, str], labels_b: dict[int
     from rich.text import Text
 
     room = (screen.width - (6 + 1 + 2 * 3 + 5 * len(look.GAP))) // 2
-    for row in frame.to_dict("records"):
-        a, b = row["topic_a"], row["topic_b"]
-        face_a = with_labels({a: row["words_a"]}, labels_a)[a]
-        face_b = with_labels({b: row["words_b"]}, labels_b)[b]
+    rows = frame.to_dict("records")
+    sides = []
+    for side, labels in (("a", labels_a), ("b", labels_b)):
+        pairs = [(row[f"topic_{side}"], row[f"words_{side}"]) for row in rows]
+        sides.append([look.topic_words(k, with_labels({k: words}, labels)[k], room) for k, words in pairs])
+    width = min(room, max(map(len, sides[0]), default=0)) if screen.width == look.UNBOUNDED else room
+    for row, left, right in zip(rows, *sides, strict=True):
         line = look.row(
             (Text(f"{row['distance']:6.2f}", style="dim"), 6),
-            look.topic_number(a),
-            (look.topic_words(a, face_a, room), room),
+            look.topic_number(row["topic_a"]),
+            (left, width),
             ("=" if row["mutual"] else "", 1),
-            look.topic_number(b),
-            look.topic_words(b, face_b, room),
+            look.topic_number(row["topic_b"]),
+            right,
         )
         screen.print(line)
