@@ -243,7 +243,7 @@ def test_author_model(topoi, papers: Path, tmp_path: Path) -> None:
     path = tmp_path / "m.topoi"
     run = topoi("fit", papers, "--model", "author", "-i", 5, "-o", path)
     assert run.code == 0
-    assert "Tull, J  360 words" in run.out and f"next: topoi authors {path}" in run.err
+    assert "Tull, J  12 documents, 360 words" in run.out and f"next: topoi authors {path}" in run.err
     assert set(library.load(path).authors_) == {"Drake, F", "Cook, J", "Tull, J", "Coke, E"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -81,3 +82,38 @@ def test_topics_wear_the_hues_of_their_file() -> None:
     finally:
         look.wear({})
     assert look.topic_colour(2) == plain
+
+
+VERBS = [
+    ["topics"],
+    ["topics", "--topic", "0"],
+    ["authors"],
+    ["trends"],
+    ["similar", "Drake, F"],
+    ["unusual", "Drake, F"],
+    ["documents", "--topic", "0"],
+    ["words", "ship"],
+    ["label", "ship harbor wheat"],
+    ["align", "--chain-b", "0"],
+    ["models"],
+]
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+def test_what_goes_to_a_file_is_not_cut(topoi, model_file: Path, monkeypatch, verb: list[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    narrow = topoi(verb[0], model_file, *verb[1:]).out.splitlines()
+    monkeypatch.delenv("COLUMNS")
+    run = topoi(verb[0], model_file, *verb[1:])
+    lines = run.out.splitlines()
+    assert run.code == 0 and "…" not in run.out and "\x1b" not in run.out
+    assert max(len(line) - len(line.rstrip()) for line in lines) < 40, "padded"
+    assert max(map(len, lines)) < 400
+    assert len(lines) <= len(narrow) and sum(map(len, lines)) >= sum(map(len, narrow)) * 0.9
+
+
+def test_all_words_and_authors_are_in_the_file(topoi, model_file: Path, monkeypatch) -> None:
+    monkeypatch.delenv("COLUMNS")
+    told = topoi("topics", model_file, "--n-words", 10).out
+    rows = json.loads(topoi("topics", model_file, "--n-words", 10, "--json").out)
+    assert all("  ".join(row["words"]) in told and " · ".join(row["authors"]) in told for row in rows)

@@ -28,8 +28,9 @@ def topic_with(topoi, model_file: Path, word: str) -> int:
 
 def test_topics_as_json(topoi, model_file: Path) -> None:
     rows = json.loads(topoi("topics", model_file, "--json", "--n-words", 4, "--n-authors", 2).out)
-    assert [row["topic"] for row in rows] == [0, 1, 2]
-    assert all(len(row["words"]) == 4 and len(row["authors"]) == 2 for row in rows)
+    assert sorted(row["topic"] for row in rows) == [0, 1, 2]
+    assert [row["share"] for row in rows] == sorted((row["share"] for row in rows), reverse=True)
+    assert all(len(row["words"]) == 4 and 1 <= len(row["authors"]) <= 2 for row in rows)
     assert sum(row["share"] for row in rows) == pytest.approx(1)
     sea = next(row for row in rows if set(row["words"]) <= set(SEA))
     assert set(sea["authors"]) == {"Drake, F", "Cook, J"}
@@ -73,7 +74,8 @@ def test_authors(topoi, model_file: Path) -> None:
     rows = json.loads(topoi("authors", model_file, "--json", "-n", 2).out)
     assert len({row["author"] for row in rows}) == 2
     assert all(row["n_words"] == 12 * 30 for row in rows)
-    assert "360 words" in topoi("authors", model_file).out
+    assert all(row["n_documents"] == 12 for row in rows)
+    assert "12 documents, 360 words" in topoi("authors", model_file).out
 
 
 def test_one_author(topoi, model_file: Path) -> None:
@@ -105,7 +107,7 @@ def test_authors_of_a_model_without_topics(topoi, author_file: Path) -> None:
     assert {row["author"]: set(row["words"]) for row in rows}["Tull, J"] == set(FIELD)
     words = rows_of(topoi("authors", author_file, "tull, j", "-n", 3, "--csv").out)
     assert [row["rank"] for row in words] == ["1", "2", "3"]
-    assert "Tull, J  360 words" in topoi("authors", author_file).out
+    assert "Tull, J  12 documents, 360 words" in topoi("authors", author_file).out
 
 
 @pytest.mark.parametrize("verb", ["topics", "trends", "label"])

@@ -103,7 +103,7 @@ def test_rows_agree_with_the_model(path, models):
         ours = rows("topic_words", topic=k)
         theirs = model.top_words(len(ours), topic=k)
         np.testing.assert_allclose(sorted(ours["probability"]), sorted(theirs["probability"]), rtol=1e-12)
-        authors, expected = rows("topic_authors", topic=k), model.top_authors(10, topic=k)
+        authors, expected = rows("topic_authors", topic=k), model.top_authors(10, topic=k, by="words")
         expected = expected[expected["n_words"] > 0]
         assert authors["author"].tolist() == expected["author"].tolist()
         np.testing.assert_allclose(authors["probability"], expected["probability"], rtol=1e-12)

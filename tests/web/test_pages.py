@@ -114,7 +114,7 @@ def test_topic_words_are_those_of_the_model(client, stored):
         expected = view.top_words(30, topic=2, relevance=relevance)
         assert [word["word"] for word in data["words"]] == expected["word"].tolist()
     assert all(0 < word["share_of_word"] <= 1 for word in data["words"])
-    assert [one["author"] for one in data["authors"]][:3] == view.top_authors(3, topic=2)["author"].tolist()
+    assert [one["author"] for one in data["authors"]][:3] == view.top_authors(3, topic=2, by="words")["author"].tolist()
     documents = topoi.topic_documents(view, 2, 15)
     shown = [row["document"]["document_id"] for row in data["documents"]]
     assert shown == [d for d, n in zip(documents["document"], documents["n_words"], strict=True) if n]

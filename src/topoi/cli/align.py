@@ -11,13 +11,16 @@ import typer
 from topoi.cli import look
 from topoi.cli.options import AsCsv, AsJson, loaded, names_beginning, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import labels_of, with_labels
+from topoi.cli.topics import labels_of, with_labels, words_by_topic
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
     from topoi.models.stored.view import ModelView
+
+
+N_WORDS = 10
 
 
 class Method(StrEnum):
@@ -75,6 +78,10 @@ def align(
         models = with_chain(first, chain_a), with_chain(second, chain_b or 0)
         alignment = topoi.align_topics(*models, chain_a=chain_a, chain_b=chain_b, method=method.value)
     everything = alignment.pairs
+    if not (alone or chain_a or chain_b):  # of other chains than the first, a file has no lists of words
+        for side, view in (("a", first), ("b", second)):
+            words = words_by_topic(view, N_WORDS)
+            everything[f"words_{side}"] = [words[int(k)] for k in everything[f"topic_{side}"]]
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         draw_pairs(rows, labels_of(first), labels_of(second), screen)
@@ -94,16 +101,19 @@ def draw_pairs(frame: pd.DataFrame, labels_a: dict[int, str], labels_b: dict[int
     from rich.text import Text
 
     room = (screen.width - (6 + 1 + 2 * 3 + 5 * len(look.GAP))) // 2
-    for row in frame.to_dict("records"):
-        a, b = row["topic_a"], row["topic_b"]
-        face_a = with_labels({a: row["words_a"]}, labels_a)[a]
-        face_b = with_labels({b: row["words_b"]}, labels_b)[b]
+    rows = frame.to_dict("records")
+    sides = []
+    for side, labels in (("a", labels_a), ("b", labels_b)):
+        pairs = [(row[f"topic_{side}"], row[f"words_{side}"]) for row in rows]
+        sides.append([look.topic_words(k, with_labels({k: words}, labels)[k], room) for k, words in pairs])
+    width = min(room, max(map(len, sides[0]), default=0)) if screen.width == look.UNBOUNDED else room
+    for row, left, right in zip(rows, *sides, strict=True):
         line = look.row(
             (Text(f"{row['distance']:6.2f}", style="dim"), 6),
-            look.topic_number(a),
-            (look.topic_words(a, face_a, room), room),
+            look.topic_number(row["topic_a"]),
+            (left, width),
             ("=" if row["mutual"] else "", 1),
-            look.topic_number(b),
-            look.topic_words(b, face_b, room),
+            look.topic_number(row["topic_b"]),
+            right,
         )
         screen.print(line)

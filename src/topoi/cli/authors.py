@@ -8,9 +8,10 @@ import typer
 
 from topoi.cli import look
 from topoi.cli.choosing import AUTHORS
+from topoi.cli.models import counted
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, loaded, open_view
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import labels_of, with_labels, words_by_topic
+from topoi.cli.topics import background_topics, labels_of, with_labels, with_last, words_by_topic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +33,7 @@ def authors(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show the authors with most words and their topics, or one author's topics."""
+    """Show the authors with most documents and their topics, or one author's topics."""
     check_one_format(as_json, as_csv)
     view = open_view(file, name, AUTHORS)
     if not view.n_topics:
@@ -49,15 +50,18 @@ def authors(
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
 
 
-def busiest_authors(model: Any, n: int) -> dict[str, int]:
-    """The authors to whom most words are assigned, and how many; of a fitted model or a view."""
+def busiest_authors(model: Any, n: int) -> dict[str, tuple[int, int]]:
+    """The authors with most documents, as the browser lists them: how many, and how many words in the model."""
     import numpy as np
 
     from topoi.analysis.authorship import author_sizes
 
     sizes = author_sizes(model)
-    busiest = np.argsort(-sizes, kind="stable")[:n]
-    return dict(zip(map(str, model.catalogue_.author_names(busiest)), sizes[busiest].tolist(), strict=True))
+    documents = model.catalogue_.n_documents(np.arange(len(sizes)))
+    busiest = np.argsort(-documents, kind="stable")[:n]
+    names = map(str, model.catalogue_.author_names(busiest))
+    numbers = zip(documents[busiest].tolist(), sizes[busiest].tolist(), strict=True)
+    return dict(zip(names, numbers, strict=True))
 
 
 def authors_frame(view: ModelView, n: int) -> pd.DataFrame:
@@ -65,14 +69,23 @@ def authors_frame(view: ModelView, n: int) -> pd.DataFrame:
     import pandas as pd
 
     sizes = busiest_authors(view, n)
-    frame = pd.concat([view.author_topics(author, n=TOPICS_PER_AUTHOR) for author in sizes], ignore_index=True)
-    frame["n_words"] = [sizes[author] for author in frame["author"]]
-    return _with_words(view, frame[["author", "n_words", "rank", "topic", "probability"]])
+    last = background_topics(view)
+    frame = pd.concat([_topics_of(view, author, TOPICS_PER_AUTHOR, last) for author in sizes], ignore_index=True)
+    frame["n_documents"] = [sizes[author][0] for author in frame["author"]]
+    frame["n_words"] = [sizes[author][1] for author in frame["author"]]
+    return _with_words(view, frame[["author", "n_documents", "n_words", "rank", "topic", "probability"]])
 
 
 def author_frame(view: ModelView, author: str, n: int) -> pd.DataFrame:
     """One author's topics, most probable first, with the number of words they rest on and the topics' words."""
-    return _with_words(view, view.author_topics(author, n=n))
+    return _with_words(view, _topics_of(view, author, n, background_topics(view)))
+
+
+def _topics_of(view: ModelView, author: str, n: int, background: set[int]) -> pd.DataFrame:
+    """An author's leading topics, most probable first, those of connecting words after all others."""
+    frame = with_last(view.author_topics(author), background).head(n).reset_index(drop=True)
+    frame["rank"] = range(1, len(frame) + 1)
+    return frame
 
 
 def _with_words(view: ModelView, frame: pd.DataFrame) -> pd.DataFrame:
@@ -88,7 +101,8 @@ def author_words_frame(model: Any, n: int) -> pd.DataFrame:
 
     sizes = busiest_authors(model, n)
     words = [list(model.author_words(author, WORDS_SHOWN)["word"]) for author in sizes]
-    return pd.DataFrame({"author": list(sizes), "n_words": list(sizes.values()), "words": words})
+    documents, numbers = zip(*sizes.values(), strict=True)
+    return pd.DataFrame({"author": list(sizes), "n_documents": documents, "n_words": numbers, "words": words})
 
 
 def draw_authors(frame: pd.DataFrame, labels: dict[int, str], screen: Console) -> None:
@@ -99,11 +113,22 @@ def draw_authors(frame: pd.DataFrame, labels: dict[int, str], screen: Console) -
     for author, rows in frame.groupby("author", sort=False):
         heading = Text(look.printable(author), style="bold")
         if several:
-            heading.append(f"  {rows['n_words'].iloc[0]:,} words", style="not bold dim")
+            heading.append(f"  {size_of(rows.iloc[0])}", style="not bold dim")
         screen.print(heading)
         for row in rows.to_dict("records"):
             face = with_labels({row["topic"]: row["words"]}, labels)[row["topic"]]
             screen.print(look.share_line(row["topic"], row["probability"], face, screen.width))
+
+
+def size_of(row: Any) -> str:
+    """How much an author has written.
+
+    Examples
+    --------
+    >>> size_of({"n_documents": 1, "n_words": 1200})
+    '1 document, 1,200 words'
+    """
+    return f"{counted(row['n_documents'], 'document')}, {counted(row['n_words'], 'word')}"
 
 
 def draw_author_words(frame: pd.DataFrame, screen: Console) -> None:
@@ -111,8 +136,7 @@ def draw_author_words(frame: pd.DataFrame, screen: Console) -> None:
     from rich.text import Text
 
     for row in frame.to_dict("records"):
-        heading = Text(look.printable(row["author"]), style="bold").append(
-            f"  {row['n_words']:,} words", style="not bold dim"
+        screen.print(
+            Text(look.printable(row["author"]), style="bold").append(f"  {size_of(row)}", style="not bold dim")
         )
-        screen.print(heading)
         screen.print(Text("  ") + look.plain_words(row["words"], screen.width - 2))

@@ -73,12 +73,13 @@ def draw_coefficients(frame: pd.DataFrame, words: dict[int, list[str]], n: int, 
     from rich.text import Text
 
     said = frame if (frame["feature"] == "intercept").all() else frame[frame["feature"] != "intercept"]
-    for k in sorted(set(said["topic"].tolist())):
+    there = set(said["topic"].tolist())
+    for k in [topic for topic in words if topic in there]:
         rows = said[said["topic"] == k]
         screen.print(look.row(look.topic_number(k), look.topic_words(k, words[k], screen.width - 5)))
         for row in rows.reindex(rows["z"].abs().sort_values(ascending=False).index).head(n).to_dict("records"):
             label = Text(look.printable(row["feature"]), no_wrap=True)
-            label.truncate(WIDEST_FEATURE, overflow="ellipsis")
+            label.truncate(look.at_most(WIDEST_FEATURE, screen), overflow="ellipsis")
             line = look.row(
                 Text(f"     {row['coefficient']:+6.2f}"),
                 (Text(f"± {row['standard_error']:.2f}", style="dim"), 6),

@@ -238,7 +238,7 @@ def draw_comparison(frame: pd.DataFrame, screen: Console) -> None:
     from rich.text import Text
 
     rows = frame.sort_values("bits_per_word").to_dict("records")
-    names = [look.printable(row["name"])[:28] for row in rows]
+    names = [look.printable(row["name"])[: look.at_most(28, screen)] for row in rows]
     width = max(map(len, names))
     screen.print(Text(f"{'':{width}}  bits per word  {'perplexity':>12}", style="dim"))
     for row, name in zip(rows, names, strict=True):

@@ -248,7 +248,7 @@ def draw_largest(frame: pd.DataFrame, screen: Console) -> None:
     """The largest topics only: a summary should fit the screen."""
     from rich.text import Text
 
-    largest = frame.sort_values("share", ascending=False).head(TOPICS_IN_SUMMARY)
+    largest = frame.head(TOPICS_IN_SUMMARY)
     heading = f"\nthe {len(largest)} largest of {len(frame)} topics" if len(frame) > len(largest) else ""
     screen.print(Text(heading, style="dim"))
     draw_topics(largest, screen)

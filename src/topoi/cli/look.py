@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,14 +19,27 @@ CHROMA = 0.125
 BLOCKS = "▁▂▃▄▅▆▇█"
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 GAP = "  "
+# The width of what is not looked at on a screen: lines are as long as they are.
+UNBOUNDED = 100_000
 NAME_GAP = " · "  # not a comma, which stands inside names: "Jordan, M"
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that adds no colour of its own, and none at all when piped or when NO_COLOR is set."""
+    """A console that adds no colour of its own, and none at all when piped or when NO_COLOR is set.
+
+    What goes to a file or a pipe is not cut, unless COLUMNS is set.
+    """
     from rich.console import Console
 
-    return Console(highlight=False, stderr=stderr, emoji=False, markup=False)
+    screen = Console(highlight=False, stderr=stderr, emoji=False, markup=False)
+    if not (screen.is_terminal or os.environ.get("COLUMNS")):
+        screen.width = UNBOUNDED
+    return screen
+
+
+def at_most(width: int, screen: Console) -> int:
+    """A width that a column keeps to on a terminal; in a file it may be as wide as it likes."""
+    return width if screen.width < UNBOUNDED else UNBOUNDED
 
 
 # The hues that the file being read has given to its topics.

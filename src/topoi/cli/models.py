@@ -32,7 +32,7 @@ def draw_models(frame: pd.DataFrame, screen: Console) -> None:
     from rich.text import Text
 
     rows = frame.to_dict("records")
-    names = [look.printable(row["name"])[:WIDEST_NAME] for row in rows]
+    names = [look.printable(row["name"])[: look.at_most(WIDEST_NAME, screen)] for row in rows]
     families = [str(row["model"]) for row in rows]
     width, family_width = max(map(len, names), default=0), max(map(len, families), default=0)
     for row, name, family in zip(rows, names, families, strict=True):

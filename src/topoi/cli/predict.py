@@ -138,7 +138,7 @@ def draw_curves(rows: pd.DataFrame, along: list[Any], words: dict[int, list[str]
     spark = max(spark, len(axis))
     screen.print(Text(f"topic  {axis.ljust(spark)}  first  last", style="dim"))
     room = screen.width - (5 + spark + 5 + 4 + 4 * len(look.GAP))
-    for topic in sorted(largest):
+    for topic in largest:
         values = list(shares.loc[topic])
         line = look.row(
             Text("  ") + look.topic_number(int(topic)),

@@ -66,7 +66,7 @@ def draw_authors_with_topics(
     if frame.empty:
         screen.print("Nobody is left.")
         return
-    names = [look.printable(author)[:WIDEST_NAME] for author in frame[name]]
+    names = [look.printable(author)[: look.at_most(WIDEST_NAME, screen)] for author in frame[name]]
     width, figure_width = max(map(len, names)), max(map(len, figures))
     numbers = [_numbers(topics) for topics in frame["topics"]]
     number_width = max(map(len, numbers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from topoi.cli.trends import share_table
 
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 
 N_WORDS = 10
 N_PRESIDENTS = 3
-# Below this, a president's place on a topic's list rests on the prior more than on what was said.
-MIN_WORDS = 25
-# Sievert and Shirley (2014) found people to name topics best from words ranked with a weight of about 0.6.
-RELEVANCE = 0.6
 
 
 def story(model: AuthorTopicModel, n_topics: int) -> pd.DataFrame:
@@ -91,12 +87,11 @@ def in_order_of_time(shares: pd.DataFrame) -> list[int]:
 
 def telling_words(model: AuthorTopicModel, topic: int) -> list[str]:
     """The words that tell a topic from the others: frequent in it, and more than elsewhere."""
-    return [str(word) for word in model.top_words(N_WORDS, topic=topic, relevance=RELEVANCE)["word"]]
+    from topoi.store.entry import FACE_RELEVANCE
+
+    return [str(word) for word in model.top_words(N_WORDS, topic=topic, relevance=FACE_RELEVANCE)["word"]]
 
 
 def leading_authors(model: AuthorTopicModel, topic: int) -> list[str]:
-    """The authors who give a topic most of their words, among those with enough words to tell."""
-    frame: Any = model.top_authors(len(model.authors_), topic=topic)
-    known = frame[frame["n_words"] >= MIN_WORDS]
-    names = (frame.head(1) if known.empty else known)["author"]
-    return [str(name) for name in names[:N_PRESIDENTS]]
+    """The authors with most words of a topic, as everywhere."""
+    return [str(name) for name in model.top_authors(N_PRESIDENTS, topic=topic, by="words")["author"]]

@@ -15,7 +15,7 @@ from topoi.cli.graph_file import write_graph
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_view
 from topoi.cli.output import check_one_format, plain_table, print_frame
 from topoi.cli.saving import refuse_overwriting
-from topoi.cli.topics import labels_of
+from topoi.cli.topics import background_topics, labels_of, with_last, words_by_topic
 from topoi.errors import ModelError
 
 if TYPE_CHECKING:
@@ -90,22 +90,38 @@ def show_super_topics(view: ModelView, n: int, n_words: int, min_share: float, a
     shares = {str(row[1]): float(row[6]) for row in view.rows("nodes")}
     if not len(view.super_nodes):
         raise ModelError("this graph has no super-topics, only topics below its root; see `topoi topics`, or --edges")
-    frame = view.super_topics(n, n_words)
-    frame = frame[frame["share"] >= min_share].reset_index(drop=True)
+    names = sorted((view.dag_.nodes[v] for v in view.super_nodes), key=lambda each: -shares[each])
+    frame = super_frame(view, names, n, n_words, min_share)
     frame.insert(1, "super_share", frame["super_topic"].map(shares))
     labels = view.node_labels(n_words)
-    names = [view.dag_.nodes[v] for v in view.super_nodes]
     own = labels_of(view)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         largest = max(shares[each] for each in names) or 1.0
         width = max(len(look.printable(each)) for each in names)
-        for each in sorted(names, key=lambda each: -shares[each]):
+        for each in names:
             screen.print(node_line(each, shares[each], largest, labels[each].split(" "), width, screen.width))
             for row in rows[rows["super_topic"] == each].to_dict("records"):
                 screen.print(child_line(row, own, screen.width))
 
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
+
+
+def super_frame(view: ModelView, names: list[str], n: int, n_words: int, min_share: float) -> pd.DataFrame:
+    """The strongest children of super-topics as the browser lists them: the largest super-topic first.
+
+    Topics of connecting words, which all super-topics have, come after the other children.
+    """
+    frame = view.super_topics(view.n_topics + len(names), n_words)
+    frame = with_last(frame[frame["share"] >= min_share], background_topics(view))
+    place = {name: at for at, name in enumerate(names)}
+    frame = frame.sort_values("super_topic", key=lambda column: column.map(place), kind="stable")
+    frame = frame.groupby("super_topic", sort=False).head(n).reset_index(drop=True)
+    frame["rank"] = frame.groupby("super_topic", sort=False).cumcount() + 1
+    words = words_by_topic(view, n_words)
+    pairs = zip(frame["topic"], frame["words"], strict=True)
+    frame["words"] = [" ".join(words[int(k)]) if k == k and k in words else other for k, other in pairs]
+    return frame
 
 
 def node_line(name: str, share: float, largest: float, words: list[str], name_width: int, width: int) -> Text:
@@ -202,10 +218,11 @@ def node_frame(view: ModelView, node: int, n: int, n_words: int, min_share: floa
     labels = view.node_labels(n_words)
     topic = view.rows("node", node=node)[0][3]
     rows: list[dict[str, Any]] = []
-    children = view.rows("node_children", node=node, n=-1)
+    background, listed = background_topics(view), words_by_topic(view, n_words)
+    children = sorted(view.rows("node_children", node=node, n=-1), key=lambda row: row[2] in background)
     for _, child, of, alpha, share, number, _ in [row for row in children if row[4] >= min_share][:n]:
         row = {"kind": "child", "name": topoi.WORDS if child is None else child, "topic": of, "alpha": alpha}
-        words = labels.get(child, "") if of is None else " ".join(view.top_words(n_words, topic=of)["word"])
+        words = labels.get(child, "") if of is None else " ".join(listed[of])
         rows.append(row | {"share": share, "n_words": number, "words": words})
     for _, parent, alpha, share, number, _ in view.rows("node_parents", node=node, n=n):
         row = {"kind": "parent", "name": parent, "alpha": alpha, "share": share, "n_words": number}

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from topoi.models.stored.view import ModelView
 
 BAR_WIDTH = 6
+# As the browser calls them.
+CONNECTING = "connecting words, found in every subject:"
 
 
 def topics(
@@ -48,17 +50,24 @@ def labels_of(view: ModelView) -> dict[int, str]:
 
 
 def words_by_topic(view: ModelView, n: int) -> dict[int, list[str]]:
-    """The most probable words of each topic; a topic without a word of the corpus has none."""
-    return _lists(view.top_words(n), "word", view.n_topics)
+    """The most telling words of each topic; topics in the order in which they are listed."""
+    topics = view.topics(n)
+    return dict(zip(topics["topic"].tolist(), topics["words"].tolist(), strict=True))
 
 
-def authors_by_topic(view: ModelView, n: int) -> dict[int, list[str]]:
-    """The leading authors of each topic."""
-    return _lists(view.top_authors(n), "author", view.n_topics)
+def background_topics(view: ModelView) -> set[int]:
+    """Topics of connecting words, which are listed last."""
+    topics = view.topics(1)
+    return set(topics["topic"][topics["background"]].tolist())
+
+
+def with_last(frame: pd.DataFrame, background: set[int]) -> pd.DataFrame:
+    """The rows in their order, but those of topics of connecting words after all others."""
+    return frame.iloc[frame["topic"].isin(background).to_numpy().argsort(kind="stable")]
 
 
 def faces_by_topic(view: ModelView, n: int) -> dict[int, list[str]]:
-    """What people know each topic by: its label if it has one, then its most probable words."""
+    """What people know each topic by: its label if it has one, then its most telling words."""
     return with_labels(words_by_topic(view, n), labels_of(view))
 
 
@@ -73,24 +82,11 @@ def with_labels(words: dict[int, list[str]], labels: dict[int, str]) -> dict[int
     return {topic: [labels[topic], *found] if topic in labels else found for topic, found in words.items()}
 
 
-def _lists(frame: pd.DataFrame, column: str, n_topics: int) -> dict[int, list[str]]:
-    lists: dict[int, list[str]] = {topic: [] for topic in range(n_topics)}
-    for topic, value in zip(frame["topic"].tolist(), frame[column].tolist(), strict=True):
-        lists[int(topic)].append(str(value))
-    return lists
-
-
 def topics_frame(view: ModelView, n_words: int, n_authors: int) -> pd.DataFrame:
     """One row per topic: its label if people gave it one, its size, its words and its authors as lists."""
-    import pandas as pd
-
-    frame = view.topic_sizes()[["topic", "n_words", "share"]].copy()
-    labels, words = labels_of(view), words_by_topic(view, n_words)
-    frame.insert(1, "label", pd.Series([labels.get(int(k)) for k in frame["topic"]], dtype=object))
-    frame["words"] = [words[int(k)] for k in frame["topic"]]
+    frame = view.topics(n_words)
     if view.n_authors and n_authors:
-        names = authors_by_topic(view, n_authors)
-        frame["authors"] = [names[int(k)] for k in frame["topic"]]
+        frame["authors"] = [view.leading_authors(k, n_authors)["author"].tolist() for k in frame["topic"].tolist()]
     return frame
 
 
@@ -98,15 +94,16 @@ def topic_frame(view: ModelView, topic: int, n_words: int, n_authors: int) -> pd
     """One topic's words and authors side by side by rank, with probabilities."""
     import pandas as pd
 
-    words = view.top_words(n_words, topic=topic)
+    from topoi.store.entry import FACE_RELEVANCE
+
+    words = view.top_words(n_words, topic=topic, relevance=FACE_RELEVANCE)
     columns = {
         "word": words["word"].reset_index(drop=True),
         "word_probability": words["probability"].reset_index(drop=True),
     }
     if view.n_authors and n_authors:
-        names = view.top_authors(n_authors, topic=topic)
-        columns["author"] = names["author"].reset_index(drop=True)
-        columns["author_probability"] = names["probability"].reset_index(drop=True)
+        names = view.leading_authors(topic, n_authors)
+        columns["author"], columns["author_probability"] = names["author"], names["probability"]
     frame = pd.DataFrame(columns)
     frame.insert(0, "rank", range(1, len(frame) + 1))
     frame.insert(0, "topic", topic)
@@ -116,15 +113,19 @@ def topic_frame(view: ModelView, topic: int, n_words: int, n_authors: int) -> pd
 def draw_topics(frame: pd.DataFrame, screen: Console) -> None:
     """One entry per topic: number, share with a small bar, words; authors below in a quieter voice.
 
-    A label takes the place of the words, which then stand below it.
+    A label takes the place of the words, which then stand below it. Topics of connecting words have a heading.
     """
     from rich.text import Text
 
+    told = False
     margin = 3 + 5 + BAR_WIDTH + 3 * len(look.GAP)
     room = screen.width - margin
     largest = frame["share"].max() or 1.0
     for row in frame.to_dict("records"):
         topic, label = row["topic"], row["label"]
+        if row["background"] and not told:
+            screen.print(Text(CONNECTING, style="dim"))
+            told = True
         line = look.row(
             look.topic_number(topic),
             (Text(look.percent(row["share"]).rjust(5), style="dim"), 5),

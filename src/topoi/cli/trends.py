@@ -9,13 +9,11 @@ import typer
 from topoi.cli import look
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import faces_by_topic
+from topoi.cli.topics import CONNECTING, background_topics, faces_by_topic, with_last
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
-
-    from topoi.models.stored.view import ModelView
 
 
 MAX_SPARK = 40
@@ -43,13 +41,13 @@ def trends(
         frame = frame[frame["topic"] == topic].reset_index(drop=True)
         print_frame(frame, as_json=as_json, as_csv=as_csv)
         return
-    words = faces_by_topic(view, 10)
+    words, background = faces_by_topic(view, 10), background_topics(view)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         if is_ordered(rows):
-            draw_trends(rows, words, background_topics(view), screen, n)
+            draw_trends(rows, words, background, screen, n)
         else:
-            draw_groups(rows, words, screen, n)
+            draw_groups(rows, words, background, screen, n)
 
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
 
@@ -77,7 +75,10 @@ def condense(values: list[Any], width: int) -> list[Any]:
 def draw_trends(
     frame: pd.DataFrame, words: dict[int, list[str]], background: set[int], screen: Console, n: int | None
 ) -> None:
-    """A line per topic: its sparkline, its shares of the earliest and the latest tenth of all words, its words."""
+    """A line per topic: its sparkline, its shares of the earliest and the latest tenth of all words, its words.
+
+    That topics of connecting words come and go is no news: they are last, and left out of those that move most.
+    """
     from rich.text import Text
 
     from topoi.analysis.trends import hottest_topics
@@ -91,6 +92,7 @@ def draw_trends(
                 Text("no topic rises or falls from the earliest to the latest tenth of all words", style="dim")
             )
             return
+    moves = with_last(moves, background)
     totals, counts = word_table(frame)
     width = min(MAX_SPARK, max(12, screen.width // 3))
     whole = condense(totals, width)
@@ -98,8 +100,12 @@ def draw_trends(
     spark = max(len(whole), len(axis))
     screen.print(Text(f"topic  {axis.ljust(spark)}  first → last", style="dim"))
     room = screen.width - (5 + spark + 13 + 3 * len(look.GAP))
+    told = False
     for row in moves.to_dict("records"):
         topic = row["topic"]
+        if topic in background and not told:
+            screen.print(Text(CONNECTING, style="dim"))
+            told = True
         part = condense(list(counts.loc[topic]), width)
         values = [x / max(total, 1e-300) for x, total in zip(part, whole, strict=True)]
         line = look.row(
@@ -119,18 +125,14 @@ def word_table(frame: pd.DataFrame) -> tuple[list[float], pd.DataFrame]:
     return [float(x) for x in table.sum(axis=0)], table
 
 
-def background_topics(view: ModelView) -> set[int]:
-    """Topics of words that connect others; that they come and go is no news."""
-    query = "SELECT topic FROM topic WHERE model_id = ? AND glue"
-    with view.store.connection() as connection:
-        return {int(row[0]) for row in connection.execute(query, (view.model_id,))}
-
-
-def draw_groups(frame: pd.DataFrame, words: dict[int, list[str]], screen: Console, n: int | None) -> None:
-    """For periods without an order, such as parties: the largest topics of each."""
+def draw_groups(
+    frame: pd.DataFrame, words: dict[int, list[str]], background: set[int], screen: Console, n: int | None
+) -> None:
+    """For periods without an order, such as parties: the largest topics of each, connecting words last."""
     from rich.text import Text
 
     for group, rows in frame.groupby(frame.columns[0], sort=True):
         screen.print(Text(look.printable(group), style="bold"))
-        for row in rows.nlargest(n or TOPICS_PER_GROUP, "share").to_dict("records"):
+        by_size = with_last(rows.sort_values("share", ascending=False, kind="stable"), background)
+        for row in by_size.head(n or TOPICS_PER_GROUP).to_dict("records"):
             screen.print(look.share_line(row["topic"], row["share"], words[row["topic"]], screen.width))

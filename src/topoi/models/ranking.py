@@ -46,6 +46,18 @@ def relevance_scores(probability: NDArray[Any], times: NDArray[Any], relevance: 
     return np.where(np.asarray(times) > 0, telling, -np.inf)
 
 
+def reading_order(background: bool, share: float, topic: int) -> tuple[bool, float, int]:
+    """A key that sorts topics for reading: the largest first, those of connecting words after all others.
+
+    Examples
+    --------
+    >>> from topoi.models.ranking import reading_order
+    >>> sorted([(True, 0.5, 0), (False, 0.1, 1), (False, 0.4, 2)], key=lambda topic: reading_order(*topic))
+    [(False, 0.4, 2), (False, 0.1, 1), (True, 0.5, 0)]
+    """
+    return bool(background), -float(share), int(topic)
+
+
 def ranked(frame: pd.DataFrame, by: str) -> pd.DataFrame:
     """The frame with a column ``rank`` after its first column: 1, 2, … within each value of ``by``."""
     frame.insert(1, "rank", frame.groupby(by, sort=False).cumcount() + 1)

@@ -75,10 +75,8 @@ def _author_tables(first: TopicCounts, n_authors: int) -> dict[str, Columns]:
     counts = first.counts.author_topic[:n_authors, : first.n_topics]
     a, k = np.nonzero(counts)
     n = counts[a, k].astype(np.int64)
-    room = first.counts.author[:n_authors] + first.priors.alpha_sum
-    # P(author | topic) for equally productive authors: an author's share over the sum of all authors' shares.
-    sums = np.bincount(k, n / room[a], first.n_topics) + first.alpha * (1.0 / room).sum()
-    probability = (n + first.alpha[k]) / room[a] / sums[k]
+    # By words, not by how much of an author's work the topic is: that would put authors of one paper first.
+    probability = (n + first.alpha[k]) / (np.bincount(k, n, first.n_topics) + n_authors * first.alpha)[k]
     ranked = rank_within(k, probability, a)
     return {
         "author_topic": {"author_id": a, "topic": k, "n_tokens": n},

@@ -12,6 +12,10 @@ QUERIES = {
         SELECT t.topic, t.n_tokens, t.share, l.label FROM topic AS t
         LEFT JOIN label AS l ON l.model_id = t.model_id AND l.topic = t.topic
         WHERE t.model_id = :model_id ORDER BY t.topic""",
+    "topic_list": """
+        SELECT t.topic, l.label, t.n_tokens, t.share, t.glue, t.words FROM topic AS t
+        LEFT JOIN label AS l ON l.model_id = t.model_id AND l.topic = t.topic
+        WHERE t.model_id = :model_id ORDER BY t.topic""",
     "topic_hues": """
         SELECT topic, hue FROM topic WHERE model_id = :model_id""",
     "topic_words": """

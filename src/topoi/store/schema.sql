@@ -139,8 +139,7 @@ CREATE TABLE author_topic (
     PRIMARY KEY (model_id, author_id, topic)
 ) WITHOUT ROWID;
 
--- The first 200 authors of each topic, by P(author | topic) for authors taken to be equally productive, among those
--- with at least one token in it.
+-- The 200 authors with most tokens of each topic. probability is P(author | topic): their share of its tokens, smoothed.
 CREATE TABLE topic_author (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
     topic INTEGER NOT NULL,

@@ -19,6 +19,7 @@ from topoi.models.pachinko.stored_structure import StoredStructure
 from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.sampling import checked_plan
 from topoi.models.stored.catalogue import StoreCatalogue, StoredNames
+from topoi.models.stored.topic_lists import TopicLists
 from topoi.models.texts import check_known
 from topoi.models.validation import choice, whole_number
 from topoi.store.arrays import from_json
@@ -42,7 +43,7 @@ _CHAINS = {
 _MOST_TOPICS = 2**16
 
 
-class ModelView(StoredStructure):
+class ModelView(TopicLists, StoredStructure):
     """A fitted model as it stands in a store; made by ``topoi.view``.
 
     It has the frames of a fitted model and answers the same questions (``topoi.similar_authors``,

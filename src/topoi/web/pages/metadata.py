@@ -22,6 +22,7 @@ from topoi.analysis.links import link_features, link_neighbourhood
 from topoi.analysis.shares import document_points, share_curve
 from topoi.errors import ModelError, NotFoundError, StoreError, TopoiError
 from topoi.models.features.columns import Column, Links, Names, Number
+from topoi.models.ranking import reading_order
 from topoi.web.pages import parameters
 from topoi.web.pages.parts import author_hue, documents_by_id
 from topoi.web.pages.room import Room
@@ -119,7 +120,7 @@ def metadata_page(
         bands=bands,
         level=LEVEL,
         chosen=chosen,
-        topics=_by_size(room),
+        topics=room.chips(face["topic"] for face in room.topics_in_order()),
         at=at,
         groups=groups,
         document=document,
@@ -356,9 +357,4 @@ def _nothing(reader: Reader, column: Column) -> str:
 
 
 def _order(face: Face) -> tuple[bool, float, int]:
-    return face["glue"], -face["share"], face["topic"]
-
-
-def _by_size(room: Room) -> list[Face]:
-    """All topics to choose from, the largest first, those of connecting words last."""
-    return sorted(room.chips(range(room.view.n_topics)), key=_order)
+    return reading_order(face["glue"], face["share"], face["topic"])

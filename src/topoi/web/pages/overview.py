@@ -10,7 +10,7 @@ N_MOVES = 5
 
 
 def overview_page(room: Room) -> OverviewPage:
-    """The collection, its topics with the largest first, and those that rise and fall fastest."""
+    """The collection, its topics in the order for reading, and those that rise and fall fastest."""
     return OverviewPage(
         kind="overview",
         collection=room.collection,
@@ -21,8 +21,8 @@ def overview_page(room: Room) -> OverviewPage:
 
 
 def map_faces(room: Room) -> list[MapFace]:
-    """All topics with their places on the map, the largest first."""
+    """All topics with their places on the map, the largest first, those of connecting words last."""
     if not room.has_topics:
         return []
-    order = sorted(room.shelf.topics, key=lambda t: (-t["face"]["share"], t["face"]["topic"]))
-    return [MapFace(**room.face(t["face"]["topic"]), x=t["x"], y=t["y"]) for t in order]
+    places = [(t["x"], t["y"]) for t in room.shelf.topics]
+    return [MapFace(**face, x=places[face["topic"]][0], y=places[face["topic"]][1]) for face in room.topics_in_order()]

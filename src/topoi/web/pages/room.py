@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from topoi.analysis.authors import shared_topics
 from topoi.errors import NotFoundError, StoreError
+from topoi.models.ranking import reading_order
 from topoi.models.stored.view import ModelView
 from topoi.store.check import find_damage
 from topoi.store.queries import PAGE_QUERIES
@@ -297,6 +298,11 @@ class Room:
     def chips(self, topics: Iterable[int]) -> list[Face]:
         """Topics as they are shown in passing."""
         return [self.chip(int(topic)) for topic in topics]
+
+    def topics_in_order(self) -> list[Face]:
+        """All topics, the largest first, those of connecting words last."""
+        faces = [self.face(topic) for topic in range(self.view.n_topics)]
+        return sorted(faces, key=lambda face: reading_order(face["glue"], face["share"], face["topic"]))
 
     def shared_chips(self, own: NDArray[np.float64], other: NDArray[np.float64]) -> list[Face]:
         """The topics that two mixtures have in common; connecting words, which everybody shares, come last."""

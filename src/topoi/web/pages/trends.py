@@ -7,7 +7,7 @@ from typing import Any
 from topoi.web.pages import parameters
 from topoi.web.pages.parts import falling, rising, shares_by
 from topoi.web.pages.room import Room
-from topoi.web.pages.shapes import Face, Series, TrendsPage
+from topoi.web.pages.shapes import Series, TrendsPage
 
 N_MOVES = 10
 N_CHOSEN = 3
@@ -29,17 +29,11 @@ def trends_page(room: Room, topic: parameters.Topics = (), by: parameters.Period
         years=periods,
         n_tokens=tokens.sum(axis=0).tolist(),
         chosen=chosen,
-        topics=_by_size(room),
+        topics=room.chips(face["topic"] for face in room.topics_in_order()),
         series=[Series(topic=room.face(k), share=share[k].tolist()) for k in chosen] if periods else [],
         hottest=hottest,
         coldest=coldest,
     )
-
-
-def _by_size(room: Room) -> list[Face]:
-    """All topics to choose from, the largest first, those of connecting words last."""
-    faces = room.chips(range(room.view.n_topics))
-    return sorted(faces, key=lambda face: (face["glue"], -face["share"], face["topic"]))
 
 
 def _nothing(by: parameters.Period) -> TrendsPage:

@@ -1,0 +1,120 @@
+"""Topics and their authors as lists show them: one order and one choice of words for browser and command line."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from topoi.errors import StoreError
+from topoi.models.ranking import reading_order
+from topoi.models.validation import whole_number
+from topoi.store.entry import FACE_RELEVANCE, N_RANKED, N_WORDS
+from topoi.store.store import Store
+
+
+class TopicLists:
+    """Lists that a store has ready; mixed into ``ModelView``."""
+
+    store: Store
+
+    def rows(self, query: str, **parameters: Any) -> list[Any]:
+        """The rows of a named query for this model."""
+        raise NotImplementedError  # abstract: the view's
+
+    def top_words(self, n: int = 10, topic: int | None = None, relevance: float = 1.0) -> pd.DataFrame:
+        """The words of each topic."""
+        raise NotImplementedError  # abstract: the view's
+
+    def top_authors(
+        self, n: int = 10, topic: int | None = None, min_words: int = 0, by: str = "mixture"
+    ) -> pd.DataFrame:
+        """The authors of each topic."""
+        raise NotImplementedError  # abstract: the view's
+
+    def _topics(self, topic: int | None) -> list[int]:
+        raise NotImplementedError  # abstract: the view's
+
+    def _need_authors(self) -> None:
+        raise NotImplementedError  # abstract: the view's
+
+    def topics(self, n_words: int = 10) -> pd.DataFrame:
+        """All topics as the browser and the command line list them: topic, label, n_words, share, background, words.
+
+        The largest topic comes first; topics of connecting words (``background``) come last. ``words`` are lists, the
+        most telling first: as ``top_words(relevance=0.6)``. A label that nobody has given is None.
+
+        Parameters
+        ----------
+        n_words : int
+            How many words of each topic.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(1, n_iter=2, random_state=0).fit(topoi.Corpus.from_tokens([["a", "a", "b"]])).save(path)
+        >>> topoi.view(path).topics()["words"].tolist()
+        [['a', 'b']]
+        """
+        wanted = whole_number("n_words", n_words)
+        rows = sorted(self.rows("topic_list"), key=lambda row: reading_order(row[4], row[3], row[0]))
+        if wanted <= N_WORDS:
+            words = [self._listed(row[0], row[5])[:wanted] for row in rows]
+        else:
+            words = [self.top_words(wanted, topic=row[0], relevance=FACE_RELEVANCE)["word"].tolist() for row in rows]
+        topic, label, n_tokens, share, glue, _ = list(zip(*rows, strict=True)) or [()] * 6
+        return pd.DataFrame(
+            {
+                "topic": np.array(topic, np.int64),
+                "label": pd.Series(label, dtype=object),
+                "n_words": np.array(n_tokens, np.int64),
+                "share": np.array(share, np.float64),
+                "background": np.array(glue, bool),
+                "words": pd.Series(words, dtype=object),
+            }
+        )
+
+    def _listed(self, topic: int, words: Any) -> list[str]:
+        try:
+            return [str(word) for word in json.loads(words)]
+        except (TypeError, ValueError) as error:
+            raise StoreError(f"{self.store.path}: the words of topic {topic} are damaged ({error})") from error
+
+    def leading_authors(self, topic: int, n: int = 10) -> pd.DataFrame:
+        """The authors with most words of a topic, as the browser lists them: author, n_words, probability.
+
+        The order is that of ``top_authors(by="words")``; authors without a word of the topic are left out.
+
+        Parameters
+        ----------
+        topic : int
+            The topic.
+        n : int
+            How many authors.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["a"], ["a"], ["b"]], authors=["Ann", "Bob", "Ann"])
+        >>> topoi.AuthorTopicModel(1, n_iter=2, random_state=0).fit(corpus).save(path)
+        >>> topoi.view(path).leading_authors(0)["author"].tolist()
+        ['Ann', 'Bob']
+        """
+        self._need_authors()
+        (k,) = self._topics(topic)
+        if whole_number("n", n) > N_RANKED:
+            frame = self.top_authors(n, topic=k, by="words")[["author", "n_words", "probability"]]
+            return frame[frame["n_words"] > 0].reset_index(drop=True)
+        rows = self.rows("topic_authors", topic=k, n=n)
+        _, _, author, n_tokens, probability = list(zip(*rows, strict=True)) or [()] * 5
+        return pd.DataFrame(
+            {
+                "author": pd.Series(author, dtype=object),
+                "n_words": np.array(n_tokens, np.int64),
+                "probability": np.array(probability, np.float64),
+            }
+        )

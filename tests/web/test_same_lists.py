@@ -1,0 +1,80 @@
+"""The command line and the browser list the same topics, words and authors in the same order."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+import topoi
+from topoi.cli.main import main
+from topoi.web.links import name_of
+from web.addresses import LDA, MAIN, PRIVATE
+from web.conftest import client_of
+
+
+@pytest.fixture
+def marked(path):
+    """A store of one's own in which the largest topic of each model is one of connecting words."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE topic SET glue = 0")
+        largest = "SELECT max(t.share) FROM topic AS t WHERE t.model_id = topic.model_id"
+        connection.execute(f"UPDATE topic SET glue = 1 WHERE share = ({largest})")
+    return path
+
+
+@pytest.fixture
+def ask(marked, capsys):
+    def rows(verb, *arguments):
+        capsys.readouterr()
+        assert main([verb, str(marked), *map(str, arguments), "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    return rows
+
+
+@pytest.mark.parametrize("slug", [MAIN, PRIVATE, LDA])
+def test_topics(marked, ask, slug):
+    client = client_of(marked)
+    told, shown = ask("topics", "--name", name_of(slug)), client.get(f"/m/{slug}/overview.json").json()["topics"]
+    assert [row["topic"] for row in told] == [face["topic"] for face in shown]
+    assert [row["words"] for row in told] == [face["words"] for face in shown]
+    assert [row["background"] for row in told] == [face["glue"] for face in shown]
+    assert told[-1]["background"] and not told[0]["background"] and told[-1]["share"] == max(r["share"] for r in told)
+    assert [face["topic"] for face in client.get(f"/m/{slug}/trends.json").json()["topics"]] == [
+        r["topic"] for r in told
+    ]
+    model = topoi.view(marked, name_of(slug))
+    for row in told:
+        page = client.get(f"/m/{slug}/topic/{row['topic']}.json").json()
+        assert row.get("authors", []) == [author["author"] for author in page["authors"]][:5]
+        listed = [word["word"] for word in page["words"]][:10]
+        assert row["words"][: len(listed)] == listed
+        assert listed == model.top_words(10, topic=row["topic"], relevance=0.6)["word"].tolist()
+
+
+@pytest.mark.parametrize("slug", [MAIN, PRIVATE])
+def test_authors(marked, ask, slug):
+    told = ask("authors", "--name", name_of(slug), "-n", 50)
+    shown = client_of(marked).get(f"/m/{slug}/authors.json").json()["authors"]
+    assert list(dict.fromkeys(row["author"] for row in told)) == [line["author"] for line in shown]
+    for line in shown:
+        rows = [row for row in told if row["author"] == line["author"]]
+        leading = [face["topic"] for face in line["topics"]]
+        assert [row["topic"] for row in rows][: len(leading)] == leading
+        assert {row["n_documents"] for row in rows} == {line["n_documents"]}
+
+
+def test_an_author_of_one_paper_does_not_come_first(tmp_path):
+    """Ann has written most about the sea, and about much else; Bob one short text, about nothing but the sea."""
+    rows = [["ship", "sail"] * 20] * 5 + [["wheat", "barn"] * 20] * 20 + [["ship", "sail"] * 2]
+    corpus = topoi.Corpus.from_tokens(rows, authors=["Ann"] * 25 + ["Bob"])
+    model = topoi.AuthorTopicModel(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
+    model.save(tmp_path / "sea.topoi")
+    sea = int(topoi.word_topics(model, "ship", n=1)["topic"].iloc[0])
+    assert model.top_authors(1, topic=sea)["author"].tolist() == ["Bob"], "by how much of their work it is"
+    view = topoi.view(tmp_path / "sea.topoi")
+    assert view.leading_authors(sea)["author"].tolist() == ["Ann", "Bob"]
+    assert view.leading_authors(sea, 1000)["author"].tolist() == ["Ann", "Bob"]
