@@ -122,8 +122,7 @@ def word_table(frame: pd.DataFrame) -> tuple[list[float], pd.DataFrame]:
 def background_topics(view: ModelView) -> set[int]:
     """Topics of words that connect others; that they come and go is no news."""
     query = "SELECT topic FROM topic WHERE model_id = ? AND glue"
-    with view.store.connection() as connection:
-        return {int(row[0]) for row in connection.execute(query, (view.model_id,))}
+    return {topic for (topic,) in view.store.rows(query, (view.model_id,))}
 
 
 def draw_groups(frame: pd.DataFrame, words: dict[int, list[str]], screen: Console, n: int | None) -> None:
