@@ -254,9 +254,7 @@ DAMAGE = {
     "paths are missing": "DELETE FROM document_path",
     "paths of another length": "UPDATE document_path SET paths = x'00'",
     "paths are text": "UPDATE document_path SET paths = 'abc'",
-    "a topic too many": "DELETE FROM topic WHERE topic = 4",
     "a larger model": "UPDATE model SET bundle = replace(bundle, '\"n_super\": 3', '\"n_super\": 1000000000')",
-    "settings are gone": "UPDATE model SET bundle = '{\"settings\": {}}'",
     "the graph is a number": "UPDATE model SET bundle = replace(bundle, '\"dag\": null', '\"dag\": 7')",
 }
 
@@ -285,6 +283,19 @@ def test_damage_is_a_store_error_before_a_kernel_sees_it(texts, tmp_path, what):
             assert "s.topoi" in str(error)
     assert refused == (3 if "path" in what else 5)
     assert view.topic_sizes()["n_words"].sum() > 0
+
+
+@pytest.mark.parametrize(
+    "damage", ["DELETE FROM topic WHERE topic = 4", "UPDATE model SET bundle = '{\"settings\": {}}'"]
+)
+def test_damage_that_is_seen_at_the_door(texts, tmp_path, damage):
+    path = tmp_path / "s.topoi"
+    MODELS["four levels"]().set_params(n_iter=3).fit(texts).save(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(damage)
+    for use in (topoi.view, topoi.load):
+        with pytest.raises(StoreError, match=r"s\.topoi.*damaged"):
+            use(path)
 
 
 WRONG_NUMBERS = {

@@ -67,7 +67,7 @@ def test_numbers_of_a_wrong_kind_do_no_harm(path):
     )
     store = topoi.open_store(path)
     assert store.labels("at") == {} and store.models()["n_topics"].tolist()[1] == 2
-    with pytest.raises(StoreError, match="no topic"):
+    with pytest.raises(StoreError, match="column n_topics holds what is not a whole number"):
         store.set_label("at", 0, "x")
 
 

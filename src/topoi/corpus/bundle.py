@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from topoi.corpus.checked_json import Between, read_json
 from topoi.corpus.metadata import column, json_value
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.tokenize import Analyzer
@@ -20,6 +22,17 @@ if TYPE_CHECKING:
     from topoi.corpus.corpus import Corpus
 
 _FORMAT = 1
+_FRAME = {"rows": Between(0, 2**31, whole=True), "columns": [{"name": str, "dtype": str, "values": list}]}
+# The types of values that a column may have; those of an object column are any.
+_VALUES: dict[str, set[type]] = {
+    "int64": {int},
+    "Int64": {int, NoneType},
+    "float64": {float, int, NoneType},
+    "bool": {bool},
+    "boolean": {bool, NoneType},
+    "datetime64[us]": {str, NoneType},
+    "str": {str, NoneType},
+}
 _DTYPES = ("int64", "Int64", "float64", "bool", "boolean", "datetime64[us]", "str", "object")
 
 
@@ -91,18 +104,30 @@ def unpack_frame(blob: np.ndarray) -> pd.DataFrame:
     >>> unpack_frame(pack_frame(pd.DataFrame({"links": [["a", "b"], None]})))["links"].tolist()
     [['a', 'b'], None]
     """
-    packed = json.loads(np.ascontiguousarray(blob, np.uint8).tobytes())
-    columns = {packed_column["name"]: _unpack_column(packed_column) for packed_column in packed["columns"]}
-    frame = pd.DataFrame(columns, index=pd.RangeIndex(packed["rows"]))
-    if any(len(values) != packed["rows"] for values in columns.values()):
+    try:
+        packed = read_json(np.ascontiguousarray(blob, np.uint8).tobytes(), _FRAME)
+    except ValueError as error:
+        raise CorpusError(f"the bundle's metadata are damaged ({error})") from error
+    if any(len(column["values"]) != packed["rows"] for column in packed["columns"]):
         raise CorpusError("the bundle's metadata are damaged: columns differ in length")
-    return frame
+    columns = {packed_column["name"]: _unpack_column(packed_column) for packed_column in packed["columns"]}
+    return pd.DataFrame(columns, index=pd.RangeIndex(packed["rows"]))
 
 
 def _unpack_column(packed: Mapping[str, Any]) -> pd.Series:
-    dtype, values = packed["dtype"], packed["values"]
+    name, dtype, values = packed["name"], packed["dtype"], packed["values"]
     if dtype not in _DTYPES:
-        raise CorpusError(f"the bundle's column {packed['name']!r} has the unknown type {dtype!r}")
+        raise CorpusError(f"the bundle's column {name!r} has the unknown type {dtype!r}")
+    kinds = _VALUES.get(dtype)
+    if kinds is not None and not set(map(type, values)) <= kinds:
+        raise CorpusError(f"the bundle's column {name!r} is damaged: a value is not of type {dtype}")
+    try:
+        return _series(dtype, values)
+    except (ValueError, OverflowError) as error:
+        raise CorpusError(f"the bundle's column {name!r} is damaged ({error})") from error
+
+
+def _series(dtype: str, values: list[Any]) -> pd.Series:
     if dtype == "datetime64[us]":
         return pd.Series(np.array([np.datetime64("NaT") if v is None else v for v in values], "datetime64[us]"))
     if dtype == "float64":
@@ -175,7 +200,9 @@ def unpack_corpus(meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
             "documents": unpack_frame(arrays["documents"]),
             "report": CorpusReport.from_dict(meta["report"]),
         }
-    except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as problem:
+    except CorpusError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
         raise CorpusError(f"the bundle is damaged: {type(problem).__name__} {problem}") from problem
     _check_parts(parts)
     return parts

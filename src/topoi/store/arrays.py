@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.checked_json import read_json
 from topoi.errors import StoreError
 
 # Each below SQLite's limit for one value, and small enough that memory grows only with what a file really holds.
 PART_BYTES = 16 * 2**20
 _DTYPES = frozenset({"|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8"})
 _MOST_DIMENSIONS = 8
+# How many bytes zlib makes of one at most.
+_MOST_UNPACKED = 1032
 
 
 def put_arrays(connection: sqlite3.Connection, model_id: int | None, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -59,13 +62,14 @@ def _get_array(connection: sqlite3.Connection, key: int, name: Any, dtype: Any, 
     if dtype not in _DTYPES:
         raise StoreError(f"array {name!r} holds {dtype!r}, not numbers: refused")
     try:
-        sizes = json.loads(shape)
-    except (TypeError, ValueError, RecursionError):
+        sizes = read_json(shape)
+    except ValueError:
         sizes = None
     whole = isinstance(sizes, list) and len(sizes) <= _MOST_DIMENSIONS
     if not whole or not all(type(n) is int and 0 <= n < 2**48 for n in sizes):
         raise StoreError(f"array {name!r} has no valid shape")
     expected = math.prod(sizes) * np.dtype(dtype).itemsize
+    _check_size(connection, key, name, expected)
     data = bytearray()
     parts = connection.execute("SELECT data FROM array_part WHERE array_id = ? ORDER BY part", (key,))
     for (packed,) in parts:
@@ -73,6 +77,14 @@ def _get_array(connection: sqlite3.Connection, key: int, name: Any, dtype: Any, 
     if len(data) != expected:
         raise StoreError(f"array {name!r} promises {expected:,} bytes, but the file holds {len(data):,}")
     return np.frombuffer(data, dtype).reshape(sizes)
+
+
+def _check_size(connection: sqlite3.Connection, key: int, name: Any, expected: int) -> None:
+    """Refuse a size that the file's bytes cannot unpack to, before anything is made of it."""
+    query = "SELECT coalesce(sum(length(data)), 0) FROM array_part WHERE array_id = ? AND typeof(data) = 'blob'"
+    there = connection.execute(query, (key,)).fetchone()[0]
+    if expected > there * _MOST_UNPACKED:
+        raise StoreError(f"array {name!r} promises {expected:,} bytes, but the file holds {there:,}, packed")
 
 
 def unpacked(packed: Any, size: int, name: Any) -> bytes:
@@ -130,9 +142,6 @@ def to_json(meta: Mapping[str, Any]) -> str:
 def from_json(text: Any, what: str) -> dict[str, Any]:
     """The settings that ``to_json`` wrote."""
     try:
-        meta = json.loads(text)
-    except (TypeError, ValueError, RecursionError) as error:
+        return dict(read_json(text, dict))
+    except ValueError as error:
         raise StoreError(f"{what} is damaged ({error})") from error
-    if not isinstance(meta, dict):
-        raise StoreError(f"{what} is damaged: it is not a table of settings")
-    return meta

@@ -14,7 +14,9 @@ from topoi.corpus.bundle import pack_strings
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.metadata import json_value
 from topoi.errors import CorpusError, StoreError
-from topoi.store.arrays import checksum, from_json, get_arrays, put_arrays, to_json
+from topoi.store.arrays import checksum, get_arrays, put_arrays, to_json
+from topoi.store.door import check_corpus, stored_json
+from topoi.store.rows import read_rows
 
 # Kept as rows, from which the arrays are made again; the frame of documents is kept whole, for its types.
 _TABLES = ("document_token", "document_author", "document", "author", "word", "corpus")
@@ -133,23 +135,17 @@ def position_blobs(positions: NDArray[Any], starts: NDArray[np.int64]) -> list[b
 
 def get_corpus(connection: sqlite3.Connection) -> Corpus:
     """Read the corpus; whatever does not fit together is a ``StoreError``."""
-    row = connection.execute(
-        "SELECT n_documents, has_texts, word_id_bytes, start_bytes, length_bytes, settings, digest FROM corpus"
-    ).fetchone()
-    if row is None:
-        raise StoreError("the store holds no corpus")
-    n_docs, has_texts, *widths, settings, digest = row
-    if not all(w in known for w, known in zip(widths, _WIDTHS.values(), strict=True)) or type(n_docs) is not int:
-        raise StoreError("the corpus is damaged: its sizes are not valid")
-    meta = from_json(settings, "the corpus")
+    sizes = check_corpus(connection)
+    settings, digest = read_rows(connection, "SELECT settings, digest FROM corpus")[0]
+    meta = stored_json(settings, "the corpus", "corpus.settings")
     arrays = {
         "documents": get_arrays(connection, None).get("documents", np.zeros(0, np.uint8)),
         **_packed("words", connection.execute("SELECT word_id, word FROM word ORDER BY word_id")),
         **_packed("authors", connection.execute("SELECT author_id, author FROM author ORDER BY author_id")),
-        **_token_arrays(connection, *map(int, widths)),
-        **_author_arrays(connection, n_docs),
+        **_token_arrays(connection, sizes.word_id_bytes, sizes.start_bytes, sizes.length_bytes),
+        **_author_arrays(connection, sizes.n_documents),
     }
-    if has_texts:
+    if sizes.has_texts:
         rows = connection.execute("SELECT document_id, text FROM document ORDER BY document_id")
         arrays |= _packed("texts", rows)
     check_digest(checksum(meta, arrays), digest, "the corpus")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 QUERIES = {
     "topics": """
-        SELECT t.topic, t.n_tokens, t.share, l.label FROM topic AS t
+        SELECT t.topic, t.n_tokens, t.share, l.label AS label_or_null FROM topic AS t
         LEFT JOIN label AS l ON l.model_id = t.model_id AND l.topic = t.topic
         WHERE t.model_id = :model_id ORDER BY t.topic""",
     "topic_list": """
@@ -23,8 +23,8 @@ QUERIES = {
         JOIN word AS w ON w.word_id = t.word_id
         WHERE t.model_id = :model_id AND t.topic = :topic ORDER BY t.n_tokens DESC, t.word_id LIMIT :n""",
     "topic_words_with_totals": """
-        SELECT w.word_id, w.word, t.probability, w.n_tokens FROM topic_word AS t INDEXED BY topic_word_by_topic
-        JOIN word AS w ON w.word_id = t.word_id
+        SELECT w.word_id, w.word, t.probability, w.n_tokens AS n_of_word
+        FROM topic_word AS t INDEXED BY topic_word_by_topic JOIN word AS w ON w.word_id = t.word_id
         WHERE t.model_id = :model_id AND t.topic = :topic ORDER BY t.n_tokens DESC, t.word_id LIMIT :n""",
     "topic_authors": """
         SELECT t.rank, a.author_id, a.author, t.n_tokens, t.probability FROM topic_author AS t
@@ -36,7 +36,7 @@ QUERIES = {
         WHERE t.model_id = :model_id AND t.topic = :topic ORDER BY t.rank LIMIT :n""",
     "topic_trend": """
         SELECT year, n_tokens, share FROM topic_trend
-        WHERE model_id = :model_id AND topic = :topic ORDER BY year""",
+        WHERE year NOT NULL AND model_id = :model_id AND topic = :topic ORDER BY year""",
     "authors_by_documents": """
         SELECT author_id, author, n_documents FROM author INDEXED BY author_by_documents
         WHERE n_documents >= 0 ORDER BY n_documents DESC, author_id LIMIT :n OFFSET :skip""",
@@ -54,10 +54,10 @@ QUERIES = {
         JOIN document AS d ON d.document_id = s.document_id
         WHERE s.model_id = :model_id AND s.author_id = :author_id ORDER BY s.document_id""",
     "trend_by_year": """
-        SELECT year, topic, n_tokens FROM topic_trend WHERE model_id = :model_id""",
+        SELECT year, topic, n_tokens FROM topic_trend WHERE year NOT NULL AND model_id = :model_id""",
     "trend_by_decade": """
-        SELECT year / 10 * 10 - CASE WHEN year % 10 < 0 THEN 10 ELSE 0 END AS decade, topic, sum(n_tokens)
-        FROM topic_trend WHERE model_id = :model_id GROUP BY decade, topic""",
+        SELECT year / 10 * 10 - CASE WHEN year % 10 < 0 THEN 10 ELSE 0 END AS decade, topic, sum(n_tokens) AS n_tokens
+        FROM topic_trend WHERE year NOT NULL AND model_id = :model_id GROUP BY decade, topic""",
     "author_words": """
         SELECT w.word_id, w.word, t.n_tokens, t.probability FROM author_word AS t
         JOIN word AS w ON w.word_id = t.word_id
@@ -78,16 +78,17 @@ QUERIES = {
         SELECT topics, author_positions FROM document_assignment
         WHERE model_id = :model_id AND document_id = :document_id""",
     "nodes": """
-        SELECT node, name, level, topic, n_children, n_tokens, share, alpha_sum, label, words FROM dag_node
-        WHERE model_id = :model_id ORDER BY node""",
+        SELECT node, name, level, topic AS topic_or_null, n_children, n_tokens, share, alpha_sum, label, words
+        FROM dag_node WHERE model_id = :model_id ORDER BY node""",
     "node": """
-        SELECT node, name, level, topic, n_children, n_tokens, share, alpha_sum, label, words FROM dag_node
-        WHERE model_id = :model_id AND node = :node""",
+        SELECT node, name, level, topic AS topic_or_null, n_children, n_tokens, share, alpha_sum, label, words
+        FROM dag_node WHERE model_id = :model_id AND node = :node""",
     "edges": """
         SELECT parent, position, child, alpha, share, n_tokens FROM dag_edge
         WHERE model_id = :model_id ORDER BY parent, position""",
     "node_children": """
-        SELECT e.child, n.name, coalesce(n.topic, p.topic), e.alpha, e.share, e.n_tokens, n.label
+        SELECT e.child, n.name AS name_or_null, coalesce(n.topic, p.topic) AS topic_or_null, e.alpha, e.share,
+            e.n_tokens, n.label AS label_or_null
         FROM dag_edge AS e INDEXED BY dag_edge_by_parent
         JOIN dag_node AS p ON p.model_id = e.model_id AND p.node = e.parent
         LEFT JOIN dag_node AS n ON n.model_id = e.model_id AND n.node = e.child
@@ -104,9 +105,9 @@ QUERIES = {
         WHERE t.model_id = :model_id AND t.node = :node ORDER BY t.share DESC, t.document_id LIMIT :n""",
     "node_trend": """
         SELECT year, n_tokens, share FROM node_trend
-        WHERE model_id = :model_id AND node = :node ORDER BY year""",
+        WHERE year NOT NULL AND model_id = :model_id AND node = :node ORDER BY year""",
     "node_trends": """
-        SELECT year, node, n_tokens FROM node_trend WHERE model_id = :model_id""",
+        SELECT year, node, n_tokens FROM node_trend WHERE year NOT NULL AND model_id = :model_id""",
     "document_nodes": """
         SELECT node, n_tokens, share FROM document_node
         WHERE model_id = :model_id AND document_id = :document_id ORDER BY share DESC, node LIMIT :n""",
@@ -123,11 +124,16 @@ QUERIES = {
 
 # A document as lists show it, with its authors in order as JSON, so that a list takes one query. A title or a name may
 # be a megabyte long; nobody reads that much of it in a list.
-_DOCUMENT = """d.document_id, substr(d.identifier, 1, 301), substr(d.title, 1, 501), d.year,
+_DOCUMENT = """d.document_id, substr(d.identifier, 1, 301) AS identifier, substr(d.title, 1, 501) AS title, d.year,
             (SELECT json_group_array(json_array(author_id, author)) FROM (
                 SELECT a.author_id, substr(a.author, 1, 201) AS author FROM document_author AS da
                 JOIN author AS a ON a.author_id = da.author_id
                 WHERE da.document_id = d.document_id ORDER BY da.position LIMIT 200)) AS authors"""
+
+# The same where there may be none.
+_DOCUMENT_OR_NULL = _DOCUMENT.replace("d.document_id, ", "d.document_id AS document_id_or_null, ", 1).replace(
+    "AS identifier,", "AS identifier_or_null,"
+)
 
 # The questions of the browser's pages. ``ids`` is a JSON list of numbers; CROSS JOIN has SQLite begin with it.
 PAGE_QUERIES = {
@@ -138,22 +144,21 @@ PAGE_QUERIES = {
     "traces": """
         SELECT m.name, t.chain, t.sweep, t.log_joint FROM model AS m JOIN trace AS t ON t.model_id = m.model_id
         ORDER BY m.model_id, t.chain, t.sweep""",
-    "collection": """
-        SELECT n_documents, n_authors, n_tokens, n_words, has_texts FROM corpus""",
     "labels": """
-        SELECT topic, label FROM label WHERE model_id = :model_id""",
+        SELECT topic, label FROM label WHERE model_id = :model_id
+        AND typeof(topic) = 'integer' AND topic >= 0 AND topic < 65536 AND typeof(label) = 'text'""",
     "faces": """
         SELECT topic, n_tokens, share, hue, x, y, glue, words FROM topic WHERE model_id = :model_id ORDER BY topic""",
     "trends": """
-        SELECT topic, year, n_tokens, share FROM topic_trend WHERE model_id = :model_id""",
+        SELECT topic, year, n_tokens, share FROM topic_trend WHERE year NOT NULL AND model_id = :model_id""",
     "graph_nodes": """
-        SELECT node, name, level, topic, n_children, n_tokens, share, words FROM dag_node
+        SELECT node, name, level, topic AS topic_or_null, n_children, n_tokens, share, words FROM dag_node
         WHERE model_id = :model_id ORDER BY node""",
     "graph_edges": """
         SELECT parent, child, alpha, share, n_tokens FROM dag_edge WHERE model_id = :model_id
         ORDER BY parent, position""",
     "graph_trends": """
-        SELECT node, year, n_tokens, share FROM node_trend WHERE model_id = :model_id""",
+        SELECT node, year, n_tokens, share FROM node_trend WHERE year NOT NULL AND model_id = :model_id""",
     "node_works": f"""
         SELECT {_DOCUMENT}, t.n_tokens, t.share
         FROM document_node AS t INDEXED BY document_node_by_node JOIN document AS d ON d.document_id = t.document_id
@@ -161,17 +166,17 @@ PAGE_QUERIES = {
     "words_named": """
         SELECT w.word_id, w.word FROM json_each(:ids) AS i CROSS JOIN word AS w ON w.word = i.value ORDER BY i.key""",
     "documents_named": """
-        SELECT DISTINCT i.value FROM json_each(:ids) AS i CROSS JOIN document AS d ON d.identifier = i.value""",
+        SELECT DISTINCT d.identifier FROM json_each(:ids) AS i CROSS JOIN document AS d ON d.identifier = i.value""",
     "some_metadata": """
         SELECT metadata FROM document WHERE document_id < :n""",
     "author_names": """
-        SELECT author_id, substr(author, 1, 201), n_documents FROM author ORDER BY author_id""",
+        SELECT author_id, substr(author, 1, 201) AS author, n_documents FROM author ORDER BY author_id""",
     "topic_word_counts": """
-        SELECT w.word_id, w.word, t.n_tokens, t.probability, w.n_tokens
+        SELECT w.word_id, w.word, t.n_tokens, t.probability, w.n_tokens AS n_of_word
         FROM topic_word AS t INDEXED BY topic_word_by_topic JOIN word AS w ON w.word_id = t.word_id
         WHERE t.model_id = :model_id AND t.topic = :topic ORDER BY t.n_tokens DESC, t.word_id LIMIT :n""",
     "topic_leaders": """
-        SELECT a.author_id, substr(a.author, 1, 201), t.n_tokens, t.probability FROM topic_author AS t
+        SELECT a.author_id, substr(a.author, 1, 201) AS author, t.n_tokens, t.probability FROM topic_author AS t
         JOIN author AS a ON a.author_id = t.author_id
         WHERE t.model_id = :model_id AND t.topic = :topic ORDER BY t.rank LIMIT :n""",
     "topic_neighbours": """
@@ -182,10 +187,10 @@ PAGE_QUERIES = {
         JOIN document AS d ON d.document_id = t.document_id
         WHERE t.model_id = :model_id AND t.topic = :topic ORDER BY t.rank LIMIT :n""",
     "authors": """
-        SELECT a.author_id, substr(a.author, 1, 201), a.n_documents FROM json_each(:ids) AS i
+        SELECT a.author_id, substr(a.author, 1, 201) AS author, a.n_documents FROM json_each(:ids) AS i
         CROSS JOIN author AS a ON a.author_id = i.value ORDER BY i.key""",
     "author": """
-        SELECT substr(a.author, 1, 5001), a.n_documents,
+        SELECT substr(a.author, 1, 5001) AS author, a.n_documents,
             (SELECT json_group_array(json_array(author_id, author, n)) FROM (
                 SELECT o.author_id, substr(x.author, 1, 201) AS author, count(DISTINCT o.document_id) AS n
                 FROM document_author AS m JOIN document_author AS o ON o.document_id = m.document_id
@@ -207,48 +212,51 @@ PAGE_QUERIES = {
         SELECT {_DOCUMENT} FROM json_each(:ids) AS i
         CROSS JOIN document AS d ON d.document_id = i.value ORDER BY i.key""",
     "work_and_others": f"""
-        SELECT {_DOCUMENT}, CASE WHEN i.key = 0 THEN substr(d.title, 1, 5001) END, d.date, d.n_tokens,
-            CASE WHEN i.key = 0 THEN substr(d.metadata, 1, 200001) END, CASE WHEN i.key = 0 THEN d.text END,
+        SELECT {_DOCUMENT}, CASE WHEN i.key = 0 THEN substr(d.title, 1, 5001) END AS long_title, d.date, d.n_tokens,
+            CASE WHEN i.key = 0 THEN substr(d.metadata, 1, 200001) END AS metadata_or_null,
+            CASE WHEN i.key = 0 THEN d.text END AS text,
             CASE WHEN i.key = 0 THEN
                 (SELECT json_group_array(json_array(node, n_tokens, share)) FROM (
                     SELECT node, n_tokens, share FROM document_node
                     WHERE model_id = :model_id AND document_id = d.document_id
-                    ORDER BY share DESC, node LIMIT :n)) END
+                    ORDER BY share DESC, node LIMIT :n)) END AS nodes_or_null
         FROM json_each(:ids) AS i CROSS JOIN document AS d ON d.document_id = i.value ORDER BY i.key""",
     "document_text": """
-        SELECT substr(text, 1, :n) FROM document WHERE document_id = :document_id""",
+        SELECT substr(text, 1, :n) AS text FROM document WHERE document_id = :document_id""",
     "names_of_work": """
-        SELECT substr(a.author, 1, 201) FROM document_author AS da JOIN author AS a ON a.author_id = da.author_id
+        SELECT substr(a.author, 1, 201) AS author
+        FROM document_author AS da JOIN author AS a ON a.author_id = da.author_id
         WHERE da.document_id = :document_id ORDER BY da.position LIMIT 50""",
     "works_of_year": f"""
         SELECT {_DOCUMENT} FROM (
             SELECT document_id FROM document WHERE year = :year ORDER BY document_id LIMIT :n OFFSET :skip) AS y
         JOIN document AS d ON d.document_id = y.document_id ORDER BY d.document_id""",
     "n_of_year": """
-        SELECT count(*) FROM document WHERE year = :year""",
+        SELECT count(*) AS n_found FROM document WHERE year = :year""",
     "found": f"""
-        SELECT {_DOCUMENT}, substr(d.text, 1, 50000)
+        SELECT {_DOCUMENT}, substr(d.text, 1, 50000) AS text
         FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
         WHERE document_search MATCH :match ORDER BY document_search.rank LIMIT :n OFFSET :skip""",
     "found_unranked": f"""
-        SELECT {_DOCUMENT}, substr(d.text, 1, 50000)
+        SELECT {_DOCUMENT}, substr(d.text, 1, 50000) AS text
         FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
         WHERE document_search MATCH :match LIMIT :n OFFSET :skip""",
     "found_in_year": f"""
-        SELECT {_DOCUMENT}, substr(d.text, 1, 50000)
+        SELECT {_DOCUMENT}, substr(d.text, 1, 50000) AS text
         FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
         WHERE document_search MATCH :match AND d.year = :year ORDER BY document_search.rank LIMIT :n OFFSET :skip""",
     "n_found": """
-        SELECT count(*) FROM document_search WHERE document_search MATCH :match""",
+        SELECT count(*) AS n_found FROM document_search WHERE document_search MATCH :match""",
     "n_found_in_year": """
-        SELECT count(*) FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
+        SELECT count(*) AS n_found FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
         WHERE document_search MATCH :match AND d.year = :year""",
     "found_titles": """
-        SELECT d.document_id, substr(d.identifier, 1, 301), substr(d.title, 1, 301), d.year
+        SELECT d.document_id, substr(d.identifier, 1, 301) AS identifier, substr(d.title, 1, 301) AS title, d.year
         FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
         WHERE document_search MATCH :match ORDER BY document_search.rank LIMIT :n""",
     "word_and_works": f"""
-        SELECT {_DOCUMENT}, w.word, w.n_tokens, w.n_documents FROM word AS w
+        SELECT {_DOCUMENT_OR_NULL},
+            w.word, w.n_tokens, w.n_documents FROM word AS w
         LEFT JOIN (
             SELECT rowid AS document_id, rank FROM document_search
             WHERE document_search MATCH :match ORDER BY rank LIMIT :n) AS f
@@ -259,6 +267,4 @@ PAGE_QUERIES = {
         WHERE word >= :first AND word < :beyond ORDER BY n_tokens DESC, word_id LIMIT :n""",
 }
 # Read whole, once for each state of the file, and kept.
-READ_ONCE = frozenset(
-    {"models", "collection", "faces", "trends", "graph_nodes", "graph_edges", "graph_trends", "author_names"}
-)
+READ_ONCE = frozenset({"models", "faces", "trends", "graph_nodes", "graph_edges", "graph_trends", "author_names"})

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import NotFoundError, StoreError
-from topoi.store.arrays import checksum, from_json, get_arrays
+from topoi.store.arrays import checksum, get_arrays
 from topoi.store.connect import store_errors
 from topoi.store.corpus_rows import check_digest, get_corpus
+from topoi.store.door import check_corpus, check_model, check_sizes, stored_json
+from topoi.store.rows import read_rows
 
 _MODEL_COLUMNS = (
     "name, model, n_topics, n_iter, n_chains, seed, created, topoi_version",
@@ -43,14 +45,14 @@ class StoredModel(NamedTuple):
 def find_model(connection: sqlite3.Connection, name: str | None, columns: str) -> tuple[Any, ...]:
     """The given columns of the model of that name (None: the one saved last)."""
     if name is None:
-        row = connection.execute(f"SELECT {columns} FROM model ORDER BY model_id DESC LIMIT 1").fetchone()
+        found = read_rows(connection, f"SELECT {columns} FROM model ORDER BY model_id DESC LIMIT 1")
     else:
-        row = connection.execute(f"SELECT {columns} FROM model WHERE name = ?", (str(name),)).fetchone()
-    if row is None:
+        found = read_rows(connection, f"SELECT {columns} FROM model WHERE name = ?", (str(name),))
+    if not found:
         names = [r[0] for r in connection.execute("SELECT name FROM model ORDER BY model_id LIMIT 20")]
         there = f"; there are: {', '.join(map(repr, names))}" if names else "; there is none"
         raise NotFoundError(f"there is no model {name!r}{there}" if name is not None else f"no model{there}")
-    return tuple(row)
+    return found[0]
 
 
 def read_model(connection: sqlite3.Connection, path: Path, name: str | None = None) -> StoredModel:
@@ -58,8 +60,12 @@ def read_model(connection: sqlite3.Connection, path: Path, name: str | None = No
     with store_errors(path):
         connection.execute("BEGIN")  # a label may be set meanwhile
         try:
-            model_id, model, bundle, digest = find_model(connection, name, "model_id, model, bundle, digest")
-            meta = from_json(bundle, "the model")
+            columns = "model_id, model, n_topics, bundle, digest"
+            model_id, model, n_topics, bundle, digest = find_model(connection, name, columns)
+            check_corpus(connection)
+            check_model(connection, model_id, n_topics or 0)
+            meta = stored_json(bundle, "the model", "model.bundle")
+            check_sizes(connection, model_id, meta["settings"], n_topics or 0)
             arrays = get_arrays(connection, model_id)
             check_digest(checksum(meta, arrays), digest, "the model")
             return StoredModel(model, get_corpus(connection), meta, arrays)

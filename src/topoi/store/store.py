@@ -17,8 +17,10 @@ from topoi.errors import StoreError
 from topoi.store import write
 from topoi.store.connect import connect_reader, store_errors
 from topoi.store.corpus_rows import get_corpus
+from topoi.store.door import Sizes, check_corpus
 from topoi.store.migrate import migrated
 from topoi.store.read import StoredModel, list_labels, list_models, read_model, run_query
+from topoi.store.rows import read_blocks, read_rows
 
 # Connections that wait to be used again.
 _MOST_KEPT = 4
@@ -40,6 +42,7 @@ class Store:
         self.path = Path(path)
         self._lock = threading.Lock()
         self._free: list[tuple[tuple[int, ...], sqlite3.Connection]] = []
+        self._sizes: tuple[tuple[int, ...], Sizes] | None = None
         self._open = True
         migrated(self.path)
         with self.connection():
@@ -116,6 +119,69 @@ class Store:
                 connection.close()
         return None
 
+    def rows(
+        self, query: str, parameters: Mapping[str, Any] | Sequence[Any] = (), limits: Mapping[str, int] | None = None
+    ) -> list[tuple[Any, ...]]:
+        """The rows of one of topoi's own queries, checked: see ``topoi.store.rows``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> topoi.open_store(path).rows("SELECT n_documents, n_tokens FROM corpus")
+        [(2, 6)]
+        """
+        with self.connection() as connection, self.named():
+            return read_rows(connection, query, parameters, limits)
+
+    def blocks(
+        self, query: str, parameters: Mapping[str, Any] | Sequence[Any] = (), limits: Mapping[str, int] | None = None
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """The same rows, some at a time."""
+        with self.connection() as connection, self.named():
+            yield from read_blocks(connection, query, parameters, limits)
+
+    @property
+    def sizes(self) -> Sizes:
+        """How large the corpus is, checked once for each state of the file.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> topoi.open_store(path).sizes.n_words
+        2
+        """
+        with store_errors(self.path):
+            now = _contents(self.path)
+        known = self._sizes
+        if known is None or known[0] != now:
+            with self.connection() as connection, self.named():
+                known = self._sizes = (now, check_corpus(connection))
+        return known[1]
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Add the file's name to errors about what is in it.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> with topoi.open_store(path).named():
+        ...     raise topoi.StoreError("topic 3 is damaged")
+        Traceback (most recent call last):
+        ...
+        topoi.errors.StoreError: ...small.topoi: topic 3 is damaged
+        """
+        try:
+            yield
+        except StoreError as error:
+            raise type(error)(f"{self.path}: {error}") from error
+
     def models(self) -> pd.DataFrame:
         """The models, in the order saved: name, model, n_topics, n_iter, n_chains, seed, created, topoi_version.
 
@@ -141,11 +207,8 @@ class Store:
         >>> topoi.open_store(path).corpus().n_tokens
         6
         """
-        with self.connection() as connection:
-            try:
-                return get_corpus(connection)
-            except StoreError as error:
-                raise StoreError(f"{self.path}: {error}") from error
+        with self.connection() as connection, self.named():
+            return get_corpus(connection)
 
     def read_model(self, name: str | None = None) -> StoredModel:
         """What a model (None: the one saved last) is rebuilt from; ``topoi.load`` makes the model itself.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.errors import StoreError
 from topoi.kernels.counts import Assignments, Counts, Documents, Priors
 from topoi.kernels.lanes import padded
 from topoi.models.author_topic.inference import sample_document, start_document
@@ -33,6 +34,8 @@ class StoredChain(SampledChain):
         super().__init__(store, model_id, n_authors, settings)
         self._fictitious = bool(settings.get("fictitious_authors", False))
         weight = settings.get("fictitious_weight")
+        if weight is not None and not (isinstance(weight, int | float) and 0 <= weight <= 1):
+            raise StoreError(f"{store.path} is damaged: fictitious_weight is a share, not {weight!r}")
         self._fictitious_weight = None if weight is None else float(weight)
 
     def _n_slots(self, n_authors: int) -> int:
@@ -77,5 +80,5 @@ class StoredChain(SampledChain):
         known = np.unique(authors)
         table = np.array(self._query(query, authors=json.dumps(known.tolist())), np.int64).reshape(-1, 3)
         counts = np.zeros((len(known), self.n_topics), np.int64)
-        counts[np.searchsorted(known, table[:, 0]), self._checked(table[:, 1])] = table[:, 2]
+        counts[np.searchsorted(known, table[:, 0]), table[:, 1]] = table[:, 2]
         return counts[np.searchsorted(known, authors)]

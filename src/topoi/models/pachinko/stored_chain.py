@@ -45,7 +45,7 @@ class StoredChain(SampledChain):
     @cached_property
     def can_sample(self) -> bool:  # type: ignore[override]
         """Whether the graph is in the file; one that was migrated and cannot be written to lacks it."""
-        return bool(self._query("SELECT EXISTS (SELECT 1 FROM dag_node WHERE model_id = :model)")[0][0])
+        return bool(self._query("SELECT EXISTS (SELECT 1 FROM dag_node WHERE model_id = :model) AS is_there")[0][0])
 
     @cached_property
     def _structure(self) -> tuple[Graph, int, Priors]:
@@ -120,7 +120,7 @@ class StoredChain(SampledChain):
 
     def topic_shares(self, topic: int) -> NDArray[np.float64]:
         """A topic's share of every training document: the paths of all words are read for it."""
-        n_docs = int(self._query("SELECT count(*) FROM document")[0][0])
+        n_docs = self._store.sizes.n_documents
         query = """
             SELECT a.topics, p.paths FROM document_assignment AS a JOIN document_path AS p
                 ON p.model_id = a.model_id AND p.document_id = a.document_id

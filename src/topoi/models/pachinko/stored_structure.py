@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import suppress
 from functools import cached_property
@@ -19,6 +18,7 @@ from topoi.models.pachinko.frames import GraphFrames, NodeDocuments
 from topoi.models.pachinko.graph import slot_children
 from topoi.models.pachinko.stored_graph import stored_dag
 from topoi.models.validation import choice, whole_number
+from topoi.store.door import stored_json
 from topoi.store.entry import GRAPH_TABLES, N_RANKED, N_WORDS
 from topoi.store.store import Store
 from topoi.store.write import put_missing_tables
@@ -128,10 +128,9 @@ class StoredStructure(GraphFrames):
         rows = self._node_rows()[1:]
         if wanted > N_WORDS:
             return self._long_labels(wanted)
-        try:
-            return {str(row[1]): " ".join(map(str, json.loads(row[9])[:wanted])) for row in rows}
-        except (TypeError, ValueError) as error:
-            raise StoreError(f"{self.store.path}: the words of a node are damaged ({error})") from error
+        with self.store.named():
+            words = [stored_json(row[9], "the list of a node's words", "words") for row in rows]
+        return {row[1]: " ".join(listed[:wanted]) for row, listed in zip(rows, words, strict=True)}
 
     def _long_labels(self, n: int) -> dict[str, str]:
         """Labels of more words than the rows have: worked out from all counts."""

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.corpus.vocabulary import close_matches, object_array
+from topoi.errors import StoreError
 from topoi.models.names import find_name, matching_titles
 from topoi.store.store import Store
 
@@ -42,16 +43,21 @@ class StoreCatalogue:
         self._store = store
 
     def _rows(self, query: str, **parameters: Any) -> list[tuple[Any, ...]]:
-        with self._store.connection() as connection:
-            return connection.execute(query, parameters).fetchall()
+        return self._store.rows(query, parameters, self._store.sizes.limits)
 
     def _column(self, query: str, **parameters: Any) -> NDArray[np.int64]:
         return np.array([row[0] for row in self._rows(query, **parameters)], np.int64)
 
+    def _all_of(self, found: dict[int, Any], wanted: list[int], what: str) -> list[Any]:
+        """What was found of each that was wanted."""
+        if not found.keys() >= set(wanted):
+            raise StoreError(f"{self._store.path} is damaged: a table names a {what} that is not there")
+        return [found[number] for number in wanted]
+
     @property
     def size(self) -> int:
         """The number of documents."""
-        return int(self._rows("SELECT n_documents FROM corpus")[0][0])
+        return self._store.sizes.n_documents
 
     def find_author(self, name: str) -> int:
         """See ``Catalogue``; only a name that is not there costs a look at all of them."""
@@ -79,7 +85,7 @@ class StoreCatalogue:
         wanted = np.asarray(rows, np.int64).tolist()
         query = "SELECT author_id, author FROM author WHERE author_id IN (SELECT value FROM json_each(:rows))"
         names = dict(self._rows(query, rows=json.dumps(wanted)))
-        return object_array([str(names[a]) for a in wanted])
+        return object_array(self._all_of(names, wanted, "author"))
 
     def author_documents(self, author: int) -> NDArray[np.int64]:
         """See ``Catalogue``."""
@@ -99,7 +105,7 @@ class StoreCatalogue:
         wanted = authors.tolist()
         query = "SELECT author_id, n_documents FROM author WHERE author_id IN (SELECT value FROM json_each(:rows))"
         numbers = dict(self._rows(query, rows=json.dumps(wanted)))
-        return np.array([numbers[a] for a in wanted], np.int64)
+        return np.array(self._all_of(numbers, wanted, "author"), np.int64)
 
     def find_document(self, identifier: str) -> int | None:
         """See ``Catalogue``."""
@@ -125,7 +131,7 @@ class StoreCatalogue:
             SELECT document_id, identifier, title, year FROM document
             WHERE document_id IN (SELECT value FROM json_each(:rows))"""
         found = {row[0]: row[1:] for row in self._rows(query, rows=json.dumps(wanted))}
-        named = [found[d] for d in wanted]
+        named = self._all_of(found, wanted, "document")
         columns: dict[str, Any] = {"document": np.array(wanted, np.int64), "id": object_array([n[0] for n in named])}
         if any(n[1] is not None for n in named):
             columns["title"] = object_array([n[1] for n in named])

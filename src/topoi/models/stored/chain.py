@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.checked_json import read_json
 from topoi.errors import NotFoundError, StoreError
 from topoi.kernels.counts import Assignments
 from topoi.models.mixtures import DocumentMixtures, Mixtures
 from topoi.store.arrays import get_array, unpacked
+from topoi.store.door import model_parameters
 from topoi.store.store import Store
 
-_ROWS_AT_A_TIME = 100_000
+_LARGEST_BETA = 1e30
 
 
 class StoredDocument(NamedTuple):
@@ -56,15 +58,23 @@ class StoredChain(DocumentMixtures):
         self._store, self._model_id, self._n_authors = store, model_id, n_authors
 
     def _query(self, query: str, **parameters: Any) -> list[tuple[Any, ...]]:
-        with self._store.connection() as connection:
-            return connection.execute(query, {"model": self._model_id, **parameters}).fetchall()
+        return self._store.rows(query, {"model": self._model_id, **parameters}, self._limits)
+
+    @cached_property
+    def _limits(self) -> dict[str, int]:
+        """How many topics, words, documents and authors there are, for checking rows that name them."""
+        return self._store.sizes.limits | {"topic": len(self._topic_rows[0])}
 
     @cached_property
     def _topic_rows(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        rows = self._query("SELECT topic, n_tokens, alpha FROM topic WHERE model_id = :model ORDER BY topic")
+        query = "SELECT topic, n_tokens, alpha FROM topic WHERE model_id = :model ORDER BY topic"
+        rows = self._store.rows(query, {"model": self._model_id})
         if [row[0] for row in rows] != list(range(len(rows))) or not rows:
             raise StoreError(f"{self._store.path}: the topics are not numbered from 0")
-        return np.array([row[1] for row in rows], np.int64), np.array([row[2] for row in rows], np.float64)
+        alpha = np.array([row[2] for row in rows], np.float64)
+        if not (alpha > 0).all():
+            raise StoreError(f"{self._store.path} is damaged: alpha is not positive")
+        return np.array([row[1] for row in rows], np.int64), alpha
 
     @property
     def n_topics(self) -> int:
@@ -89,9 +99,12 @@ class StoredChain(DocumentMixtures):
     @cached_property
     def beta(self) -> NDArray[np.float64]:
         """The Dirichlet parameter of each word."""
+        n_words = self._store.sizes.n_words
         with self._store.connection() as connection:
-            n_words = connection.execute("SELECT count(*) FROM word").fetchone()[0]
-            return np.asarray(get_array(connection, self._model_id, "chain0_beta", (n_words,)), np.float64)
+            beta = np.asarray(get_array(connection, self._model_id, "chain0_beta", (n_words,)), np.float64)
+        if not ((beta > 0) & (beta < _LARGEST_BETA)).all():
+            raise StoreError(f"{self._store.path} is damaged: beta is not always above zero and finite")
+        return beta
 
     @cached_property
     def authors(self) -> Mixtures:
@@ -101,17 +114,17 @@ class StoredChain(DocumentMixtures):
     @cached_property
     def documents(self) -> Mixtures:
         """The documents' counts of topics, sparse."""
-        return self._mixtures("document", int(self._query("SELECT n_documents FROM corpus")[0][0]))
+        return self._mixtures("document", self._store.sizes.n_documents)
 
     def _mixtures(self, kind: str, n_rows: int) -> Mixtures:
-        query = "SELECT n_rows, row_start, topic, n_tokens FROM mixture WHERE model_id = :model AND kind = :kind"
+        query = """
+            SELECT n_rows, row_start, topic AS topic_blob, n_tokens AS n_tokens_blob FROM mixture
+            WHERE model_id = :model AND kind = :kind"""
         rows = self._query(query, kind=kind)
         if not rows:
             raise StoreError(f"{self._store.path}: the mixtures of each {kind} are missing; save the model again")
         n, starts, topics, numbers = rows[0]
-        # Counted, not believed: nothing of that size is made before there is as much of it.
-        there = self._query(f"SELECT count(*) FROM {kind}")[0][0]
-        if n != n_rows or n != there:
+        if n != n_rows:
             raise StoreError(f"{self._store.path}: mixtures of {n} rows, where there are {n_rows}")
         start = _numbers(starts, "<i8", n_rows + 1)
         n_cells = int(start[-1])
@@ -125,17 +138,10 @@ class StoredChain(DocumentMixtures):
     @cached_property
     def topics(self) -> Mixtures:
         """The topics' counts of words, sparse: a million rows or more are read for it."""
-        parts = []
-        with self._store.connection() as connection:
-            cursor = connection.execute(
-                "SELECT topic, word_id, n_tokens FROM topic_word WHERE model_id = ?", (self._model_id,)
-            )
-            while rows := cursor.fetchmany(_ROWS_AT_A_TIME):
-                parts.append(np.array(rows, np.int64))
+        query = "SELECT topic, word_id, n_tokens FROM topic_word WHERE model_id = :model"
+        blocks = self._store.blocks(query, {"model": self._model_id}, self._limits)
+        parts = [np.array(rows, np.int64) for rows in blocks]
         table = np.concatenate(parts) if parts else np.zeros((0, 3), np.int64)
-        self._checked(table[:, 0])
-        if len(table) and not (0 <= table[:, 1].min() and table[:, 1].max() < len(self.beta)):
-            raise StoreError(f"{self._store.path}: a table names a word that is not there")
         table = table[np.lexsort((table[:, 1], table[:, 0]))]
         start = np.searchsorted(table[:, 0], np.arange(self.n_topics + 1))
         return Mixtures(start, table[:, 1], table[:, 2], self.beta)
@@ -158,7 +164,7 @@ class StoredChain(DocumentMixtures):
         table = np.array(self._query(query, words=json.dumps(words.tolist())), np.int64).reshape(-1, 3)
         counts = np.zeros((len(words), self.n_topics), np.int64)
         order = np.argsort(words)
-        counts[order[np.searchsorted(words[order], table[:, 0])], self._checked(table[:, 1])] = table[:, 2]
+        counts[order[np.searchsorted(words[order], table[:, 0])], table[:, 1]] = table[:, 2]
         return counts
 
     def _checked(self, topics: NDArray[Any]) -> NDArray[Any]:
@@ -171,12 +177,14 @@ class StoredChain(DocumentMixtures):
         query = """
             SELECT t.topic,
                 (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
-                 WHERE o.model_id = :model AND o.topic = t.topic AND o.n_tokens > coalesce(w.n_tokens, 0)),
+                 WHERE o.model_id = :model AND o.topic = t.topic AND o.n_tokens > coalesce(w.n_tokens, 0)) AS n_before,
                 (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
-                 WHERE o.model_id = :model AND o.topic = t.topic AND o.n_tokens = w.n_tokens AND o.word_id < :word),
-                w.n_tokens IS NULL,
+                 WHERE o.model_id = :model AND o.topic = t.topic AND o.n_tokens = w.n_tokens AND o.word_id < :word)
+                    AS n_same,
+                w.n_tokens IS NULL AS absent,
                 (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
                  WHERE w.n_tokens IS NULL AND o.model_id = :model AND o.topic = t.topic AND o.word_id < :word)
+                    AS n_lacking
             FROM topic AS t LEFT JOIN topic_word AS w
                 ON w.model_id = t.model_id AND w.word_id = :word AND w.topic = t.topic
             WHERE t.model_id = :model ORDER BY t.topic"""
@@ -187,17 +195,20 @@ class StoredChain(DocumentMixtures):
 
     @cached_property
     def _parameters(self) -> dict[str, float]:
-        text = self._query("SELECT parameters FROM model WHERE model_id = :model")[0][0]
-        given = json.loads(text)
-        return {"alpha_sum": float(given["alpha_sum"]), "beta_sum": float(given["beta_sum"])}
+        rows = self._query("SELECT parameters FROM model WHERE model_id = :model")
+        try:
+            return model_parameters(rows[0][0] if rows else None)
+        except StoreError as error:
+            raise StoreError(f"{self._store.path}: {error}") from error
 
     def document(self, number: int) -> StoredDocument:
         """A training document with its stored sample."""
         query = """
-            SELECT t.word_ids, t.starts, t.lengths, d.n_tokens, c.word_id_bytes, c.start_bytes, c.length_bytes,
-                   a.topics, a.author_positions, (SELECT json_group_array(author_id) FROM
+            SELECT t.word_ids, t.starts, t.lengths, d.n_tokens, a.topics, a.author_positions,
+                   (SELECT json_group_array(author_id) FROM
                        (SELECT author_id FROM document_author WHERE document_id = :document ORDER BY position))
-            FROM document_token AS t JOIN document AS d USING (document_id) JOIN corpus AS c
+                       AS authors
+            FROM document_token AS t JOIN document AS d USING (document_id)
             LEFT JOIN document_assignment AS a ON a.model_id = :model AND a.document_id = t.document_id
             WHERE t.document_id = :document"""
         rows = self._query(query, document=int(number))
@@ -213,12 +224,14 @@ class StoredChain(DocumentMixtures):
         return n_authors
 
     def _document(self, words: Any, starts: Any, lengths: Any, *rest: Any) -> StoredDocument:
-        n_tokens, word_bytes, start_bytes, length_bytes, topics, positions, listed = rest
-        if not isinstance(n_tokens, int) or len(words) != n_tokens * word_bytes:
+        n_tokens, topics, positions, listed = rest
+        sizes = self._store.sizes
+        word_bytes, start_bytes, length_bytes = sizes.word_id_bytes, sizes.start_bytes, sizes.length_bytes
+        if len(words) != n_tokens * word_bytes or topics is None:
             raise ValueError("it has more words, or fewer, than it says")
         tokens = np.frombuffer(words, f"<u{word_bytes}").astype(np.int32)
         topic = np.frombuffer(topics, "<u2").astype(np.uint16)
-        authors = np.array(json.loads(listed) if self._n_authors else [], np.int64)
+        authors = np.array(read_json(listed, [int]) if self._n_authors else [], np.int64)
         slot = np.zeros(len(tokens), np.uint16)
         if positions is not None:
             width = 2 if len(positions) == 2 * len(tokens) and len(tokens) else 1
@@ -233,10 +246,10 @@ class StoredChain(DocumentMixtures):
             raise ValueError("a word that is not in the vocabulary")
         self._checked(topic.astype(np.int64))
         start = end = None
-        if starts is not None:
+        if starts is not None and lengths is not None:
             start = np.frombuffer(starts, f"<u{start_bytes}").astype(np.int64)
             end = start + np.frombuffer(lengths, f"<u{length_bytes}").astype(np.int64)
-            if len(start) != n_tokens:
+            if len(start) != n_tokens or len(end) != n_tokens:
                 raise ValueError("its words and their places do not fit together")
         return StoredDocument(tokens, start, end, Assignments(topic, slot), authors)
 

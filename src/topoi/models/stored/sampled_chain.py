@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.errors import StoreError
 from topoi.kernels.counts import Counts, Documents
 from topoi.kernels.folding import Labels, SamplingPlan, content_key
 from topoi.kernels.lanes import padded
@@ -20,6 +21,11 @@ from topoi.models.stored import chain
 from topoi.models.stored.chain import StoredDocument
 
 _NOBODY = np.zeros(0, np.int64)
+_ROUNDING = 1e-3
+
+
+def _are_probabilities(values: NDArray[np.float64]) -> bool:
+    return bool(((values >= -_ROUNDING) & (values <= 1 + _ROUNDING)).all())
 
 
 class SampledChain(chain.StoredChain):
@@ -89,6 +95,8 @@ class SampledChain(chain.StoredChain):
         room = Labels(np.zeros((n, self.n_topics)), np.zeros((n, len(small.author))))
         shares, nothing = np.zeros(self.n_topics), np.zeros(0, np.int64)
         self._run(small, assignments, nothing, rows, priors, plan, stream, shares, np.zeros(0), room)
+        if not all(_are_probabilities(values) for values in (shares, *room)):
+            raise StoreError(f"{self._store.path} is damaged: counts of words do not fit the topics of a document")
         return shares, room
 
     def _stream(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus.tokenize import Analyzer
 from topoi.corpus.vocabulary import Vocabulary
-from topoi.errors import ModelError, NotFoundError, StoreError
+from topoi.errors import CorpusError, ModelError, NotFoundError, StoreError
 from topoi.models.pachinko.stored_structure import StoredStructure
 from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.sampling import checked_plan
@@ -22,7 +22,7 @@ from topoi.models.stored.catalogue import StoreCatalogue, StoredNames
 from topoi.models.stored.topic_lists import TopicLists
 from topoi.models.texts import check_known
 from topoi.models.validation import choice, whole_number
-from topoi.store.arrays import from_json
+from topoi.store.door import check_model, stored_json
 from topoi.store.queries import QUERIES
 from topoi.store.read import find_model
 from topoi.store.store import Store
@@ -38,9 +38,6 @@ _CHAINS = {
     "DirichletMultinomialRegression": "topoi.models.author_topic.stored_chain",
     "AuthorModel": None,
 }
-
-# What two bytes can tell apart: a token's topic takes no more.
-_MOST_TOPICS = 2**16
 
 
 class ModelView(TopicLists, StoredStructure):
@@ -74,24 +71,25 @@ class ModelView(TopicLists, StoredStructure):
         self.store = store
         self.catalogue_ = StoreCatalogue(store)
         columns = "model_id, name, model, n_topics, n_iter, n_chains, seed, bundle, digest"
-        authors = "SELECT n_authors FROM corpus WHERE " + " OR ".join(
-            f"EXISTS (SELECT 1 FROM {table} WHERE model_id = :id)" for table in ("author_topic", "author_word")
+        authors = " OR ".join(
+            f"EXISTS (SELECT 1 FROM {table} WHERE model_id = ?)" for table in ("author_topic", "author_word")
         )
-        with store.connection() as connection:
-            row = find_model(connection, name, columns)
-            n_authors = connection.execute(authors, {"id": row[0]}).fetchone() or (0,)
-        numbers = [0 if value is None else value for value in (row[0], *row[3:7], *n_authors)]
-        if not all(isinstance(number, int) and number >= 0 for number in numbers):
-            raise StoreError(f"{store.path} is damaged: the model's row does not hold numbers")
-        if numbers[1] > _MOST_TOPICS:
-            raise StoreError(f"{store.path} is damaged: a model has at most {_MOST_TOPICS:,} topics")
-        self.name, self.family = str(row[1]), str(row[2])
-        self.model_id, self.n_topics, self.n_iter_, self.n_chains, self._seed, self.n_authors = numbers
-        self.settings = from_json(row[7], "the model").get("settings", {})
-        if self.family not in _CHAINS or not isinstance(self.settings, dict):
+        with store.connection() as connection, store.named():
+            self.model_id, self.name, self.family, *numbers, bundle, digest = find_model(connection, name, columns)
+            self.n_topics, self.n_iter_, self.n_chains, self._seed = (number or 0 for number in numbers)
+            has_authors = connection.execute(f"SELECT {authors}", (self.model_id, self.model_id)).fetchone()[0]
+            check_model(connection, self.model_id, self.n_topics)
+            self.settings = stored_json(bundle, "the model", "model.bundle")["settings"]
+        self.n_authors = store.sizes.n_authors if has_authors else 0
+        if self.family not in _CHAINS or (self.n_topics == 0) != (_CHAINS[self.family] is None):
             raise StoreError(f"{store.path} holds a model of an unknown kind, {self.family!r}")
         if self.has_graph:
-            self._fill_graph(row[8])
+            self._fill_graph(digest)
+
+    @cached_property
+    def limits(self) -> dict[str, int]:
+        """How many topics, words, documents and authors there are, for checking rows that name them."""
+        return self.store.sizes.limits | {"topic": self.n_topics, "other": self.n_topics}
 
     def __repr__(self) -> str:
         return f"<ModelView: {self.name!r}, {self.family} in {self.store.path}>"
@@ -107,8 +105,7 @@ class ModelView(TopicLists, StoredStructure):
         >>> len(topoi.view(path).rows("topics"))
         2
         """
-        with self.store.connection() as connection:
-            return connection.execute(QUERIES[query], {"model_id": self.model_id, **parameters}).fetchall()
+        return self.store.rows(QUERIES[query], {"model_id": self.model_id, **parameters}, self.limits)
 
     @cached_property
     def chains_(self) -> list[Any]:
@@ -121,11 +118,14 @@ class ModelView(TopicLists, StoredStructure):
     @cached_property
     def vocabulary_(self) -> Vocabulary:
         """The words, and how text is cut into them."""
-        with self.store.connection() as connection:
-            settings = connection.execute("SELECT settings FROM corpus").fetchone()[0]
-            words = connection.execute("SELECT word FROM word ORDER BY word_id").fetchall()
-        analyzer = Analyzer.from_dict(from_json(settings, "the corpus")["analyzer"])
-        return Vocabulary([row[0] for row in words], analyzer)
+        settings = self.store.rows("SELECT settings FROM corpus")[0][0]
+        words = self.store.rows("SELECT word FROM word ORDER BY word_id")
+        with self.store.named():
+            analyzer = stored_json(settings, "the corpus", "corpus.settings")["analyzer"]
+            try:
+                return Vocabulary([row[0] for row in words], Analyzer.from_dict(analyzer))
+            except (CorpusError, TypeError, ValueError) as error:
+                raise StoreError(f"the vocabulary is damaged ({error})") from error
 
     @property
     def authors_(self) -> StoredNames:

@@ -12,7 +12,7 @@ import numpy as np
 from topoi.analysis.authors import enough_words
 from topoi.errors import NotFoundError, StoreError
 from topoi.web.pages import parameters
-from topoi.web.pages.parts import documents_by_id, name_of_author, nearest
+from topoi.web.pages.parts import documents_by_id, listed_rows, name_of_author, nearest
 from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import (
     AuthorHead,
@@ -183,7 +183,8 @@ def _similar(room: Room, author: int) -> list[AuthorNear]:
 
 
 def _coauthors(packed: str) -> list[AuthorSize]:
-    return [AuthorSize(author_id=a, author=name_of_author(name), n_documents=n) for a, name, n in json.loads(packed)]
+    rows = listed_rows(packed, "a list of co-authors", 3)
+    return [AuthorSize(author_id=a, author=name_of_author(name), n_documents=n) for a, name, n in rows]
 
 
 def _summary(head: AuthorHead, topics: list[TopicShare], words: list[AuthorWord]) -> str:

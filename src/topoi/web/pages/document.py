@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from topoi.corpus.checked_json import read_json
 from topoi.errors import NotFoundError, StoreError
 from topoi.web.limits import check_sampling
 from topoi.web.pages import parameters
@@ -113,9 +114,8 @@ def metadata_of(packed: Any) -> dict[str, Any]:
     if len(str(packed)) > _LONGEST_METADATA:
         return {"metadata": "too much to show"}
     try:
-        values = json.loads(packed)
-        items = list(values.items())[:_MOST_VALUES]
-    except (AttributeError, TypeError, ValueError, RecursionError) as error:
+        items = list(read_json(packed, dict).items())[:_MOST_VALUES]
+    except ValueError as error:
         raise StoreError(f"a document's metadata cannot be read ({error})") from error
     return {short(str(name), 200): _value(value) for name, value in items if value not in (None, "", [], {})}
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
-from topoi.errors import StoreError
+from topoi.store.door import stored_json
 from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import FullModel, ModelsPage, Trace
 
@@ -35,11 +34,8 @@ def models_page(room: Room) -> ModelsPage:
 
 
 def _settings(packed: Any) -> dict[str, Any]:
-    try:
-        settings = json.loads(packed).get("settings", {})
-        return {str(name): _shown(value) for name, value in settings.items() if name not in ("progress", "checkpoint")}
-    except (AttributeError, TypeError, ValueError, RecursionError) as error:
-        raise StoreError(f"a model's settings cannot be read ({error})") from error
+    settings = stored_json(packed, "a model", "model.bundle")["settings"]
+    return {str(name): _shown(value) for name, value in settings.items() if name not in ("progress", "checkpoint")}
 
 
 def _shown(value: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.errors import StoreError
+from topoi.store.door import stored_json
 from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import (
     AuthorName,
@@ -41,10 +42,7 @@ def doc_of(row: Sequence[Any], longest: int = LONGEST_TITLE) -> Doc:
     """A document from the columns that every list of documents begins with."""
     number, identifier, title, year, authors = row[:5]
     name = one_line(str(identifier)) or str(number)
-    try:
-        people = [(int(a), name_of_author(n)) for a, n in json.loads(authors)]
-    except (TypeError, ValueError) as error:
-        raise StoreError(f"the authors of document {number} cannot be read ({error})") from error
+    people = [(a, name_of_author(n)) for a, n in listed_rows(authors, f"the authors of document {number}", 2)]
     return Doc(
         document_id=int(number),
         identifier=short(name, LONGEST_IDENTIFIER),
@@ -52,6 +50,14 @@ def doc_of(row: Sequence[Any], longest: int = LONGEST_TITLE) -> Doc:
         year=year if isinstance(year, int) else None,
         authors=[AuthorName(author_id=a, author=n) for a, n in people],
     )
+
+
+def listed_rows(packed: Any, what: str, width: int) -> list[list[Any]]:
+    """Rows that a query packed as JSON, each a number and what belongs to it."""
+    rows = stored_json(packed, what, [list])
+    if not all(len(row) == width and type(row[0]) is int and row[0] >= 0 for row in rows):
+        raise StoreError(f"{what} cannot be read: damaged")
+    return list(rows)
 
 
 def name_of_author(name: Any) -> str:

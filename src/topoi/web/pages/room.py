@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -18,6 +17,7 @@ from topoi.errors import NotFoundError, StoreError
 from topoi.models.ranking import reading_order
 from topoi.models.stored.view import ModelView
 from topoi.store.check import find_damage
+from topoi.store.door import stored_json
 from topoi.store.queries import PAGE_QUERIES
 from topoi.store.store import Store
 from topoi.web.links import name_of, slug_of
@@ -63,19 +63,17 @@ class Shelf:
         return self.keep("trends", self._read_trends)
 
     def _read_trends(self) -> tuple[list[int], NDArray[np.int64], NDArray[np.float64]]:
-        rows = rows_of(self.view.store, "trends", model_id=self.view.model_id)
-        years = sorted({int(row[1]) for row in rows})
+        rows = rows_of(self.view.store, "trends", self.view.limits, model_id=self.view.model_id)
+        years = sorted({row[1] for row in rows})
         place = {year: at for at, year in enumerate(years)}
         tokens = np.zeros((self.view.n_topics, len(years)), np.int64)
         share = np.zeros(tokens.shape)
         for topic, year, n_tokens, part in rows:
-            if not 0 <= topic < self.view.n_topics:
-                raise StoreError(f"{self.view.store.path}: a table names a topic that is not there")
             tokens[topic, place[year]], share[topic, place[year]] = n_tokens, part
         return years, tokens, share
 
     def _read_topics(self) -> list[dict[str, Any]]:
-        rows = rows_of(self.view.store, "faces", model_id=self.view.model_id)
+        rows = rows_of(self.view.store, "faces", self.view.limits, model_id=self.view.model_id)
         if [row[0] for row in rows] != list(range(self.view.n_topics)):
             raise StoreError(f"{self.view.store.path}: the topics are not numbered from 0")
         years, _, share = self.trends
@@ -83,13 +81,11 @@ class Shelf:
 
     def _topic(self, row: tuple[Any, ...], trend: list[float] | None) -> dict[str, Any]:
         topic, n_tokens, share, hue, x, y, glue, listed = row
-        try:
-            words = [short(str(word), _LONGEST_WORD) for word in json.loads(listed)]
-            face = {"topic": topic, "label": None, "words": words[:_WORDS_OF_A_FACE], "share": float(share)}
-            face |= {"hue": int(hue) % 360, "glue": bool(glue), "trend": trend}
-            return {"face": face, "n_tokens": int(n_tokens), "x": x, "y": y, "all_words": words}
-        except (TypeError, ValueError) as error:
-            raise StoreError(f"{self.view.store.path}: topic {topic} is damaged ({error})") from error
+        with self.view.store.named():
+            words = [short(word, _LONGEST_WORD) for word in stored_json(listed, f"topic {topic}", "words")]
+        face = {"topic": topic, "label": None, "words": words[:_WORDS_OF_A_FACE], "share": float(share)}
+        face |= {"hue": hue, "glue": bool(glue), "trend": trend}
+        return {"face": face, "n_tokens": n_tokens, "x": x, "y": y, "all_words": words}
 
 
 class State:
@@ -112,7 +108,7 @@ class State:
             )
             for _, name, family, n_topics, n_iter, n_chains, created, _ in rows
         ]
-        self.corpus = rows_of(store, "collection")[0]
+        self.corpus = store.sizes
         same = before is not None and before.store is store and before.corpus == self.corpus
         self.shelves: dict[str, Shelf] = {}
         self._authors: AuthorIndex | None = None
@@ -126,9 +122,9 @@ class State:
         """All authors' names."""
         with self._author_lock:
             if self._authors is None:
-                with self.store.connection() as connection:
-                    # Row by row: a list of all of them would take ten times the memory of what is kept.
-                    self._authors = AuthorIndex(self._numbered(connection.execute(PAGE_QUERIES["author_names"])))
+                # In blocks: a list of all of them would take ten times the memory of what is kept.
+                blocks = self.store.blocks(PAGE_QUERIES["author_names"], (), self.corpus.limits)
+                self._authors = AuthorIndex(self._numbered(row for rows in blocks for row in rows))
             return self._authors
 
     def _numbered(self, rows: Iterable[Any]) -> Iterator[tuple[str, int]]:
@@ -231,18 +227,17 @@ class Room:
 
     def rows(self, query: str, **parameters: Any) -> list[Any]:
         """The rows of one of ``topoi.store.queries.PAGE_QUERIES`` for this model."""
-        return rows_of(self.view.store, query, model_id=self.view.model_id, **parameters)
+        return rows_of(self.view.store, query, self.view.limits, model_id=self.view.model_id, **parameters)
 
     @cached_property
     def collection(self) -> Collection:
         """The size of the collection."""
-        n_documents, n_authors, n_tokens, n_words, _ = self.state.corpus
-        years = self.years
+        sizes, years = self.state.corpus, self.years
         return Collection(
-            n_documents=n_documents,
-            n_authors=n_authors,
-            n_tokens=n_tokens,
-            n_words=n_words,
+            n_documents=sizes.n_documents,
+            n_authors=sizes.n_authors,
+            n_tokens=sizes.n_tokens,
+            n_words=sizes.n_words,
             first_year=years[0] if years else None,
             last_year=years[-1] if years else None,
         )
@@ -250,7 +245,7 @@ class Room:
     @property
     def has_texts(self) -> bool:
         """Whether the documents' texts are in the file."""
-        return bool(self.state.corpus[4])
+        return bool(self.state.corpus.has_texts)
 
     @property
     def has_topics(self) -> bool:
@@ -282,7 +277,11 @@ class Room:
     @cached_property
     def labels(self) -> dict[int, str]:
         """Names that people gave to topics, as they are now."""
-        return {row[0]: str(row[1]) for row in self.rows("labels")} if self.has_topics else {}
+        return {topic: label for topic, label in self._label_rows()} if self.has_topics else {}
+
+    def _label_rows(self) -> list[Any]:
+        """Labels, also of topics that are not there: they do no harm."""
+        return rows_of(self.view.store, "labels", model_id=self.view.model_id)
 
     def face(self, topic: int) -> Face:
         """A topic as it is shown where it stands out, with its trend."""
@@ -317,7 +316,6 @@ class Room:
             raise NotFoundError(f"there is no topic {topic} in this model; {there}")
 
 
-def rows_of(store: Store, query: str, **parameters: Any) -> list[Any]:
-    """The rows of one of ``PAGE_QUERIES``."""
-    with store.connection() as connection:
-        return connection.execute(PAGE_QUERIES[query], parameters).fetchall()
+def rows_of(store: Store, query: str, limits: Mapping[str, int] | None = None, **parameters: Any) -> list[Any]:
+    """The rows of one of ``PAGE_QUERIES``, checked; see ``Store.rows``."""
+    return store.rows(PAGE_QUERIES[query], parameters, limits)

@@ -12,8 +12,9 @@ import numpy as np
 from topoi.analysis.structure import Edge, Excerpt, Graph, around, by_words, children, strongest
 from topoi.errors import NotFoundError, StoreError
 from topoi.models.pachinko.dag import WORDS
+from topoi.store.door import stored_json
 from topoi.web.pages import parameters
-from topoi.web.pages.parts import doc_of
+from topoi.web.pages.parts import doc_of, listed_rows
 from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import (
     GraphEdge,
@@ -43,6 +44,7 @@ _LONGEST_NAME = 100
 _LONGEST_WORD = 100
 _MOST_WORDS = 30
 _WORDS_OF_A_FACE = 10
+_MOST_SHARE = 1.000001
 # Names that ``Dag.from_levels`` makes say nothing of a node.
 _COUNTED = re.compile(r"(super|sub|topic|level \d+ topic) \d+")
 
@@ -119,11 +121,15 @@ def super_topics_in(room: Room, listed: Any) -> list[NodeShare]:
     """The super-topics of a document, from a JSON list of numbers, words and shares; none if there is no graph."""
     if not room.has_graph:
         return []
-    rows = json.loads(listed)
+    rows = listed_rows(listed, "a list of super-topics", 3)
     n_nodes = len(graph_shelf(room).nodes)
-    if any(not 0 <= row[0] < n_nodes for row in rows):
-        raise StoreError(f"{room.view.store.path}: a table names a node that is not there")
+    if any(row[0] >= n_nodes or type(row[1]) is not int or not _is_share(row[2]) for row in rows):
+        raise StoreError(f"{room.view.store.path}: a table names a node that is not there, or no share")
     return [NodeShare(node=node_face(room, node), share=share, n_tokens=n) for node, n, share in rows]
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= _MOST_SHARE
 
 
 def inner_nodes(room: Room) -> list[Any]:
@@ -153,7 +159,7 @@ def _read(room: Room) -> GraphShelf:
     trends: dict[int, tuple[list[float], list[int]]] = {}
     rows = room.rows("graph_trends")
     if rows:
-        years = sorted({int(row[1]) for row in rows})
+        years = sorted({row[1] for row in rows})
         place = {year: at for at, year in enumerate(years)}
         trends = {node: ([0.0] * len(years), [0] * len(years)) for node in {row[0] for row in rows}}
         for node, year, n_tokens, share in rows:
@@ -163,15 +169,14 @@ def _read(room: Room) -> GraphShelf:
 
 def _node(room: Room, row: tuple[Any, ...]) -> dict[str, Any]:
     number, name, _, topic, n_children, n_tokens, share, words = row
-    try:
-        listed = [short(str(word), _LONGEST_WORD) for word in json.loads(words)][:_MOST_WORDS]
-        name = short(one_line(str(name)), _LONGEST_NAME) or str(number)
-        label = None if _COUNTED.fullmatch(name) else name
-        face = {"node": int(number), "name": name, "label": label, "words": listed[:_WORDS_OF_A_FACE]}
-        face |= {"share": float(share), "n_tokens": int(n_tokens), "n_children": int(n_children)}
-        return {"node": int(number), "face": face, "topic": topic, "all_words": listed}
-    except (TypeError, ValueError) as error:
-        raise StoreError(f"{room.view.store.path}: node {number} of the graph is damaged ({error})") from error
+    with room.view.store.named():
+        known = stored_json(words, f"node {number} of the graph", "words")
+    listed = [short(word, _LONGEST_WORD) for word in known][:_MOST_WORDS]
+    name = short(one_line(name), _LONGEST_NAME) or str(number)
+    label = None if _COUNTED.fullmatch(name) else name
+    face = {"node": number, "name": name, "label": label, "words": listed[:_WORDS_OF_A_FACE]}
+    face |= {"share": float(share), "n_tokens": n_tokens, "n_children": n_children}
+    return {"node": number, "face": face, "topic": topic, "all_words": listed}
 
 
 def node_face(room: Room, node: Any, *, trend: bool = False) -> NodeFace:

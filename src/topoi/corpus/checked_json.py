@@ -1,0 +1,129 @@
+"""JSON from a file that may be damaged or made to do harm: parsed within limits, and checked against a shape."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NamedTuple
+
+DEEPEST = 32
+_MOST_DIGITS = 40
+
+
+class Between(NamedTuple):
+    """A number of a shape: whole or not, and its bounds."""
+
+    low: float
+    high: float
+    whole: bool = False
+
+
+def read_json(text: str | bytes | bytearray | Any, shape: Any = None) -> Any:
+    """The value of a JSON text; whatever is wrong with it is a ``ValueError`` that says so.
+
+    Nesting, whole numbers and strings are bounded: no value that is returned makes a later step run out of stack, a
+    conversion overflow or an encoding fail.
+
+    Parameters
+    ----------
+    text : str or bytes
+        The text.
+    shape : type, list, dict or Between, optional
+        What the value must be: an instance of a type, a list (``[str]``) or an object with at least these members
+        (``{"rows": int}``), a number within bounds.
+
+    Examples
+    --------
+    >>> from topoi.corpus.checked_json import read_json
+    >>> read_json('{"rows": 3}', {"rows": int})
+    {'rows': 3}
+    >>> read_json('{"rows": "three"}', {"rows": int})
+    Traceback (most recent call last):
+    ...
+    ValueError: 'rows' is not a whole number
+    """
+    if not isinstance(text, str | bytes | bytearray):
+        raise ValueError("it is not text")
+    try:
+        value = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_constant)
+    except RecursionError:
+        raise ValueError(f"it is nested more than {DEEPEST} deep") from None
+    _check_depth(value)
+    if shape is not None:
+        check_shape(value, shape)
+    return value
+
+
+def check_shape(value: Any, shape: Any, where: str = "it") -> None:
+    """Refuse a value that is not of a shape, with a ``ValueError``; see ``read_json``.
+
+    Examples
+    --------
+    >>> from topoi.corpus.checked_json import check_shape
+    >>> check_shape(["a", "b"], [str])
+    """
+    if isinstance(shape, Between):
+        kinds = int if shape.whole else (int, float)
+        if isinstance(value, bool) or not isinstance(value, kinds) or not shape.low <= value <= shape.high:
+            kind = "whole number" if shape.whole else "number"
+            raise ValueError(f"{where} is not a {kind} from {shape.low:g} to {shape.high:g}")
+    elif isinstance(shape, dict):
+        if not isinstance(value, dict):
+            raise ValueError(f"{where} is not an object")
+        for name, part in shape.items():
+            if name not in value:
+                raise ValueError(f"{name!r} is missing")
+            check_shape(value[name], part, repr(name))
+    elif isinstance(shape, list):
+        if not isinstance(value, list):
+            raise ValueError(f"{where} is not a list")
+        for item in value:
+            check_shape(item, shape[0], f"an item of {where}")
+    elif not isinstance(value, shape) or (isinstance(value, bool) and shape is int):
+        names = {int: "a whole number", str: "a text", dict: "an object", list: "a list"}
+        raise ValueError(f"{where} is not {names.get(shape, 'of the right kind')}")
+
+
+def _check_depth(value: Any) -> None:
+    """Refuse deep nesting, and strings that cannot be encoded."""
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        inner: list[Any] = []
+        for each in level:
+            if isinstance(each, dict):
+                inner.extend(each)
+                inner.extend(each.values())
+            elif isinstance(each, list):
+                inner.extend(each)
+            elif isinstance(each, str) and not each.isascii():
+                _check_text(each)
+        if not inner:
+            return
+        level = inner
+    raise ValueError(f"it is nested more than {DEEPEST} deep")
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("a text has half of a character") from None
+
+
+def _whole(digits: str) -> int:
+    # Some two hundred digits would overflow a float, some thousands take long to read.
+    number = int(digits) if len(digits) <= _MOST_DIGITS else None
+    if number is None:
+        raise ValueError("a number has too many digits")
+    return number
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError("a number is too large")
+    return number
+
+
+def _constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number that JSON has")
