@@ -123,7 +123,7 @@ def test_sweeps_with_draws_leave_the_joint_distribution_alone_long():
 
 
 def test_the_joint_test_notices_a_wrong_prior():
-    assert from_truth(120, 2, wrong=8.0) > 5
+    assert from_truth(200, 2, wrong=8.0) > 5
 
 
 @pytest.mark.slow
