@@ -181,7 +181,7 @@ def main() -> None:
     """Print a table for each setting."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="one setting, four corpora")
-    parser.add_argument("--corpora", type=int, default=20, help="corpora per setting")
+    parser.add_argument("--corpora", type=int, default=16, help="corpora per setting")
     parser.add_argument("--bootstrap", type=int, default=0, help="resampled fits per corpus")
     parser.add_argument("--setting", type=int, help="only this line of SETTINGS, from 0")
     given = parser.parse_args()

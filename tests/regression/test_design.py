@@ -69,3 +69,28 @@ def test_the_design_survives_a_file(corpus):
 def test_mistakes_are_told(corpus, features, width, words):
     with pytest.raises(topoi.ModelError, match=words):
         Design.learn(corpus, features, width)
+
+
+def test_what_training_leaves_open_is_in_units_of_the_prior_variance():
+    """Zero within the range, and growing to √π with the distance in widths; one for each name that is new."""
+    corpus = topoi.Corpus.from_tokens([["a"], ["b"]], authors=["Ann", "Bob"], dates=[1990, 2000])
+    design = Design.learn(corpus, ["year", "authors"], width=5.0)
+    years = [1990, 1995.5, 2000, 2005, 1985, 2500, None]
+    found = design.unseen({"year": years, "authors": [["Ann"]] * 7})
+    one = np.sqrt(np.pi) * (1 - np.exp(-0.5))
+    np.testing.assert_allclose(found, [0, 0, 0, one, one, np.sqrt(np.pi), 0], atol=1e-12)
+    names = [["Ann"], ["Zoe"], ["Zoe", "Yan", "Bob"], [], ["(somebody new)"]]
+    assert design.unseen({"year": [1995] * 5, "authors": names}).tolist() == [0, 1, 2, 0, 0]
+    assert Design.learn(corpus, ["year"], width=None).unseen({"year": [3000]}).tolist() == [0]
+
+
+def test_bumps_without_end_have_the_variance_that_is_added():
+    """Far outside, prior variance of a sum of bumps on an endless grid; near, what the end of the range leaves open."""
+    width, centres = 5.0, 5.0 * np.arange(-200, 200)
+    bumps = lambda x: np.exp(-0.5 * ((x - centres) / width) ** 2)  # noqa: E731
+    corpus = topoi.Corpus.from_tokens([["a"], ["b"]], dates=[1990, 2000])
+    design = Design.learn(corpus, ["year"], width=width)
+    for away in (1.0, 4.0, 9.0, 40.0):
+        end, there = bumps(0.0), bumps(away)
+        left = there @ there - (there @ end) ** 2 / (end @ end)
+        assert design.unseen({"year": [2000 + away]})[0] == pytest.approx(left, rel=0.01)

@@ -1,5 +1,7 @@
 """Whole fits: recovery, fixed bits, files, predictions and what they say of uncertainty."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from topoi.engine.executors import SerialExecutor
 from topoi.engine.loop import sweep_chains
 from topoi.errors import ModelError
 from topoi.evaluation import empirical_likelihood, left_to_right
+from topoi.models.features.columns import SOMEBODY
 from topoi.models.regression.frozen import frozen_topics
 from topoi.models.regression.likelihood import objective
 
@@ -289,6 +292,37 @@ def test_the_chosen_width_depends_on_the_corpus_alone(tmp_path):
     loaded = topoi.load(tmp_path / "m.topoi")
     assert loaded.width == "cv" and loaded.design_ == whole.design_
     assert np.array_equal(loaded.resume(10).coefficients_, whole.resume(10).coefficients_)
+
+
+def test_bands_widen_beyond_the_range_and_for_new_names():
+    """Far from all documents a curve is as uncertain as the prior has it, and readers are told."""
+    years = np.arange(1900, 2000)
+    words = [["war"] * 15 if year % 20 < 10 else ["trade"] * 15 for year in years]
+    authors = [["Ann"] if year % 2 else ["Bob"] for year in years]
+    corpus = topoi.Corpus.from_tokens(words, authors=authors, dates=years.tolist())
+    model = wave_model(features=["year", "authors"], width=10.0).fit(corpus)
+
+    def width(year, author="Ann", noise=False):
+        frame = model.predict({"year": [year], "authors": [[author]]}, noise=noise)
+        return (frame["upper"] - frame["lower"]).to_numpy()[0]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        inside = max(width(1900), width(1950), width(1999))
+        someone = width(1950, SOMEBODY)
+    with pytest.warns(UserWarning, match=r"year 2030 is outside the documents' range, 1900 to 1999: an extrapolation"):
+        near, far = width(2005), width(2030)
+    with pytest.warns(UserWarning, match=r"year 3000 and 1 more are outside"):
+        model.predict({"year": [1990, 2030, 3000], "authors": [["Ann"]] * 3})
+    with pytest.warns(UserWarning):
+        farthest = width(3000)
+    assert inside < near < far <= farthest
+    # Two topics: log alpha differs by N(·, 2 (√π + error of the rest)); the band of a share near one half.
+    spread = np.sqrt(2 * 1.0 * np.sqrt(np.pi))
+    assert farthest > 0.95 * (2 / (1 + np.exp(-1.2816 * spread)) - 1) * 0.9
+    with pytest.warns(UserWarning, match="taken as new"):
+        stranger = width(1950, "Zoe")
+    assert stranger > someone + 0.1
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,9 @@ def test_along_names_there_are_bars(client, models):
     text = client.get("/m/regression/metadata?along=authors&topic=1").text
     assert text.count('class="whisker"') == 2 * 9
     assert "Year is held at 1994. Held besides: cites: no links." in text
+    with pytest.warns(UserWarning, match="outside the documents' range"):
+        far = client.get("/m/regression/metadata?along=authors&topic=1&held=2100").text
+    assert "Year is held at 2100, outside the documents’ range, " in far and ": an extrapolation. Held besides" in far
 
 
 def test_features_and_what_can_be_chosen(client):
