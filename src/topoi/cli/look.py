@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import typer
+
 from topoi.analysis.colours import hex_from_oklch, topic_hue
+from topoi.errors import safe_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,9 +26,14 @@ NAME_GAP = " · "  # not a comma, which stands inside names: "Jordan, M"
 
 def console(*, stderr: bool = False) -> Console:
     """A console that adds no colour of its own, and none at all when piped or when NO_COLOR is set."""
-    from rich.console import Console
+    from topoi.cli.screen import SafeConsole
 
-    return Console(highlight=False, stderr=stderr, emoji=False, markup=False)
+    return SafeConsole(highlight=False, stderr=stderr, emoji=False, markup=False)
+
+
+def say(text: object, *, err: bool = False, end: bool = True) -> None:
+    """Print a line as it is, but for control characters, which are shown as escapes."""
+    typer.echo(safe_text(text), err=err, nl=end)
 
 
 # The hues that the file being read has given to its topics.
