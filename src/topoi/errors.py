@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+# What a terminal obeys, or cannot write: control characters but for line ends and tabs, marks that turn the direction
+# of writing around, and halves of characters, as which bytes of a file's name that are not UTF-8 appear.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
+)
+
+
+def safe_text(text: object) -> str:
+    r"""A text that does nothing to a terminal: control characters and the like are shown as escapes.
+
+    Examples
+    --------
+    >>> from topoi.errors import safe_text
+    >>> print(safe_text("a\x1b[2Jb"))
+    a\x1b[2Jb
+    """
+    return _UNSAFE.sub(lambda found: ascii(found.group())[1:-1], str(text))
 
 
 class TopoiError(Exception):
     """Anything topoi refuses or cannot do; the command line prints it as one line."""
+
+    def __str__(self) -> str:
+        return safe_text(super().__str__())
 
 
 class CorpusError(TopoiError, ValueError):
@@ -40,4 +62,4 @@ class NotFoundError(StoreError, KeyError):
     """A name that does not exist; the message lists what does."""
 
     def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""
+        return safe_text(self.args[0]) if self.args else ""

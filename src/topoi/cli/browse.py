@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from topoi.cli import look
 from topoi.cli.options import ModelFile, check_file
 
 HOST = "127.0.0.1"
@@ -35,7 +36,7 @@ def browse(
     from topoi.web.run import is_local, serve
 
     if not is_local(host):
-        typer.echo(
+        look.say(
             f"topoi: warning: listening on {host}, where everybody on the network can read the collection"
             f"{'' if read_only else ' and name its topics'}; there is no password",
             err=True,
@@ -44,4 +45,4 @@ def browse(
 
 
 def _say(address: str) -> None:
-    typer.echo(f"{address}\nCtrl-C ends it.")
+    look.say(f"{address}\nCtrl-C ends it.")

@@ -148,7 +148,7 @@ def scores(
         about = {"name": each, "model": type(model).__name__} if every_model else {"model": type(model).__name__}
         summaries.append(pd.DataFrame([about | {"estimator": label}]).join(summary))
     if len({"metadata" in summary["estimator"].iloc[0] for summary in summaries}) > 1:
-        typer.echo(
+        look.say(
             "topoi: note: some models were scored given the metadata, others word by word: do not compare", err=True
         )
     return rows, pd.concat(summaries, ignore_index=True)
@@ -212,7 +212,7 @@ def note_unknown_authors(corpus: Corpus) -> None:
     unknown = int((np.diff(corpus.doc_author_start) == 0).sum())
     if unknown:
         what = "1 document has" if unknown == 1 else f"{unknown:,} documents have"
-        typer.echo(f"topoi: note: {what} no author that the model knows: somebody new wrote them", err=True)
+        look.say(f"topoi: note: {what} no author that the model knows: somebody new wrote them", err=True)
 
 
 def draw_summary(row: dict[Any, Any], screen: Console) -> None:

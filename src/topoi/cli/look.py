@@ -6,7 +6,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import typer
+
 from topoi.analysis.colours import hex_from_oklch, topic_hue
+from topoi.errors import safe_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,9 +32,9 @@ def console(*, stderr: bool = False) -> Console:
 
     What goes to a file or a pipe is not cut, unless COLUMNS is set.
     """
-    from rich.console import Console
+    from topoi.cli.screen import SafeConsole
 
-    screen = Console(highlight=False, stderr=stderr, emoji=False, markup=False)
+    screen = SafeConsole(highlight=False, stderr=stderr, emoji=False, markup=False)
     if not (screen.is_terminal or os.environ.get("COLUMNS")):
         screen.width = UNBOUNDED
     return screen
@@ -40,6 +43,11 @@ def console(*, stderr: bool = False) -> Console:
 def at_most(width: int, screen: Console) -> int:
     """A width that a column keeps to on a terminal; in a file it may be as wide as it likes."""
     return width if screen.width < UNBOUNDED else UNBOUNDED
+
+
+def say(text: object, *, err: bool = False, end: bool = True) -> None:
+    """Print a line as it is, but for control characters, which are shown as escapes."""
+    typer.echo(safe_text(text), err=err, nl=end)
 
 
 # The hues that the file being read has given to its topics.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import warnings
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from topoi.cli import (
     export,
     fit,
     label,
+    look,
     models,
     name,
     predict,
@@ -33,6 +35,9 @@ from topoi.cli import (
     words,
 )
 from topoi.errors import TopoiError
+
+# What typer raises for wrong usage: the base of BadParameter and UsageError, which it does not export.
+_USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
     name="topoi",
@@ -107,22 +112,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = _show_warning  # type: ignore[assignment]
-            app(given, prog_name="topoi")
+            code = app(given, prog_name="topoi", standalone_mode=False)
+            return code if isinstance(code, int) else 0
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except KeyboardInterrupt:
         return 130
+    except typer.Abort:
+        return 1
+    except _USAGE_ERROR as error:
+        message = io.StringIO()
+        error.show(message)  # type: ignore[attr-defined]
+        look.say(message.getvalue(), err=True, end=False)
+        return int(error.exit_code)  # type: ignore[attr-defined]
     except (TopoiError, OSError, ImportError) as error:
         if traceback:
             raise
-        typer.echo(f"topoi: {_one_line(error)}", err=True)
+        look.say(f"topoi: {_one_line(error)}", err=True)
         return 1
-    return 0
 
 
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
     """A warning as a person reads it: what, without the line of code it came from."""
-    typer.echo(f"topoi: note: {' '.join(str(message).split())}", err=True)
+    look.say(f"topoi: note: {' '.join(str(message).split())}", err=True)
 
 
 def _options(arguments: list[str]) -> list[str]:

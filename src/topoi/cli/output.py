@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import numbers
+import re
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import typer
 
+from topoi.cli import look
 from topoi.cli.look import console, percent, printable
+from topoi.errors import safe_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,6 +20,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 SHARES = ("probability", "share")
+# Characters that a terminal obeys and JSON leaves as they are; as escapes they mean the same.
+_NOT_ESCAPED = re.compile("[\x7f-\x9f\u061c\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]")
 LIST_SEPARATOR = "; "
 
 
@@ -38,9 +44,11 @@ def print_frame(
         Draws the table for people; a plain one by default.
     """
     if as_json:
-        typer.echo(json_text(frame))
+        look.say(json_text(frame))
     elif as_csv:
-        typer.echo(csv_text(frame), nl=False)
+        text = csv_text(frame)
+        # A program gets the data as they are; a terminal obeys what stands in them.
+        typer.echo(safe_text(text) if sys.stdout.isatty() else text, nl=False, color=True)
     else:
         screen = console()
         if render is None:
@@ -60,7 +68,8 @@ def json_text(frame: pd.DataFrame) -> str:
     if frame.empty:
         return "[]"
     rows = frame.to_json(orient="records", lines=True, force_ascii=False, double_precision=15, date_format="iso")
-    return "[\n" + ",\n".join(rows.strip("\n").split("\n")) + "\n]"
+    text = "[\n" + ",\n".join(rows.strip("\n").split("\n")) + "\n]"
+    return _NOT_ESCAPED.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def csv_text(frame: pd.DataFrame) -> str:

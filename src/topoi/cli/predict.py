@@ -53,7 +53,7 @@ def predict(
     columns = feature_columns(model, file)
     frame = grid(values or [], columns) if table is None else read_table(table, columns)
     for note in notes(frame, columns, table is None):
-        typer.echo(f"topoi: note: {look.printable(note)}", err=True)
+        look.say(f"topoi: note: {look.printable(note)}", err=True)
     found = model.predict(frame, level=level, noise=not curve)
     if topic is not None:
         found = found[found["topic"] == topic].reset_index(drop=True)

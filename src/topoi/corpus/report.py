@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from topoi.corpus.checked_json import check_shape
+from topoi.errors import safe_text
+
+# What a saved report holds, by the types of its fields; of a table, its numbers.
+_SHAPES: dict[str, Any] = {"str": str, "int": int, "list[str]": [str], "dict[str, int]": [int]}
 _SHOWN_REASONS = 5
 
 
@@ -98,7 +103,7 @@ class CorpusReport:
             lines.append(f"{_count(self.n_unknown_tokens, 'occurrence')} of words that the vocabulary does not have")
         if self.n_phrases:
             lines.append(f"{_count(self.n_phrases, 'word pair')} joined")
-        return "\n  ".join(lines + self.notes)
+        return safe_text("\n  ".join(lines + self.notes))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON can hold it.
@@ -121,8 +126,11 @@ class CorpusReport:
         >>> CorpusReport.from_dict({"n_read": 2}).n_read
         2
         """
-        known = {f.name for f in fields(cls)}
-        return cls(**{name: value for name, value in values.items() if name in known})
+        shapes = {f.name: _SHAPES[str(f.type)] for f in fields(cls)}
+        given = {name: value for name, value in values.items() if name in shapes}
+        for name, value in given.items():
+            check_shape(list(value.values()) if isinstance(value, dict) else value, shapes[name], name)
+        return cls(**given)
 
 
 def _count(n: int, noun: str) -> str:

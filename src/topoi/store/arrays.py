@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.characters import without_surrogates
 from topoi.corpus.checked_json import read_json
 from topoi.errors import StoreError
 
@@ -132,9 +133,12 @@ def checksum(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str
 
 
 def to_json(meta: Mapping[str, Any]) -> str:
-    """Settings as JSON with sorted keys; what JSON cannot hold is a ``StoreError``."""
+    """Settings as JSON with sorted keys; what JSON cannot hold is a ``StoreError``.
+
+    Halves of characters, as in names of files that are not UTF-8, are replaced: a store holds text.
+    """
     try:
-        return json.dumps(dict(meta), allow_nan=False, sort_keys=True, ensure_ascii=False)
+        return without_surrogates(json.dumps(dict(meta), allow_nan=False, sort_keys=True, ensure_ascii=False))
     except (TypeError, ValueError) as error:
         raise StoreError(f"settings cannot be saved: {error}") from error
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from topoi import __version__
-from topoi.errors import StoreError
+from topoi.errors import StoreError, safe_text
 from topoi.web.answers import to_json
 from topoi.web.charts import chart_of
 from topoi.web.links import StaticLinks
@@ -144,7 +144,7 @@ def export_site(
     made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
         n_pages = _write_all(rooms, made, limits or Limits(), progress)
-        about = {"topoi": __version__, "file": library.path.name, "n_pages": n_pages}
+        about = {"topoi": __version__, "file": safe_text(library.path.name), "n_pages": n_pages}
         _write(made / MARK, to_json(about | {"names": sorted(entry.name for entry in made.iterdir())}))
         os.chmod(made, 0o755)
         _put_in_place(made, target)
@@ -216,7 +216,7 @@ def _write_all(rooms: list[Room], folder: Path, limits: Limits, progress: Callab
 def _first_page(room: Room) -> str:
     """Leads on to the model saved last."""
     address = f"{room.model['slug']}/index.html"
-    title = escape(room.library.path.name)
+    title = escape(safe_text(room.library.path.name))
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
         f'<meta http-equiv="refresh" content="0; url={address}"><p><a href="{address}">{title}</a></p></html>\n'
@@ -329,9 +329,10 @@ class _Copy:
 
 
 def _left_out(room: Room) -> shapes.ErrorPage:
+    name = json.dumps(safe_text(room.library.path.name))
     detail = (
         "This copy shows only a part: searching, parsing and sampling need the program, and some authors, documents "
-        f"and words have no page here. All of it is in the file: topoi browse {json.dumps(room.library.path.name)}"
+        f"and words have no page here. All of it is in the file: topoi browse {name}"
     )
     return shapes.ErrorPage(kind="error", status=404, title="Not in this copy", detail=detail)
 

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topoi import __version__
+from topoi.errors import safe_text
 from topoi.web import filters
 from topoi.web.links import PageLinks
 from topoi.web.pages import PAGES
@@ -111,7 +112,7 @@ def site_of(
     static : bool
         Whether the page is for a static copy.
     """
-    site = bare_site(room.library.path.name, read_only=read_only)
+    site = bare_site(safe_text(room.library.path.name), read_only=read_only)
     return site | {
         "static": static,
         "token": token,

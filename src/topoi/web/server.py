@@ -12,7 +12,7 @@ from fastapi import Depends, Path, Query, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from topoi.errors import NotFoundError, StoreError, TopoiError
+from topoi.errors import NotFoundError, StoreError, TopoiError, safe_text
 from topoi.web.answers import TwinResponse, download, error_answer, error_page
 from topoi.web.forms import form_model, form_of, read_form
 from topoi.web.limits import Gate
@@ -181,12 +181,13 @@ class Server:
         headers: dict[str, str] | None = None,
     ) -> Response:
         """An error, with the menu of the model it happened in if that can be read."""
+        name = safe_text(self.library.path.name)
         # Who asks over the network need not know where the file lies.
-        named = detail.replace(str(self.library.path), self.library.path.name)
+        named = detail.replace(safe_text(self.library.path), name)
         page = error_page(status, named, title)
         site, link = self._surroundings(request) if status != 503 else (None, None)
         if site is None or link is None:
-            site = bare_site(self.library.path.name, read_only=self.read_only)
+            site = bare_site(name, read_only=self.read_only)
             link = Links(_slug_in(request) or "-", versions=self._versions)
         return error_answer(page, request.url.path, site, link, headers)
 
