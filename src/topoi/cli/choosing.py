@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from topoi.cli.look import printable
+from topoi.cli.look import printable, say
 from topoi.errors import ModelError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def choose_model(path: Path, name: str | None, needs: Sequence[Need]) -> ModelVi
     if name is not None:
         raise ModelError(f"{problem}; this one can answer: --name {shlex.quote(printable(able[0].name))}")
     chosen = able[0]
-    typer.echo(f"topoi: note: {problem}; {printable(chosen.name)!r} answers instead", err=True)
+    say(f"topoi: note: {problem}; {printable(chosen.name)!r} answers instead", err=True)
     return chosen
 
 

@@ -121,5 +121,5 @@ def text_of_document(view: ModelView, given: str) -> str | None:
         raise ModelError(f"the text of document {what} is not in {view.store.path}; give it with --file")
     by = view.catalogue_.author_names([row[1] for row in view.rows("document_authors", document_id=position)])
     names = NAME_GAP.join(map(printable, by)) or "nobody"
-    typer.echo(f"topoi: note: document {what}, by {names}: the model was fitted to it", err=True)
+    look.say(f"topoi: note: document {what}, by {names}: the model was fitted to it", err=True)
     return str(text)

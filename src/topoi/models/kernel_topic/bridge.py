@@ -7,12 +7,16 @@ Gaussian: the former leaves the document out for this sweep, the latter becomes 
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.engine.interruption import Abandoned
 from topoi.models.kernel_topic import gaussian_process as gp
 from topoi.models.kernel_topic.evidence import Hyper, Layout, maximise
-from topoi.models.kernel_topic.fitting import Counts, Schedule, Watch, softmax, warm_up
+from topoi.models.kernel_topic.fitting import Counts, Rest, Schedule, Watch, softmax, warm_up
 from topoi.models.kernel_topic.laplace_bridge import to_dirichlet, to_gaussian
 from topoi.models.kernel_topic.rank_one import subtract_outer
 
@@ -106,19 +110,45 @@ def message_evidence(x: Array, layout: Layout, hyper: Hyper, precision: Array, s
     return value, 0.5 * np.concatenate((np.einsum("ij,ijt->t", total, slopes), by_amplitude, by_noise))
 
 
-def fit_bridge(counts: Counts, hyper: Hyper, schedule: Schedule, watch: Watch, damping: float) -> tuple[Messages, int]:
-    """Sweeps over the documents after the warm-up; the messages, and the last sweep."""
+class Believed(NamedTuple):
+    """Where a fit by ``inference="bridge"`` ended, after how many sweeps, and whether by itself."""
+
+    hyper: Hyper
+    precision: Array
+    shift: Array
+    sweep: int
+    converged: bool
+    info: dict[str, Any]
+
+
+def fit_bridge(counts: Counts, hyper: Hyper, schedule: Schedule, watch: Watch, damping: float) -> Believed:
+    """Sweeps over the documents after the warm-up; a signal ends them between two documents."""
     sweep, stopped = warm_up(counts, schedule, watch)
     counts.recount()
-    messages = Messages(hyper, counts.bags.n_docs, damping)
-    since = 0
-    while sweep < schedule.n_iter and not stopped:
-        for d in range(counts.bags.n_docs):
-            messages.visit(d, counts)
-        sweep, since = sweep + 1, since + 1
-        counts.recount()
-        messages.refresh()
-        if schedule.learns and since % schedule.learn_every == 0:
-            messages.learn(schedule.shared_amplitude)
-        stopped = watch.after(sweep, lambda: counts.log_likelihood(softmax(messages.mean)))
-    return messages, sweep
+    silent = np.zeros_like(counts.doc_topic)
+    kept, rest, converged, since = (hyper, silent, silent), Rest(schedule.tol), False, 0
+    info: dict[str, Any] = {}
+    try:
+        messages = watch.run(partial(Messages, hyper, counts.bags.n_docs, damping))
+        info = messages.info
+        while sweep < schedule.n_iter and not stopped:
+            for d in range(counts.bags.n_docs):
+                messages.visit(d, counts)
+                if watch.interrupted:
+                    break
+            kept = messages.hyper, messages.precision.copy(), messages.shift.copy()
+            if watch.interrupted:
+                break
+            sweep, since = sweep + 1, since + 1
+            counts.recount()
+            watch.run(messages.refresh)
+            if schedule.learns and since % schedule.learn_every == 0:
+                watch.run(partial(messages.learn, schedule.shared_amplitude))
+                kept = messages.hyper, *kept[1:]
+            if since % schedule.learn_every == 0:
+                converged = rest.reached(counts, messages.mean, schedule.learn_every)
+            stopped = watch.after(sweep, lambda: counts.log_likelihood(softmax(messages.mean))) or converged
+    except Abandoned:
+        pass
+    counts.recount()
+    return Believed(*kept, sweep, converged, dict(info) | rest.info)

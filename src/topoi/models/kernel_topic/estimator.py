@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.chains import trace_frame
 from topoi.engine.executors import resolve_jobs
+from topoi.engine.interruption import Abandoned, interruptible
 from topoi.engine.progress import SweepInfo
 from topoi.errors import ModelError, StoreError
 from topoi.models.aspect.labels import AspectChain
@@ -22,9 +24,18 @@ from topoi.models.aspect.state import Parameters
 from topoi.models.bags import Bags
 from topoi.models.base import FittedModel
 from topoi.models.features.table import FeatureTable
-from topoi.models.kernel_topic.bridge import fit_bridge
+from topoi.models.kernel_topic.bridge import Believed, fit_bridge
 from topoi.models.kernel_topic.evidence import Hyper
-from topoi.models.kernel_topic.fitting import Counts, Schedule, Watch, each_topic, fit_laplace
+from topoi.models.kernel_topic.fitting import (
+    Counts,
+    Ended,
+    Schedule,
+    Watch,
+    each_topic,
+    fit_laplace,
+    smoothed,
+    warn_unfinished,
+)
 from topoi.models.kernel_topic.kernel_forms import as_kernel, to_plain
 from topoi.models.kernel_topic.laplace_bridge import from_expected_logs
 from topoi.models.kernel_topic.posterior import BridgePosterior, LaplacePosterior, LargePosterior, mean_shares
@@ -76,7 +87,9 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
     beta : float
         Dirichlet parameter of words in topics.
     n_iter, n_warmup : int
-        Sweeps over the words; the first ``n_warmup`` are those of LDA.
+        The most sweeps over the words; the first ``n_warmup`` are those of LDA.
+    tol : float
+        The fit ends when ten sweeps change documents' shares, and topics' words, by less (mean total variation).
     process_every, learn_every : int
         Sweeps between steps of the processes (for ``"bridge"`` each sweep is one), and of the hyper-parameters.
     damping : float
@@ -137,8 +150,9 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         learn_from: str = "auto",
         noise: Any = 0.5,
         beta: float = 0.01,
-        n_iter: int = 150,
+        n_iter: int = 1000,
         n_warmup: int = 100,
+        tol: float = 0.01,
         process_every: int = 5,
         learn_every: int = 20,
         damping: float = 0.5,
@@ -159,6 +173,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         self.beta = beta
         self.n_iter = n_iter
         self.n_warmup = n_warmup
+        self.tol = tol
         self.process_every = process_every
         self.learn_every = learn_every
         self.damping = damping
@@ -180,6 +195,8 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
             whole_number(name, getattr(self, name), 0)
         positive_vector("beta", self.beta, 1, "beta")
         positive_vector("noise", self.noise, self.n_topics, "n_topics")
+        if isinstance(self.tol, bool) or not isinstance(self.tol, numbers.Real) or not 0 <= self.tol <= 1:
+            raise ModelError(f"tol is {self.tol!r}; it must be a number from 0 to 1")
         damping = self.damping
         if isinstance(damping, bool) or not isinstance(damping, numbers.Real) or not 0 < damping <= 1:
             raise ModelError(f"damping is {damping!r}; it is the share of a message that is sent: above 0, at most 1")
@@ -204,17 +221,27 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         10
         """
         self._checked_settings()
-        corpus, n_topics = self._checked_corpus(X), self.n_topics
-        setup = self._setup(corpus)
-        announce(setup, self.solver, corpus.n_docs)
-        seed, jobs, begin = resolve_seed(self.random_state), resolve_jobs(self.n_jobs), time.perf_counter()
-        noise = positive_vector("noise", self.noise, n_topics, "n_topics")
-        hyper = Hyper(setup.shape, np.ones(n_topics), noise)
+        corpus = self._checked_corpus(X)
+        with interruptible() as interruption:
+            try:
+                setup = interruption.run(lambda: self._setup(corpus))
+            except Abandoned:
+                interruption.give_up("the first sweep was done")
+            announce(setup, self.solver, corpus.n_docs)
+            return self._fit_set_up(corpus, setup, callback)
+
+    def _schedule(self, seed: int, setup: Setup) -> Schedule:
         draws = self.learn_from == "drawn" or (self.learn_from == "auto" and setup.large)
-        schedule = Schedule(
+        return Schedule(
             self.n_iter, self.n_warmup, self.process_every, self.learn_every, self.evaluate_every, seed,
-            self.amplitude == "shared", self.learn_kernel, draws,
+            self.amplitude == "shared", self.learn_kernel, draws, float(self.tol),
         )  # fmt: skip
+
+    def _fit_set_up(self, corpus: Corpus, setup: Setup, callback: Callable[[SweepInfo], Any] | None) -> Self:
+        n_topics, begin = self.n_topics, time.perf_counter()
+        seed, jobs = resolve_seed(self.random_state), resolve_jobs(self.n_jobs)
+        schedule = self._schedule(seed, setup)
+        hyper = Hyper(setup.shape, np.ones(n_topics), positive_vector("noise", self.noise, n_topics, "n_topics"))
         counts = Counts(Bags.from_corpus(corpus), corpus.n_words, n_topics, seed, float(self.beta))
         posterior: LaplacePosterior | LargePosterior | BridgePosterior
         with (
@@ -222,29 +249,42 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
             Watch(type(self).__name__, self.progress, schedule, corpus.n_tokens, callback) as watch,
         ):
             if self.inference == "laplace":
-                process, sweep = fit_laplace(counts, schedule, watch, lambda y: setup.process(hyper, y, schedule, each))
-                posterior = setup.posterior(process.hyper, process.y, process.a, counts.doc_topic, jobs)
-                info = process.info
+                process = partial(setup.process, schedule=schedule, each=each)
+                found = fit_laplace(counts, schedule, watch, hyper, process)
+                posterior = setup.posterior(*found.state, counts.doc_topic, jobs)
+                ended: Ended | Believed = found
             else:
-                messages, sweep = fit_bridge(counts, hyper, schedule, watch, float(self.damping))
-                rest = messages.precision, messages.shift, counts.doc_topic, jobs
-                posterior, info = BridgePosterior(messages.hyper, *rest), messages.info
+                ended = fit_bridge(counts, hyper, schedule, watch, float(self.damping))
+                posterior = BridgePosterior(ended.hyper, ended.precision, ended.shift, counts.doc_topic, jobs)
+            if watch.interrupted and ended.sweep == 0:
+                watch.interruption.give_up("the first sweep was done")
+            shares = self._mean_shares(posterior, counts.doc_topic, watch)
         # Nothing of an earlier fit is touched before here: a fit that fails leaves it whole.
         self._settings = self.get_params(deep=False)
-        self._accept(corpus, setup.table, posterior, counts.topic_word, seed)
-        self.n_iter_, self.trace_ = sweep, trace_frame([watch.trace], corpus.n_tokens)
+        self._accept(corpus, setup.table, posterior, counts.topic_word, seed, shares)
+        self.n_iter_, self.trace_ = ended.sweep, trace_frame([watch.trace], corpus.n_tokens)
         self.fit_info_ = {
             "model": type(self).__name__,
             "seed": seed,
-            "n_sweeps": sweep,
+            "n_sweeps": ended.sweep,
             "n_chains": 1,
+            "converged": ended.converged,
             "interrupted": watch.interrupted,
+            "stopped": watch.reason(ended.converged),
             "seconds": time.perf_counter() - begin,
             "missing": {} if setup.table is None else setup.table.unknown(corpus),
             **setup.info,
-            **info,
+            **ended.info,
         }
+        warn_unfinished(self.fit_info_, self.n_iter, float(self.tol))
         return self
+
+    def _mean_shares(self, posterior: Any, counts: Array, watch: Watch) -> Array:
+        """The training documents' mean shares; of a fit that cannot wait for them, those of its counts."""
+        try:
+            return np.asarray(watch.run(lambda: mean_shares(*posterior.training())))
+        except Abandoned:
+            return smoothed(counts)
 
     def _checked_corpus(self, corpus: Any) -> Corpus:
         corpus = corpus_with("metadata", corpus, type(self).__name__)
@@ -262,13 +302,13 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         posterior: LaplacePosterior | LargePosterior | BridgePosterior,
         topic_word: Array,
         seed: int,
-        shares: Array | None = None,
+        shares: Array,
     ) -> None:
         self.corpus_, self.table_, self._posterior, self._seed = corpus, table, posterior, seed
         self.topic_word_ = topic_word
         self.vocabulary_: Vocabulary = corpus.vocabulary
         self.authors_ = np.zeros(0, object)
-        self.doc_topic_ = mean_shares(*posterior.training()) if shares is None else shares
+        self.doc_topic_ = shares
         self._population = from_expected_logs(np.log(self.doc_topic_).mean(axis=0, keepdims=True))[0]
         weight = self.doc_topic_ * (posterior.counts.sum(axis=1, keepdims=True) + 1.0)
         self.chains_ = [AspectChain(corpus, Parameters.pad(topic_word.T, self._population), weight, seed)]
@@ -351,10 +391,9 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
             "noise": hyper.noise,
             "chain0_beta": self._first.beta,
             **self._posterior.arrays(),
-        }
-        if isinstance(self._posterior, LargePosterior):
             # Made anew they would take a minute.
-            arrays["doc_topic"] = self.doc_topic_
+            "doc_topic": self.doc_topic_,
+        }
         return progress, arrays
 
     def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
@@ -380,8 +419,8 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         hyper, jobs = Hyper(setup.shape, amplitude, noise), resolve_jobs(self.n_jobs)
         kinds = ("precision", "shift") if self.inference == "bridge" else ("y", "a") if setup.large else ("y", "y")
         one, other = (np.array(arrays[name], np.float64) for name in kinds)
-        shares = np.array(arrays["doc_topic"], np.float64) if setup.large else None
-        if any(each is not None and each.shape != per_document for each in (one, other, shares)):
+        kept = np.array(arrays["doc_topic"], np.float64) if "doc_topic" in arrays else None
+        if any(each is not None and each.shape != per_document for each in (one, other, kept)):
             raise StoreError("the posterior of the kernel topic model does not fit its corpus")
         posterior: LaplacePosterior | LargePosterior | BridgePosterior
         if self.inference == "bridge":
@@ -392,6 +431,10 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         self.kernel = matrix if matrix is not None else None if self.kernel is None else as_kernel(self.kernel)
         self._settings = self.get_params(deep=False)
         seed = resolve_seed(whole_number("seed", progress["seed"], 0))
+        # Older files leave the shares of exact solutions to be made anew.
+        shares = mean_shares(*posterior.training()) if kept is None else kept
+        if not (np.isfinite(shares).all() and (shares > 0).all()):
+            raise StoreError("the shares of documents in the file are not shares")
         self._accept(corpus, setup.table, posterior, words, seed, shares)
         self.n_iter_ = whole_number("sweep", progress["sweep"], 0)
         self.trace_ = trace_frame([[(int(s), float(v)) for s, v in progress["trace"]]], corpus.n_tokens)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +14,14 @@ from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
 from topoi.engine.executors import open_executor
-from topoi.engine.interruption import interruptible
+from topoi.engine.interruption import Abandoned, Interruption, interruptible
 from topoi.engine.progress import SweepInfo, open_progress
 from topoi.models.bags import Bags
 from topoi.models.features import folding
 from topoi.models.kernel_topic import words
 from topoi.models.kernel_topic.evidence import Hyper, Learned, learn
 from topoi.models.kernel_topic.gaussian_process import Each, Mode, Sites, find_mode, sites_at, start_at
+from topoi.models.notices import warn_user
 
 Array = NDArray[np.float64]
 # Within a fit Newton's method need not settle: the next sweep moves the counts anyway.
@@ -39,6 +41,7 @@ class Schedule(NamedTuple):
     learns: bool
     # Whether hyper-parameters are learned on drawn topics of words, not on expected counts.
     draws: bool = False
+    tol: float = 0.0
 
 
 @contextmanager
@@ -108,7 +111,7 @@ def smoothed(counts: Array) -> Array:
 
 
 class Watch:
-    """Progress, the trace, the user's callback and Ctrl-C, which ends a fit after the sweep and leaves it usable."""
+    """Progress, the trace, the user's callback, and signals, which end a fit and leave it usable."""
 
     def __init__(self, title: str, progress: bool | None, schedule: Schedule, n_tokens: int, callback: Any) -> None:
         self._bar = open_progress(progress, title, schedule.n_iter)
@@ -116,9 +119,10 @@ class Watch:
         self._schedule, self._n_tokens, self._callback = schedule, n_tokens, callback
         self._begin = time.perf_counter()
         self.trace: list[tuple[int, float]] = []
+        self.called_off = False
 
     def __enter__(self) -> Watch:
-        self._flag = self._signals.__enter__()
+        self.interruption: Interruption = self._signals.__enter__()
         return self
 
     def __exit__(self, *problem: Any) -> None:
@@ -127,8 +131,17 @@ class Watch:
 
     @property
     def interrupted(self) -> bool:
-        """Whether there was a Ctrl-C."""
-        return self._flag.is_set()
+        """Whether a signal has come."""
+        return self.interruption.is_set()
+
+    def reason(self, converged: bool) -> str:
+        """Why a fit has ended: a signal, the callback, rest, or the last of the sweeps."""
+        by_itself = "converged" if converged else "n_iter"
+        return self.interruption.reason or ("callback" if self.called_off else by_itself)
+
+    def run(self, work: Callable[[], Any]) -> Any:
+        """The result of work that may take long, or ``Abandoned`` if a signal came meanwhile."""
+        return self.interruption.run(work)
 
     def after(self, sweep: int, log_likelihood: Callable[[], float]) -> bool:
         """Note a sweep; true if the callback, or a Ctrl-C, wants the sweeps to end."""
@@ -139,8 +152,8 @@ class Watch:
         seconds = time.perf_counter() - self._begin
         info = SweepInfo(sweep, self._schedule.n_iter, value, sweep * self._n_tokens / max(seconds, 1e-9), seconds)
         self._bar.update(info)
-        wanted = self._callback is not None and bool(self._callback(info))
-        return wanted or self.interrupted
+        self.called_off = self._callback is not None and bool(self._callback(info))
+        return self.called_off or self.interrupted
 
 
 def warm_up(counts: Counts, schedule: Schedule, watch: Watch) -> tuple[int, bool]:
@@ -159,6 +172,14 @@ def first_y(counts: Array) -> Array:
     return np.asarray(logs - logs.mean(axis=1, keepdims=True))
 
 
+class State(NamedTuple):
+    """Where a process is between two steps; nothing in it is changed by the next."""
+
+    hyper: Hyper
+    y: Array
+    a: Array
+
+
 class Process:
     """The Gaussian process's side of a fit by ``inference="laplace"``: y, and the hyper-parameters."""
 
@@ -172,20 +193,24 @@ class Process:
         self.hyper, self.prior, self.y = hyper, hyper.prior(), y
         self.a = start_at(self.prior, y, self._each)
 
+    @property
+    def state(self) -> State:
+        """Where it is."""
+        return State(self.hyper, self.y, self.a)
+
     def _find_mode(self, counts: Array, n_steps: int | None) -> Mode:
         return find_mode(self.prior, counts, self.y, self.a, self._each, n_steps=n_steps)
 
     def _learned(self, sites: Sites) -> Learned:
         return learn(self.hyper, sites, self._schedule.shared_amplitude, self._each, centre=self._began)
 
-    def step(self, counts: Array, n_steps: int | None) -> Mode:
+    def step(self, counts: Array, n_steps: int | None) -> None:
         """Newton's method from where it was."""
         found = self._find_mode(counts, n_steps)
         self.y, self.a = found.y, found.a
         self.info["newton_steps"] += found.n_steps
         if n_steps is None:
             self.info["newton_unfinished"] += not found.converged
-        return found
 
     def learn(self, counts: Array) -> None:
         """Maximise the evidence with the sites at y; y stays."""
@@ -196,34 +221,102 @@ class Process:
         self.info["evidence_evaluations"] += found.n_evaluations
         self.info["evidence_steps"] += 1
 
+    def renew(self, counts: Array, learned_on: Array, n_steps: int | None) -> None:
+        """Hyper-parameters, then y."""
+        self.learn(learned_on)
+        self.step(counts, n_steps)
+
+
+class Rest:
+    """Whether a fit has come to rest: shares of documents and words of topics hardly change any more."""
+
+    def __init__(self, tol: float) -> None:
+        self._tol, self.change = tol, float("inf")
+        self._before: tuple[Array, ...] = ()
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """For ``fit_info_``."""
+        return {"last_change": self.change if np.isfinite(self.change) else None}
+
+    def reached(self, counts: Counts, y: Array, n_sweeps: int) -> bool:
+        """Compare with the last time, ``n_sweeps`` ago.
+
+        The change is the larger of two mean total variations: of documents' shares, weighted by their lengths, and of
+        topics' words, weighted by their sizes; per ten sweeps.
+        """
+        now = softmax(y), counts.topic_word, counts.doc_topic.sum(axis=1), counts.topic.copy()
+        before, self._before = self._before, now
+        if not before:
+            return False
+        each = [
+            float(np.average(0.5 * np.abs(now[i] - before[i]).sum(axis=1), weights=np.maximum(now[i + 2], 1e-12)))
+            for i in (0, 1)
+        ]
+        self.change = 10.0 * max(each) / n_sweeps
+        return self.change < self._tol
+
+
+class Ended(NamedTuple):
+    """Where a fit by ``inference="laplace"`` ended, after how many sweeps, and whether by itself."""
+
+    state: State
+    sweep: int
+    converged: bool
+    info: dict[str, Any]
+
 
 def fit_laplace(
-    counts: Counts, schedule: Schedule, watch: Watch, begin: Callable[[Array], Process]
-) -> tuple[Process, int]:
-    """Words and process in turn: the expected counts are the process's likelihood. Also the last sweep.
+    counts: Counts, schedule: Schedule, watch: Watch, hyper: Hyper, begin: Callable[[Hyper, Array], Process]
+) -> Ended:
+    """Words and process in turn: the expected counts are the process's likelihood.
 
-    ``begin`` makes the process that starts at some y.
+    ``begin`` makes the process that starts at some hyper-parameters and y. A step of it during which a signal comes may
+    be abandoned: the fit then ends where it was before.
     """
     sweep, stopped = warm_up(counts, schedule, watch)
     counts.recount()
-    process = begin(first_y(counts.doc_topic))
-    for _ in range(2):
-        process.step(counts.doc_topic, _STEPS_WITHIN)
-        process.learn(counts.drawn() if schedule.draws else counts.doc_topic)
-    process.step(counts.doc_topic, _STEPS_WITHIN)
-    since = 0
-    while sweep < schedule.n_iter and not stopped:
-        counts.sweep(softmax(process.y), False)
-        sweep, since = sweep + 1, since + 1
-        if since % schedule.process_every == 0:
-            counts.recount()
-            process.step(counts.doc_topic, _STEPS_WITHIN)
-        if since % schedule.learn_every == 0:
-            process.learn(counts.drawn() if schedule.draws else counts.doc_topic)
-            process.step(counts.doc_topic, _STEPS_WITHIN)
-        stopped = watch.after(sweep, lambda: counts.log_likelihood(softmax(process.y)))
-    counts.recount()
-    process.step(counts.doc_topic, None)
-    process.learn(counts.drawn() if schedule.draws else counts.doc_topic)
-    process.step(counts.doc_topic, None)
-    return process, sweep
+    y = first_y(counts.doc_topic)
+    kept = State(hyper, y, np.zeros_like(y))
+    rest, info, converged = Rest(schedule.tol), {}, False
+
+    def learned_on() -> Array:
+        return counts.drawn() if schedule.draws else counts.doc_topic.copy()
+
+    try:
+        process = watch.run(partial(begin, hyper, y))
+        info = process.info
+        watch.run(partial(process.step, counts.doc_topic, _STEPS_WITHIN))
+        kept = process.state
+        for _ in range(2):
+            watch.run(partial(process.renew, counts.doc_topic, learned_on(), _STEPS_WITHIN))
+            kept = process.state
+        since = 0
+        while sweep < schedule.n_iter and not stopped:
+            counts.sweep(softmax(process.y), False)
+            sweep, since = sweep + 1, since + 1
+            if since % schedule.process_every == 0:
+                counts.recount()
+                watch.run(partial(process.step, counts.doc_topic, _STEPS_WITHIN))
+            if since % schedule.learn_every == 0:
+                watch.run(partial(process.renew, counts.doc_topic, learned_on(), _STEPS_WITHIN))
+                converged = rest.reached(counts, process.y, schedule.learn_every)
+            kept = process.state
+            stopped = watch.after(sweep, lambda: counts.log_likelihood(softmax(process.y))) or converged
+        counts.recount()
+        watch.run(partial(process.step, counts.doc_topic, None))
+        kept = process.state
+        watch.run(partial(process.renew, counts.doc_topic, learned_on(), None))
+        kept = process.state
+    except Abandoned:
+        counts.recount()
+    return Ended(kept, sweep, converged, dict(info) | rest.info)
+
+
+def warn_unfinished(info: dict[str, Any], n_iter: int, tol: float) -> None:
+    """Say aloud that a fit came to its limit before it came to rest."""
+    if info["stopped"] == "n_iter" and tol > 0 and info["last_change"] is not None:
+        warn_user(
+            f"{n_iter:,} sweeps were not enough: ten sweeps still changed the shares by {info['last_change']:.3g}, "
+            f"more than tol={tol:g}; raise n_iter, or tol if that will do"
+        )

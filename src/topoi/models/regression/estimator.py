@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import open_executor
+from topoi.engine.interruption import interruptible
 from topoi.engine.progress import SweepInfo
 from topoi.errors import ModelError, StoreError
 from topoi.models.gibbs import GibbsModel
@@ -181,21 +182,30 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         whole_number("n_warmup", self.n_warmup, 0)
         whole_number("learn_every", self.learn_every)
         variance = checked_variance(self.variance)
+        begin = None
         if self._stored is not None:
             design, matrix = self._stored
         else:
-            design = self._learned_design(corpus, alpha, beta, spread, variance)
+            design, begin = self._learned_design(corpus, alpha, beta, spread, variance)
             matrix = design.matrix(corpus)
         drawn = choice("learning", self.learning, ("sample", "optimise")) == "sample"
         plan = Plan(prior_mean(alpha, matrix.shape[1]), variance, spread, self.n_warmup, self.learn_every, drawn)
         sampler = RegressionSampler(corpus, matrix, plan, beta, n_shards)
-        sampler.terms = design
+        sampler.terms, sampler.begin = design, begin
         return sampler
 
-    def _learned_design(self, corpus: Corpus, alpha: Array, beta: Array, spread: float, variance: float) -> Design:
-        """The features' columns; if their width is to be chosen, by a short run that knows no metadata."""
+    def _begun(self, sampler: RegressionSampler) -> bool:
+        return sampler.begin is not None
+
+    def _learned_design(
+        self, corpus: Corpus, alpha: Array, beta: Array, spread: float, variance: float
+    ) -> tuple[Design, NDArray[np.uint16] | None]:
+        """The features' columns; if their width is to be chosen, by a short run that knows no metadata.
+
+        If a signal has come meanwhile, also that run's topics: what a fit that ends here has.
+        """
         if not is_chosen(self.width):
-            return Design.learn(corpus, self.features, self.width)
+            return Design.learn(corpus, self.features, self.width), None
         # Those that are too narrow for the corpus say so before anything is sampled.
         designs = [Design.learn(corpus, self.features, self.width, parts) for parts in PARTS]
 
@@ -203,9 +213,11 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
             return Plan(prior_mean(alpha, n_columns), chosen, spread, 0, 1).prior(chosen)
 
         with open_executor(1, 1) as executor:
-            cells = topics_of_words(corpus, alpha, beta, max(self.n_warmup, _FEWEST_SWEEPS), executor)
+            topic, cells = topics_of_words(corpus, alpha, beta, max(self.n_warmup, _FEWEST_SWEEPS), executor)
         variances = FEW_VARIANCES if np.isnan(variance) else (variance,)
-        return designs[best_design([design.matrix(corpus) for design in designs], cells, prior, variances)]
+        best = best_design([design.matrix(corpus) for design in designs], cells, prior, variances)
+        with interruptible() as interruption:
+            return designs[best], topic if interruption.is_set() else None
 
     def _freeze(self) -> None:
         self.design_, self._known_spread = self._sampler.terms, None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from scipy.sparse import csr_matrix
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import Executor
+from topoi.engine.interruption import Abandoned, interruptible
 from topoi.engine.loop import Chain, sweep_chains
 from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet
 from topoi.models.regression.draws import Draws
@@ -20,11 +23,17 @@ _LEARN_EVERY, _SEED = 10, 0
 
 
 def frozen_topics(
-    sampler: RegressionSampler, corpus: Corpus, chain: Chain, sweeps: range, seed: int, executor: Executor
+    sampler: RegressionSampler,
+    corpus: Corpus,
+    chain: Chain,
+    sweeps: range,
+    seed: int,
+    executor: Executor,
+    stop: Callable[[], bool] | None = None,
 ) -> NDArray[np.uint16]:
     """Every token's topic after some sweeps from the chain's state in which all documents have the same alpha.
 
-    That alpha is the most likely one, learned on the way. The chain is left alone.
+    That alpha is the most likely one, learned on the way. The chain is left alone. ``stop`` may end the sweeps early.
     """
     never = sweeps.stop + 1
     beta = chain.priors.beta.astype(np.float64)
@@ -37,6 +46,8 @@ def frozen_topics(
     copy = twin.restore(chain.index, arrays, [])
     alpha = np.asarray(chain.priors.alpha[: sampler.n_topics], np.float64)
     for sweep in sweeps:
+        if stop is not None and stop():
+            break
         if (sweep - sweeps.start) % _LEARN_EVERY == 0:
             alpha = learn_dirichlet(_histogram(twin, copy), alpha, symmetric=False)
             copy.priors = twin.priors(np.log(alpha)[:, None], beta, 1.0)
@@ -46,15 +57,22 @@ def frozen_topics(
 
 def topics_of_words(
     corpus: Corpus, alpha: NDArray[np.float64], beta: NDArray[np.float64], n_iter: int, executor: Executor
-) -> TopicCells:
-    """Documents' counts of topics after a short run that knows no metadata, always the same one: a fair judge.
+) -> tuple[NDArray[np.uint16], TopicCells]:
+    """Every token's topic after a short run that knows no metadata, and documents' counts of them: a fair judge.
 
-    What is chosen by it depends neither on the seed of a fit, nor on how many chains it has, nor on a checkpoint.
+    It is always the same run: what is chosen by it depends neither on the seed of a fit, nor on how many chains it
+    has, nor on a checkpoint. A signal ends it after the sweep in progress.
     """
     same = csr_matrix(np.ones((corpus.n_docs, 1)))
     sampler = RegressionSampler(corpus, same, Plan(np.log(alpha)[:, None], 1.0, 1.0, n_iter + 1, 1), beta)
-    topic = frozen_topics(sampler, corpus, sampler.start(_SEED, 0), range(1, n_iter + 1), _SEED, executor)
-    return sampler.cells(topic)
+    start, sweeps = sampler.start(_SEED, 0), range(1, n_iter + 1)
+    with interruptible() as interruption:
+        try:
+            work = partial(frozen_topics, sampler, corpus, start, sweeps, _SEED, executor, stop=interruption.is_set)
+            topic = interruption.run(work)
+        except Abandoned:
+            interruption.give_up("the first sweeps were done")
+    return topic, sampler.cells(topic)
 
 
 def _histogram(sampler: RegressionSampler, chain: Any) -> CountHistogram:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.engine.interruption import Abandoned, interruptible
 from topoi.models.regression.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
 
 VARIANCES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
@@ -55,9 +57,16 @@ def best_design(
 ) -> int:
     """The number of the design, of several, under which left-out counts are most probable at its best variance.
 
-    ``prior`` makes the coefficients' prior for so many columns and a variance. Of equals the first is taken.
+    ``prior`` makes the coefficients' prior for so many columns and a variance. Of equals the first is taken; after a
+    signal, the best of those that have been tried.
     """
-    scores = [
-        max(held_out(design, cells, [prior(design.shape[1], variance) for variance in variances])) for design in designs
-    ]
-    return int(np.argmax(scores))
+    found = [-np.inf]
+    with interruptible() as interruption:
+        for design in designs:
+            priors = [prior(design.shape[1], variance) for variance in variances]
+            try:
+                scores = interruption.run(partial(held_out, design, cells, priors))
+            except Abandoned:
+                break
+            found.append(max(scores))
+    return max(int(np.argmax(found)) - 1, 0)

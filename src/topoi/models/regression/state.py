@@ -106,6 +106,8 @@ class RegressionSampler(AuthorTopicSampler):
         self.by_words = False
         self.design, self.plan = design, plan
         self.terms: Any = None
+        # Every token's topic to begin with; random ones if there are none.
+        self.begin: NDArray[np.uint16] | None = None
 
     def priors(
         self, coefficients: Array, beta: Array, variance: float, frozen: Any = (), draws: Draws | None = None
@@ -144,6 +146,15 @@ class RegressionSampler(AuthorTopicSampler):
         chain.priors = self.priors(coefficients, arrays["beta"], float(arrays["variance"][0]), frozen, draws)
         return chain
 
+    def start(self, seed: int, index: int) -> Chain:
+        """A chain with random topics, or with those it is to begin with."""
+        chain = super().start(seed, index)
+        return chain if self.begin is None else self.restore(index, self.to_arrays(chain) | {"topic": self.begin}, [])
+
+    def is_long(self, sweep: int) -> bool:
+        """Whether coefficients are learned after a sweep, which may take much longer than the sweep itself."""
+        return sweep >= self.plan.n_warmup and sweep % self.plan.learn_every == 0
+
     def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
         """Assignments (two bytes per token), priors and coefficients."""
         own = {"coefficients": chain.priors.coefficients, "variance": np.array([chain.priors.variance])}
@@ -166,7 +177,7 @@ class RegressionSampler(AuthorTopicSampler):
 
         The first step always climbs: a trajectory from the prior mean would be a long way from where the mass is.
         """
-        if sweep < self.plan.n_warmup or sweep % self.plan.learn_every:
+        if not self.is_long(sweep):
             return
         priors, cells = chain.priors, self.cells(self.whole(chain)[1].topic)
         variance, beta = priors.variance, priors.beta.astype(np.float64)
