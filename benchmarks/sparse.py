@@ -101,7 +101,7 @@ def child(path: Path, name: str, scheme: str, n_iter: int) -> dict[str, Any]:
         "peak": largest / 1e6,
         "counts": sum(array.nbytes for array in model.chains_[0].counts) / 1e6,
         "paths": model.fit_info_.get("paths_per_token"),
-        "perplexity": float(model.perplexity(test, average="tokens")),
+        "perplexity": float(model.perplexity(test, average="tokens", n_particles=20)),
     }
 
 

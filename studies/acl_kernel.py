@@ -53,7 +53,7 @@ def parts(n_train: int, seed: int) -> Parts:
 
 def scores(model: Any, data: Parts) -> dict[str, float]:
     """Perplexities of validation and test."""
-    found = {"validation": float(model.perplexity(data.validation))}
+    found = {"validation": float(model.perplexity(data.validation, given="metadata"))}
     return found | {f"test_{given}": float(model.perplexity(data.test, given=given)) for given in GIVEN}
 
 

@@ -105,13 +105,18 @@ def content(model: topoi.AspectModel, **options: Any) -> list[list[str]]:
     return [list(rows["word"]) for _, rows in frame.groupby("topic", sort=True)]
 
 
+def scatter(report: Any) -> Any:
+    """The draws' own scatter, sqrt(1 / effective − 1 / all), also where too few count for it to be an error."""
+    return np.sqrt(np.maximum(1.0 / report["effective_samples"] - 1.0 / SAMPLES, 0.0))
+
+
 def perplexity(model: topoi.AspectModel, test: topoi.Corpus) -> dict[str, float]:
     """By importance sampling from the EP posterior, as in the paper; with the standard error of the log."""
     report = model.log_likelihood_report(test, "importance", SAMPLES, random_state=0)
     n_words = report["n_words"].sum()
     return {
         "perplexity": math.exp(-report["log_likelihood"].sum() / n_words),
-        "log_error": float(np.sqrt((report["standard_error"] ** 2).sum()) / n_words),
+        "log_error": float(np.sqrt((scatter(report) ** 2).sum()) / n_words),
         "effective_samples": float(report["effective_samples"].median()),
     }
 
@@ -162,7 +167,7 @@ def profile(posts: Posts) -> dict[str, Any]:
         for name, corpus in (("train", train), ("test", test)):
             report = model.log_likelihood_report(corpus, "importance", SAMPLES)
             here[name] = float(report["log_likelihood"].sum())
-            here[f"{name} error"] = float(np.sqrt((report["standard_error"] ** 2).sum()))
+            here[f"{name} error"] = float(np.sqrt((scatter(report) ** 2).sum()))
             here[f"{name} EP"] = float(model.log_likelihood(corpus, "ep").sum())
         found[str(alpha)] = here
     return found

@@ -41,7 +41,7 @@ def run(chains: int, sweeps: int, jobs: int) -> dict[str, Any]:
     seconds = time.perf_counter() - start
     curves = {}
     for name, model in models.items():
-        frame = topoi.evaluation.completion_curve(model, test)
+        frame = topoi.evaluation.completion_curve(model, test, average="documents")
         curves[name] = {str(n): p for n, p in zip(frame["observed"], frame["perplexity"], strict=True)}
     return {
         "corpus": repr(corpus)[9:-1], "train": train.n_docs, "test": test.n_docs, "chains": chains, "sweeps": sweeps,

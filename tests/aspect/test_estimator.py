@@ -53,7 +53,7 @@ def test_fit_separates_what_is_separate(model, corpus):
 def test_fit_info_says_what_happened(model):
     info = model.fit_info_
     assert info["inference"] == "ep" and info["skipped_words"] >= 0 and info["sites_kept"]
-    assert info["log_likelihood"] == pytest.approx(model.log_likelihood(model.corpus_).sum(), abs=0.05)
+    assert info["log_likelihood"] == pytest.approx(model.log_likelihood(model.corpus_, "ep").sum(), abs=0.05)
     assert info["n_sweeps"] == model.n_iter_ and info["interrupted"] is False
     assert info["converged"] == (info["last_change"] < model.tol)
 
@@ -62,7 +62,7 @@ def test_advice_where_the_evidence_is_not_to_be_trusted():
     counts = np.array([[5, 1, 0], [0, 2, 6]] * 5)
     fixed = {"learn_alpha": False, "n_iter": 5, "random_state": 0}
     assert topoi.AspectModel(2, alpha=1.0, **fixed).fit(counts).fit_info_["advice"] is None
-    assert "importance" in topoi.AspectModel(2, alpha=0.01, **fixed).fit(counts).fit_info_["advice"]
+    assert "filter" in topoi.AspectModel(2, alpha=0.01, **fixed).fit(counts).fit_info_["advice"]
     assert "lower bound" in topoi.AspectModel(2, inference="vb", **fixed).fit(counts).fit_info_["advice"]
 
 
@@ -77,7 +77,9 @@ def test_known_parameters():
     assert each["ep"][1] == pytest.approx(np.log(0.2 * 0.0 + 0.8 * 0.6))
     report = model.log_likelihood_report(corpus, "importance", n_samples=500)
     assert report["standard_error"].iloc[0] < 0.1 and report["effective_samples"].iloc[0] > 100
-    assert model.log_likelihood_report(corpus)["standard_error"].isna().all()
+    assert model.log_likelihood_report(corpus, "ep")["standard_error"].isna().all()
+    default = model.log_likelihood_report(corpus)
+    assert (abs(default["log_likelihood"] - each["ep"]) < 3 * default["standard_error"] + 0.05).all()
     assert model.log_likelihood_report(corpus)["n_words"].tolist() == [3, 1, 0]
 
 

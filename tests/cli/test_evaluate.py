@@ -50,9 +50,18 @@ def test_numbers_are_the_librarys(topoi, lda_file: Path, held_out: Path) -> None
         assert (row["model"], row["estimator"], row["n_docs"], row["n_unknown"]) == ("LDA", estimator, 13, 2)
         assert row["n_words"] == corpus.n_tokens
     (row,) = answer(topoi, lda_file, held_out)
-    assert row["perplexity_documents"] == pytest.approx(model.perplexity(corpus))
+    assert row["perplexity_tokens"] == pytest.approx(model.perplexity(corpus))
     rows = answer(topoi, lda_file, held_out, "--documents")
-    assert list(rows[0]) == ["document", "id", "title", "year", "n_words", "log_likelihood", "perplexity"]
+    assert list(rows[0]) == [
+        "document",
+        "id",
+        "title",
+        "year",
+        "n_words",
+        "log_likelihood",
+        "standard_error",
+        "perplexity",
+    ]
     assert len(rows) == 13 and sum(r["log_likelihood"] for r in rows) == pytest.approx(row["log_likelihood"])
     table = list(csv.DictReader(io.StringIO(topoi("evaluate", lda_file, held_out, "--documents", "--csv").out)))
     assert len(table) == 13 and list(table[0]) == list(rows[0])

@@ -283,7 +283,11 @@ def test_held_out_documents_are_scored_given_their_metadata(topoi, files, held_o
         assert row["perplexity_tokens"] == pytest.approx(model.perplexity(corpus, given=given), rel=1e-9)
     assert row["estimator"] == "metadata and all words"
     (row,) = answer(topoi, "evaluate", files[family], held_out)
-    assert row["estimator"] == "metadata" and row["n_words"] == corpus.n_tokens
+    assert row["estimator"] == "filter" and row["n_words"] == corpus.n_tokens
+    assert row["perplexity_tokens"] == pytest.approx(model.perplexity(corpus), rel=1e-9)
+    (row,) = answer(topoi, "evaluate", files[family], held_out, "--estimator", "empirical")
+    expected = library.evaluation.empirical_likelihood(model, corpus).sum()
+    assert row["log_likelihood"] == pytest.approx(expected, rel=1e-9)
     rows = answer(topoi, "evaluate", files[family], held_out, "--documents", "--given", 3)
     assert rows[-1]["n_words"] == 0 and rows[-1]["perplexity"] is None and rows[0]["n_words"] == 27
     assert "perplexity" in topoi("evaluate", files[family], held_out).out
@@ -292,15 +296,15 @@ def test_held_out_documents_are_scored_given_their_metadata(topoi, files, held_o
 def test_ways_of_scoring_that_do_not_fit(topoi, files, lda_file: Path, held_out: Path) -> None:
     assert answer(topoi, "evaluate", files["dmr"], held_out, "--estimator", "left-to-right")[0]["n_docs"] == 9
     for file, options, words in [
-        (files["kernel"], ["--estimator", "empirical"], "use --given"),
-        (files["dmr"], ["--estimator", "filter"], "use --given"),
-        (files["dmr"], ["--particles", 5], "nothing in its score is drawn"),
+        (files["dmr"], ["--given", 3, "--particles", 5], "nothing in that score is drawn"),
         (files["dmr"], ["--given", "some"], "metadata, words, or a number of words"),
         (files["dmr"], ["--given", 3, "--estimator", "empirical"], "leave one out"),
         (lda_file, ["--given", 3], "the LDA has none"),
     ]:
         run = topoi("evaluate", file, held_out, *options)
         assert run.code == 2 and words in " ".join(run.err.split())
+    run = topoi("evaluate", files["kernel"], held_out, "--estimator", "left-to-right")
+    assert run.code == 1 and "KernelTopicModel does not have this estimator" in " ".join(run.err.split())
 
 
 @pytest.mark.parametrize("given", ["1000", "9" * 30])

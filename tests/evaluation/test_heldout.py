@@ -79,8 +79,8 @@ def test_unknown_words_are_counted_and_not_scored(model):
 
 def test_summary_is_what_the_model_says_itself(corpus, model):
     summary = evaluation.heldout_summary(evaluation.heldout(model, corpus)).iloc[0]
-    assert summary["perplexity_documents"] == pytest.approx(model.perplexity(corpus))
-    assert summary["perplexity_tokens"] == pytest.approx(model.perplexity(corpus, average="tokens"))
+    assert summary["perplexity_tokens"] == pytest.approx(model.perplexity(corpus))
+    assert summary["perplexity_documents"] == pytest.approx(model.perplexity(corpus, average="documents"))
 
 
 def test_bad_estimator(corpus, model):

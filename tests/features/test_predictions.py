@@ -31,7 +31,7 @@ def test_authors_reach_every_score(fitted):
     frame = heldout(fitted, new)
     np.testing.assert_allclose(frame["log_likelihood"], fitted.log_likelihood(new), rtol=1e-12)
     curve = completion_curve(fitted, new, observed=(0, 1))
-    assert curve["perplexity"][0] == pytest.approx(fitted.perplexity(new, average="documents"), rel=1e-12)
+    assert curve["perplexity"][0] == pytest.approx(fitted.perplexity(new, given="metadata"), rel=1e-12)
     assert curve["perplexity"][1] < 3.0
 
 
@@ -64,7 +64,7 @@ def test_columns_may_be_read_but_once(fitted):
     assert found["authors"].tolist() == [["Ann"], ["Ann"], ["Bob"], ["Bob"]]
 
 
-@pytest.mark.parametrize("given", [np.array([1, 2]), 1.0, True, -1, None])
+@pytest.mark.parametrize("given", [np.array([1, 2]), 1.0, True, -1, "nothing"])
 def test_given_is_a_number_of_words(fitted, given):
     with pytest.raises(ModelError, match="given is"):
         fitted.perplexity(fitted.corpus_, given=given)

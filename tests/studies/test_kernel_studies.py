@@ -57,9 +57,10 @@ def test_regressions_learn_from_metadata(corpus) -> None:
     tuned = same_start.Regression(2, designs, same_start.TUNED_VARIANCES, random_state=0).fit(corpus)
     paper = same_start.Regression(2, {"paper": same_start.PaperDesign}, random_state=0).fit(corpus)
     assert isinstance(plain, MetadataPredictions)
-    assert max(tuned.perplexity(corpus), paper.perplexity(corpus)) < 0.8 * plain.perplexity(corpus)
+    blind = plain.perplexity(corpus, given="metadata")
+    assert max(each.perplexity(corpus, given="metadata") for each in (tuned, paper)) < 0.8 * blind
     assert tuned.draw_shares(corpus).shape == (1000, corpus.n_docs, 2)
-    assert tuned.refit().perplexity(corpus) < 0.9 * plain.perplexity(corpus)
+    assert tuned.refit().perplexity(corpus, given="metadata") < 0.9 * blind
     found = same_start.measured(plain, corpus, corpus, (0, 4))
     assert found["own_words"] < found["perplexity"]["0"] and 0 <= found["coverage"] <= 1
 

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import typer
-
 from topoi.cli.look import printable, say
 from topoi.errors import ModelError
 

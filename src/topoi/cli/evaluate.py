@@ -38,17 +38,19 @@ def evaluate(
     ],
     estimator: Annotated[
         Estimator | None,
-        typer.Option(help="How probabilities are estimated.  [default: filter; kernel, dmr: given metadata]"),
+        typer.Option(help="How probabilities are estimated.  [default: filter]"),
     ] = None,
     shown: Annotated[
         str | None,
         typer.Option(
-            "--given", metavar="metadata|words|N", help="What models with features see: metadata, and N words."
+            "--given",
+            metavar="metadata|words|N",
+            help="Of models with features: plug in the mixture predicted from metadata, and N words.",
         ),
     ] = None,
     particles: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Particles of filter and left-to-right.  [default: 20]"),
+        typer.Option(metavar="N", min=1, help="Particles of filter and left-to-right.  [default: until it settles]"),
     ] = None,
     samples: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Samples of empirical.  [default: 1000]")
@@ -147,10 +149,6 @@ def scores(
         summary = topoi.evaluation.heldout_summary(rows).assign(n_unknown=corpus.report.n_unknown_tokens)
         about = {"name": each, "model": type(model).__name__} if every_model else {"model": type(model).__name__}
         summaries.append(pd.DataFrame([about | {"estimator": label}]).join(summary))
-    if len({"metadata" in summary["estimator"].iloc[0] for summary in summaries}) > 1:
-        look.say(
-            "topoi: note: some models were scored given the metadata, others word by word: do not compare", err=True
-        )
     return rows, pd.concat(summaries, ignore_index=True)
 
 
@@ -194,15 +192,13 @@ def way(
             raise typer.BadParameter(f"--given is for models with features; the {family} has none")
         how = (estimator or Estimator.filter).value
         return how, how, options
-    if estimator is None:
+    if given is not None:
         if "n_particles" in options:
-            raise typer.BadParameter(f"--particles does not apply to a {family}: nothing in its score is drawn")
-        shown = "metadata" if given is None else given
-        label = shown if isinstance(shown, str) else f"metadata and {counted(shown, 'word')}"
-        return "filter", "metadata and all words" if shown == "words" else label, {"given": shown}
-    if estimator is Estimator.filter or not hasattr(model, "coefficients_"):
-        raise typer.BadParameter(f"--estimator {estimator.value} does not apply to a {family}; use --given")
-    return estimator.value, estimator.value, options
+            raise typer.BadParameter("--particles does not apply to --given: nothing in that score is drawn")
+        label = given if isinstance(given, str) else f"metadata and {counted(given, 'word')}"
+        return "filter", "metadata and all words" if given == "words" else label, {"given": given}
+    how = (estimator or Estimator.filter).value
+    return how, how, options
 
 
 def note_unknown_authors(corpus: Corpus) -> None:
@@ -223,8 +219,8 @@ def draw_summary(row: dict[Any, Any], screen: Console) -> None:
     scored = f"{counted(row['n_docs'], 'document')}, {counted(row['n_words'], 'word')}{unknown}"
     screen.print(look.row(Text(row["model"], style="bold"), Text(scored, style="dim")), soft_wrap=True)
     lines = {
-        "perplexity": f"{row['perplexity_documents']:,.1f}  mean over documents",
-        "": f"{row['perplexity_tokens']:,.1f}  over all words",
+        "perplexity": f"{row['perplexity_tokens']:,.1f}  over all words",
+        "": f"{row['perplexity_documents']:,.1f}  mean over documents",
         "bits per word": f"{row['bits_per_word']:.4f}",
         "log likelihood": f"{row['log_likelihood']:,.1f}",
     }
@@ -242,7 +238,7 @@ def draw_comparison(frame: pd.DataFrame, screen: Console) -> None:
     width = max(map(len, names))
     screen.print(Text(f"{'':{width}}  bits per word  {'perplexity':>12}", style="dim"))
     for row, name in zip(rows, names, strict=True):
-        bits, perplexity = f"{row['bits_per_word']:.4f}".rjust(13), f"{row['perplexity_documents']:,.1f}".rjust(12)
+        bits, perplexity = f"{row['bits_per_word']:.4f}".rjust(13), f"{row['perplexity_tokens']:,.1f}".rjust(12)
         screen.print(look.row((Text(name, style="bold"), width), (bits, 13), (perplexity, 12)))
 
 

@@ -10,7 +10,7 @@ import typer
 from topoi.cli.choosing import AUTHORS
 from topoi.cli.given_text import TextFile, TextWords, given_text, joined
 from topoi.cli.label import split_authors
-from topoi.cli.look import NAME_GAP, printable
+from topoi.cli.look import NAME_GAP, printable, say
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, every_chain, open_topic_view, open_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.similar import draw_authors_with_topics
@@ -121,5 +121,5 @@ def text_of_document(view: ModelView, given: str) -> str | None:
         raise ModelError(f"the text of document {what} is not in {view.store.path}; give it with --file")
     by = view.catalogue_.author_names([row[1] for row in view.rows("document_authors", document_id=position)])
     names = NAME_GAP.join(map(printable, by)) or "nobody"
-    look.say(f"topoi: note: document {what}, by {names}: the model was fitted to it", err=True)
+    say(f"topoi: note: document {what}, by {names}: the model was fitted to it", err=True)
     return str(text)

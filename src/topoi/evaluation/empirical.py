@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import Executor, open_executor, resolve_jobs
-from topoi.evaluation.inputs import checked_model, has_mixtures, known_part, seed_of
+from topoi.evaluation.inputs import Readable, checked_model, known_part, read, seed_of
 from topoi.kernels.bags import bag_moments, log_word_probabilities
 from topoi.kernels.counts import Documents
 from topoi.models.catalogue import CorpusCatalogue
@@ -20,6 +20,9 @@ from topoi.models.validation import whole_number
 
 # A block of samples has its own random stream; what is drawn does not depend on who draws it, or for which documents.
 _SAMPLES_AT_ONCE = 64
+# With fewer effective samples their scatter is no error of the logarithm (docs/evaluation.md).
+_LEAST_SAMPLES = 30
+_TOO_FEW = "{:.1f} effective samples are too few for an error; use model.log_likelihood"
 # How many numbers a matrix topics × words, or samples × words, may have at a time.
 _NUMBERS_AT_ONCE = 4_000_000
 
@@ -39,7 +42,9 @@ class Sums(NamedTuple):
     def plus(self, other: Sums) -> Sums:
         """The sums over both lots of samples."""
         top = np.maximum(self.top, other.top)
-        mine, theirs = np.exp(self.top - top), np.exp(other.top - top)
+        # Where neither has any, all of this is nothing; zero stands for the common factor.
+        base = np.where(top > -np.inf, top, 0.0)
+        mine, theirs = np.exp(self.top - base), np.exp(other.top - base)
         total = self.total * mine + other.total * theirs
         return Sums(top, total, self.squares * mine**2 + other.squares * theirs**2)
 
@@ -53,7 +58,7 @@ class Bags(NamedTuple):
 
 
 def empirical_likelihood(
-    model: Any, corpus: Any, n_samples: int = 1000, random_state: Any = None
+    model: Any, corpus: Any, n_samples: int = 1000, random_state: Any = None, metadata: Any = None
 ) -> NDArray[np.float64]:
     """Log probability of each document by the empirical likelihood of Li and McCallum (section 4.1.3).
 
@@ -66,14 +71,17 @@ def empirical_likelihood(
     ----------
     model
         A fitted model of any family. Authors' mixtures are drawn from Dir(counts + alpha), those of unknown or
-        fictitious authors from Dir(alpha), a pachinko graph's nodes from their Dirichlets. An ``AuthorModel`` has
-        nothing to draw: its probabilities are exact.
+        fictitious authors from Dir(alpha), a pachinko graph's nodes from their Dirichlets, those of models with
+        features from the prior that a document's metadata make. An ``AuthorModel`` has nothing to draw: its
+        probabilities are exact.
     corpus : Corpus, list of texts, or (where the model takes one) a matrix of counts
         The documents. Words that the model does not know are left out.
     n_samples : int
         How many mixtures are drawn for each chain, the same for all documents that have the same prior.
     random_state : int, generator or None
         Seeds the draws; the fit's seed if None.
+    metadata : DataFrame or mapping of columns, optional
+        Of models with features: the documents' features; those of the corpus if not given.
 
     Returns
     -------
@@ -92,25 +100,27 @@ def empirical_likelihood(
     >>> np.exp(topoi.evaluation.empirical_likelihood(model, corpus, 10)).round(3).tolist()
     [0.188, 0.561]
     """
-    return empirical_likelihood_report(model, corpus, n_samples, random_state)["log_likelihood"].to_numpy()
+    report = empirical_likelihood_report(model, corpus, n_samples, random_state, metadata)
+    return report["log_likelihood"].to_numpy()
 
 
 def empirical_likelihood_report(
-    model: Any, corpus: Any, n_samples: int = 1000, random_state: Any = None
+    model: Any, corpus: Any, n_samples: int = 1000, random_state: Any = None, metadata: Any = None
 ) -> pd.DataFrame:
     """The same with how far it can be trusted, document by document.
 
     Parameters
     ----------
-    model, corpus, n_samples, random_state
+    model, corpus, n_samples, random_state, metadata
         As in ``empirical_likelihood``.
 
     Returns
     -------
     DataFrame
         The columns that name a document; n_words, those the model knows; log_likelihood; standard_error, of the
-        logarithm; effective_samples, (Σ P)² / Σ P². With fewer than about ten effective samples the standard error
-        itself is too small, and the logarithm probably too low.
+        logarithm; effective_samples, (Σ P)² / Σ P²; note. With fewer than 30 effective samples the few that count
+        say nothing of those that were missed: the logarithm is probably too low, the standard error is NaN, and the
+        note says so.
 
     Examples
     --------
@@ -123,38 +133,51 @@ def empirical_likelihood_report(
     """
     checked_model(model)
     whole_number("n_samples", n_samples)
-    if not has_mixtures(model, "prior_mixtures"):
+    found = read(model, corpus, metadata, "prior_mixtures", "use its own log_likelihood")
+    if found is None:
         own = known_part(model, corpus)
         log_p = np.asarray(model.log_likelihood(own))
         error, effective = np.zeros(len(log_p)), np.full(len(log_p), np.inf)
     else:
-        own, documents = model.read_documents(corpus)
-        log_p, error, effective = _estimates(model, own, documents, n_samples, seed_of(model, random_state))
+        own = found.corpus
+        jobs = resolve_jobs(model.n_jobs)
+        log_p, error, effective = _estimates(found, n_samples, seed_of(model, random_state), jobs)
+    # Draws that are all alike, for a document without words or with one topic, have no error but rounding.
+    few = (effective < _LEAST_SAMPLES) & ((error > 1e-6) | (n_samples == 1)) & np.isfinite(log_p)
+    notes = [_TOO_FEW.format(n) if bad else "" for n, bad in zip(effective, few, strict=True)]
     return pd.DataFrame(
         CorpusCatalogue(own).document_columns(np.arange(own.n_docs))
-        | {"n_words": own.doc_lengths, "log_likelihood": log_p, "standard_error": error, "effective_samples": effective}
+        | {
+            "n_words": own.doc_lengths,
+            "log_likelihood": log_p,
+            "standard_error": np.where(few, np.nan, error),
+            "effective_samples": effective,
+            "note": notes,
+        }
     )
 
 
 def _estimates(
-    model: Any, corpus: Corpus, documents: Documents, n_samples: int, seed: int
+    found: Readable, n_samples: int, seed: int, n_jobs: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Log of the mean over chains and samples, its standard error, and the effective number of samples."""
-    bags, jobs = _bags(corpus), resolve_jobs(model.n_jobs)
-    n_chains = len(model.chains_)
-    everything, variance = Sums.nothing(corpus.n_docs), np.zeros(corpus.n_docs)
-    with open_executor(jobs, -(-n_samples // _SAMPLES_AT_ONCE)) as executor:
-        each = [_chain_sums(chain, documents, bags, n_samples, seed, executor) for chain in model.chains_]
+    bags, n_docs, n_chains = _bags(found.corpus), found.corpus.n_docs, len(found.chains)
+    everything, variance = Sums.nothing(n_docs), np.zeros(n_docs)
+    with open_executor(n_jobs, -(-n_samples // _SAMPLES_AT_ONCE)) as executor:
+        each = [_chain_sums(chain, found.documents, bags, n_samples, seed, executor) for chain in found.chains]
     for sums in each:
         everything = everything.plus(sums)
+    possible = everything.top > -np.inf
+    base = np.where(possible, everything.top, 0.0)
     for sums in each:
         # The variance of one chain's mean, in units of the square of the largest probability.
-        scaled = np.exp(sums.top - everything.top)
+        scaled = np.exp(sums.top - base)
         spread = np.maximum(sums.squares - sums.total**2 / n_samples, 0.0) * scaled**2
         variance += spread / max(n_samples - 1, 1) / n_samples
-    mean = everything.total / (n_samples * n_chains)
+    mean = np.where(possible, everything.total / (n_samples * n_chains), 1.0)
+    squares = np.where(possible, everything.squares, 1.0)
     error = np.sqrt(variance) / n_chains / mean
-    return everything.top + np.log(mean), error, everything.total**2 / everything.squares
+    return everything.top + np.log(mean), error, everything.total**2 / squares
 
 
 def _chain_sums(chain: Any, documents: Documents, bags: Bags, n_samples: int, seed: int, executor: Executor) -> Sums:

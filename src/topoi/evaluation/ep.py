@@ -2,7 +2,9 @@
 
 A document of LDA, or one without known authors in an author-topic model, is a document of the aspect model whose words
 P(word | topic) are plugged in. Known authors' mixtures are plugged in as well; if a document has a private author too,
-a word's probability is linear in that author's mixture λ, since Σ λ = 1: Σ_k λ_k (known(w) + ω φ_k(w)).
+a word's probability is linear in that author's mixture λ, since Σ λ = 1: Σ_k λ_k (known(w) + ω φ_k(w)). A document of
+a Dirichlet-multinomial regression has the alpha that its metadata make. A kernel topic model's mixtures are no
+Dirichlets: it has its own importance sampler.
 """
 
 from __future__ import annotations
@@ -17,34 +19,38 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
+from topoi.evaluation.inputs import Readable
 from topoi.kernels.counts import Documents
 from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.importance import Sampled, sample
+from topoi.models.aspect.importance import Sampled, sample, trusted_errors
 from topoi.models.aspect.inference import infer, infer_corrected
 from topoi.models.aspect.state import Parameters, with_padding
 from topoi.models.bags import Bags
-from topoi.models.scores import log_mean_exp
+from topoi.models.scores import log_mean_exp, mean_error
 from topoi.models.validation import choice, resolve_seed, whole_number
 
 _RULE = Rule(1e-5, 100)
 # Rows of words' probabilities that are made at once for documents with known and private authors.
 _ROWS_AT_ONCE = 50_000
+_TOO_FEW = "{:.1f} effective samples are too few for an error; use model.log_likelihood"
 
 
-def ep_likelihood(model: Any, corpus: Corpus, corrected: bool = False) -> NDArray[np.float64]:
+def ep_likelihood(model: Any, corpus: Corpus, corrected: bool = False, metadata: Any = None) -> NDArray[np.float64]:
     """Log probability of each document by expectation propagation, averaged over chains.
 
-    Deterministic, fast, and close for alpha of 0.5 or more; for smaller alpha use ``importance_likelihood``.
+    Deterministic, fast, and close for alpha of 0.5 or more; for smaller alpha use ``model.log_likelihood``.
 
     Parameters
     ----------
-    model : LDA, AuthorTopicModel or AspectModel
+    model : LDA, AuthorTopicModel, AspectModel or DirichletMultinomialRegression
         A fitted model.
     corpus : Corpus
         Test documents.
     corrected : bool
         Add what pairs of words contribute: a tenth of the error for alpha of 0.5 or more, at a cost that grows with
         the square of a document's distinct words.
+    metadata : DataFrame or mapping of columns, optional
+        Of models with features: the documents' features; those of the corpus if not given.
 
     Returns
     -------
@@ -60,15 +66,24 @@ def ep_likelihood(model: Any, corpus: Corpus, corrected: bool = False) -> NDArra
     True
     """
     method = "corrected" if choice("corrected", corrected, (False, True)) else "ep"
-    return log_mean_exp(np.stack([_estimates(model, chain, corpus, None, 0, method)[0] for chain in _chains(model)]))
+    found = _read(model, corpus, metadata, "its mixtures are no Dirichlets: use model.log_likelihood")
+    how = None, 0, resolve_jobs(model.n_jobs), method
+    return log_mean_exp(np.stack([_estimates(found, chain, *how).log_likelihood for chain in found.chains]))
 
 
-def importance_likelihood(model: Any, corpus: Corpus, n_samples: int = 1000, random_state: Any = 0) -> pd.DataFrame:
-    """Log probability of each document by importance sampling from the EP posterior: unbiased, with its error.
+def importance_likelihood(
+    model: Any, corpus: Corpus, n_samples: int = 1000, random_state: Any = 0, metadata: Any = None
+) -> pd.DataFrame:
+    """Log probability of each document by importance sampling: unbiased, with its error where it has one.
+
+    Mixtures are drawn from a posterior that was found beforehand: by expectation propagation, which suits alpha of 0.5
+    or more, or, for a kernel topic model, by the Laplace approximation. For smaller alpha a document has several
+    explanations, of which the draws cover one: the logarithm is too low, by more than their scatter says, and
+    ``model.log_likelihood``, the particle filter, is nearer in less time.
 
     Parameters
     ----------
-    model : LDA, AuthorTopicModel or AspectModel
+    model : LDA, AuthorTopicModel, AspectModel, DirichletMultinomialRegression or KernelTopicModel
         A fitted model.
     corpus : Corpus
         Test documents.
@@ -76,11 +91,14 @@ def importance_likelihood(model: Any, corpus: Corpus, n_samples: int = 1000, ran
         Mixtures drawn for each document and chain.
     random_state : int, generator or None
         Seeds the draws, which otherwise depend on a document's words alone.
+    metadata : DataFrame or mapping of columns, optional
+        Of models with features: the documents' features; those of the corpus if not given.
 
     Returns
     -------
     DataFrame
-        document, n_words, log_likelihood, standard_error (in nats), effective_samples (of all chains together).
+        document, n_words, log_likelihood; standard_error (in nats), NaN where fewer than a fifth of the draws, or than
+        100, count; effective_samples (of all chains together); note, which says why there is no error.
 
     Examples
     --------
@@ -88,49 +106,71 @@ def importance_likelihood(model: Any, corpus: Corpus, n_samples: int = 1000, ran
     >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["a", "a"]])
     >>> model = topoi.LDA(2, alpha=1.0, n_iter=20, random_state=0).fit(corpus)
     >>> topoi.evaluation.importance_likelihood(model, corpus).columns.tolist()
-    ['document', 'n_words', 'log_likelihood', 'standard_error', 'effective_samples']
+    ['document', 'n_words', 'log_likelihood', 'standard_error', 'effective_samples', 'note']
     """
     n, seed = whole_number("n_samples", n_samples, 2), resolve_seed(random_state)
-    each = [Sampled(*_estimates(model, chain, corpus, n, seed)) for chain in _chains(model)]
-    logs = np.stack([found.log_likelihood for found in each])
+    found, jobs = _read(model, corpus, metadata), resolve_jobs(model.n_jobs)
+    each = [_estimates(found, chain, n, seed, jobs) for chain in found.chains]
+    logs = np.stack([one.log_likelihood for one in each])
     mean = log_mean_exp(logs)
-    with np.errstate(invalid="ignore"):
-        shares = np.where(np.isfinite(mean), np.exp(logs - mean), 0.0) / len(each)
-    errors = np.sqrt(((shares * [found.standard_error for found in each]) ** 2).sum(axis=0))
-    aligned, _ = model._align(corpus)
+    error = mean_error(logs, mean, np.stack([trusted_errors(one, n) for one in each]))
+    effective = np.sum([one.effective_samples for one in each], axis=0)
+    notes = [_TOO_FEW.format(s) if bad else "" for s, bad in zip(effective, np.isnan(error), strict=True)]
     return pd.DataFrame(
         {
-            "document": np.arange(corpus.n_docs),
-            "n_words": aligned.corpus.doc_lengths,
+            "document": np.arange(found.corpus.n_docs),
+            "n_words": found.corpus.doc_lengths,
             "log_likelihood": mean,
-            "standard_error": errors,
-            "effective_samples": np.sum([found.effective_samples for found in each], axis=0),
+            "standard_error": error,
+            "effective_samples": effective,
+            "note": notes,
         }
     )
 
 
-def _chains(model: Any) -> list[Any]:
+def _read(model: Any, corpus: Any, metadata: Any, gaussian: str = "") -> Readable:
+    """The documents and chains; families without Dirichlet mixtures are refused, those with Gaussian ones if told."""
     check_is_fitted(model, "n_iter_")
-    chains = getattr(model, "chains_", [])
     # A graph of nodes has a Dirichlet at each: its documents are no mixtures with one.
-    if not chains or not hasattr(chains[0], "topic_word") or hasattr(model, "dag_"):
+    if not hasattr(model, "documents_and_chains") or hasattr(model, "dag_"):
         raise ModelError(
             f"{type(model).__name__} has no Dirichlet mixture of topics in its documents; "
-            "pass an LDA, AuthorTopicModel or AspectModel, or use model.log_likelihood"
+            "pass another family's model, or use model.log_likelihood"
         )
-    return list(chains)
+    found = Readable(*model.documents_and_chains(corpus, metadata))
+    if gaussian and hasattr(found.chains[0], "sampled"):
+        raise ModelError(f"{type(model).__name__} does not have this estimator; {gaussian}")
+    return found
 
 
-def _estimates(
-    model: Any, chain: Any, corpus: Corpus, n_samples: int | None, seed: int, method: str = "ep"
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _estimates(found: Readable, chain: Any, n_samples: int | None, seed: int, jobs: int, method: str = "ep") -> Sampled:
     """Logarithms, standard errors and effective samples under one chain; without samples, by EP evidence."""
-    aligned, documents = model._align(corpus)
-    bags = Bags.from_corpus(aligned.corpus)
+    bags = Bags.from_corpus(found.corpus)
+    if hasattr(chain, "sampled"):
+        return Sampled(*chain.sampled(bags, n_samples, seed, jobs))
+    if hasattr(chain, "alphas"):
+        return _with_alphas(bags, chain.topic_word, chain.alphas(found.documents), n_samples, seed, jobs, method)
+    return _with_authors(bags, found.documents, chain, n_samples, seed, jobs, method)
+
+
+def _with_alphas(bags: Bags, topic_word: NDArray[np.float64], alphas: NDArray[np.float64], *how: Any) -> Sampled:
+    """Estimates for documents that have a Dirichlet each."""
+    parameters = Parameters.pad(np.ascontiguousarray(topic_word.T), np.ones(len(topic_word)))
+    results = np.zeros((3, bags.n_docs))
+    different, group = np.unique(alphas, axis=0, return_inverse=True)
+    for g, alpha in enumerate(different):
+        docs = np.flatnonzero(group.reshape(-1) == g)
+        results[:, docs] = _integrals(_chosen(bags, docs), parameters.with_alpha(alpha), *how)
+    return Sampled(*results)
+
+
+def _with_authors(
+    bags: Bags, documents: Documents, chain: Any, n_samples: int | None, seed: int, jobs: int, method: str
+) -> Sampled:
+    """Estimates for documents whose authors' mixtures are known, or have the one Dirichlet prior, or both."""
     phi, alpha = np.ascontiguousarray(chain.topic_word.T), np.asarray(chain.alpha, np.float64)
     known, own = _author_shares(documents, chain, phi.shape[1])
     results = np.zeros((3, bags.n_docs))
-    jobs = resolve_jobs(getattr(model, "n_jobs", 1))
     integrated = np.flatnonzero(own > 0)
     fixed = np.flatnonzero(own == 0)
     for d in fixed:
@@ -150,7 +190,7 @@ def _estimates(
         results[:, some] = _integrals(
             mixed, Parameters(with_padding(rows), *_padded(alpha)), n_samples, seed, jobs, method
         )
-    return results[0], results[1], results[2]
+    return Sampled(*results)
 
 
 def _padded(alpha: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:

@@ -10,10 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.evaluation.empirical import empirical_likelihood
+from topoi.evaluation.empirical import empirical_likelihood_report
 from topoi.evaluation.inputs import checked_model, known_part
 from topoi.evaluation.measures import bits_per_word
-from topoi.evaluation.particles import left_to_right
+from topoi.evaluation.particles import left_to_right_runs
 from topoi.models.catalogue import CorpusCatalogue
 from topoi.models.scores import perplexities
 from topoi.models.validation import choice
@@ -23,18 +23,37 @@ ESTIMATORS = ("filter", "left-to-right", "empirical")
 
 def log_likelihoods(model: Any, corpus: Any, estimator: str = "filter", **options: Any) -> NDArray[np.float64]:
     """Log probability of each document by the estimator of that name, with the estimator's own options."""
+    return _estimates(model, corpus, estimator, **options)[0]
+
+
+def _estimates(
+    model: Any, corpus: Any, estimator: str, **options: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Log probabilities of documents, and their standard errors."""
     name = choice("estimator", estimator.replace("_", "-") if isinstance(estimator, str) else estimator, ESTIMATORS)
     checked_model(model)
-    if name == "empirical":
-        return empirical_likelihood(model, corpus, **options)
     if name == "left-to-right":
-        return left_to_right(model, corpus, **options)
-    exact = not getattr(model, "has_mixtures", True)
-    return np.asarray(model.log_likelihood(corpus, **({} if exact else options)))
+        found = left_to_right_runs(model, corpus, **options)
+        return found.log_likelihood, found.standard_error
+    if name == "filter" and not getattr(model, "has_mixtures", True):
+        exact = np.asarray(model.log_likelihood(corpus))
+        return exact, np.zeros(len(exact))
+    if name == "filter" and not hasattr(model, "log_likelihood_report"):
+        log_p = np.asarray(model.log_likelihood(corpus, **options))
+        return log_p, np.full(len(log_p), np.nan)
+    report = (
+        empirical_likelihood_report(model, corpus, **options)
+        if name == "empirical"
+        else model.log_likelihood_report(corpus, **options)
+    )
+    return report["log_likelihood"].to_numpy(), report["standard_error"].to_numpy()
 
 
 def heldout(model: Any, corpus: Any, estimator: str = "filter", **options: Any) -> pd.DataFrame:
     """How well a model predicts documents that it has not seen, document by document.
+
+    It is one quantity for all families: the log probability of the words given the document's authors or metadata,
+    where the model reads them, its mixture of topics integrated out.
 
     Parameters
     ----------
@@ -45,14 +64,15 @@ def heldout(model: Any, corpus: Any, estimator: str = "filter", **options: Any) 
     estimator : {"filter", "left-to-right", "empirical"}
         ``model.log_likelihood``, ``left_to_right`` or ``empirical_likelihood``.
     **options
-        The estimator's own: ``n_particles``, ``n_samples``, ``random_state``. Of a model with features ``"filter"`` is
-        its own ``log_likelihood``, whose option is ``given``: ``"metadata"``, ``"words"`` or how many words are seen.
+        The estimator's own: ``n_particles``, ``n_samples``, ``random_state``; of a model with features ``metadata``
+        and, with ``"filter"``, ``given``, which names other quantities than the one that all families have.
 
     Returns
     -------
     DataFrame
         The columns that name a document; n_words, those that were scored; n_unknown, those that the model does not
-        know and that were left out; log_likelihood; perplexity (NaN without words).
+        know and that were left out; log_likelihood; standard_error, of the estimate in nats (NaN if it has none);
+        perplexity (NaN without words).
 
     Examples
     --------
@@ -64,7 +84,7 @@ def heldout(model: Any, corpus: Any, estimator: str = "filter", **options: Any) 
     """
     known = known_part(checked_model(model), corpus)
     given = corpus.doc_lengths if isinstance(corpus, Corpus) else known.doc_lengths
-    log_p = log_likelihoods(model, known, estimator, **options)
+    log_p, error = _estimates(model, known, estimator, **options)
     seen = options.get("given")
     # Words that are shown to the model are not scored.
     shown = min(int(seen), known.n_tokens) if isinstance(seen, numbers.Integral) else 0
@@ -75,6 +95,7 @@ def heldout(model: Any, corpus: Any, estimator: str = "filter", **options: Any) 
             "n_words": scored,
             "n_unknown": given - known.doc_lengths,
             "log_likelihood": log_p,
+            "standard_error": error,
             "perplexity": perplexities(log_p, scored, per_document=True),
         }
     )
@@ -92,7 +113,7 @@ def heldout_summary(frame: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row: n_docs, n_words, n_unknown, log_likelihood (the sum), perplexity_documents (the mean over documents),
-        perplexity_tokens, bits_per_word (the logarithm of that to base two).
+        perplexity_tokens (over all words: what ``model.perplexity`` is), bits_per_word (its logarithm to base two).
 
     Examples
     --------
@@ -110,7 +131,7 @@ def heldout_summary(frame: pd.DataFrame) -> pd.DataFrame:
             "n_words": [int(lengths.sum())],
             "n_unknown": [int(frame["n_unknown"].sum())],
             "log_likelihood": [float(log_p.sum())],
-            "perplexity_documents": [perplexities(log_p, lengths)],
+            "perplexity_documents": [perplexities(log_p, lengths, "documents")],
             "perplexity_tokens": [float(2.0 ** bits_per_word(log_p, lengths))],
             "bits_per_word": [bits_per_word(log_p, lengths)],
         }

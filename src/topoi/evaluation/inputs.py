@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
+from topoi.kernels.counts import Documents
 from topoi.models.inputs import align
 from topoi.models.validation import resolve_seed
 
@@ -20,17 +21,30 @@ def checked_model(model: Any) -> Any:
     return model
 
 
-def has_mixtures(model: Any, needed: str = "log_likelihood") -> bool:
-    """Whether documents have hidden mixtures of topics, so that an estimator is needed; otherwise they are exact.
+class Readable(NamedTuple):
+    """Documents in a model's words, in the form in which its chains read them, and these chains."""
 
-    A family that has them, but not the method ``needed`` in its chains, is refused.
+    corpus: Corpus
+    documents: Documents
+    chains: list[Any]
+
+
+def read(model: Any, corpus: Any, metadata: Any, needed: str, instead: str) -> Readable | None:
+    """The documents and the chains, which know their authors or metadata; None if there is nothing to integrate out.
+
+    A family whose documents have hidden mixtures, but whose chains do not have the method ``needed``, is refused with
+    a word on what to do ``instead``.
     """
     if not getattr(model, "has_mixtures", True):
-        return False
-    chains = getattr(model, "chains_", [])
-    if not chains or not all(hasattr(chain, needed) for chain in chains) or not hasattr(model, "read_documents"):
+        if metadata is not None:
+            raise ModelError(f"{type(model).__name__} reads no metadata; leave out metadata=")
+        return None
+    if not hasattr(model, "documents_and_chains") or not getattr(model, "chains_", []):
         raise ModelError(f"{type(model).__name__} does not have this estimator; use its own log_likelihood")
-    return True
+    found = Readable(*model.documents_and_chains(corpus, metadata))
+    if not all(hasattr(chain, needed) for chain in found.chains):
+        raise ModelError(f"{type(model).__name__} does not have this estimator; {instead}")
+    return found
 
 
 def known_part(model: Any, corpus: Any) -> Corpus:

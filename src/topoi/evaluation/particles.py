@@ -8,15 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.engine.executors import resolve_jobs
-from topoi.evaluation.inputs import checked_model, has_mixtures, seed_of
-from topoi.models.scores import log_mean_exp
-from topoi.models.validation import choice, whole_number
+from topoi.evaluation.inputs import checked_model, read, seed_of
+from topoi.models.filtering import AUTO, Filtered, checked_particles, filtered, over_chains
+from topoi.models.validation import choice
 
 ALL_EARLIER = -1
+_INSTEAD = "its mixtures are no Dirichlets: use model.log_likelihood, importance_likelihood or empirical_likelihood"
 
 
 def left_to_right(
-    model: Any, corpus: Any, n_particles: int = 20, random_state: Any = None, weighted: bool = True
+    model: Any,
+    corpus: Any,
+    n_particles: Any = AUTO,
+    random_state: Any = None,
+    weighted: bool = True,
+    metadata: Any = None,
 ) -> NDArray[np.float64]:
     """Log probability of each document by the left-to-right algorithm, averaged over chains.
 
@@ -27,18 +33,20 @@ def left_to_right(
     Parameters
     ----------
     model
-        A fitted model of any family. Where documents have no mixture of their own to be integrated out (all authors
-        known; an ``AuthorModel``), the result is exact.
+        A fitted model of any family but the kernel topic model, whose mixtures are no Dirichlets. Where documents have
+        no mixture of their own to be integrated out (all authors known; an ``AuthorModel``), the result is exact.
     corpus : Corpus, list of texts, or (where the model takes one) a matrix of counts
         The documents. Words that the model does not know are left out.
-    n_particles : int
-        More particles, less variance.
+    n_particles : "auto" or int
+        As many particles as it takes for each document's logarithm to settle, or so many.
     random_state : int, generator or None
         Seeds the draws; the fit's seed if None.
     weighted : bool
         Weigh particles by how well they predicted the words so far, which makes the estimate of the probability
         unbiased. Without, as in Wallach et al. (2009, algorithm 3): less variance, but a bias that no number of
         particles removes.
+    metadata : DataFrame or mapping of columns, optional
+        Of models with features: the documents' features; those of the corpus if not given.
 
     Returns
     -------
@@ -58,12 +66,24 @@ def left_to_right(
     >>> np.exp(topoi.evaluation.left_to_right(model, corpus)).round(3).tolist()
     [0.188, 0.561]
     """
+    return left_to_right_runs(model, corpus, n_particles, random_state, weighted, metadata).log_likelihood
+
+
+def left_to_right_runs(
+    model: Any,
+    corpus: Any,
+    n_particles: Any = AUTO,
+    random_state: Any = None,
+    weighted: bool = True,
+    metadata: Any = None,
+) -> Filtered:
+    """The same with standard errors and numbers of particles."""
     checked_model(model)
-    whole_number("n_particles", n_particles)
+    particles = checked_particles(n_particles)
     choice("weighted", weighted, (True, False))
-    if not has_mixtures(model):
-        return np.asarray(model.log_likelihood(corpus))
-    _, documents = model.read_documents(corpus)
-    seed, jobs = seed_of(model, random_state), resolve_jobs(model.n_jobs)
-    how = documents, seed, n_particles, ALL_EARLIER, jobs, 0.0, weighted
-    return log_mean_exp(np.stack([chain.log_likelihood(*how) for chain in model.chains_]))
+    found = read(model, corpus, metadata, "log_likelihood", _INSTEAD)
+    if found is None:
+        exact = np.asarray(model.log_likelihood(corpus))
+        return Filtered(exact, np.zeros(len(exact)), np.zeros(len(exact), np.int64))
+    how = seed_of(model, random_state), particles, ALL_EARLIER, resolve_jobs(model.n_jobs), 0.0, weighted
+    return over_chains([filtered(chain, found.documents, *how) for chain in found.chains])

@@ -41,7 +41,8 @@ def bag_moments(log_words, start, word, times, top, total, squares):
     """For each bag of words the sum of P(bag | sample) over samples, and of its square, with factors taken out.
 
     Σ P = total · exp(top) and Σ P² = squares · exp(2 · top). Bag ``d`` has ``times[i]`` tokens of column ``word[i]``
-    of ``log_words`` for i from ``start[d]`` to ``start[d+1]``. Cost: O(samples × distinct words of the bags).
+    of ``log_words`` for i from ``start[d]`` to ``start[d+1]``. A bag that no sample can draw has ``top`` minus
+    infinity and sums of zero. Cost: O(samples × distinct words of the bags).
     """
     n_samples = log_words.shape[0]
     each = np.empty(n_samples)
@@ -54,6 +55,8 @@ def bag_moments(log_words, start, word, times, top, total, squares):
             top[d] = max(top[d], each[s])
         total[d] = 0.0
         squares[d] = 0.0
+        if top[d] == -np.inf:
+            continue
         for s in range(n_samples):
             p = math.exp(each[s] - top[d])
             total[d] += p

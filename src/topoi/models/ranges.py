@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.ragged import row_positions
 from topoi.engine.executors import open_executor
 from topoi.engine.shards import cut
 from topoi.kernels.counts import Documents
@@ -24,6 +25,25 @@ def document_range(documents: Documents, first: int, last: int) -> Documents:
         documents.author_start[first : last + 1] - documents.author_start[first],
         documents.author_weight[authors],
     )
+
+
+def some_documents(documents: Documents, rows: NDArray[np.int64]) -> Documents:
+    """Some of the documents, in the order of ``rows``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.kernels.counts import Documents
+    >>> from topoi.models.ranges import some_documents
+    >>> start = np.array([0, 2, 3])
+    >>> documents = Documents(np.array([5, 6, 7]), start, np.array([0, 1, 2]), start, np.ones(3))
+    >>> some_documents(documents, np.array([1])).tokens.tolist()
+    [7]
+    """
+    tokens, doc_start = row_positions(documents.doc_start, rows)
+    authors, author_start = row_positions(documents.author_start, rows)
+    weight = documents.author_weight[authors]
+    return Documents(documents.tokens[tokens], doc_start, documents.author[authors], author_start, weight)
 
 
 def for_documents(run: Callable[[int, int], Any], documents: Documents, n_jobs: int) -> None:

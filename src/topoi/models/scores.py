@@ -12,9 +12,9 @@ from topoi.models.validation import choice
 
 
 def perplexities(
-    log_likelihood: NDArray[np.float64], lengths: NDArray[Any], average: str = "documents", per_document: bool = False
+    log_likelihood: NDArray[np.float64], lengths: NDArray[Any], average: str = "tokens", per_document: bool = False
 ) -> Any:
-    """Perplexity per document, or its average over documents or over tokens; empty documents do not count.
+    """Perplexity over all tokens, its mean over documents, or that of each; empty documents do not count.
 
     Without any word there is none: NaN.
 
@@ -22,8 +22,9 @@ def perplexities(
     --------
     >>> import numpy as np
     >>> from topoi.models.scores import perplexities
-    >>> round(perplexities(np.log([0.25, 0.5]), np.array([2, 1])), 6)
-    2.0
+    >>> log_p, lengths = np.log([0.25, 0.25]), np.array([2, 1])
+    >>> round(perplexities(log_p, lengths), 6), round(perplexities(log_p, lengths, "documents"), 6)
+    (2.519842, 3.0)
     """
     choice("average", average, ("documents", "tokens"))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -48,3 +49,21 @@ def log_mean_exp(values: NDArray[np.float64]) -> NDArray[np.float64]:
     True
     """
     return np.asarray(logsumexp(values, axis=0) - np.log(len(values)))
+
+
+def mean_error(
+    logs: NDArray[np.float64], mean: NDArray[np.float64], errors: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The standard error of ``mean = log_mean_exp(logs)`` if each of the logs has its own; chains × documents.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.scores import log_mean_exp, mean_error
+    >>> logs = np.log([[0.3], [0.1]])
+    >>> mean_error(logs, log_mean_exp(logs), np.array([[0.1], [0.1]])).round(4).tolist()
+    [0.0791]
+    """
+    with np.errstate(invalid="ignore"):
+        share = np.where(np.isfinite(mean), np.exp(logs - mean), 0.0) / len(logs)
+    return np.asarray(np.sqrt(((share * errors) ** 2).sum(axis=0)))

@@ -139,6 +139,10 @@ class TopicCounts(DocumentMixtures):
         for_documents(run, documents, n_jobs)
         return result
 
+    def is_integrated(self, documents: Documents) -> NDArray[np.bool_]:
+        """Whether each document has an unknown mixture, so that its log-likelihood is an estimate, or is exact."""
+        return np.ones(len(documents.doc_start) - 1, bool)
+
     def prior_groups(self, documents: Documents) -> NDArray[np.int64]:
         """A number for each document: documents of one number have the same prior for their mixtures of topics."""
         return np.zeros(len(documents.doc_start) - 1, np.int64)

@@ -1,7 +1,10 @@
-"""Document probabilities by importance sampling: unbiased, with a standard error, for any alpha.
+"""Document probabilities by importance sampling: unbiased, with a standard error where there is one.
 
 Mixtures are drawn from a posterior that inference has found and, one in ten, from the prior, which keeps weights
 bounded where that posterior is too narrow. Weights count both sources (Veach and Guibas 1995: the balance heuristic).
+
+For small alpha a document has several explanations, and one Dirichlet covers one of them: the logarithm is then too
+low, and the draws' own scatter does not show it. Only where a good part of the draws count is that scatter an error.
 """
 
 from __future__ import annotations
@@ -22,6 +25,8 @@ from topoi.models.bags import Bags
 from topoi.models.ranges import for_rows
 
 _FROM_PRIOR = 10
+# From this share and number of effective draws on, two standard errors hold nine in ten (docs/evaluation.md).
+_LEAST_SHARE, _LEAST_DRAWS = 0.2, 100
 
 
 class Sampled(NamedTuple):
@@ -124,3 +129,19 @@ def sample(
 
     for_rows(run, np.diff(bags.doc_start), n_jobs)
     return found
+
+
+def trusted_errors(found: Sampled, n_samples: int) -> NDArray[np.float64]:
+    """The standard errors, NaN where too few draws count for the logarithm to have one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.aspect.importance import Sampled, trusted_errors
+    >>> found = Sampled(np.full(2, -9.0), np.array([0.01, 0.35]), np.array([700.0, 8.0]))
+    >>> trusted_errors(found, 1000).tolist()
+    [0.01, nan]
+    """
+    enough = found.effective_samples >= max(_LEAST_DRAWS, _LEAST_SHARE * n_samples)
+    exact = (found.standard_error == 0.0) & np.isfinite(found.log_likelihood)
+    return np.where(enough | exact, found.standard_error, np.nan)

@@ -13,18 +13,25 @@ from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import resolve_jobs
 from topoi.kernels.folding import Labels
 from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.importance import sample
+from topoi.models.aspect.importance import sample, trusted_errors
 from topoi.models.aspect.inference import METHODS, Corrected, Inferred, infer, infer_corrected, label_tokens
 from topoi.models.aspect.state import Parameters
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.bags import Bags
+from topoi.models.filtering import AUTO, tolerance
 from topoi.models.inputs import checked_observed
 from topoi.models.matrices import MatrixInput
 from topoi.models.scores import perplexities
 from topoi.models.texts import new_documents
-from topoi.models.validation import choice, resolve_seed, whole_number
+from topoi.models.validation import choice, whole_number
 
-ESTIMATORS = (*METHODS, "corrected", "importance")
+ESTIMATORS = ("filter", *METHODS, "corrected", "importance")
+
+
+_COLUMNS = [
+    "document", "n_words", "log_likelihood", "standard_error", "effective_samples", "n_particles", "passes",
+    "skipped_words", "settled",
+]  # fmt: skip
 
 
 def _whole(lengths: NDArray[np.float64]) -> NDArray[Any]:
@@ -34,7 +41,7 @@ def _whole(lengths: NDArray[np.float64]) -> NDArray[Any]:
 
 
 class AspectPredictions(MatrixInput):
-    """Inference for new documents; nothing is random but importance sampling, which is named by seed and words."""
+    """Inference for new documents; what the filter and importance sampling draw is named by seed and words."""
 
     inference: str
     _parameters_: Parameters
@@ -103,7 +110,12 @@ class AspectPredictions(MatrixInput):
         return self._infer_corrected(bags).mean if estimator == "corrected" else self._infer(bags, estimator).mean
 
     def log_likelihood(  # type: ignore[override]
-        self, X: Any, estimator: str | None = None, n_samples: int = 1000, random_state: Any = None
+        self,
+        X: Any,
+        estimator: str | None = None,
+        n_samples: int = 1000,
+        random_state: Any = None,
+        n_particles: Any = AUTO,
     ) -> NDArray[np.float64]:
         """Estimate of the log probability of each document, natural log, without multinomial coefficient.
 
@@ -112,15 +124,18 @@ class AspectPredictions(MatrixInput):
         X : Corpus, list of texts, or matrix of counts
             The documents. One with a word that no aspect has is at minus infinity. Counts in a matrix may be any
             positive numbers: powers of their words' terms.
-        estimator : {"ep", "vb", "corrected", "importance"}, optional
-            Expectation propagation, off by a tenth or less on average for alpha of 0.5 or more; the variational
-            lower bound; expectation propagation with what pairs of words add to it, a tenth of its error for alpha of
-            0.5 or more, and slower for long documents; or importance sampling from the EP posterior, unbiased. That of
-            the fit if not given.
+        estimator : {"filter", "ep", "vb", "corrected", "importance"}, optional
+            The particle filter, as in the other families, for any alpha: the default. Expectation propagation, off by a
+            tenth or less on average for alpha of 0.5 or more; the variational lower bound; expectation propagation
+            with what pairs of words add to it, a tenth of its error for alpha of 0.5 or more, and slower for long
+            documents; or importance sampling from the EP posterior, unbiased, and with an error for alpha of 0.5 or
+            more. Powers that are not whole numbers, which particles cannot have, are left to the fit's inference.
         n_samples : int
             For importance sampling.
         random_state : int, generator or None
-            For importance sampling; the fit's seed if not given.
+            For the filter and importance sampling; the fit's seed if not given.
+        n_particles : "auto" or int
+            For the filter: as many particles as it takes for each document's logarithm to settle, or so many.
 
         Examples
         --------
@@ -129,19 +144,26 @@ class AspectPredictions(MatrixInput):
         >>> [round(float(model.log_likelihood([[4, 6]], estimator=e)[0]), 3) for e in ("ep", "vb", "corrected")]
         [-8.347, -8.688, -8.345]
         """
-        return self.log_likelihood_report(X, estimator, n_samples, random_state)["log_likelihood"].to_numpy()
+        report = self.log_likelihood_report(X, estimator, n_samples, random_state, n_particles)
+        return report["log_likelihood"].to_numpy()
 
-    def log_likelihood_report(
-        self, X: Any, estimator: str | None = None, n_samples: int = 1000, random_state: Any = None
+    def log_likelihood_report(  # type: ignore[override]
+        self,
+        X: Any,
+        estimator: str | None = None,
+        n_samples: int = 1000,
+        random_state: Any = None,
+        n_particles: Any = AUTO,
     ) -> pd.DataFrame:
         """``log_likelihood`` with what is known of its quality, one row per document.
 
         Returns
         -------
         DataFrame
-            document, n_words, log_likelihood; standard_error (in nats) and effective_samples of importance sampling,
-            NaN for the other estimators; passes, skipped_words and settled of the inference (for importance sampling,
-            of the posterior it samples from).
+            document, n_words, log_likelihood; standard_error, in nats, of the filter and of importance sampling, NaN
+            where there is none, because a single filter was run or too few draws count; effective_samples of importance
+            sampling; n_particles of the filter; passes, skipped_words and settled of the inference (for importance
+            sampling, of the posterior it samples from), settled of the filter.
 
         Examples
         --------
@@ -151,9 +173,23 @@ class AspectPredictions(MatrixInput):
         >>> bool(report["standard_error"][0] < 0.02), bool(report["effective_samples"][0] > 500)
         (True, True)
         """
-        estimator = choice("estimator", self.inference if estimator is None else estimator, ESTIMATORS)
+        if estimator is None:
+            estimator = self.inference if self._has_powers(X) else "filter"
+        choice("estimator", estimator, ESTIMATORS)
         whole_number("n_samples", n_samples, 2)
-        bags = self._bags(X)
+        if estimator == "filter":
+            lengths, run = self._filtered(X, n_particles, random_state)
+            known = self._no_report(len(lengths)) | {"settled": ~(run.standard_error > tolerance(lengths))}
+            return pd.DataFrame({"document": np.arange(len(lengths)), "n_words": lengths} | run._asdict() | known)[
+                _COLUMNS
+            ]
+        return self._inferred_report(self._bags(X), estimator, n_samples, random_state)
+
+    def _no_report(self, n_docs: int) -> dict[str, Any]:
+        return {"effective_samples": np.full(n_docs, np.nan), "passes": 0, "skipped_words": 0}
+
+    def _inferred_report(self, bags: Bags, estimator: str, n_samples: int, random_state: Any) -> pd.DataFrame:
+        """The report of an estimator that rests on inference."""
         errors = sizes = np.full(bags.n_docs, np.nan)
         if estimator == "corrected":
             exact = self._infer_corrected(bags)
@@ -162,9 +198,13 @@ class AspectPredictions(MatrixInput):
             found = self._infer(bags, "vb" if estimator == "vb" else "ep", estimator != "importance")
             values, outcome = found.evidence, found.outcome
         if estimator == "importance":
-            seed = self._seed if random_state is None else resolve_seed(random_state)
-            jobs = resolve_jobs(self.n_jobs)
-            values, errors, sizes = sample(bags, self._parameters_, found.room, n_samples, seed, jobs)
+            how = n_samples, self._seed_of(random_state), resolve_jobs(self.n_jobs)
+            sampled = sample(bags, self._parameters_, found.room, *how)
+            values, sizes, errors = (
+                sampled.log_likelihood,
+                sampled.effective_samples,
+                trusted_errors(sampled, n_samples),
+            )
         return pd.DataFrame(
             {
                 "document": np.arange(bags.n_docs),
@@ -172,13 +212,22 @@ class AspectPredictions(MatrixInput):
                 "log_likelihood": values,
                 "standard_error": errors,
                 "effective_samples": sizes,
+                "n_particles": 0,
                 "passes": outcome.passes,
                 "skipped_words": outcome.skipped,
                 "settled": outcome.change < self._final_rule().tolerance,
             }
         )
 
-    def perplexity(
+    def _has_powers(self, X: Any) -> bool:
+        """Whether the documents are a matrix with entries that are not whole numbers."""
+        check_is_fitted(self, "n_iter_")
+        if new_documents(X, self.corpus_) is not None:
+            return False
+        times = Bags.from_matrix(self._checked_matrix(X, reset=False)).times
+        return bool((times != np.rint(times)).any())
+
+    def perplexity(  # type: ignore[override]
         self,
         X: Any,
         average: str = "tokens",
@@ -186,6 +235,7 @@ class AspectPredictions(MatrixInput):
         estimator: str | None = None,
         n_samples: int = 1000,
         random_state: Any = None,
+        n_particles: Any = AUTO,
     ) -> Any:
         """Perplexity of documents: the lower, the better the model predicts them.
 
@@ -197,8 +247,8 @@ class AspectPredictions(MatrixInput):
             exp(−Σ log p(d) / Σ N_d), as Minka and Lafferty report, or the mean over documents of exp(−log p(d) / N_d).
         per_document : bool
             Return the array of documents' perplexities instead (NaN for empty ones).
-        estimator, n_samples, random_state
-            As in ``log_likelihood``. Models fitted by different inference are compared by ``"importance"``.
+        estimator, n_samples, random_state, n_particles
+            As in ``log_likelihood``. Models are compared by the default, ``"filter"``.
 
         Examples
         --------
@@ -207,8 +257,13 @@ class AspectPredictions(MatrixInput):
         >>> round(model.perplexity([[4, 6]]), 6)
         2.0
         """
-        report = self.log_likelihood_report(X, estimator, n_samples, random_state)
+        report = self.log_likelihood_report(X, estimator, n_samples, random_state, n_particles)
         return perplexities(report["log_likelihood"].to_numpy(), report["n_words"].to_numpy(), average, per_document)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood per token, for scikit-learn's model selection: the higher, the better."""
+        report = self.log_likelihood_report(X)
+        return float(report["log_likelihood"].sum() / max(report["n_words"].sum(), 1))
 
     def log_completion(  # type: ignore[override]
         self, corpus: Corpus, observed: NDArray[np.bool_], **ignored: Any

@@ -59,10 +59,10 @@ def _advice(model: Any, least_alpha: float, skipped: int) -> str | None:
             "predicted badly: hold it, for example by alpha=0.1, learn_alpha=False"
         )
     if model.inference == "vb":
-        notes.append('the evidence is a lower bound: compare models by log_likelihood(..., estimator="importance")')
+        notes.append('the evidence is a lower bound: compare models by log_likelihood(..., estimator="filter")')
     elif skipped or least_alpha < RELIABLE_ALPHA:
         reason = f"alpha is as low as {least_alpha:.3g}, where the evidence of expectation propagation can be off"
         if skipped:
             reason = f"expectation propagation had to skip {skipped:,} words"
-        notes.append(f'{reason}: for document probabilities use log_likelihood(..., estimator="importance")')
+        notes.append(f'{reason}: for document probabilities use log_likelihood(..., estimator="filter")')
     return "; ".join(notes) or None

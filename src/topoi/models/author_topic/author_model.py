@@ -329,7 +329,7 @@ class AuthorModel(GibbsModel):
         pair = np.where(self._sampler.keys[at] == keys, at, -1) if len(self._sampler.keys) else np.full(len(keys), -1)
         return make_choices(corpus.tokens, corpus.doc_start, author, start, pair)
 
-    def perplexity(self, X: Any, average: str = "documents", per_document: bool = False) -> Any:
+    def perplexity(self, X: Any, average: str = "tokens", per_document: bool = False) -> Any:
         """Perplexity of documents given their authors; see ``AuthorTopicModel.perplexity``.
 
         Examples

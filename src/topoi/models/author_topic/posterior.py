@@ -59,6 +59,12 @@ class Posterior(TopicCounts):
         counts = cells.reshape(len(lengths), self.n_topics).astype(np.float64) + self.alpha
         return counts / (lengths[:, None] + self.priors.alpha_sum)
 
+    def is_integrated(self, documents: Documents) -> NDArray[np.bool_]:
+        """Whether a document has a private author, whose mixture is unknown."""
+        private = len(self.counts.author) - 1
+        upto = np.concatenate(([0], np.cumsum(documents.author == private)))
+        return np.asarray(upto[documents.author_start[1:]] > upto[documents.author_start[:-1]])
+
     def prior_groups(self, documents: Documents) -> NDArray[np.int64]:
         """Documents with the same authors, equally weighted, have the same prior."""
         number: dict[bytes, int] = {}

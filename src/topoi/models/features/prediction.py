@@ -20,8 +20,9 @@ from topoi.models.bags import Bags
 from topoi.models.features import folding
 from topoi.models.features.columns import Column, feature_bytes
 from topoi.models.features.table import as_source, values_of
+from topoi.models.filtering import AUTO, Filtered, checked_particles
 from topoi.models.inputs import Aligned, align, checked_observed
-from topoi.models.prediction import Predictions, make_documents
+from topoi.models.prediction import Predictions, make_documents, report_frame
 from topoi.models.ranges import for_rows
 from topoi.models.scores import log_mean_exp, perplexities
 
@@ -42,7 +43,7 @@ class Belief(NamedTuple):
 
 
 class MetadataPredictions(Predictions):
-    """Predictions from metadata and words; nothing in them is random.
+    """Predictions from metadata and words; nothing in them is random but how mixtures are integrated out.
 
     ``alpha_`` is the Dirichlet of a document of which no metadata are known.
     """
@@ -133,20 +134,28 @@ class MetadataPredictions(Predictions):
         return self._beliefs(source)[0].shares(bags)
 
     def log_likelihood(  # type: ignore[override]
-        self, X: Any, given: Any = "metadata", metadata: Any = None
+        self, X: Any, given: Any = None, metadata: Any = None, n_particles: Any = AUTO, random_state: Any = None
     ) -> Array:
-        """Log probability of each document's words, natural log, under the mixture predicted for it.
+        """Log probability of each document's words given its metadata, natural log, without multinomial coefficient.
+
+        By default the document's mixture of topics is integrated out under the prior that the metadata make, as in
+        the other families. ``given`` names other quantities, in which a mixture is predicted and plugged in.
 
         Parameters
         ----------
         X : Corpus or list of texts
             The documents.
-        given : {"metadata", "words"} or int
-            What the mixture is predicted from: the metadata alone; the metadata and the first so many words, which are
-            not scored then; or, ``"words"``, the metadata and all the words that are scored, as a training perplexity
-            is computed. The latter is no prediction.
+        given : {"metadata", "words"} or int, optional
+            The words are scored one by one under the mean mixture predicted from the metadata alone; from the
+            metadata and the first so many words, which are not scored then; or, ``"words"``, from the metadata and
+            all the words that are scored, as a training perplexity is computed. The latter is no prediction.
         metadata : DataFrame or mapping of columns, optional
             The documents' features; those of the corpus if not given.
+        n_particles : "auto" or int
+            Particles, or of a kernel topic model draws, by which the mixture is integrated out: as many as it takes
+            for each document's logarithm to settle, or so many.
+        random_state : int, generator or None
+            Seeds the draws; the fit's seed if None. With ``given`` nothing is drawn.
 
         Examples
         --------
@@ -157,23 +166,49 @@ class MetadataPredictions(Predictions):
         >>> bool(near > far)
         True
         """
-        return self._scores(X, given, metadata)[0]
+        return self._scores(X, given, metadata, n_particles, random_state)[1].log_likelihood
 
-    def _scores(self, X: Any, given: Any, metadata: Any) -> tuple[Array, NDArray[np.int64]]:
-        """Log probabilities of documents, and of how many words."""
+    def log_likelihood_report(  # type: ignore[override]
+        self, X: Any, given: Any = None, metadata: Any = None, n_particles: Any = AUTO, random_state: Any = None
+    ) -> pd.DataFrame:
+        """``log_likelihood`` with its errors, one row per document.
+
+        Returns
+        -------
+        DataFrame
+            document, n_words, those that were scored, log_likelihood; standard_error, in nats: zero where a mixture
+            is plugged in, NaN where there is none, of a single filter or with too few effective draws; n_particles.
+        """
+        return report_frame(*self._scores(X, given, metadata, n_particles, random_state))
+
+    def _integrated(
+        self, X: Any, metadata: Any, n_particles: int | str, seed: int
+    ) -> tuple[NDArray[np.int64], Filtered]:
+        """Lengths of documents, and their log probabilities, mixtures integrated out."""
+        raise NotImplementedError  # abstract: each family's own
+
+    def _scores(
+        self, X: Any, given: Any, metadata: Any, n_particles: Any = AUTO, random_state: Any = None
+    ) -> tuple[NDArray[np.int64], Filtered]:
+        """How many words are scored of each document, and log probabilities."""
+        particles = checked_particles(n_particles)
+        if given is None:
+            check_is_fitted(self, "n_iter_")
+            return self._integrated(X, metadata, particles, self._seed_of(random_state))
         corpus, source = self._source(X, metadata)
         whole = align(corpus, self.vocabulary_, None).corpus
         place = np.arange(whole.n_tokens) - np.repeat(whole.doc_start[:-1], whole.doc_lengths)
+        nothing = np.zeros(whole.n_docs), np.zeros(whole.n_docs, np.int64)
         if isinstance(given, str) and given == "words":
             everything = np.ones(whole.n_tokens, bool)
-            return self._log_parts(whole, everything, everything, source), whole.doc_lengths
+            return whole.doc_lengths, Filtered(self._log_parts(whole, everything, everything, source), *nothing)
         if isinstance(given, str) and given == "metadata":
             given = 0
         if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < 0:
-            raise ModelError(f"given is {given!r}; pass 'metadata', 'words', or how many words are observed")
+            raise ModelError(f"given is {given!r}; pass None, 'metadata', 'words', or how many words are observed")
         shown = np.minimum(whole.doc_lengths, min(int(given), whole.n_tokens))
         seen = place < np.repeat(shown, whole.doc_lengths)
-        return self._log_parts(whole, seen, ~seen, source), whole.doc_lengths - shown
+        return whole.doc_lengths - shown, Filtered(self._log_parts(whole, seen, ~seen, source), *nothing)
 
     def _log_parts(self, corpus: Corpus, seen: NDArray[np.bool_], scored: NDArray[np.bool_], source: Any) -> Array:
         """Log probabilities of the scored tokens given the seen ones, averaged over chains."""
@@ -194,10 +229,12 @@ class MetadataPredictions(Predictions):
     def perplexity(  # type: ignore[override]
         self,
         X: Any,
-        given: Any = "metadata",
+        given: Any = None,
         average: str = "tokens",
         per_document: bool = False,
         metadata: Any = None,
+        n_particles: Any = AUTO,
+        random_state: Any = None,
     ) -> Any:
         """Perplexity of documents: the lower, the better the model predicts them.
 
@@ -205,7 +242,7 @@ class MetadataPredictions(Predictions):
         ----------
         X : Corpus or list of texts
             The documents. Those without words to score do not count.
-        given, metadata
+        given, metadata, n_particles, random_state
             As in ``log_likelihood``.
         average : {"tokens", "documents"}
             exp(−Σ log p / Σ words), or the mean over documents of exp(−log p / words).
@@ -220,13 +257,13 @@ class MetadataPredictions(Predictions):
         >>> bool(model.perplexity(corpus) < 1.5)
         True
         """
-        found, lengths = self._scores(X, given, metadata)
-        return perplexities(found, lengths, average, per_document)
+        lengths, found = self._scores(X, given, metadata, n_particles, random_state)
+        return perplexities(found.log_likelihood, lengths, average, per_document)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood per token given the metadata, for scikit-learn's model selection: higher is better."""
-        found, lengths = self._scores(X, "metadata", None)
-        return float(found.sum() / max(int(lengths.sum()), 1))
+        lengths, found = self._scores(X, None, None)
+        return float(found.log_likelihood.sum() / max(int(lengths.sum()), 1))
 
     def log_completion(  # type: ignore[override]
         self, corpus: Corpus, observed: NDArray[np.bool_], **ignored: Any

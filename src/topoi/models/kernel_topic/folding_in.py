@@ -8,6 +8,7 @@ the mean of the softmax that predictions have.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -56,18 +57,30 @@ def fold_in(bags: Bags, topic_word: Array, mean: Array, covariance: Array) -> Ar
 
     Documents do not change each other's results, in whatever order or company they come.
     """
-    word_topic, found = np.ascontiguousarray(topic_word.T), np.empty_like(mean)
+    found = np.empty_like(mean)
+    for rows, y, spread in laplace(bags, topic_word, mean, covariance):
+        found[rows] = mean_shares(y, spread)
+    return found
+
+
+def laplace(bags: Bags, topic_word: Array, mean: Array, covariance: Array) -> Iterator[tuple[slice, Array, Array]]:
+    """Laplace approximations of documents' y given their words: which documents, their modes and covariances."""
+    word_topic = np.ascontiguousarray(topic_word.T)
     for first in range(0, len(mean), _AT_ONCE):
         rows = slice(first, min(first + _AT_ONCE, len(mean)))
         part = bags.part(rows.start, rows.stop)
         doc = np.repeat(np.arange(part.n_docs), np.diff(part.doc_start))
-        values, vectors = np.linalg.eigh(covariance[rows])
-        values = np.maximum(values, 1e-10 * values[:, -1:])
+        values, vectors = axes(covariance[rows])
         precision = (vectors / values[:, None]) @ vectors.swapaxes(1, 2)
         documents = _Documents(word_topic[part.row], part.times, doc, mean[rows], precision)
         y = _mode(documents)
-        found[rows] = mean_shares(y, _spread(documents, y, 1.0 / values[:, -1]))
-    return found
+        yield rows, y, _spread(documents, y, 1.0 / values[:, -1])
+
+
+def axes(covariance: Array) -> tuple[Array, Array]:
+    """Eigenvalues of beliefs' covariances, none of them zero, and the eigenvectors."""
+    values, vectors = np.linalg.eigh(covariance)
+    return np.maximum(values, 1e-10 * values[..., -1:]), vectors
 
 
 def _mode(documents: _Documents) -> Array:

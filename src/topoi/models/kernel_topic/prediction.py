@@ -14,13 +14,17 @@ from threadpoolctl import threadpool_limits
 from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
+from topoi.kernels.counts import Documents
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.bags import Bags
 from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
 from topoi.models.features.table import FeatureTable, as_source
 from topoi.models.features.unknown import warn_unknown
+from topoi.models.filtering import Filtered
+from topoi.models.inputs import align
 from topoi.models.kernel_topic.folding_in import fold_in
+from topoi.models.kernel_topic.integral import BelievedDocuments
 from topoi.models.kernel_topic.posterior import (
     N_DRAWS,
     BridgePosterior,
@@ -29,6 +33,7 @@ from topoi.models.kernel_topic.posterior import (
     mean_shares,
     share_draws,
 )
+from topoi.models.prediction import make_documents
 from topoi.models.ranges import for_rows
 from topoi.models.validation import whole_number
 
@@ -36,7 +41,7 @@ Array = NDArray[np.float64]
 
 
 class KernelPredictions(MetadataPredictions):
-    """Predictions of a fitted kernel topic model; nothing in them is random."""
+    """Predictions of a fitted kernel topic model; nothing in them is random but how y is integrated out."""
 
     table_: FeatureTable | None
     _posterior: LaplacePosterior | LargePosterior | BridgePosterior
@@ -69,6 +74,20 @@ class KernelPredictions(MetadataPredictions):
             return self._with_words(bags, mean, covariance)
 
         return [Belief(self.topic_word_, means, shares)]
+
+    def documents_and_chains(self, X: Any, metadata: Any = None) -> tuple[Corpus, Documents, list[Any]]:
+        """Documents, and the topics with what the metadata say of each of them."""
+        corpus, source = self._source(X, metadata)
+        aligned = align(corpus, self.vocabulary_, None).corpus
+        documents = make_documents(aligned, AuthorLists.private(aligned.n_docs))
+        return aligned, documents, [BelievedDocuments(self.topic_word_, *self._belief(source))]
+
+    def _integrated(
+        self, X: Any, metadata: Any, n_particles: int | str, seed: int
+    ) -> tuple[NDArray[np.int64], Filtered]:
+        corpus, _, chains = self.documents_and_chains(X, metadata)
+        found = chains[0].integrated(Bags.from_corpus(corpus), n_particles, seed, resolve_jobs(self.n_jobs))
+        return corpus.doc_lengths, found
 
     def _with_words(self, bags: Bags, mean: Array, covariance: Array) -> Array:
         """Documents are folded in on several threads; none changes what another becomes."""

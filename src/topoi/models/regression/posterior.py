@@ -47,6 +47,10 @@ class RegressionPosterior(Posterior):
         shape = len(documents.doc_start) - 1, self.coefficients.shape[1]
         return alpha_rows(csr_matrix(rows, shape=shape), self.coefficients)
 
+    def is_integrated(self, documents: Documents) -> NDArray[np.bool_]:
+        """Every document's mixture is unknown."""
+        return np.ones(len(documents.doc_start) - 1, bool)
+
     def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
         """Mixtures from the Dirichlet that the metadata make."""
         alpha = self.alphas(document_range(documents, d, d + 1))[0]

@@ -11,13 +11,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
+from topoi.kernels.counts import Documents
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.bags import Bags
 from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
 from topoi.models.features.table import as_source
 from topoi.models.features.unknown import warn_unknown
+from topoi.models.filtering import Filtered
+from topoi.models.inputs import align
 from topoi.models.kernel_topic.laplace_bridge import root, softmax_points
+from topoi.models.prediction import make_documents
 from topoi.models.regression.design import Design
 from topoi.models.regression.draws import FEW_DRAWS
 from topoi.models.regression.likelihood import alpha_rows, covariance
@@ -42,11 +46,22 @@ class RegressionPredictions(MetadataPredictions):
         check_is_fitted(self, "n_iter_")
         return [term.column for term in self.design_.terms]
 
-    def _lists_for(self, corpus: Corpus) -> AuthorLists:
-        """Documents' rows of the design in place of authors."""
+    def _lists_for(self, corpus: Any) -> AuthorLists:
+        """Documents' rows of the design, from a corpus or a table of features, in place of authors."""
         rows = self.design_.matrix(corpus)
         start, column = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
         return AuthorLists(column, start, rows.data.astype(np.float32), rows.shape[1])
+
+    def documents_and_chains(self, X: Any, metadata: Any = None) -> tuple[Corpus, Documents, list[Any]]:
+        """Documents with their rows of the design, from which the chains make their priors."""
+        corpus, source = self._source(X, metadata)
+        aligned = align(corpus, self.vocabulary_, None).corpus
+        return aligned, make_documents(aligned, self._lists_for(source)), self.chains_
+
+    def _integrated(
+        self, X: Any, metadata: Any, n_particles: int | str, seed: int
+    ) -> tuple[NDArray[np.int64], Filtered]:
+        return self._filtered(X, n_particles, seed, metadata)
 
     def _beliefs(self, source: Any) -> list[Belief]:
         design = self.design_.matrix(source)
