@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from html.parser import HTMLParser
@@ -9,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from topoi.errors import StoreError
+from topoi.cli.main import main
+from topoi.errors import NotFoundError, StoreError
 from topoi.web.export import MARK, Limits, export_site
-from web.addresses import MAIN
+from topoi.web.links import name_of
+from web.addresses import LDA, MAIN
 from web.samples import hostile_corpus, save_all
 
 
@@ -69,9 +72,9 @@ def test_pages_show_what_the_server_shows(site, client):
 
 def test_lists_go_on_and_texts_change_colour(site):
     first = read(site / MAIN / "documents.html").found
-    assert f"../{MAIN}/documents-2.html" in first
+    assert "documents-2.html" in first
     second = read(site / MAIN / "documents-2.html").found
-    assert f"../{MAIN}/documents.html" in second
+    assert "documents.html" in second
     by_author = (site / MAIN / "document/0-by-author.html").read_text(encoding="utf-8")
     assert 'data-colour="author"' in by_author
     assert "../../static/style.css" in read(site / MAIN / "document/0.html").found
@@ -139,3 +142,66 @@ def test_a_failure_leaves_nothing_behind(stored, tmp_path, monkeypatch):
     with pytest.raises(StoreError):
         export_site(tmp_path / "none.topoi", tmp_path / "site")
     assert list(tmp_path.iterdir()) == []
+
+
+def broken_links(folder: Path) -> list[tuple[str, str]]:
+    pages = sorted(folder.rglob("*.html"))
+    assert pages
+    found = [
+        (page, address) for page in pages for address in read(page).found if not address.startswith(("#", "data:"))
+    ]
+    return [(str(p), a) for p, a in found if not (p.parent / a.partition("#")[0]).resolve().is_file()]
+
+
+def test_some_models_only(stored, tmp_path):
+    export_site(stored, tmp_path / "one", Limits(2, 2), names=[name_of(LDA)])
+    assert sorted(p.name for p in (tmp_path / "one").iterdir()) == [LDA, "index.html", "static", MARK]
+    assert broken_links(tmp_path / "one") == []
+    assert MAIN not in (tmp_path / "one" / LDA / "models.html").read_text(encoding="utf-8")
+    export_site(stored, tmp_path / "two", Limits(2, 2), names=[name_of(LDA), name_of(MAIN)])
+    assert {LDA, MAIN} == {p.name for p in (tmp_path / "two").iterdir() if p.is_dir()} - {"static"}
+    assert broken_links(tmp_path / "two") == []
+    assert (tmp_path / "two" / LDA / "compare" / f"{MAIN}.html").is_file()
+    with pytest.raises(NotFoundError, match="there is no model 'five'; there are: "):
+        export_site(stored, tmp_path / "none", names=["five"])
+    assert not (tmp_path / "none").exists()
+
+
+def test_without_data_or_with_compressed_data(stored, tmp_path):
+    export_site(stored, tmp_path / "plain", Limits(2, 2), names=[name_of(MAIN)])
+    export_site(stored, tmp_path / "bare", Limits(2, 2), names=[name_of(MAIN)], data=None)
+    export_site(stored, tmp_path / "small", Limits(2, 2), names=[name_of(MAIN)], data="json.gz")
+    for name in ("bare", "small"):
+        assert broken_links(tmp_path / name) == []
+        assert not [p for p in (tmp_path / name / MAIN).rglob("*.json")]
+    plain = sorted((tmp_path / "plain" / MAIN).rglob("*.json"))
+    for path in plain:
+        packed = tmp_path / "small" / path.relative_to(tmp_path / "plain")
+        assert gzip.decompress(packed.with_name(f"{packed.name}.gz").read_bytes()) == path.read_bytes()
+    assert len(plain) == len(list((tmp_path / "small").rglob("*.json.gz"))) > 20
+    pages = {name: sorted(p.name for p in (tmp_path / name).rglob("*.html")) for name in ("plain", "bare", "small")}
+    assert pages["plain"] == pages["bare"] == pages["small"]
+    assert "as JSON" not in (tmp_path / "bare" / MAIN / "trends.html").read_text(encoding="utf-8")
+    assert "trends.json.gz" in read(tmp_path / "small" / MAIN / "trends.html").found
+
+
+def test_a_page_by_author_for_several_authors_only(site):
+    seen = set()
+    for path in (site / MAIN / "document").glob("*.json"):
+        several = len(json.loads(path.read_text(encoding="utf-8"))["authors"]) > 1
+        assert path.with_name(f"{path.stem}-by-author.html").exists() == several
+        seen.add(several)
+    assert seen == {True, False}
+
+
+def test_the_command_line_passes_it_on(stored, tmp_path, capsys):
+    options = ["--authors", "1", "--documents", "1", "--name", name_of(LDA), "--name", name_of(MAIN), "--gzip"]
+    assert main(["export", str(stored), str(tmp_path / "site"), *options]) == 0
+    said = capsys.readouterr().err
+    size = sum(p.stat().st_size for p in (tmp_path / "site").rglob("*") if p.is_file())
+    assert f"pages, {size / 1e6:,.1f} MB; open" in said
+    assert {p.name for p in (tmp_path / "site").iterdir() if p.is_dir()} == {LDA, MAIN, "static"}
+    assert list((tmp_path / "site").rglob("*.json.gz"))
+    assert main(["export", str(stored), str(tmp_path / "bare"), *options[:-1], "--no-json"]) == 0
+    assert [p.name for p in (tmp_path / "bare").rglob("*.json*")] == [MARK]
+    assert main(["export", str(stored), str(tmp_path / "both"), "--no-json", "--gzip"]) == 2

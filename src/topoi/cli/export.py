@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from topoi.cli import look
+from topoi.cli.options import check_file, names_beginning
 from topoi.errors import StoreError
 
 
@@ -20,12 +21,21 @@ def export(
     documents: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="Pages for N documents only, those that lead a topic first.")
     ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name", metavar="NAME", help="Only this model; may be repeated.", autocompletion=names_beginning
+        ),
+    ] = None,
+    no_json: Annotated[bool, typer.Option("--no-json", help="Pages only, without their data.")] = False,
+    compress: Annotated[bool, typer.Option("--gzip", help="Compress the data beside the pages, as .json.gz.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier copy.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")] = False,
 ) -> None:
     """Write the browser's pages as files that any web server, or none, can show."""
-    if not file.exists():
-        raise FileNotFoundError(2, "No such file", str(file))
+    check_file(file)
+    if no_json and compress:
+        raise typer.BadParameter("--gzip compresses what --no-json leaves out: choose one")
     try:
         from topoi.web.export import Limits, export_site
     except ImportError as error:
@@ -40,6 +50,15 @@ def export(
         def progress(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
 
-        n_pages = export_site(file, folder, Limits(authors, documents), replace=force, progress=progress)
+        n_pages = export_site(
+            file,
+            folder,
+            Limits(authors, documents),
+            names=name,
+            data=None if no_json else "json.gz" if compress else "json",
+            replace=force,
+            progress=progress,
+        )
     if not quiet:
-        screen.print(f"wrote {n_pages:,} pages; open {folder / 'index.html'}", soft_wrap=True)
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        screen.print(f"wrote {n_pages:,} pages, {size / 1e6:,.1f} MB; open {folder / 'index.html'}", soft_wrap=True)

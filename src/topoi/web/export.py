@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from topoi import __version__
-from topoi.errors import StoreError, safe_text
+from topoi.errors import NotFoundError, StoreError, safe_text
 from topoi.web.answers import to_json
 from topoi.web.charts import chart_of
 from topoi.web.links import StaticLinks
@@ -26,6 +27,8 @@ from topoi.web.render import render, site_of, static_files
 # By this file a folder is known to be a copy that may be replaced.
 MARK = "topoi-site.json"
 _LEFT_OUT = "left-out"
+JSON: Final = "json"
+GZIP: Final = "json.gz"
 _PICTURES = ("overview", "topic", "structure", "node", "metadata", "author", "trends")
 _BUILD = {page.kind: page.build for page in PAGES}
 
@@ -47,10 +50,13 @@ class FileLinks(StaticLinks):
         For authors, documents and words the numbers of those that have a page.
     kinds : set
         The kinds of pages that there are.
+    data : str or None
+        The ending of a page's data; None if the copy has none.
     """
 
     kept: Mapping[str, frozenset[int]] = field(default_factory=dict)
     kinds: frozenset[str] = frozenset()
+    data: str | None = JSON
 
     def page(self, path: str, query: Mapping[str, Any], slug: str | None = None) -> str:
         """The name of a page's file; the pages of a list, and the colours of a text, are files of their own."""
@@ -68,7 +74,11 @@ class FileLinks(StaticLinks):
         return self.page(_bare(self.here), query)
 
     def twin(self, ending: str, **query: Any) -> str:
-        """The page as data, which has no colour."""
+        """The page as data, which has no colour; empty if the copy has none."""
+        if ending == JSON:
+            if self.data is None:
+                return ""
+            ending = self.data
         return self._from_here(f"{self.slug}/{self.here.removesuffix('-by-author') or 'overview'}.{ending}")
 
 
@@ -102,6 +112,8 @@ def export_site(
     folder: str | Path,
     limits: Limits | None = None,
     *,
+    names: Sequence[str] | None = None,
+    data: Literal["json", "json.gz"] | None = JSON,
     replace: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> int:
@@ -117,6 +129,10 @@ def export_site(
         Where the copy goes. One that is there must be empty, or an earlier copy if ``replace``.
     limits : Limits, optional
         How many authors (the busiest) and documents (those that lead a topic first) get pages; by default all.
+    names : sequence of str, optional
+        Which of the file's models are copied; by default all.
+    data : {"json", "json.gz"} or None
+        What lies beside each page: its data, the same compressed, or nothing.
     replace : bool
         Whether an earlier copy may be replaced.
     progress : callable
@@ -136,14 +152,12 @@ def export_site(
     target = Path(folder).resolve()
     _check_target(target, replace)
     library = Library(Path(path))
-    rooms = [library.room(model["slug"]) for model in library.state().models]
-    if not rooms:
-        raise StoreError(f"{path} holds no model; save one with `topoi fit` or model.save")
+    rooms = _rooms(library, names)
     _check_names([room.model["slug"] for room in rooms])
     target.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
-        n_pages = _write_all(rooms, made, limits or Limits(), progress)
+        n_pages = _write_all([_Copy(room, made, limits or Limits(), data) for room in rooms], made, progress)
         about = {"topoi": __version__, "file": safe_text(library.path.name), "n_pages": n_pages}
         _write(made / MARK, to_json(about | {"names": sorted(entry.name for entry in made.iterdir())}))
         os.chmod(made, 0o755)
@@ -152,6 +166,19 @@ def export_site(
         shutil.rmtree(made, ignore_errors=True)
         raise
     return n_pages
+
+
+def _rooms(library: Library, names: Sequence[str] | None) -> list[Room]:
+    """The models to be copied, the one saved last first; to the pages of one, there are no others."""
+    state = library.state()
+    if not state.models:
+        raise StoreError(f"{library.path} holds no model; save one with `topoi fit` or model.save")
+    there = [model["name"] for model in state.models]
+    for name in names or ():
+        if name not in there:
+            raise NotFoundError(f"there is no model {name!r}; there are: {', '.join(map(repr, reversed(there)))}")
+    state.models = [model for model in state.models if names is None or model["name"] in names]
+    return [Room(library, state, state.shelf(model["name"])) for model in state.models]
 
 
 def _check_target(target: Path, replace: bool) -> None:
@@ -200,12 +227,11 @@ def _put_in_place(made: Path, target: Path) -> None:
     shutil.rmtree(before, ignore_errors=True)
 
 
-def _write_all(rooms: list[Room], folder: Path, limits: Limits, progress: Callable[[int, int], None]) -> int:
-    copies = [_Copy(room, folder, limits) for room in rooms]
+def _write_all(copies: list[_Copy], folder: Path, progress: Callable[[int, int], None]) -> int:
     total, done = sum(copy.n_pages for copy in copies), 0
     for name, file in static_files().items():
         _write(folder / "static" / name, file.body)
-    _write(folder / "index.html", _first_page(rooms[0]).encode())
+    _write(folder / "index.html", _first_page(copies[0].room).encode())
     for copy in copies:
         for _ in copy.write():
             done += 1
@@ -231,8 +257,8 @@ def _call(kind: str, positions: tuple[Any, ...], room: Room, **parameters: Any) 
 class _Copy:
     """One model's pages."""
 
-    def __init__(self, room: Room, folder: Path, limits: Limits) -> None:
-        self.room, self.folder = room, folder / room.model["slug"]
+    def __init__(self, room: Room, folder: Path, limits: Limits, data: str | None) -> None:
+        self.room, self.folder, self.data = room, folder / room.model["slug"], data
         self.kinds = frozenset(page.kind for page in PAGES if page.needs(room)) - {"search", "parse", "reviewers"}
         authors = room.state.authors.find("") if room.collection["n_authors"] else []
         self.authors = authors[: limits.authors]
@@ -271,6 +297,9 @@ class _Copy:
             twin = file.build(self.room)
             self._write_page(file.here, twin)
             yield
+            if twin["kind"] == "document" and len(twin["authors"]) > 1:  # one alone has all words
+                self._write_page(f"{file.here}-by-author", {**twin, "colour": "author"})
+                yield
         self._write_page(_LEFT_OUT, _left_out(self.room))
 
     def _files(self) -> Iterator[PageFile]:
@@ -293,9 +322,6 @@ class _Copy:
         yield from self._each("author", self.authors)
         yield from self._each("word", self.words)
         yield from self._each("document", self.documents)
-        if self.room.has_authors and self.room.has_topics:
-            for number in self.documents:
-                yield PageFile(f"document/{number}-by-author", partial(_call, "document", (number,), colour="author"))
 
     def _each(self, kind: str, numbers: Any) -> Iterator[PageFile]:
         for number in numbers:
@@ -317,12 +343,14 @@ class _Copy:
                     yield PageFile(here, partial(_call, kind, (), page=page))
 
     def _write_page(self, here: str, twin: Any) -> None:
-        link = FileLinks(self.room.model["slug"], here, self.kept, self.kinds)
+        link = FileLinks(self.room.model["slug"], here, self.kept, self.kinds, self.data)
         site = site_of(self.room, twin["kind"], link, read_only=True, static=True)
         name = here or "index"
         _write(self.folder / f"{name}.html", render(twin, site, link).encode("utf-8", "replace"))
-        if "-by-author" not in here and here != _LEFT_OUT:
-            _write(self.folder / f"{here or 'overview'}.json", to_json(twin))
+        if self.data is not None and "-by-author" not in here and here != _LEFT_OUT:
+            body = to_json(twin)
+            body = gzip.compress(body, mtime=0) if self.data == GZIP else body
+            _write(self.folder / f"{here or 'overview'}.{self.data}", body)
         if twin["kind"] in _PICTURES and (picture := chart_of(twin, site)) is not None:
             place = "map" if twin["kind"] == "overview" else here
             _write(self.folder / f"{place}.svg", str(picture).encode("utf-8", "replace"))

@@ -246,4 +246,7 @@ class StaticLinks(PageLinks):
         return self._from_here("index.html")
 
     def _from_here(self, path: str) -> str:
-        return "../" * (1 + self.here.count("/")) + path
+        """The way from this page; within the model's folder the shorter one, since a text has thousands of them."""
+        up = "../" * self.here.count("/")
+        own = f"{self.slug}/"
+        return up + path.removeprefix(own) if path.startswith(own) else f"../{up}{path}"
