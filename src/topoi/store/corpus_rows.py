@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -47,7 +48,7 @@ def put_corpus(connection: sqlite3.Connection, corpus: Corpus, texts: bool) -> N
     _put_names(connection, corpus)
     connection.executemany("INSERT INTO document VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _document_rows(corpus, texts))
     blobs = [
-        cut_blobs(columns[name].astype(f"<u{width}"), corpus.doc_start) if name in columns else [None] * corpus.n_docs
+        each_blob(columns[name], f"<u{width}", corpus.doc_start) if name in columns else [None] * corpus.n_docs
         for name, width in widths.items()
     ]
     rows = zip(range(corpus.n_docs), *blobs, strict=True)
@@ -71,11 +72,10 @@ def _bundle(corpus: Corpus, texts: bool) -> tuple[dict[str, Any], dict[str, NDAr
 
 
 def _put_names(connection: sqlite3.Connection, corpus: Corpus) -> None:
-    doc = np.repeat(np.arange(corpus.n_docs), corpus.doc_lengths)
     n_tokens = np.bincount(corpus.tokens, minlength=corpus.n_words)
-    pairs = np.unique(doc * max(corpus.n_words, 1) + corpus.tokens) % max(corpus.n_words, 1)
-    n_documents = np.bincount(pairs, minlength=corpus.n_words)
-    words = zip(range(corpus.n_words), corpus.words.tolist(), n_tokens.tolist(), n_documents.tolist(), strict=True)
+    n_documents = _documents_of_words(corpus)
+    # Numbers become Python's one by one: lists of all of them would take ten times the memory.
+    words = ((w, str(corpus.words[w]), int(n_tokens[w]), int(n_documents[w])) for w in range(corpus.n_words))
     connection.executemany("INSERT INTO word VALUES (?, ?, ?, ?)", words)
     written = np.bincount(corpus.doc_author, minlength=corpus.n_authors).tolist()
     authors = zip(range(corpus.n_authors), corpus.authors.tolist(), written, strict=True)
@@ -85,6 +85,15 @@ def _put_names(connection: sqlite3.Connection, corpus: Corpus) -> None:
     position = np.arange(len(doc)) - np.repeat(corpus.doc_author_start[:-1], lengths)
     by = zip(doc.tolist(), position.tolist(), corpus.doc_author.tolist(), strict=True)
     connection.executemany("INSERT INTO document_author VALUES (?, ?, ?)", by)
+
+
+def _documents_of_words(corpus: Corpus) -> NDArray[np.int64]:
+    """In how many documents each word occurs, counted document by document."""
+    found = np.zeros(corpus.n_words, np.int64)
+    bounds = corpus.doc_start.tolist()
+    for first, last in itertools.pairwise(bounds):
+        found[np.unique(corpus.tokens[first:last])] += 1
+    return found
 
 
 def _document_rows(corpus: Corpus, texts: bool) -> Iterator[tuple[Any, ...]]:
@@ -118,6 +127,20 @@ def cut_blobs(values: NDArray[Any], starts: NDArray[np.int64]) -> list[bytes]:
     """
     data, at = values.tobytes(), (starts * values.itemsize).tolist()
     return [data[a:b] for a, b in zip(at, at[1:], strict=False)]
+
+
+def each_blob(values: NDArray[Any], dtype: str, starts: NDArray[np.int64]) -> Iterator[bytes]:
+    r"""The same one by one, in numbers of another type: nothing of the size of all tokens is made.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.store.corpus_rows import each_blob
+    >>> list(each_blob(np.array([1, 2, 3]), "<u2", np.array([0, 1, 3])))
+    [b'\x01\x00', b'\x02\x00\x03\x00']
+    """
+    for first, last in itertools.pairwise(starts.tolist()):
+        yield values[first:last].astype(dtype).tobytes()
 
 
 def position_blobs(positions: NDArray[Any], starts: NDArray[np.int64]) -> list[bytes]:

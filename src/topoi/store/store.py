@@ -13,7 +13,7 @@ from typing import Any, Self
 import pandas as pd
 
 from topoi.corpus.corpus import Corpus
-from topoi.errors import StoreError
+from topoi.errors import NotFoundError, StoreError
 from topoi.store import write
 from topoi.store.connect import connect_reader, store_errors
 from topoi.store.corpus_rows import get_corpus
@@ -179,8 +179,10 @@ class Store:
         """
         try:
             yield
+        except NotFoundError:
+            raise  # nothing is wrong with the file
         except StoreError as error:
-            raise type(error)(f"{self.path}: {error}") from error
+            raise StoreError(f"{self.path}: {error}") from error
 
     def models(self) -> pd.DataFrame:
         """The models, in the order saved: name, model, n_topics, n_iter, n_chains, seed, created, topoi_version.
