@@ -80,7 +80,7 @@ class Regression(MetadataPredictions, BaseEstimator):
         made = self.designs or {"none": lambda train: Design(())}
         self._choose(corpus, {name: make(corpus) for name, make in made.items()})
         self._sweep(self.design, self.matrix, self.prior)
-        self.vocabulary_, self.n_iter_ = corpus.vocabulary, N_WARMUP + N_SWEEPS
+        self.corpus_, self.vocabulary_, self.n_iter_ = corpus, corpus.vocabulary, N_WARMUP + N_SWEEPS
         self._keep()
         self.seconds = time.perf_counter() - begin
         return self
