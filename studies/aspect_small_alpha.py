@@ -221,7 +221,7 @@ Posterior means of mixtures, the largest error of a document's aspects, where qu
 - The error changes sign: EP tends to be too high at 0.1 to 0.2 and too low at 0.01 to 0.02, where skipped words leave it near the variational bound, below which it is never given. VB is always too low. Differences between
   two values of alpha are therefore not right either, and learning alpha by EP can go astray once alpha is small.
 
-The paper gives no such numbers (its examples have alpha = 1). For alpha below 0.5 compare models by importance sampling, as `fit_info_["advice"]` says; for documents as short as these it needs 20,000 to 400,000 draws for
+The paper gives no such numbers (its examples have alpha = 1). For alpha below 0.5 compare models by the particle filter, as `fit_info_["advice"]` says; for documents as short as these it needs 20,000 to 400,000 draws for
 an error of 0.003.
 """
 

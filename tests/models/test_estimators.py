@@ -114,6 +114,8 @@ CALLS = {
     "completion_curve": lambda m, c: topoi.evaluation.completion_curve(m, c),
     "label_text": lambda m, c: m.label_text(None, None),
     "read_documents": lambda m, c: m.read_documents(c),
+    "documents_and_chains": lambda m, c: m.documents_and_chains(c),
+    "log_likelihood_report": lambda m, c: m.log_likelihood_report(c),
     "topic_counts": lambda m, c: m.topic_counts(c),
 }
 NOT_ABOUT_FITTING = {"fit", "fit_transform", "simulate", "get_params", "set_params", "set_output"}

@@ -21,7 +21,7 @@ from topoi.models.validation import whole_number
 # A block of samples has its own random stream; what is drawn does not depend on who draws it, or for which documents.
 _SAMPLES_AT_ONCE = 64
 # With fewer effective samples their scatter is no error of the logarithm (docs/evaluation.md).
-_LEAST_SAMPLES = 30
+_LEAST_SAMPLES = 50
 _TOO_FEW = "{:.1f} effective samples are too few for an error; use model.log_likelihood"
 # How many numbers a matrix topics × words, or samples × words, may have at a time.
 _NUMBERS_AT_ONCE = 4_000_000
@@ -118,7 +118,7 @@ def empirical_likelihood_report(
     -------
     DataFrame
         The columns that name a document; n_words, those the model knows; log_likelihood; standard_error, of the
-        logarithm; effective_samples, (Σ P)² / Σ P²; note. With fewer than 30 effective samples the few that count
+        logarithm; effective_samples, (Σ P)² / Σ P²; note. With fewer than 50 effective samples the few that count
         say nothing of those that were missed: the logarithm is probably too low, the standard error is NaN, and the
         note says so.
 

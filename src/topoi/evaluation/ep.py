@@ -97,8 +97,8 @@ def importance_likelihood(
     Returns
     -------
     DataFrame
-        document, n_words, log_likelihood; standard_error (in nats), NaN where fewer than a fifth of the draws, or than
-        100, count; effective_samples (of all chains together); note, which says why there is no error.
+        document, n_words, log_likelihood; standard_error (in nats), NaN where fewer than two fifths of the draws, or
+        than 100, count; effective_samples (of all chains together); note, which says why there is no error.
 
     Examples
     --------

@@ -26,7 +26,7 @@ from topoi.models.ranges import for_rows
 
 _FROM_PRIOR = 10
 # From this share and number of effective draws on, two standard errors hold nine in ten (docs/evaluation.md).
-_LEAST_SHARE, _LEAST_DRAWS = 0.2, 100
+_LEAST_SHARE, _LEAST_DRAWS = 0.4, 100
 
 
 class Sampled(NamedTuple):
