@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
+from signal import SIGINT, SIGTERM
 from typing import Annotated, Any
 
 import typer
@@ -83,7 +84,7 @@ def program(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code of one run: 0 success, 1 an error told in one line, 2 wrong usage, 130 interrupted.
+    """The exit code of one run: 0 success, 1 an error told in one line, 2 wrong usage, 130 Ctrl-C, 143 SIGTERM.
 
     Parameters
     ----------
@@ -102,8 +103,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             app(given, prog_name="topoi")
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
-    except KeyboardInterrupt:
-        return 130
+    except KeyboardInterrupt as stop:
+        typer.echo(f"topoi: {stop or 'interrupted'}", err=True)
+        return 128 + (SIGTERM if type(stop).__name__ == "Terminated" else SIGINT)
     except (TopoiError, OSError, ImportError) as error:
         if traceback:
             raise
