@@ -42,7 +42,7 @@ def documents(tmp_path_factory):
 
 def start(documents, output, options):
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(SOURCE), os.environ.get("PYTHONPATH", "")])}
-    command = [sys.executable, "-m", "topoi", "fit", str(documents), *options, "-o", str(output), "-i", "100000"]
+    command = [sys.executable, "-m", "topoi.cli.start", "fit", str(documents), *options, "-o", str(output), "-i", "100000"]
     return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
