@@ -12,7 +12,11 @@ def main() -> int:
     """Run the program; the exit code is that of ``topoi.cli.main.main``."""
     with nothing_to_lose():
         from topoi.cli.main import main as run
-    code = run()
+
+        # Until a fit begins, and takes signals over, there is nothing to lose; other verbs have ends of their own.
+        code = run() if "fit" in sys.argv[1:2] else None
+    if code is None:
+        code = run()
     if code > 128:
         # Work that a signal has made a fit abandon may still be going on in threads: do not wait for them.
         sys.stdout.flush()
