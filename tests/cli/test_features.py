@@ -101,7 +101,7 @@ def test_defaults_of_the_kernel_family(monkeypatch) -> None:
 
     given = {"features": ["year"], "n_chains": 1, "n_shards": "auto", "beta": 0.01, "progress": None}
     model = new_model(Family.kernel, given)
-    assert (model.n_topics, model.n_iter, model.n_warmup, model.inference) == (10, 150, 100, "laplace")
+    assert (model.n_topics, model.n_iter, model.n_warmup, model.inference) == (10, 1000, 100, "laplace")
     assert new_model(Family.kernel, given | {"n_iter": 30}).n_warmup == 20
     regression = new_model(Family.dmr, given)
     assert (regression.n_topics, regression.n_iter, regression.n_warmup, regression.alpha) == (100, 500, 50, 0.1)

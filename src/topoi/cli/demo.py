@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli import look
+from topoi.cli.fit import exit_code
 from topoi.cli.options import AsCsv, AsJson, available_cores
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.saving import refuse_overwriting
+from topoi.cli.signals import something_to_lose
 from topoi.cli.story import story
 from topoi.errors import TopoiError
 
@@ -58,7 +60,7 @@ def demo(
     status.quiet = quiet
     corpus = topoi.load_dataset(DATASET, unit="passage")
     status.print(opening(corpus, topics))
-    model = topoi.AuthorTopicModel(
+    unfitted = topoi.AuthorTopicModel(
         n_topics=topics,
         alpha=ALPHA,
         # What a passage is about is not all its president's doing: each passage is its own second author.
@@ -67,8 +69,10 @@ def demo(
         n_jobs=available_cores(),
         random_state=seed,
         progress=False if quiet else None,
-    ).fit(corpus)
-    model.save(output, replace_file=force)
+    )
+    with something_to_lose():
+        model = unfitted.fit(corpus)
+        model.save(output, replace_file=force)
     look.wear(topoi.view(output).topic_hues())
     frame = story(model, N_SHOWN)
 
@@ -79,7 +83,7 @@ def demo(
     interrupted = bool(model.fit_info_["interrupted"])
     status.print(closing(output, frame, interrupted), soft_wrap=True)
     if interrupted:
-        raise typer.Exit(130)
+        raise typer.Exit(exit_code(model.fit_info_))
     if not (no_browse or quiet or as_json or as_csv) and somebody_is_there():
         browse(output, status)
 

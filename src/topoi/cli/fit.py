@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from topoi.cli.feature_options import bump_width, feature_kinds, prior_variance
 from topoi.cli.options import AsCsv, AsJson, available_cores, split_names
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.saving import refuse_corpus, refuse_name, refuse_overwriting
+from topoi.cli.signals import nothing_to_lose, something_to_lose
 from topoi.cli.topics import draw_topics, topics_frame
 from topoi.errors import CorpusError
 
@@ -109,7 +111,6 @@ def fit(
         "random_state": seed,
         "progress": False if quiet else None,
     }
-    unfitted = new_model(model or given.Family.author_topic, settings)
     reading = {
         "text": split_names(text),
         "authors": split_names(authors),
@@ -121,25 +122,54 @@ def fit(
         "max_words": max_words,
         "phrases": phrases or None,
     }
-    corpus = read(source, on_error, stop_words, reading)
-    if name is not None:
-        refuse_corpus(path, corpus, source)
+    with nothing_to_lose():
+        unfitted = new_model(model or given.Family.author_topic, settings)
+        corpus = read(source, on_error, stop_words, reading)
+        if name is not None:
+            refuse_corpus(path, corpus, source)
     screen = look.console(stderr=True)
     screen.quiet = quiet
     report(corpus, screen)
     if falls_back(corpus, model, fictitious_authors):
         model, unfitted = given.Family.lda, new_model(given.Family.lda, settings)
-    fitted = unfitted.fit(corpus)
-    if refit and not fitted.fit_info_["interrupted"]:
-        fitted.refit()
-    fitted.save(path, name=name, replace_file=force and name is None)
+    with something_to_lose():
+        fitted = unfitted.fit(corpus)
+        if fitted.fit_info_["interrupted"]:
+            look.say(f"topoi: saving what there is in {path}", err=True)
+        fitted.save(path, name=name, replace_file=force and name is None)
+        if refit and not fitted.fit_info_["interrupted"] and refit_within(fitted):
+            fitted.save(path, name=name)
     summarise(fitted, path, name, screen)
     if as_json or as_csv or not quiet:
         print_result(fitted, path, as_json, as_csv)
     verb = "authors" if model is given.Family.author else "topics"
     screen.print(f"\nnext: topoi {verb} {shlex.quote(str(path))}", soft_wrap=True)
     if fitted.fit_info_["interrupted"]:
-        raise typer.Exit(130)
+        raise typer.Exit(exit_code(fitted.fit_info_))
+
+
+def refit_within(model: Any) -> bool:
+    """Fit the model's coefficients once more; False if a signal came and that was not waited for."""
+    from topoi.engine.interruption import Abandoned, interruptible
+
+    with interruptible() as interruption:
+        try:
+            interruption.run(model.refit)
+        except Abandoned:
+            model.fit_info_ = model.fit_info_ | {"interrupted": True, "stopped": interruption.reason}
+            return False
+    return True
+
+
+def exit_code(info: dict[str, Any]) -> int:
+    """The exit code of a fit that a signal has ended: 128 and the signal's number.
+
+    Examples
+    --------
+    >>> exit_code({"stopped": "SIGINT"}), exit_code({"stopped": "SIGTERM"})
+    (130, 143)
+    """
+    return 128 + signal.Signals[info["stopped"]]
 
 
 def falls_back(corpus: Corpus, model: given.Family | None, fictitious_authors: bool) -> bool:

@@ -6,6 +6,7 @@ import io
 import sys
 import warnings
 from collections.abc import Sequence
+from signal import SIGINT, SIGTERM
 from typing import Annotated, Any
 
 import typer
@@ -96,7 +97,7 @@ def program(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code of one run: 0 success, 1 an error told in one line, 2 wrong usage, 130 interrupted.
+    """The exit code of one run: 0 success, 1 an error told in one line, 2 wrong usage, 130 Ctrl-C, 143 SIGTERM.
 
     Parameters
     ----------
@@ -116,10 +117,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return code if isinstance(code, int) else 0
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
-    except KeyboardInterrupt:
-        return 130
-    except typer.Abort:
-        return 1
+    except (KeyboardInterrupt, typer.Abort) as stop:
+        # The library below turns the first into the second.
+        signalled = stop if isinstance(stop, KeyboardInterrupt) else stop.__cause__
+        if not isinstance(signalled, KeyboardInterrupt):
+            return 1
+        look.say(f"topoi: {signalled or 'interrupted'}", err=True)
+        return 128 + (SIGTERM if type(signalled).__name__ == "Terminated" else SIGINT)
     except _USAGE_ERROR as error:
         message = io.StringIO()
         error.show(message)  # type: ignore[attr-defined]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.engine.interruption import interruptible
+from topoi.engine.interruption import Abandoned, interruptible
 from topoi.engine.progress import SweepInfo, open_progress
 from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.inference import Inferred
+from topoi.models.aspect.inference import Inferred, no_outcome
 from topoi.models.aspect.learning import Learner, Plan, first_aspects
 from topoi.models.aspect.state import Parameters
 from topoi.models.bags import Bags
@@ -43,13 +44,20 @@ class Run(NamedTuple):
     converged: bool
     keeps_sites: bool
     trace: list[tuple[int, float]]
-    stopped: bool
-    interrupted: bool
+    called_off: bool
+    signal: str | None
 
     @property
     def evidence(self) -> float:
-        """The estimate of log p(corpus)."""
-        return float(self.inferred.evidence.sum())
+        """The estimate of log p(corpus); the last one, where a signal left no time for another."""
+        found = float(self.inferred.evidence.sum())
+        return found if np.isfinite(found) or not self.trace else self.trace[-1][1]
+
+    @property
+    def reason(self) -> str:
+        """Why it ended: a signal, the callback, nothing left to change, or the last of the steps."""
+        by_itself = "converged" if self.converged else "n_iter"
+        return self.signal or ("callback" if self.called_off else by_itself)
 
 
 def fit(
@@ -62,10 +70,24 @@ def fit(
         rng = np.random.default_rng([schedule.seed, restart])
         aspects = first_aspects(bags, n_words, n_aspects, rng) if start is None else start
         learner = Learner(bags, n_words, Parameters.pad(aspects, alpha), plan)
-        runs.append(_learn(learner, schedule, restart))
-        if runs[-1].stopped or runs[-1].interrupted:
+        run = _learn(learner, schedule, restart)
+        if run.n_steps or not runs:
+            runs.append(run)
+        if run.called_off or run.signal:
             break
     return runs
+
+
+class _Before(NamedTuple):
+    """What a step that is abandoned leaves: parameters, posteriors and sizes of aspects before it."""
+
+    parameters: Parameters
+    room: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+
+    def inferred(self, n_docs: int) -> Inferred:
+        """The posteriors, of which nothing else is known."""
+        return Inferred(self.room, np.full(n_docs, np.nan), no_outcome(n_docs), self.parameters.n_aspects)
 
 
 def _learn(learner: Learner, schedule: Schedule, restart: int) -> Run:
@@ -74,26 +96,33 @@ def _learn(learner: Learner, schedule: Schedule, restart: int) -> Run:
     n_tokens = float(learner.bags.times.sum())
     begin, trace, step, change, stopped = time.perf_counter(), [], 0, np.inf, False
     with interruptible() as interrupted:
+        kept = _Before(learner.parameters, learner.room, learner.sizes)
         try:
             while step < schedule.n_iter and change >= schedule.tol and not stopped and not interrupted.is_set():
                 before = time.perf_counter()
                 due = step % schedule.evaluate_every == 0
-                change, inferred = learner.step(evidence=due)
+                change, inferred = interrupted.run(partial(learner.step, evidence=due))
                 if due:
                     # The evidence is that of the parameters before the step.
                     trace.append((step, float(inferred.evidence.sum())))
                 step += 1
                 per_token = trace[-1][1] / max(n_tokens, 1.0) if due else None
                 now = time.perf_counter()
+                kept = _Before(learner.parameters, learner.room.copy(), learner.sizes)
                 info = SweepInfo(step, schedule.n_iter, per_token, n_tokens / max(now - before, 1e-9), now - begin)
                 bar.update(info)
                 stopped = bool(schedule.callback(info)) if schedule.callback is not None else False
+            inferred = interrupted.run(partial(learner.settle, schedule.final_rule))
+            trace.append((step, float(inferred.evidence.sum())))
+        except Abandoned:
+            if step == 0 and restart == 0:
+                interrupted.give_up("the first step was done")
+            inferred = kept.inferred(learner.bags.n_docs)
         finally:
             bar.close()
-        inferred = learner.settle(schedule.final_rule)
-    trace.append((step, float(inferred.evidence.sum())))
+        reason = interrupted.reason
     # ``settle`` has worked in the learner's own room: the next start must not.
     return Run(
-        learner.parameters, inferred, learner.sizes, step, float(change), change < schedule.tol, learner.keeps_sites,
-        trace, stopped, interrupted.is_set(),
+        kept.parameters, inferred, kept.sizes, step, float(change), change < schedule.tol, learner.keeps_sites,
+        trace, stopped, reason,
     )  # fmt: skip

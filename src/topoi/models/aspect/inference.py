@@ -89,7 +89,7 @@ def infer(
     bags, impossible = _possible(bags, parameters) if sites is None else (bags, np.zeros(0, np.int64))
     gamma = np.zeros((bags.n_docs, width)) if start is None else start
     found = np.full(bags.n_docs, np.nan)
-    outcome = _no_outcome(bags.n_docs)
+    outcome = no_outcome(bags.n_docs)
     kept = sites is not None
     room = np.empty((0, width)) if sites is None else sites
 
@@ -130,7 +130,7 @@ def infer_corrected(bags: Bags, parameters: Parameters, rule: Rule, n_jobs: int 
     parameters = parameters.writable()
     bags, impossible = _possible(bags, parameters)
     gamma, evidence = np.zeros((bags.n_docs, len(parameters.alpha))), np.zeros(bags.n_docs)
-    mean, outcome = np.zeros((bags.n_docs, parameters.n_aspects)), _no_outcome(bags.n_docs)
+    mean, outcome = np.zeros((bags.n_docs, parameters.n_aspects)), no_outcome(bags.n_docs)
 
     def run(first: int, last: int) -> None:
         corrected.infer_documents(bags, parameters, rule, first, last, gamma, evidence, mean, outcome)
@@ -163,7 +163,8 @@ def label_tokens(
     return mean, Labels(np.where(total > 0, shares / np.maximum(total, 1e-300), mean), np.ones((len(tokens), 1)))
 
 
-def _no_outcome(n_docs: int) -> Outcome:
+def no_outcome(n_docs: int) -> Outcome:
+    """What inference reports of documents before it has begun."""
     return Outcome(np.zeros(n_docs, np.int64), np.zeros(n_docs, np.int64), np.zeros(n_docs))
 
 

@@ -152,7 +152,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         beta: float = 0.01,
         n_iter: int = 1000,
         n_warmup: int = 100,
-        tol: float = 0.01,
+        tol: float = 0.001,
         process_every: int = 5,
         learn_every: int = 20,
         damping: float = 0.5,
