@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.executors import Executor
 from topoi.engine.progress import Bar, Silent, SweepInfo
+from topoi.engine.samples import Sample, packed, retained
 from topoi.engine.shards import Merger
 from topoi.kernels.random import new_stream
 
@@ -25,7 +26,8 @@ class Chain:
     """One chain between two sweeps: shared counts and priors, each shard's own state, and the trace.
 
     ``sweep`` is the last sweep that was begun since the chain was made; ``sparse`` what a sparse scheme keeps;
-    ``merge`` what ends a sweep over several shards where differences of counts cannot be summed.
+    ``merge`` what ends a sweep over several shards where differences of counts cannot be summed; ``samples`` the
+    earlier states, by sweep, that estimates average with the present one.
     """
 
     index: int
@@ -37,6 +39,7 @@ class Chain:
     sweep: int = 0
     sparse: Any = None
     merge: Callable[[], None] | None = None
+    samples: dict[int, Sample] = field(default_factory=dict)
 
 
 class Sampler(Protocol):
@@ -60,14 +63,19 @@ class Sampler(Protocol):
         """The arrays from which ``restore`` rebuilds the chain."""
         ...
 
+    def snapshot(self, chain: Chain) -> Sample | None:
+        """The chain's assignments as compact copies, from which all counts follow; None if a part is still to come."""
+        ...
+
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long to run, what seeds the streams, and how often the log joint is computed."""
+    """How long to run, what seeds the streams, how often the log joint is computed, whether samples are kept."""
 
     n_iter: int
     seed: int
     evaluate_every: int = 10
+    average: bool = False
 
 
 @dataclass
@@ -127,6 +135,8 @@ def run(
                 before = time.perf_counter()
                 sweep_chains(sampler, chains, sweep + 1, schedule.seed, executor)
                 sweep += 1
+                if schedule.average:
+                    _keep_samples(sampler, chains, sweep)
                 speed = sampler.n_tokens * len(chains) / max(time.perf_counter() - before, 1e-9)
                 joint = _evaluate(sampler, chains, sweep, schedule)
                 info = SweepInfo(sweep, schedule.n_iter, joint, speed, time.perf_counter() - start)
@@ -138,6 +148,16 @@ def run(
         finally:
             progress.close()
     return Outcome(sweep, time.perf_counter() - start, interrupted.is_set())
+
+
+def _keep_samples(sampler: Sampler, chains: list[Chain], sweep: int) -> None:
+    """Drop samples that no later end of the run can need, and keep the present state if it may be needed."""
+    wanted = retained(sweep)
+    for chain in chains:
+        chain.samples = {s: sample for s, sample in chain.samples.items() if s in wanted}
+        sample = sampler.snapshot(chain) if sweep in wanted else None
+        if sample is not None:
+            chain.samples[sweep] = sample
 
 
 def _evaluate(sampler: Sampler, chains: list[Chain], sweep: int, schedule: Schedule) -> float | None:
@@ -152,8 +172,10 @@ def _evaluate(sampler: Sampler, chains: list[Chain], sweep: int, schedule: Sched
 def saved_progress(
     sampler: Sampler, chains: list[Chain], sweep: int, seed: int
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What a checkpoint holds: sweep, seed, traces, and each chain's arrays under ``chain<i>_``."""
-    arrays = {f"chain{c.index}_{name}": a for c in chains for name, a in sampler.to_arrays(c).items()}
+    """What a checkpoint holds: sweep, seed, traces, and each chain's arrays under ``chain<i>_``, samples included."""
+    chains = sorted(chains, key=lambda chain: chain.index)
+    named = [(c.index, sampler.to_arrays(c) | packed(c.samples)) for c in chains]
+    arrays = {f"chain{index}_{name}": array for index, own in named for name, array in own.items()}
     traces = [[[int(s), float(value)] for s, value in chain.trace] for chain in chains]
     return {"sweep": sweep, "seed": seed, "traces": traces}, arrays
 

@@ -12,16 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
-from topoi.engine.chains import diagnose, trace_frame
+from topoi.engine.chains import best_first, diagnose, trace_frame
 from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.executors import open_executor, resolve_jobs
 from topoi.engine.loop import Chain, Outcome, Schedule, chain_arrays, run, saved_progress
 from topoi.engine.progress import SweepInfo, open_progress
+from topoi.engine.samples import unpacked
 from topoi.engine.shards import resolve_shards
 from topoi.errors import ModelError, StoreError
 from topoi.models.base import FREE_TO_CHANGE, FittedModel
 from topoi.models.sparse import SparseScheme
-from topoi.models.validation import resolve_seed, whole_number
+from topoi.models.validation import choice, resolve_seed, whole_number
 
 
 class GibbsModel(FittedModel):
@@ -33,9 +34,12 @@ class GibbsModel(FittedModel):
     n_shards: int | str
     random_state: Any
     evaluate_every: int
+    average: bool
     checkpoint: str | Path | None
     checkpoint_every: int | str
     progress: bool | None
+    chains_: list[Any]
+    _chains: list[Chain]
 
     @abstractmethod
     def _make_sampler(self, corpus: Corpus, n_shards: int) -> Any:
@@ -43,7 +47,7 @@ class GibbsModel(FittedModel):
 
     @abstractmethod
     def _freeze(self) -> None:
-        """Set the learned attributes from ``_chains``."""
+        """Set the learned attributes from ``_chains``, the best first."""
 
     def _fit_corpus(self, corpus: Corpus, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         n_iter = whole_number("n_iter", self.n_iter, 0)
@@ -68,10 +72,10 @@ class GibbsModel(FittedModel):
                     "raise n_iter or remove the file"
                 )
             try:
-                chains = _restore(sampler, n_chains, arrays, progress["traces"])
+                chains = _restore(sampler, n_chains, arrays, progress["traces"], done)
             except (KeyError, TypeError, ValueError, IndexError) as error:
                 raise StoreError(f"checkpoint {self.checkpoint} is damaged ({error}); remove it") from error
-        outcome = self._run(sampler, chains, Schedule(n_iter, seed, self.evaluate_every), done, store, callback)
+        outcome = self._run(sampler, chains, self._schedule(n_iter, seed), done, store, callback)
         # Nothing of an earlier fit is touched before here: a fit that fails leaves it whole.
         self.corpus_, self._sampler, self._chains, self._seed = corpus, sampler, chains, seed
         self._settings = self.get_params(deep=False)
@@ -84,6 +88,9 @@ class GibbsModel(FittedModel):
         settings = self._plain_settings(self.get_params(deep=False))
         settings = {name: value for name, value in settings.items() if name not in FREE_TO_CHANGE}
         return settings | {"model": type(self).__name__, "n_shards": n_shards, "corpus": corpus.fingerprint()}
+
+    def _schedule(self, n_iter: int, seed: int) -> Schedule:
+        return Schedule(n_iter, seed, self.evaluate_every, choice("average", self.average, (True, False)))
 
     def _run(
         self,
@@ -108,6 +115,8 @@ class GibbsModel(FittedModel):
     def _finish(self, outcome: Outcome, done: int) -> None:
         self.n_iter_ = outcome.sweep
         self._seconds += outcome.seconds
+        by_number = sorted(self._chains, key=lambda chain: chain.index)
+        self._chains = [by_number[c] for c in best_first([chain.trace for chain in by_number], self.evaluate_every)]
         n_shards = len(self._chains[0].shards)
         work = self._sampler.n_tokens * len(self._chains) * (outcome.sweep - done)
         self.fit_info_ = {
@@ -124,8 +133,20 @@ class GibbsModel(FittedModel):
         if isinstance(self._sampler, SparseScheme):
             self.fit_info_ |= self._sampler.notes(self._chains)
         self.vocabulary_: Vocabulary = self.corpus_.vocabulary
-        self.trace_ = trace_frame([chain.trace for chain in self._chains], self._sampler.n_tokens)
+        self.trace_ = trace_frame([chain.trace for chain in by_number], self._sampler.n_tokens)
         self._freeze()
+        self.fit_info_ |= self._notes_on_estimates()
+
+    def _notes_on_estimates(self) -> dict[str, Any]:
+        """For ``fit_info_``: whose estimates are shown first, how many samples they average, which topics changed."""
+        first = self._chains[0]
+        averaged = getattr(self.chains_[0], "averaged", None)
+        changed = {topic for topics in averaged.changed for topic in topics} if averaged else set()
+        return {
+            "best_chain": first.index,
+            "averaged_samples": 1 + sum(sweep != first.sweep for sweep in first.samples),
+            "changed_topics": sorted(changed),
+        }
 
     def resume(self, n_iter: int, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         """Run ``n_iter`` more sweeps of the same chains: the same bits as one longer fit.
@@ -147,10 +168,10 @@ class GibbsModel(FittedModel):
         """
         check_is_fitted(self, "n_iter_")
         done = self.n_iter_
-        schedule = Schedule(done + whole_number("n_iter", n_iter, 0), self._seed, self.evaluate_every)
+        schedule = self._schedule(done + whole_number("n_iter", n_iter, 0), self._seed)
         # The chains go on as copies: ``chains_`` is a frozen result, and whole even if the run is broken off.
         progress, arrays = saved_progress(self._sampler, self._chains, done, self._seed)
-        chains = _restore(self._sampler, len(self._chains), arrays, progress["traces"])
+        chains = _restore(self._sampler, len(self._chains), arrays, progress["traces"], done)
         outcome = self._run(self._sampler, chains, schedule, done, None, callback)
         self._chains = chains
         self._finish(outcome, done)
@@ -183,7 +204,8 @@ class GibbsModel(FittedModel):
         self.corpus_ = corpus
         self._settings = self.get_params(deep=False)
         self._sampler = self._make_sampler(corpus, resolve_shards(info["n_shards"], corpus.n_tokens, corpus.n_docs))
-        self._chains = _restore(self._sampler, whole_number("n_chains", info["n_chains"]), arrays, progress["traces"])
+        n_chains = whole_number("n_chains", info["n_chains"])
+        self._chains = _restore(self._sampler, n_chains, arrays, progress["traces"], sweep)
         self._seed = resolve_seed(whole_number("seed", progress["seed"], 0))
         self._seconds = float(info["seconds"])
         self._finish(Outcome(sweep, 0.0, bool(info["interrupted"])), sweep)
@@ -191,5 +213,16 @@ class GibbsModel(FittedModel):
         return self
 
 
-def _restore(sampler: Any, n_chains: int, arrays: dict[str, NDArray[Any]], traces: list[Any]) -> list[Chain]:
-    return [sampler.restore(c, chain_arrays(arrays, c), traces[c]) for c in range(n_chains)]
+def _restore(
+    sampler: Any, n_chains: int, arrays: dict[str, NDArray[Any]], traces: list[Any], sweep: int
+) -> list[Chain]:
+    """The chains at ``sweep`` with the samples they keep, by number; nothing of a file reaches a kernel unchecked."""
+    chains = []
+    for c in range(n_chains):
+        own = chain_arrays(arrays, c)
+        chain = sampler.restore(c, own, traces[c])
+        chain.sweep, chain.samples = sweep, unpacked(own, sampler.sampled, sampler.n_tokens, sweep)
+        for sample in chain.samples.values():
+            sampler.check_sample(sample)
+        chains.append(chain)
+    return chains
