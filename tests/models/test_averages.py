@@ -207,3 +207,19 @@ def test_which_topics_have_changed():
     sample = settled({"topic": (now + 1) % 4}, {"topic": now}, [1])
     assert (sample["topic"][now == 1] == 1).all() and (sample["topic"][now == 0] == 0).all()
     assert (sample["topic"][now == 2] == 3).all()
+
+
+def test_the_best_chain_comes_first(corpus, tmp_path):
+    model = topoi.LDA(4, alpha=0.3, n_iter=40, n_chains=4, random_state=3).fit(corpus)
+    trace = model.trace_[model.trace_["sweep"] > 20]
+    means = trace.groupby("chain")["log_joint"].mean()
+    order = [chain.index for chain in model.chains_]
+    assert order == means.sort_values(ascending=False).index.tolist() and order != [0, 1, 2, 3]
+    assert model.fit_info_["best_chain"] == order[0]
+    alone = topoi.LDA(4, alpha=0.3, n_iter=40, n_chains=1, random_state=3).fit(corpus)
+    (first,) = (chain for chain in model.chains_ if chain.index == 0)
+    np.testing.assert_array_equal(first.topic_word, alone.topic_word_)
+    model.save(tmp_path / "m.topoi")
+    assert topoi.view(tmp_path / "m.topoi").chains_[0].index == order[0]
+    same = topoi.view(tmp_path / "m.topoi").topic_sizes()
+    assert same["n_words"].tolist() == model.topic_sizes()["n_words"].tolist()
