@@ -88,9 +88,10 @@ def test_ties_are_in_order_and_one_author_is_alone():
 
 
 def document_shares(model, smoothed):
-    """Shares of topics from the sampled assignments, document by document."""
-    start, topic = model.corpus_.doc_start, model.chains_[0].assignments.topic
-    counts = [np.bincount(topic[a:b], minlength=model.n_topics) for a, b in zip(start[:-1], start[1:], strict=True)]
+    """Shares of topics from the assignments of all samples, document by document."""
+    start, topic = model.corpus_.doc_start, model.chains_[0].averaged.stacked("topic", np.int64)
+    pairs = list(zip(start[:-1], start[1:], strict=True))
+    counts = [np.bincount(topic[:, a:b].ravel(), minlength=model.n_topics) / len(topic) for a, b in pairs]
     counts = np.array(counts) + (model.alpha_ if smoothed else 0)
     return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-9)
 

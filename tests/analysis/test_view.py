@@ -145,6 +145,14 @@ def conditionals(model, document):
     chain, sampler = model.chains_[0], model._sampler
     documents = model._align(model.corpus_)[1]
     counts = type(chain.counts)(*(array.copy() for array in chain.counts))
+    # The document counts as in the last sample, all others by their means.
+    here = np.arange(documents.doc_start[document], documents.doc_start[document + 1])
+    ours = documents.author[documents.author_start[document] :]
+    own = [(sample, -1.0 / chain.n_samples) for sample in chain.averaged.samples]
+    for sample, weight in [*own, (chain.averaged.samples[-1], 1.0)]:
+        for i in here:
+            writer = ours[sample["slot"][i] if "slot" in sample else 0]
+            move_token(counts, documents.tokens[i], sample["topic"][i], writer, weight)
     topic, slot = np.zeros(0), np.zeros(0)
     recount_private_author(documents, chain.assignments, counts, document)
     found = []
@@ -264,7 +272,15 @@ def label_first(view):
         ("UPDATE mixture SET n_rows = 300000000", lambda view: topoi.similar_authors(view, "Ann")),
         ("UPDATE corpus SET n_authors = 300000000", lambda view: topoi.similar_authors(view, 0)),
         ("UPDATE array SET shape = '[100000000]'", lambda view: topoi.word_topics(view, "comet")),
-        ("UPDATE topic_word SET word_id = 100000 + word_id WHERE word_id = 0", lambda view: view.chains_[0].topics),
+        ("UPDATE mixture SET topic = n_tokens WHERE kind = 'word'", lambda view: view.chains_[0].topics),
+        ("UPDATE mixture SET n_rows = n_rows + 1 WHERE kind = 'word'", lambda view: topoi.word_topics(view, "comet")),
+        (
+            "UPDATE array_part SET data = x'00' WHERE array_id = "
+            "(SELECT array_id FROM array WHERE name = 'chain0_samples_topic')",
+            label_first,
+        ),
+        ("UPDATE model SET parameters = json_set(parameters, '$.n_samples', 100000000)", label_first),
+        ("UPDATE model SET parameters = json_set(parameters, '$.topic_sums[0]', -1)", label_first),
         ("UPDATE model SET n_topics = 150000000", lambda view: view),
     ],
 )

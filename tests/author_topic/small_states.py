@@ -29,9 +29,9 @@ def empty_counts(n_words, n_topics, n_authors):
     width = padded(n_topics)
     return Counts(
         np.zeros((n_words, width), np.float32),
-        np.zeros(n_topics, np.int64),
+        np.zeros(n_topics),
         np.zeros((n_authors + 1, width), np.float32),
-        np.zeros(n_authors + 1, np.int64),
+        np.zeros(n_authors + 1),
     )
 
 

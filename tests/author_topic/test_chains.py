@@ -101,7 +101,8 @@ def test_threads_and_chains_never_change_the_bits(corpus, name):
     together = MODELS[name](n_iter=8, n_shards=4, n_jobs=4, n_chains=2, random_state=5).fit(corpus)
     assert digest(alone) == digest(together)
     one = MODELS[name](n_iter=8, n_shards=4, n_jobs=3, n_chains=1, random_state=5).fit(corpus)
-    assert np.array_equal(one.chains_[0].assignments.topic, alone.chains_[0].assignments.topic)
+    (first,) = (chain for chain in alone.chains_ if chain.index == 0)  # the best comes first, whatever its number
+    assert np.array_equal(one.chains_[0].assignments.topic, first.assignments.topic)
 
 
 @pytest.mark.parametrize("name", MODELS)

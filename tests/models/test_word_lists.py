@@ -102,7 +102,9 @@ def test_moves_leave_what_a_recount_finds(seed):
 def test_both_forms_answer_alike():
     tokens, topic = some_tokens(np.random.default_rng(2))
     lists, dense = counted(tokens, topic, 9, 7)
-    matrix = Counts(np.pad(dense, ((0, 0), (0, 9))), np.bincount(topic, minlength=7), lists.author_topic, lists.author)
+    matrix = Counts(
+        np.pad(dense, ((0, 0), (0, 9))), np.bincount(topic, minlength=7).astype(float), lists.author_topic, lists.author
+    )
     assert np.array_equal(lists.topic, matrix.topic)
     for one, other in zip(lists.word_cells(), matrix.word_cells(), strict=True):
         assert np.array_equal(one, other)

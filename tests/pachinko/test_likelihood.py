@@ -9,7 +9,7 @@ from author_topic.small_states import dirichlet_multinomial
 from pachinko.small_states import DAGS, all_paths, choices, make_documents, random_state
 from topoi.kernels.folding import SamplingPlan, Scored, label_room
 from topoi.models.pachinko.graph import four_level_widths, slot_children
-from topoi.models.pachinko.inference import document_shares, fold_in
+from topoi.models.pachinko.inference import document_topics, fold_in
 from topoi.models.pachinko.likelihood import log_likelihood
 from topoi.models.pachinko.state import make_priors
 
@@ -118,7 +118,7 @@ def test_shares_of_training_documents_are_predictive_probabilities():
     dag = DAGS["words and topics"]
     documents, paths, _, priors, graph, (docs, states, alpha, _) = random_state(dag, rng)
     shares = np.zeros((len(docs), len(dag.topics)))
-    document_shares(documents, paths, priors, graph, 0, len(docs), shares)
+    document_topics(documents, paths, priors, graph, shares)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     last = states[-len(docs[-1]) :]
     now = log_prior(dag, last, alpha)

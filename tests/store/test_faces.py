@@ -12,6 +12,7 @@ import topoi
 from topoi.analysis.authorship import log_likelihoods_by
 from topoi.corpus.corpus import Corpus
 from topoi.models.distances import kl_matrix
+from topoi.models.mixtures import listed
 
 FAMILIES = ("at", "fictitious", "lda", "am")
 
@@ -155,11 +156,13 @@ def unpacked(blob, dtype):
 @pytest.mark.parametrize("name", ["at", "fictitious", "lda"])
 def test_mixtures_hold_the_counts(rows, models, corpus, name):
     first = models[name].chains_[0]
-    doc = np.repeat(np.arange(corpus.n_docs), corpus.doc_lengths)
-    expected = {"document": np.zeros((corpus.n_docs, 12), int)}
-    np.add.at(expected["document"], (doc, first.assignments.topic), 1)
+    doc, n = np.repeat(np.arange(corpus.n_docs), corpus.doc_lengths), first.n_samples
+    expected = {"document": np.zeros((corpus.n_docs, 12), int), "word": np.zeros((corpus.n_words, 12), int)}
+    for sample in first.averaged.samples:
+        np.add.at(expected["document"], (doc, sample["topic"]), 1)
+        np.add.at(expected["word"], (corpus.tokens, sample["topic"]), 1)
     if name != "lda":
-        expected["author"] = first.counts.author_topic[: corpus.n_authors, :12].astype(int)
+        expected["author"] = np.rint(first.counts.author_topic[: corpus.n_authors, :12] * n).astype(int)
         assert expected["author"].any()
     found = rows(name, "kind, n_rows, row_start, topic, n_tokens", "mixture")
     assert {row[0] for row in found} == expected.keys()
@@ -169,9 +172,11 @@ def test_mixtures_hold_the_counts(rows, models, corpus, name):
         dense = np.zeros_like(expected[kind])
         dense[np.repeat(np.arange(n_rows), np.diff(start)), topic] = number
         assert np.array_equal(dense, expected[kind]) and number.min() > 0
-        cells = rows(name, f"{kind}_id, topic, n_tokens", f"{kind}_topic", f"ORDER BY {kind}_id, topic")
+        table = "topic_word" if kind == "word" else f"{kind}_topic"
+        cells = rows(name, f"{kind}_id, topic, n_tokens", table, f"ORDER BY {kind}_id, topic")
         row = np.repeat(np.arange(n_rows), np.diff(start))
-        assert cells == list(zip(row.tolist(), topic.tolist(), number.tolist(), strict=True))
+        shown = listed(row, topic, number / n)
+        assert cells == list(zip(*(each.tolist() for each in shown), strict=True))
 
 
 def test_families_without_authors_or_topics_leave_out_what_means_nothing(rows):

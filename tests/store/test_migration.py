@@ -6,6 +6,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import topoi
 from topoi.errors import StoreError
@@ -192,8 +193,9 @@ FEWER = {"topic": "model_id, topic, n_tokens, share, alpha"}
 
 @pytest.fixture
 def models(models, corpus):
-    """One fitted model of each family, and one with more topics."""
-    return models | {"five": topoi.LDA(5, n_iter=5, random_state=0).fit(corpus)}
+    """One fitted model of each family, and one with more topics; version 1 knew the last sample alone."""
+    alone = {name: clone(model).set_params(average=False).fit(corpus) for name, model in models.items()}
+    return alone | {"five": topoi.LDA(5, n_iter=5, average=False, random_state=0).fit(corpus)}
 
 
 @pytest.fixture

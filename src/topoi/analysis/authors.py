@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from topoi.analysis.given import find_author, need_authors, need_topics, with_rank
 from topoi.models.distances import MEASURES
+from topoi.models.mixtures import whole_tokens
 from topoi.models.validation import choice, whole_number
 
 _TOPICS_SHOWN = 3
@@ -64,7 +65,7 @@ def similar_authors(
         "author": np.full(len(best), model.authors_[a], object),
         "name": model.authors_[chosen],
         "distance": distance[chosen],
-        "n_words": authors.totals[chosen],
+        "n_words": whole_tokens(authors.totals[chosen]),
         "topics": pd.Series([shared_topics(own, row) for row in authors.shares(chosen)], dtype=object),
     }
     frame = with_rank(pd.DataFrame(columns), 1, chosen)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from topoi.analysis.given import class_name, has_topics, need_authors, with_rank, words_of
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
-from topoi.models.mixtures import blocks
+from topoi.models.mixtures import blocks, whole_tokens
 from topoi.models.scores import log_mean_exp
 from topoi.models.validation import whole_number
 
@@ -88,9 +88,9 @@ def author_log_likelihoods(model: Any, words: NDArray[Any], times: NDArray[Any])
 
 
 def author_sizes(model: Any) -> NDArray[np.int64]:
-    """Words that the first chain's sample gives to each author."""
+    """Words of each author in the first chain."""
     chain = model.chains_[0]
-    return chain.authors.totals if has_topics(model) else np.asarray(chain.author[: len(model.authors_)], np.int64)
+    return whole_tokens(chain.authors.totals if has_topics(model) else chain.author[: len(model.authors_)])
 
 
 def log_likelihoods_by(model: Any, author: int, corpus: Corpus) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from topoi.analysis.authors import shared_topics
 from topoi.analysis.given import find_document, need_topic, need_topics, with_rank
 from topoi.errors import ModelError
 from topoi.models.distances import MEASURES
+from topoi.models.mixtures import whole_tokens
 from topoi.models.validation import choice, whole_number
 
 
@@ -34,7 +35,7 @@ def document_topics(model: Any, document: int | str, n: int | None = None, *, te
     -------
     DataFrame
         topic, rank, share (of the document's words, smoothed by alpha, as in ``doc_topic_`` and ``transform``), n_words
-        (in the sample; of a new text expected and rounded).
+        (expected, and rounded).
 
     Examples
     --------
@@ -52,7 +53,7 @@ def document_topics(model: Any, document: int | str, n: int | None = None, *, te
     else:
         share, counts = model.chains_[0].document_shares(position), _topic_counts(model, position, document)
     best = np.argsort(-share, kind="stable")[: None if n is None else whole_number("n", n)]
-    columns = {"topic": best, "share": share[best], "n_words": np.rint(counts[best]).astype(np.int64)}
+    columns = {"topic": best, "share": share[best], "n_words": whole_tokens(counts[best])}
     return with_rank(pd.DataFrame(columns), 1)
 
 
@@ -86,10 +87,10 @@ def topic_documents(model: Any, topic: int, n: int = 10) -> pd.DataFrame:
     k, wanted = need_topic(model, topic), whole_number("n", n)
     best, counts, share = _leading(model.chains_[0], k, wanted)
     columns = {"topic": np.full(len(best), k), **model.catalogue_.document_columns(best)}
-    return with_rank(pd.DataFrame(columns | {"share": share, "n_words": counts}), 1, best)
+    return with_rank(pd.DataFrame(columns | {"share": share, "n_words": whole_tokens(counts)}), 1, best)
 
 
-def _leading(chain: Any, topic: int, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def _leading(chain: Any, topic: int, n: int) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """The documents with most of a topic, their words in it and its share of theirs."""
     counts, share = chain.documents.column(topic), chain.topic_shares(topic)
     rows = np.flatnonzero(chain.documents.totals > 0)
@@ -146,7 +147,7 @@ def similar_documents(
     best = rows[np.argsort(distance[rows], kind="stable")[: whole_number("n", n)]]
     columns = model.catalogue_.document_columns(best) | {
         "distance": distance[best],
-        "n_words": documents.totals[best],
+        "n_words": whole_tokens(documents.totals[best]),
         "topics": pd.Series([shared_topics(own, other) for other in compared.shares(best)], dtype=object),
     }
     return with_rank(pd.DataFrame(columns), 1, best)
@@ -155,7 +156,7 @@ def similar_documents(
 def _topic_counts(model: Any, position: int | None, document: int | str) -> NDArray[np.float64]:
     """Words per topic: the sample's of a training document, the expected ones of a new text."""
     if position is not None:
-        return model.chains_[0].documents.counts(position)[0].astype(np.float64)
+        return np.asarray(model.chains_[0].documents.counts(position)[0])
     return _expected_counts(model, document, np.asarray(model.transform([document]))[0])
 
 

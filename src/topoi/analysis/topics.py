@@ -45,7 +45,7 @@ def word_topics(model: Any, word: str, n: int | None = None) -> pd.DataFrame:
         raise ModelError(f"word is {type(word).__name__}; pass one word")
     w = find_name(word, model.vocabulary_.words, "word", part=False)
     chain = model.chains_[0]
-    joint = chain.word_columns([w])[:, 0] * chain.topic_sizes
+    joint = chain.word_columns([w])[:, 0] * chain.topic_totals
     probability = joint / joint.sum()
     best = np.argsort(-probability, kind="stable")[: None if n is None else whole_number("n", n)]
     columns = {

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from topoi.analysis.given import need_graph, need_topics
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
+from topoi.models.mixtures import whole_tokens
 
 _COLUMNS = ("topic", "node", "share", "n_words")
 
@@ -109,7 +110,7 @@ def node_trends(model: Any, by: str = "year") -> pd.DataFrame:
         place[known] = at
         total = np.bincount(at, lengths[known], len(values))
         doc, node, number = model.node_counts()
-        table = np.zeros((len(values) + 1, len(model.super_nodes)), np.int64)
+        table = np.zeros((len(values) + 1, len(model.super_nodes)))
         np.add.at(table, (place[doc], np.searchsorted(model.super_nodes, node)), number)
         table = table[:-1]
     names = [model.dag_.nodes[v] for v in model.super_nodes]
@@ -118,7 +119,7 @@ def node_trends(model: Any, by: str = "year") -> pd.DataFrame:
             by: np.repeat(values, len(names)),
             "node": names * len(values),
             "share": (table / total[:, None]).ravel(),
-            "n_words": table.ravel(),
+            "n_words": whole_tokens(table.ravel()),
         }
     )
 

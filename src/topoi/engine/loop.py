@@ -15,6 +15,7 @@ from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.executors import Executor
 from topoi.engine.interruption import PATIENCE, Abandoned, Interruption, Pace, interruptible
 from topoi.engine.progress import Bar, Silent, SweepInfo
+from topoi.engine.samples import Sample, packed, retained, unpacked
 from topoi.engine.shards import Merger
 from topoi.kernels.random import new_stream
 
@@ -28,7 +29,8 @@ class Chain:
 
     ``sweep`` is the last sweep that was begun since the chain was made, ``seed`` names its streams, for what is drawn
     between sweeps; ``sparse`` what a sparse scheme keeps;
-    ``merge`` what ends a sweep over several shards where differences of counts cannot be summed.
+    ``merge`` what ends a sweep over several shards where differences of counts cannot be summed; ``samples`` the
+    earlier states, by sweep, that estimates average with the present one.
     """
 
     index: int
@@ -41,12 +43,18 @@ class Chain:
     seed: int = 0
     sparse: Any = None
     merge: Callable[[], None] | None = None
+    samples: dict[int, Sample] = field(default_factory=dict)
 
 
 class Sampler(Protocol):
     """What a family tells the loop. All methods change the chain they are given, in place."""
 
     n_tokens: int
+
+    @property
+    def sampled(self) -> tuple[str, ...]:
+        """The names of the arrays of a snapshot."""
+        ...
 
     def sample(self, chain: Chain, shard: int, counts: Any, stream: NDArray[np.uint64]) -> None:
         """Sample one shard once against the given counts."""
@@ -68,14 +76,23 @@ class Sampler(Protocol):
         """The chain that ``to_arrays`` described."""
         ...
 
+    def snapshot(self, chain: Chain) -> Sample | None:
+        """The chain's assignments as compact copies, from which all counts follow; None if a part is still to come."""
+        ...
+
+    def check_sample(self, sample: Sample) -> None:
+        """Refuse a snapshot that does not fit the corpus: kernels check no bounds."""
+        ...
+
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long to run, what seeds the streams, and how often the log joint is computed."""
+    """How long to run, what seeds the streams, how often the log joint is computed, whether samples are kept."""
 
     n_iter: int
     seed: int
     evaluate_every: int = 10
+    average: bool = False
 
 
 @dataclass
@@ -144,9 +161,9 @@ class _Kept:
         if self.state is None:
             interruption.give_up("the first sweep was done")
         progress, arrays = self.state
-        restore = self._sampler.restore
-        chains[:] = [restore(c.index, chain_arrays(arrays, c.index), progress["traces"][c.index]) for c in chains]
-        return int(progress["sweep"])
+        sweep = int(progress["sweep"])
+        chains[:] = restored(self._sampler, len(chains), arrays, progress["traces"], sweep)
+        return sweep
 
 
 def _never(sweep: int) -> bool:
@@ -184,6 +201,8 @@ def run(
                     sweep = kept.restore(chains, interrupted)
                     break
                 sweep += 1
+                if schedule.average:
+                    _keep_samples(sampler, chains, sweep)
                 speed = sampler.n_tokens * len(chains) / max(time.perf_counter() - before, 1e-9)
                 info = SweepInfo(sweep, schedule.n_iter, joint, speed, time.perf_counter() - start)
                 progress.update(info)
@@ -204,6 +223,16 @@ def _sweep(sampler: Sampler, chains: list[Chain], sweep: int, schedule: Schedule
     return _evaluate(sampler, chains, sweep, schedule)
 
 
+def _keep_samples(sampler: Sampler, chains: list[Chain], sweep: int) -> None:
+    """Drop samples that no later end of the run can need, and keep the present state if it may be needed."""
+    wanted = retained(sweep)
+    for chain in chains:
+        chain.samples = {s: sample for s, sample in chain.samples.items() if s in wanted}
+        sample = sampler.snapshot(chain) if sweep in wanted else None
+        if sample is not None:
+            chain.samples[sweep] = sample
+
+
 def _evaluate(sampler: Sampler, chains: list[Chain], sweep: int, schedule: Schedule) -> float | None:
     """Append the log joint to each trace when it is due; the first chain's, per token."""
     if sweep % schedule.evaluate_every and sweep != schedule.n_iter:
@@ -216,8 +245,10 @@ def _evaluate(sampler: Sampler, chains: list[Chain], sweep: int, schedule: Sched
 def saved_progress(
     sampler: Sampler, chains: list[Chain], sweep: int, seed: int
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What a checkpoint holds: sweep, seed, traces, and each chain's arrays under ``chain<i>_``."""
-    arrays = {f"chain{c.index}_{name}": a for c in chains for name, a in sampler.to_arrays(c).items()}
+    """What a checkpoint holds: sweep, seed, traces, and each chain's arrays under ``chain<i>_``, samples included."""
+    chains = sorted(chains, key=lambda chain: chain.index)
+    named = [(c.index, sampler.to_arrays(c) | packed(c.samples)) for c in chains]
+    arrays = {f"chain{index}_{name}": array for index, own in named for name, array in own.items()}
     traces = [[[int(s), float(value)] for s, value in chain.trace] for chain in chains]
     return {"sweep": sweep, "seed": seed, "traces": traces}, arrays
 
@@ -226,3 +257,18 @@ def chain_arrays(arrays: dict[str, NDArray[Any]], index: int) -> dict[str, NDArr
     """One chain's arrays out of a checkpoint's."""
     prefix = f"chain{index}_"
     return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def restored(
+    sampler: Sampler, n_chains: int, arrays: dict[str, NDArray[Any]], traces: list[Any], sweep: int
+) -> list[Chain]:
+    """The chains at ``sweep`` with the samples they keep, by number; nothing of a file reaches a kernel unchecked."""
+    chains = []
+    for c in range(n_chains):
+        own = chain_arrays(arrays, c)
+        chain = sampler.restore(c, own, traces[c])
+        chain.sweep, chain.samples = sweep, unpacked(own, sampler.sampled, sampler.n_tokens, sweep)
+        for sample in chain.samples.values():
+            sampler.check_sample(sample)
+        chains.append(chain)
+    return chains

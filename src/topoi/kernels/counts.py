@@ -34,22 +34,25 @@ class Assignments(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Shared counts. Rows are padded to whole lanes; values are whole numbers, exact in float32 below 2**24."""
+    """Shared counts. Rows are padded to whole lanes.
+
+    A sampler's are whole numbers, exact in float32 below 2**24; a posterior's may be means over several samples.
+    """
 
     word_topic: NDArray[np.float32]
-    topic: NDArray[np.int64]
+    topic: NDArray[np.float64]
     author_topic: NDArray[np.float32]
-    author: NDArray[np.int64]
+    author: NDArray[np.float64]
 
     def word_rows(self, words: Any) -> NDArray[np.float32]:
         """Counts of some words: words × topics."""
         return self.word_topic[words, : len(self.topic)]
 
-    def word_cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def word_cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """The counts that are not zero, word by word: words, topics, numbers."""
         rows = self.word_topic[:, : len(self.topic)]
         w, k = np.nonzero(rows)
-        return w, k, rows[w, k].astype(np.int64)
+        return w, k, rows[w, k].astype(np.float64)
 
     def log_words(self, beta: NDArray[np.float32], beta_sum: float) -> float:
         """log P(words | topics, beta), the topics' distributions integrated out."""
@@ -114,6 +117,13 @@ def move_between_topics(topic, inverses, beta_sum, k0, k):
     inverses.less[k] = inverses.now[k]
     inverses.now[k] = inverses.more[k]
     inverses.more[k] = inverse(topic[k] + 1, beta_sum)
+
+
+@lean
+def add_cells(row, column, counts):
+    """Add one to the count of each pair of a row and a column; O(pairs)."""
+    for i in range(row.shape[0]):
+        counts[row[i], column[i]] += np.uint32(1)
 
 
 @compiled

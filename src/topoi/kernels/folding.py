@@ -64,7 +64,7 @@ def local_problem(documents, scored, d, counts, priors):
         copy_row(counts, words[j], word_topic[j])
         beta[j] = priors.beta[words[j]]
     author_topic = np.zeros((len(authors) + 1, width), np.float32)
-    author = np.zeros(len(authors) + 1, np.int64)
+    author = np.zeros(len(authors) + 1)
     local = np.empty(len(authors), np.int32)
     for q in range(len(authors)):
         local[q] = len(authors) if authors[q] == private else q

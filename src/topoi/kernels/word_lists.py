@@ -22,16 +22,16 @@ class SparseCounts(NamedTuple):
     """Shared counts, as ``Counts``, with ``word_topic`` in lists.
 
     Word w has ``length[w]`` topics, ascending, from ``start[w]`` on in ``entry_topic``, and its numbers of tokens in
-    them in ``entry_number``.
+    them in ``entry_number``: whole numbers for a sampler, means in float32 for a posterior.
     """
 
     start: NDArray[np.int64]
     length: NDArray[np.int32]
     entry_topic: NDArray[np.uint16]
-    entry_number: NDArray[np.int32]
-    topic: NDArray[np.int64]
+    entry_number: NDArray[Any]
+    topic: NDArray[np.float64]
     author_topic: NDArray[np.float32]
-    author: NDArray[np.int64]
+    author: NDArray[np.float64]
 
     def word_rows(self, words: Any) -> NDArray[np.float32]:
         """Counts of some words, dense: words × topics."""
@@ -40,11 +40,11 @@ class SparseCounts(NamedTuple):
         _fill_rows(self, chosen, rows)
         return rows
 
-    def word_cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def word_cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """The counts that are not zero, word by word: words, topics, numbers."""
         w = np.repeat(np.arange(len(self.length)), self.length)
         at = np.arange(len(w)) + np.repeat(self.start[:-1] - np.cumsum(self.length) + self.length, self.length)
-        return w, self.entry_topic[at].astype(np.int64), self.entry_number[at].astype(np.int64)
+        return w, self.entry_topic[at].astype(np.int64), self.entry_number[at].astype(np.float64)
 
     def log_words(self, beta: NDArray[np.float32], beta_sum: float) -> float:
         """log P(words | topics, beta), the topics' distributions integrated out."""
@@ -68,9 +68,9 @@ def empty_lists(times: NDArray[Any], n_topics: int) -> SparseCounts:
         np.zeros(len(times), np.int32),
         np.zeros(start[-1], np.uint16),
         np.zeros(start[-1], np.int32),
-        np.zeros(n_topics, np.int64),
+        np.zeros(n_topics),
         np.zeros((1, padded(n_topics)), np.float32),
-        np.zeros(1, np.int64),
+        np.zeros(1),
     )
 
 
@@ -171,18 +171,22 @@ def take_from_list(counts, w, k):
 
 
 @compiled
-def count_lists(tokens, topic, counts):
-    """Recount words and topics from all tokens' words and topics; O(tokens + words × topics), six bytes per token."""
+def count_lists(tokens, topics, counts):
+    """Recount words and topics from all tokens' words and their topics in one or more samples (samples × tokens).
+
+    O(tokens × samples + words × topics); two bytes per token and sample.
+    """
     n_words = counts.length.shape[0]
     place = np.zeros(n_words + 1, np.int64)
     for i in range(tokens.shape[0]):
-        place[tokens[i] + 1] += 1
+        place[tokens[i] + 1] += topics.shape[0]
     for w in range(n_words):
         place[w + 1] += place[w]
-    by_word = np.empty(tokens.shape[0], np.uint16)
-    for i in range(tokens.shape[0]):
-        by_word[place[tokens[i]]] = topic[i]
-        place[tokens[i]] += 1
+    by_word = np.empty(topics.size, np.uint16)
+    for s in range(topics.shape[0]):
+        for i in range(tokens.shape[0]):
+            by_word[place[tokens[i]]] = topics[s, i]
+            place[tokens[i]] += 1
     row = np.zeros(counts.topic.shape[0], np.int32)
     counts.topic[:] = 0
     counts.author_topic[:] = np.float32(0.0)

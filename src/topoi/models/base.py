@@ -27,6 +27,8 @@ from topoi.store.write import save_model
 NOT_SAVED = {"checkpoint": None, "progress": None}
 # Settings that may change between a checkpoint and its continuation: they do not touch the chains.
 FREE_TO_CHANGE = frozenset({"n_iter", "n_jobs", "progress", "checkpoint", "checkpoint_every", "random_state"})
+# Settings that say what is made of the chains, and leave them alone.
+_ABOUT_ESTIMATES = frozenset({"average"})
 
 
 class FittedModel(BaseEstimator):
@@ -122,7 +124,7 @@ class FittedModel(BaseEstimator):
             **self._tables(self.corpus_ if texts else bare(self.corpus_)),
             "trace": {column: trace[column].to_numpy() for column in ("chain", "sweep", "log_joint")},
         }
-        settings = {k: v for k, v in meta["settings"].items() if k not in FREE_TO_CHANGE}
+        settings = {k: v for k, v in meta["settings"].items() if k not in FREE_TO_CHANGE | _ABOUT_ESTIMATES}
         identity = settings | self._identity_of_fit()
         return ModelEntry(
             name=name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,17 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
-from topoi.engine.chains import diagnose, trace_frame
+from topoi.engine.chains import best_first, diagnose, trace_frame
 from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.executors import open_executor, resolve_jobs
 from topoi.engine.interruption import Interruption, interruptible
-from topoi.engine.loop import Chain, Outcome, Schedule, chain_arrays, run, saved_progress
+from topoi.engine.loop import Chain, Outcome, Schedule, restored, run, saved_progress
 from topoi.engine.progress import SweepInfo, open_progress
 from topoi.engine.shards import resolve_shards
 from topoi.errors import ModelError, StoreError
 from topoi.models.base import FREE_TO_CHANGE, FittedModel
 from topoi.models.sparse import SparseScheme
-from topoi.models.validation import resolve_seed, whole_number
+from topoi.models.validation import choice, resolve_seed, whole_number
 
 # Before the names of arrays of chains that estimates were made from, where these are not the chains that go on.
 _SETTLED = "settled_"
@@ -41,9 +42,13 @@ class GibbsModel(FittedModel):
     n_shards: int | str
     random_state: Any
     evaluate_every: int
+    average: bool
     checkpoint: str | Path | None
     checkpoint_every: int | str
     progress: bool | None
+    chains_: list[Any]
+    _chains: list[Chain]
+    _settled: list[Chain]
 
     @abstractmethod
     def _make_sampler(self, corpus: Corpus, n_shards: int) -> Any:
@@ -51,7 +56,7 @@ class GibbsModel(FittedModel):
 
     @abstractmethod
     def _freeze(self) -> None:
-        """Set the learned attributes from ``_settled``."""
+        """Set the learned attributes from ``_settled``, the best chain first."""
 
     def _fit_corpus(self, corpus: Corpus, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         with interruptible() as interruption:
@@ -82,13 +87,12 @@ class GibbsModel(FittedModel):
                     "raise n_iter or remove the file"
                 )
             try:
-                chains = _restore(sampler, n_chains, arrays, progress["traces"])
+                chains = restored(sampler, n_chains, arrays, progress["traces"], done)
                 if isinstance(sampler, SparseScheme):
                     sampler.check_growth(chains, done)
             except (KeyError, TypeError, ValueError, IndexError, OverflowError, ModelError) as error:
                 raise StoreError(f"checkpoint {self.checkpoint} is damaged ({error}); remove it") from error
-        schedule = Schedule(n_iter, seed, self.evaluate_every)
-        outcome, settled = self._run(sampler, chains, schedule, done, store, callback)
+        outcome, settled = self._run(sampler, chains, self._schedule(n_iter, seed), done, store, callback)
         if outcome.interrupted and outcome.sweep == 0 and not self._begun(sampler):
             interruption.give_up("the first sweep was done")
         # Nothing of an earlier fit is touched before here: a fit that fails leaves it whole.
@@ -108,6 +112,9 @@ class GibbsModel(FittedModel):
         settings = self._plain_settings(self.get_params(deep=False))
         settings = {name: value for name, value in settings.items() if name not in FREE_TO_CHANGE}
         return settings | {"model": type(self).__name__, "n_shards": n_shards, "corpus": corpus.fingerprint()}
+
+    def _schedule(self, n_iter: int, seed: int) -> Schedule:
+        return Schedule(n_iter, seed, self.evaluate_every, choice("average", self.average, (True, False)))
 
     def _run(
         self,
@@ -135,6 +142,13 @@ class GibbsModel(FittedModel):
     def _finish(self, outcome: Outcome, done: int) -> None:
         self.n_iter_ = outcome.sweep
         self._seconds += outcome.seconds
+        by_number = sorted(self._chains, key=lambda chain: chain.index)
+        order = best_first([chain.trace for chain in by_number], self.evaluate_every)
+        if self._settled is self._chains:
+            self._chains = self._settled = [by_number[c] for c in order]
+        else:
+            copies = sorted(self._settled, key=lambda chain: chain.index)
+            self._chains, self._settled = ([each[c] for c in order] for each in (by_number, copies))
         n_shards = len(self._chains[0].shards)
         work = self._sampler.n_tokens * len(self._chains) * (outcome.sweep - done)
         self.fit_info_ = {
@@ -152,8 +166,20 @@ class GibbsModel(FittedModel):
         if isinstance(self._sampler, SparseScheme):
             self.fit_info_ |= self._sampler.notes(self._chains)
         self.vocabulary_: Vocabulary = self.corpus_.vocabulary
-        self.trace_ = trace_frame([chain.trace for chain in self._chains], self._sampler.n_tokens)
+        self.trace_ = trace_frame([chain.trace for chain in by_number], self._sampler.n_tokens)
         self._freeze()
+        self.fit_info_ |= self._notes_on_estimates()
+
+    def _notes_on_estimates(self) -> dict[str, Any]:
+        """For ``fit_info_``: whose estimates are shown first, how many samples they average, which topics changed."""
+        first = self._settled[0]
+        averaged = getattr(self.chains_[0], "averaged", None)
+        changed = {topic for topics in averaged.changed for topic in topics} if averaged else set()
+        return {
+            "best_chain": first.index,
+            "averaged_samples": 1 + sum(sweep != first.sweep for sweep in first.samples),
+            "changed_topics": sorted(changed),
+        }
 
     def resume(self, n_iter: int, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         """Run ``n_iter`` more sweeps of the same chains: the same bits as one longer fit.
@@ -175,10 +201,10 @@ class GibbsModel(FittedModel):
         """
         check_is_fitted(self, "n_iter_")
         done = self.n_iter_
-        schedule = Schedule(done + whole_number("n_iter", n_iter, 0), self._seed, self.evaluate_every)
+        schedule = self._schedule(done + whole_number("n_iter", n_iter, 0), self._seed)
         # The chains go on as copies: ``chains_`` is a frozen result, and whole even if the run is broken off.
         progress, arrays = saved_progress(self._sampler, self._chains, done, self._seed)
-        chains = _restore(self._sampler, len(self._chains), arrays, progress["traces"])
+        chains = restored(self._sampler, len(self._chains), arrays, progress["traces"], done)
         outcome, settled = self._run(self._sampler, chains, schedule, done, None, callback)
         self._chains, self._settled = chains, settled
         self._finish(outcome, done)
@@ -201,7 +227,9 @@ class GibbsModel(FittedModel):
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         progress, arrays = saved_progress(self._sampler, self._chains, self.n_iter_, self._seed)
         if self._settled is not self._chains:
-            _, settled = saved_progress(self._sampler, self._settled, self.n_iter_, self._seed)
+            # Their samples are those of the chains.
+            bare = [replace(chain, samples={}) for chain in self._settled]
+            _, settled = saved_progress(self._sampler, bare, self.n_iter_, self._seed)
             arrays |= {_SETTLED + name: array for name, array in settled.items()}
         return progress, arrays
 
@@ -216,16 +244,14 @@ class GibbsModel(FittedModel):
         self._settings = self.get_params(deep=False)
         self._sampler = self._make_sampler(corpus, resolve_shards(info["n_shards"], corpus.n_tokens, corpus.n_docs))
         n_chains, traces = whole_number("n_chains", info["n_chains"]), progress["traces"]
-        self._chains = self._settled = _restore(self._sampler, n_chains, arrays, traces)
+        self._chains = self._settled = restored(self._sampler, n_chains, arrays, traces, sweep)
         settled = {name.removeprefix(_SETTLED): array for name, array in arrays.items() if name.startswith(_SETTLED)}
         if settled:
-            self._settled = _restore(self._sampler, n_chains, settled, traces)
+            self._settled = restored(self._sampler, n_chains, settled, traces, sweep)
+            for chain, copy in zip(self._chains, self._settled, strict=True):
+                copy.samples = chain.samples
         self._seed = resolve_seed(whole_number("seed", progress["seed"], 0))
         self._seconds = float(info["seconds"])
         self._finish(Outcome(sweep, 0.0, bool(info["interrupted"])), sweep)
         self.fit_info_ = dict(info)
         return self
-
-
-def _restore(sampler: Any, n_chains: int, arrays: dict[str, NDArray[Any]], traces: list[Any]) -> list[Chain]:
-    return [sampler.restore(c, chain_arrays(arrays, c), traces[c]) for c in range(n_chains)]

@@ -33,6 +33,8 @@ class Mixtures:
         The counts that are not zero, row by row: those of row r are at ``start[r]:start[r + 1]``.
     alpha : array
         The prior weight of each column; zeros for no smoothing.
+    samples : int
+        Of how many samples the numbers are sums: counts are their means.
 
     Examples
     --------
@@ -40,23 +42,46 @@ class Mixtures:
     >>> from topoi.models.mixtures import Mixtures
     >>> two = Mixtures(np.array([0, 1, 3]), np.array([0, 0, 1]), np.array([4, 1, 1]), np.array([1.0, 1.0]))
     >>> two.shares([0]).round(2).tolist(), two.totals.tolist()
-    ([[0.83, 0.17]], [4, 2])
+    ([[0.83, 0.17]], [4.0, 2.0])
     """
 
-    def __init__(self, start: NDArray[Any], column: NDArray[Any], number: NDArray[Any], alpha: NDArray[Any]) -> None:
+    def __init__(
+        self, start: NDArray[Any], column: NDArray[Any], number: NDArray[Any], alpha: NDArray[Any], samples: int = 1
+    ) -> None:
         self._start = np.array(start, np.int64)
         self._column = np.array(column, np.uint16 if len(alpha) <= 2**16 else np.int32)
         largest = int(np.max(number, initial=0))
         self._number = np.array(number, np.uint16 if largest < 2**16 else np.uint32)
+        self._samples = samples
+        self._set_prior(alpha)
+        before = np.concatenate(([0], np.cumsum(self._number, dtype=np.int64)))
+        self._total = before[self._start[1:]] - before[self._start[:-1]]
+
+    def _set_prior(self, alpha: NDArray[Any]) -> None:
         self.alpha = np.array(alpha, np.float64)
         self.alpha_sum = float(self.alpha.sum())
-        before = np.concatenate(([0], np.cumsum(self._number, dtype=np.int64)))
-        self.totals = before[self._start[1:]] - before[self._start[:-1]]
+        # (n / S + alpha) / (N / S + Σ alpha) = (n + S alpha) / (N + S Σ alpha): sums need no dividing.
+        self._prior, self._prior_sum = self.alpha * self._samples, self.alpha_sum * self._samples
 
     @classmethod
-    def from_counts(cls, counts: NDArray[Any], alpha: NDArray[Any]) -> Mixtures:
-        """From a matrix of counts."""
-        return cls(*sparse_rows(counts), alpha)
+    def from_counts(cls, counts: NDArray[Any], alpha: NDArray[Any], samples: int = 1) -> Mixtures:
+        """From a matrix of counts, means over ``samples``."""
+        return cls(*sparse_rows(np.rint(np.asarray(counts, np.float64) * samples)), alpha, samples)
+
+    @property
+    def totals(self) -> NDArray[np.float64]:
+        """What each row's counts sum to."""
+        return self._total / self._samples
+
+    @property
+    def sums(self) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
+        """Where each row's counts start, their columns, and their sums over the samples."""
+        return self._cells
+
+    def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """The counts that are not zero, row by row: rows, columns, numbers."""
+        row = np.repeat(np.arange(len(self)), np.diff(self._start))
+        return row, self._column.astype(np.int64), self._number.astype(np.float64) / self._samples
 
     def __len__(self) -> int:
         return len(self._start) - 1
@@ -72,12 +97,16 @@ class Mixtures:
     def unsmoothed(self) -> Mixtures:
         """The same counts without a prior."""
         made = object.__new__(Mixtures)
-        made._start, made._column, made._number, made.totals = *self._cells, self.totals
-        made.alpha, made.alpha_sum = np.zeros_like(self.alpha), 0.0
+        made._start, made._column, made._number = self._cells
+        made._total, made._samples = self._total, self._samples
+        made._set_prior(np.zeros_like(self.alpha))
         return made
 
-    def counts(self, rows: Any) -> NDArray[np.int64]:
+    def counts(self, rows: Any) -> NDArray[np.float64]:
         """The counts of some rows, dense."""
+        return self._dense(rows) / self._samples
+
+    def _dense(self, rows: Any) -> NDArray[np.int64]:
         wanted = np.atleast_1d(rows)
         at, start = row_positions(self._start, wanted)
         dense = np.zeros((len(wanted), len(self.alpha)), np.int64)
@@ -86,10 +115,13 @@ class Mixtures:
 
     def shares(self, rows: Any) -> NDArray[np.float64]:
         """P(column | row) of some rows; a row without words and without prior is even."""
-        return _shares(self.counts(rows) + self.alpha)
+        return _shares(self._dense(rows) + self._prior)
 
-    def column(self, column: int) -> NDArray[np.int64]:
+    def column(self, column: int) -> NDArray[np.float64]:
         """The counts of all rows in one column."""
+        return self._dense_column(column) / self._samples
+
+    def _dense_column(self, column: int) -> NDArray[np.int64]:
         here = np.flatnonzero(self._column == column)
         counts = np.zeros(len(self), np.int64)
         counts[np.searchsorted(self._start, here, side="right") - 1] = self._number[here]
@@ -97,8 +129,8 @@ class Mixtures:
 
     def column_shares(self, column: int) -> NDArray[np.float64]:
         """P(column | row) of all rows in one column; a row without words and without prior is even."""
-        share = (self.column(column) + self.alpha[column]) / self._room
-        return np.asarray(share if self.alpha_sum else np.where(self.totals > 0, share, 1.0 / len(self.alpha)))
+        share = (self._dense_column(column) + self._prior[column]) / self._room
+        return np.asarray(share if self.alpha_sum else np.where(self._total > 0, share, 1.0 / len(self.alpha)))
 
     def some_columns(self, columns: NDArray[Any]) -> Mixtures:
         """The same rows over some of the columns, in their order, as if there were no others."""
@@ -107,7 +139,7 @@ class Mixtures:
         new = place[self._column]
         kept = new >= 0
         before = np.concatenate(([0], np.cumsum(kept)))
-        return Mixtures(before[self._start], new[kept], self._number[kept], self.alpha[columns])
+        return Mixtures(before[self._start], new[kept], self._number[kept], self.alpha[columns], self._samples)
 
     def distances(self, p: NDArray[np.float64], measure: str) -> NDArray[np.float64]:
         """The distance of a mixture to every row, as ``topoi.models.distances.distances`` has it."""
@@ -129,7 +161,7 @@ class Mixtures:
         Cost: O(counts that are not zero × distinct words).
         """
         weights = np.ascontiguousarray(word_topics), np.asarray(times, np.float64)
-        return np.asarray(sparse.bag_log_likelihoods(*self._cells, self._room, self.alpha @ weights[0], *weights))
+        return np.asarray(sparse.bag_log_likelihoods(*self._cells, self._room, self._prior @ weights[0], *weights))
 
     def kl_matrix(self, other: Mixtures) -> NDArray[np.float64]:
         """KL(p‖q) + KL(q‖p) between all rows of this and of another over the same columns; both are smoothed."""
@@ -153,19 +185,19 @@ class Mixtures:
         by_column = np.argsort(other._column, kind="stable")
         column_start = np.searchsorted(other._column[by_column], np.arange(len(other.alpha) + 1))
         row = np.repeat(np.arange(len(other)), np.diff(other._start))[by_column]
-        q = other._number[by_column] / other.totals[row]
+        q = other._number[by_column] / other._total[row]
         found = np.zeros((len(self), len(other)))
         for r in range(len(self)):
             here = slice(self._start[r], self._start[r + 1])
             at, start = row_positions(column_start, self._column[here])
-            p = np.repeat(self._number[here] / self.totals[r], np.diff(start)) if len(at) else np.zeros(0)
+            p = np.repeat(self._number[here] / self._total[r], np.diff(start)) if len(at) else np.zeros(0)
             found[r] = np.bincount(row[at], np.minimum(p, q[at]), len(other))
         return found
 
     def _crosses(self, others: Mixtures) -> NDArray[np.float64]:
         """Σ p log q for all rows p of others, and q of this; the logarithms are taken once."""
-        lift = np.log1p(self._number / self.alpha[self._column])
-        base = np.log(self.alpha)
+        lift = np.log1p(self._number / self._prior[self._column])
+        base = np.log(self._prior)
         found = np.empty((len(others), len(self)))
         for r in range(len(others)):
             p = others.shares(r)[0]
@@ -175,45 +207,45 @@ class Mixtures:
     @cached_property
     def _room(self) -> NDArray[np.float64]:
         """What each row's weights sum to; an empty row without a prior has no weights, and stays out of the way."""
-        return np.maximum(self.totals + self.alpha_sum, 1e-300)
+        return np.maximum(self._total + self._prior_sum, 1e-300)
 
     @cached_property
     def _own_entropy(self) -> NDArray[np.float64]:
         """Σ q log q of each row."""
-        beyond = sparse.entropy_sums(*self._cells, self.alpha)
-        return np.asarray((beyond + (self.alpha * np.log(self.alpha)).sum()) / self._room - np.log(self._room))
+        beyond = sparse.entropy_sums(*self._cells, self._prior)
+        return np.asarray((beyond + (self._prior * np.log(self._prior)).sum()) / self._room - np.log(self._room))
 
     def _cross(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
         """Σ p log q for every row q."""
-        beyond = sparse.lifted_sums(*self._cells, self.alpha, p)
-        return np.asarray(beyond + p @ np.log(self.alpha) - np.log(self._room))
+        beyond = sparse.lifted_sums(*self._cells, self._prior, p)
+        return np.asarray(beyond + p @ np.log(self._prior) - np.log(self._room))
 
     def _symmetrised_kl(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
         with np.errstate(divide="ignore", invalid="ignore"):
             log_p = np.log(p)
-            q_log_p = (self._sums(log_p) + self.alpha @ log_p) / self._room
+            q_log_p = (self._sums(log_p) + self._prior @ log_p) / self._room
             found = self._own_entropy - q_log_p - self._cross(p) + (p * log_p).sum()
         return np.asarray(np.maximum(found, 0.0))
 
     def _jensen_shannon(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
         divergence = sparse.divergence_sums(*self._cells, self._room, p)
-        even = self.totals == 0
+        even = self._total == 0
         if even.any():
             divergence[even] = distances(p, np.full((1, len(p)), 1.0 / len(p)), "jensen-shannon") ** 2
         return np.asarray(np.sqrt(np.maximum(divergence, 0.0)))
 
     def _hellinger(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
-        beyond = sparse.root_sums(*self._cells, self.alpha, np.sqrt(p))
-        overlap = (beyond + np.sqrt(p) @ np.sqrt(self.alpha)) / np.sqrt(self._room)
+        beyond = sparse.root_sums(*self._cells, self._prior, np.sqrt(p))
+        overlap = (beyond + np.sqrt(p) @ np.sqrt(self._prior)) / np.sqrt(self._room)
         if self.alpha_sum == 0:
-            overlap[self.totals == 0] = np.sqrt(p / len(p)).sum()
+            overlap[self._total == 0] = np.sqrt(p / len(p)).sum()
         return np.asarray(np.sqrt(np.maximum(1.0 - overlap, 0.0)))
 
     def _cosine(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
-        product = self._sums(p) + self.alpha @ p
-        length = np.sqrt(sparse.square_sums(*self._cells, self.alpha) + (self.alpha**2).sum())
+        product = self._sums(p) + self._prior @ p
+        length = np.sqrt(sparse.square_sums(*self._cells, self._prior) + (self._prior**2).sum())
         if self.alpha_sum == 0:
-            empty = self.totals == 0
+            empty = self._total == 0
             product[empty], length[empty] = p.mean(), np.sqrt(1.0 / len(p))
         return np.asarray(np.maximum(1.0 - product / (length * np.linalg.norm(p)), 0.0))
 
@@ -233,6 +265,27 @@ class DocumentMixtures:
     def topic_shares(self, topic: int) -> NDArray[np.float64]:
         """A topic's share of every training document."""
         return self.documents.column_shares(topic)
+
+
+def whole_tokens(number: Any) -> NDArray[np.int64]:
+    """Expected counts as people read them: rounded to whole tokens, halves up.
+
+    Examples
+    --------
+    >>> from topoi.models.mixtures import whole_tokens
+    >>> whole_tokens([0.4, 0.5, 2.5]).tolist()
+    [0, 1, 3]
+    """
+    return np.floor(np.asarray(number, np.float64) + 0.5).astype(np.int64)
+
+
+def listed(
+    row: NDArray[Any], column: NDArray[Any], number: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
+    """Expected counts that people are shown: those that round to a whole token or more, rounded."""
+    whole = whole_tokens(number)
+    shown = whole > 0
+    return row[shown], column[shown], whole[shown]
 
 
 def sparse_rows(counts: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:

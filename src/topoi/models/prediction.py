@@ -71,7 +71,7 @@ class Predictions:
     def _plan(self, burn_in: int, n_samples: int, lag: int, chain: int, random_state: Any = None) -> SamplingPlan:
         return checked_plan(burn_in, n_samples, lag, self._seed, random_state, chain)
 
-    def transform(self, X: Any, burn_in: int = 20, n_samples: int = 10, lag: int = 2) -> NDArray[np.float64]:
+    def transform(self, X: Any, burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[np.float64]:
         """Topic shares of new documents, documents × topics; rows sum to one.
 
         Sampled against the first chain (topics of different chains do not correspond), the mean of

@@ -181,6 +181,8 @@ class SparseScheme(Sampler):
         n_sweeps = _EXACT_IN_THE_END + (not all(copy.sparse.whole for copy in copies))
         for number in range(n_sweeps):
             sweep_chains(self, copies, _SETTLING + (_EXACT_IN_THE_END + 1) * sweep + number, seed, executor)
+        for chain, copy in zip(chains, copies, strict=True):
+            copy.sweep, copy.samples = sweep, chain.samples
         return copies
 
     def _new_state(self, n_shards: int, order: NDArray[np.uint32] | None, n_in: int | None) -> SparseState | None:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError, NotFoundError
+from topoi.models.mixtures import whole_tokens
 from topoi.models.names import find_name
 from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.validation import choice, whole_number
@@ -25,7 +26,7 @@ class Tables:
 
     @property
     def _first(self) -> Any:
-        """The first chain, or an error if the model is not fitted."""
+        """The first chain, which is the best, or an error if the model is not fitted."""
         check_is_fitted(self, "n_iter_")
         return self.chains_[0]
 
@@ -95,16 +96,16 @@ class Tables:
         if choice("by", by, ("mixture", "words")) == "mixture":
             weight = self._first.author_topic[:, topics].T
         else:
-            weight = self._first.counts.author_topic[:-1, topics].T.astype(np.float64) + self._first.alpha[topics, None]
+            weight = np.stack([self._first.authors.column(k) + self._first.alpha[k] for k in topics])
         share = weight / weight.sum(axis=1, keepdims=True)
-        eligible = np.flatnonzero(self._first.counts.author[:-1] >= max(min_words, 0))
+        eligible = np.flatnonzero(self._first.authors.totals >= max(min_words, 0))
         best = eligible[largest(share[:, eligible], whole_number("n", n))]
         frame = pd.DataFrame(
             {
                 "topic": np.repeat(topics, best.shape[1]),
                 "author": self.authors_[best.ravel()],
                 "probability": np.take_along_axis(share, best, axis=1).ravel(),
-                "n_words": self._first.counts.author_topic[best, topics[:, None]].ravel().astype(np.int64),
+                "n_words": whole_tokens(self._first.counts.author_topic[best, topics[:, None]].ravel()),
             }
         )
         return ranked(frame, "topic")
@@ -138,7 +139,7 @@ class Tables:
                 "author": np.repeat(known[rows], best.shape[1]),
                 "topic": best.ravel(),
                 "probability": np.take_along_axis(theta, best, axis=1).ravel(),
-                "n_words": self._first.counts.author_topic[rows[:, None], best].ravel().astype(np.int64),
+                "n_words": whole_tokens(self._first.counts.author_topic[rows[:, None], best].ravel()),
             }
         )
         return ranked(frame, "author")
@@ -154,8 +155,8 @@ class Tables:
         [3]
         """
         number = self._first.counts.topic
-        share = number / max(int(number.sum()), 1)
-        return pd.DataFrame({"topic": np.arange(len(number)), "n_words": number.copy(), "share": share})
+        share = number / max(float(number.sum()), 1.0)
+        return pd.DataFrame({"topic": np.arange(len(number)), "n_words": self._first.topic_sizes, "share": share})
 
     def _topics(self, topic: int | None) -> NDArray[np.int64]:
         n_topics = self._first.n_topics

@@ -11,19 +11,22 @@ from numpy.typing import NDArray
 from topoi.kernels.counts import Counts, Documents
 from topoi.kernels.folding import Labels, SamplingPlan, Scored, label_room
 from topoi.kernels.word_lists import SparseCounts
-from topoi.models.mixtures import DocumentMixtures, Mixtures, blocks, count_topics
+from topoi.models.averages import Averaged
+from topoi.models.mixtures import DocumentMixtures, Mixtures, blocks, count_topics, whole_tokens
 from topoi.models.ranges import document_range, for_documents
 
 
 class TopicCounts(DocumentMixtures):
-    """Counts of one chain's last sample; a family's posterior adds ``alpha`` and what else it knows.
+    """Mean counts of one chain's samples; a family's posterior adds ``alpha`` and what else it knows.
 
-    ``counts`` and ``priors`` are the sampler's, ``assignments`` the topic of every token, in the order of documents.
+    ``counts`` are means over the samples in ``averaged``; ``priors`` are those of the last, and so are ``assignments``,
+    the topic of every token in the order of documents. Whole numbers that people read are rounded means.
     """
 
     counts: Counts | SparseCounts
     priors: Any
     assignments: Any
+    averaged: Averaged | None = None
     index: int
     _doc_start: NDArray[np.int64]
 
@@ -48,14 +51,32 @@ class TopicCounts(DocumentMixtures):
         return len(self.counts.topic)
 
     @property
+    def n_samples(self) -> int:
+        """How many samples the counts are means of."""
+        return 1 if self.averaged is None else len(self.averaged)
+
+    @property
     def topic_sizes(self) -> NDArray[np.int64]:
-        """Tokens per topic."""
-        return self.counts.topic
+        """Tokens per topic, rounded."""
+        return whole_tokens(self.counts.topic)
+
+    def exact(self, counts: NDArray[Any]) -> NDArray[np.float64]:
+        """Means, which counts hold in float32, as sums of whole numbers divided once."""
+        wide, n = np.asarray(counts, np.float64), self.n_samples
+        return wide if n == 1 else np.rint(wide * n) / n
+
+    @property
+    def topic_totals(self) -> NDArray[np.float64]:
+        """Tokens per topic: means over the samples."""
+        return np.asarray(self.counts.topic, np.float64)
 
     @cached_property
     def documents(self) -> Mixtures:
         """The training documents' counts of topics, sparse."""
-        return Mixtures(*count_topics(self._doc_start, self.assignments.topic, self.n_topics), self.alpha)
+        topics, n = self.assignments.topic, self.n_samples
+        if self.averaged is not None and n > 1:
+            topics = np.ascontiguousarray(self.averaged.stacked("topic", np.uint16).T).ravel()
+        return Mixtures(*count_topics(self._doc_start * n, topics, self.n_topics), self.alpha, n)
 
     @cached_property
     def topics(self) -> Mixtures:
@@ -63,32 +84,40 @@ class TopicCounts(DocumentMixtures):
         w, k, n = self.counts.word_cells()
         by_topic = np.argsort(k, kind="stable")
         start = np.searchsorted(k[by_topic], np.arange(self.n_topics + 1))
-        return Mixtures(start, w[by_topic], n[by_topic], self.beta)
+        number = np.rint(n[by_topic] * self.n_samples).astype(np.int64)
+        return Mixtures(start, w[by_topic], number, self.beta, self.n_samples)
 
     def word_columns(self, words: Any) -> NDArray[np.float64]:
         """P(word | topic) of some words, topics × words: columns of ``topic_word`` without the others."""
-        counts = self.counts.word_rows(words).astype(np.float64) + self.beta[words, None]
+        counts = self.exact(self.counts.word_rows(words)) + self.beta[words, None]
         return np.asarray((counts / (self.counts.topic + self.priors.beta_sum)).T)
 
     def word_counts(self, word: int) -> NDArray[np.int64]:
         """Tokens of one word per topic."""
-        return self.counts.word_rows([word])[0].astype(np.int64)
+        return whole_tokens(self.counts.word_rows([word])[0])
 
     @property
     def word_times(self) -> NDArray[np.float64]:
         """Tokens of each word in all topics together."""
         w, _, n = self.counts.word_cells()
-        return np.bincount(w, n, len(self.beta)).astype(np.float64)
+        return np.rint(np.bincount(w, n, len(self.beta)))
 
     def words_before(self, word: int) -> NDArray[np.int64]:
-        """For each topic how many words rank before one: the more probable, and of the equally probable the earlier."""
-        own = self.counts.word_rows([word])[0] + self.beta[word]
+        """For each topic how many words rank before one: the more probable, and of the equally probable the earlier.
+
+        Words that a topic has less than half a token of come last, by number.
+        """
+        own = self._listed([word])[0]
         before = np.zeros(self.n_topics, np.int64)
         for part in blocks(len(self.beta)):
-            # Within a topic the weights differ from the probabilities by a factor only.
-            weight = self.counts.word_rows(part) + self.beta[part, None]
+            weight = self._listed(part)
             before += (weight > own).sum(axis=0) + (weight[: max(word - part.start, 0)] == own).sum(axis=0)
         return before
+
+    def _listed(self, words: Any) -> NDArray[np.float64]:
+        """Weights of words as topics list them, words × topics; a topic's probabilities up to a factor."""
+        counts = self.counts.word_rows(words)
+        return np.where(counts >= 0.5, counts + self.beta[words, None], 0.0)
 
     @cached_property
     def topic_word(self) -> NDArray[np.float64]:

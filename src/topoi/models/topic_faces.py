@@ -30,14 +30,14 @@ def face_tables(corpus: Corpus, first: TopicCounts, by_document: Cells, by_word:
         Documents (words), topics, and the numbers of tokens that are not zero.
     """
     total = first.counts.topic
-    share = total / max(int(total.sum()), 1)
+    share = total / max(float(total.sum()), 1.0)
     room = total + first.priors.beta_sum
     places = topic_map(jensen_shannon_of_counts(first.counts.word_rows, room, first.beta), share)
     nowhere = [None] * first.n_topics
     glue = glue_topics(corpus.tokens, first.assignments.topic, corpus.doc_start, by_word, first.n_topics)
     topic = {
         "topic": np.arange(first.n_topics),
-        "n_tokens": total,
+        "n_tokens": first.topic_sizes,
         "share": share,
         "alpha": first.alpha,
         "hue": topic_hues(*by_document, first.n_topics),

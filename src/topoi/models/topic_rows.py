@@ -1,4 +1,4 @@
-"""Models with topics as rows of a store: counts that are not zero, and who and what comes first in each topic."""
+"""Models with topics as rows of a store: counts in whole tokens, and who and what comes first in each topic."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
+from topoi.models.mixtures import listed, whole_tokens
 from topoi.models.topic_counts import TopicCounts
 from topoi.models.topic_faces import face_tables
 from topoi.store.corpus_rows import cut_blobs, position_blobs, years
@@ -26,14 +27,15 @@ class Ranked(NamedTuple):
 
 def topic_tables(corpus: Corpus, first: TopicCounts, n_authors: int, private: bool) -> dict[str, Columns]:
     """The tables of a model with topics; ``n_authors`` is 0, and ``private`` true, if it knows no authors."""
-    topic, lengths = first.assignments.topic, corpus.doc_lengths
-    doc, k, n = count_pairs(np.repeat(np.arange(corpus.n_docs), lengths), topic, first.n_topics)
-    words = _topic_word(first)
+    topic = first.assignments.topic
+    doc, k, n = _document_cells(corpus, first)
+    word, kw, nw = first.counts.word_cells()
+    cells = word, kw, first.exact(nw)
     tables = {
-        **face_tables(corpus, first, (doc, k, n), (words["word_id"], words["topic"], words["n_tokens"])),
-        "topic_word": words,
-        "document_topic": {"document_id": doc, "topic": k, "n_tokens": n},
-        "topic_document": _topic_document(first, lengths, doc, k, n),
+        **face_tables(corpus, first, (doc, k, n), cells),
+        "topic_word": _topic_word(first, *cells),
+        "document_topic": _columns(("document_id", "topic", "n_tokens"), listed(doc, k, n)),
+        "topic_document": _topic_document(first, corpus.doc_lengths, doc, k, n),
         "topic_trend": trend_rows(corpus, "topic", first.n_topics, doc, k, n),
         "document_assignment": {
             "document_id": range(corpus.n_docs),
@@ -43,11 +45,15 @@ def topic_tables(corpus: Corpus, first: TopicCounts, n_authors: int, private: bo
             else position_blobs(first.assignments.slot, corpus.doc_start),
         },
     }
-    mixtures = [{"kind": "document"} | pack_mixture(doc, k, n, corpus.n_docs)]
+    mixtures = [{"kind": "document"} | _packed(first, doc, k, n, corpus.n_docs)]
+    if first.n_samples > 1:
+        mixtures += [{"kind": "word"} | _packed(first, *cells, corpus.n_words)]
     if n_authors:
-        tables |= _author_tables(first, n_authors)
-        of = tables["author_topic"]
-        mixtures += [{"kind": "author"} | pack_mixture(of["author_id"], of["topic"], of["n_tokens"], n_authors)]
+        counts = first.counts.author_topic[:n_authors, : first.n_topics]
+        a, ka = np.nonzero(counts)
+        of = a, ka, first.exact(counts[a, ka])
+        tables |= _author_tables(first, n_authors, *of)
+        mixtures += [{"kind": "author"} | _packed(first, *of, n_authors)]
     return tables | {"mixture": {name: [each[name] for each in mixtures] for name in mixtures[0]}}
 
 
@@ -65,18 +71,46 @@ def count_pairs(row: NDArray[Any], column: NDArray[Any], n_columns: int) -> tupl
     return keys // n_columns, keys % n_columns, number
 
 
-def _topic_word(first: TopicCounts) -> Columns:
-    w, k, n = first.counts.word_cells()
+def averaging_parameters(first: TopicCounts) -> dict[str, Any]:
+    """For the parameters of a model in a store: the chain its rows are of, and the samples that they are means of.
+
+    Rows have rounded means; ``topic_sums`` are the topics' tokens summed over the samples. ``changed`` lists, for each
+    of the earlier samples, topics that have become others since; ``n_kept`` is how many samples the arrays have.
+    """
+    n = first.n_samples
+    sums = np.rint(first.topic_totals * n).astype(np.int64).tolist()
+    changed, kept = ([], 0) if first.averaged is None else (first.averaged.changed, first.averaged.kept)
+    return {"chain": first.index, "n_samples": n, "n_kept": kept, "topic_sums": sums, "changed": changed}
+
+
+def _document_cells(corpus: Corpus, first: TopicCounts) -> tuple[NDArray[Any], ...]:
+    if first.n_samples > 1:
+        return first.documents.cells()
+    doc = np.repeat(np.arange(corpus.n_docs), corpus.doc_lengths)
+    return count_pairs(doc, first.assignments.topic, first.n_topics)
+
+
+def _packed(first: TopicCounts, row: NDArray[Any], k: NDArray[Any], n: NDArray[Any], n_rows: int) -> Columns:
+    """Counts as a mixture has them: sums over the samples."""
+    return pack_mixture(row, k, np.rint(n * first.n_samples), n_rows)
+
+
+def _columns(names: tuple[str, ...], values: tuple[NDArray[Any], ...]) -> Columns:
+    return dict(zip(names, values, strict=True))
+
+
+def _topic_word(first: TopicCounts, w: NDArray[Any], k: NDArray[Any], n: NDArray[Any]) -> Columns:
     probability = (n + first.beta[w]) / (first.counts.topic[k] + first.priors.beta_sum)
-    return {"word_id": w, "topic": k, "n_tokens": n, "probability": probability}
+    return _columns(("word_id", "topic", "n_tokens"), listed(w, k, n)) | {"probability": probability[n >= 0.5]}
 
 
-def _author_tables(first: TopicCounts, n_authors: int) -> dict[str, Columns]:
-    counts = first.counts.author_topic[:n_authors, : first.n_topics]
-    a, k = np.nonzero(counts)
-    n = counts[a, k].astype(np.int64)
+def _author_tables(
+    first: TopicCounts, n_authors: int, a: NDArray[Any], k: NDArray[Any], n: NDArray[Any]
+) -> dict[str, Columns]:
     # By words, not by how much of an author's work the topic is: that would put authors of one paper first.
-    probability = (n + first.alpha[k]) / (np.bincount(k, n, first.n_topics) + n_authors * first.alpha)[k]
+    sums = np.bincount(k, n, first.n_topics) + n_authors * first.alpha
+    probability = ((n + first.alpha[k]) / sums[k])[n >= 0.5]
+    a, k, n = listed(a, k, n)
     ranked = rank_within(k, probability, a)
     return {
         "author_topic": {"author_id": a, "topic": k, "n_tokens": n},
@@ -93,7 +127,8 @@ def _author_tables(first: TopicCounts, n_authors: int) -> dict[str, Columns]:
 def _topic_document(
     first: TopicCounts, lengths: NDArray[Any], doc: NDArray[Any], k: NDArray[Any], n: NDArray[Any]
 ) -> Columns:
-    share = (n + first.alpha[k]) / (lengths[doc] + first.alpha.sum())
+    share = ((n + first.alpha[k]) / (lengths[doc] + first.alpha.sum()))[n >= 0.5]
+    doc, k, n = listed(doc, k, n)
     ranked = rank_within(k, share, doc)
     return {
         "topic": k[ranked.at],
@@ -142,6 +177,6 @@ def trend_rows(
     return {
         name: np.repeat(np.arange(n_rows), len(values)),
         "year": np.tile(values, n_rows),
-        "n_tokens": table.ravel().astype(np.int64),
+        "n_tokens": whole_tokens(table.ravel()),
         "share": (table / np.maximum(total, 1)).ravel(),
     }

@@ -59,6 +59,31 @@ def get_array(connection: sqlite3.Connection, model_id: int | None, name: str, s
     return _get_array(connection, *row)
 
 
+def get_rows(
+    connection: sqlite3.Connection, model_id: int | None, name: str, shape: tuple[int, int], first: int, last: int
+) -> NDArray[Any]:
+    """Rows ``first`` to ``last`` of a matrix of known shape that holds whole numbers, without unpacking all of it."""
+    row = connection.execute(
+        "SELECT array_id, dtype, shape FROM array WHERE model_id IS ? AND name = ?", (model_id, name)
+    ).fetchone()
+    if row is None or row[1] not in ("|u1", "<u2", "<u4") or row[2] != json.dumps(shape):
+        raise StoreError(f"there is no array {name!r} of the shape {shape}")
+    width = shape[1] * np.dtype(row[1]).itemsize
+    begin, end = first * width, last * width
+    found = bytearray()
+    for part in range(begin // PART_BYTES, -(-end // PART_BYTES)):
+        packed = connection.execute("SELECT data FROM array_part WHERE array_id = ? AND part = ?", (row[0], part))
+        data = (packed.fetchone() or (b"",))[0]
+        try:
+            here = zlib.decompressobj().decompress(data, min(end - part * PART_BYTES, PART_BYTES))
+        except (TypeError, zlib.error) as error:
+            raise StoreError(f"array {name!r} is damaged ({error})") from error
+        found += here[max(begin - part * PART_BYTES, 0) :]
+    if len(found) != end - begin:
+        raise StoreError(f"array {name!r} is damaged: a part has more, or less, than it should")
+    return np.frombuffer(found, row[1]).reshape(last - first, shape[1])
+
+
 def _get_array(connection: sqlite3.Connection, key: int, name: Any, dtype: Any, shape: Any) -> NDArray[Any]:
     if dtype not in _DTYPES:
         raise StoreError(f"array {name!r} holds {dtype!r}, not numbers: refused")

@@ -21,11 +21,13 @@ QUERIES = {
     "topic_words": """
         SELECT w.word_id, w.word, t.n_tokens, t.probability FROM topic_word AS t INDEXED BY topic_word_by_topic
         JOIN word AS w ON w.word_id = t.word_id
-        WHERE t.model_id = :model_id AND t.topic = :topic ORDER BY t.n_tokens DESC, t.word_id LIMIT :n""",
+        WHERE t.model_id = :model_id AND t.topic = :topic
+        ORDER BY t.n_tokens DESC, t.probability DESC, t.word_id LIMIT :n""",
     "topic_words_with_totals": """
         SELECT w.word_id, w.word, t.probability, w.n_tokens AS n_of_word
         FROM topic_word AS t INDEXED BY topic_word_by_topic JOIN word AS w ON w.word_id = t.word_id
-        WHERE t.model_id = :model_id AND t.topic = :topic ORDER BY t.n_tokens DESC, t.word_id LIMIT :n""",
+        WHERE t.model_id = :model_id AND t.topic = :topic
+        ORDER BY t.n_tokens DESC, t.probability DESC, t.word_id LIMIT :n""",
     "topic_authors": """
         SELECT t.rank, a.author_id, a.author, t.n_tokens, t.probability FROM topic_author AS t
         JOIN author AS a ON a.author_id = t.author_id
@@ -54,10 +56,7 @@ QUERIES = {
         JOIN document AS d ON d.document_id = s.document_id
         WHERE s.model_id = :model_id AND s.author_id = :author_id ORDER BY s.document_id""",
     "trend_by_year": """
-        SELECT year, topic, n_tokens FROM topic_trend WHERE year NOT NULL AND model_id = :model_id""",
-    "trend_by_decade": """
-        SELECT year / 10 * 10 - CASE WHEN year % 10 < 0 THEN 10 ELSE 0 END AS decade, topic, sum(n_tokens) AS n_tokens
-        FROM topic_trend WHERE year NOT NULL AND model_id = :model_id GROUP BY decade, topic""",
+        SELECT year, topic, share FROM topic_trend WHERE year NOT NULL AND model_id = :model_id""",
     "author_words": """
         SELECT w.word_id, w.word, t.n_tokens, t.probability FROM author_word AS t
         JOIN word AS w ON w.word_id = t.word_id
@@ -107,7 +106,7 @@ QUERIES = {
         SELECT year, n_tokens, share FROM node_trend
         WHERE year NOT NULL AND model_id = :model_id AND node = :node ORDER BY year""",
     "node_trends": """
-        SELECT year, node, n_tokens FROM node_trend WHERE year NOT NULL AND model_id = :model_id""",
+        SELECT year, node, share FROM node_trend WHERE year NOT NULL AND model_id = :model_id""",
     "document_nodes": """
         SELECT node, n_tokens, share FROM document_node
         WHERE model_id = :model_id AND document_id = :document_id ORDER BY share DESC, node LIMIT :n""",
@@ -174,7 +173,8 @@ PAGE_QUERIES = {
     "topic_word_counts": """
         SELECT w.word_id, w.word, t.n_tokens, t.probability, w.n_tokens AS n_of_word
         FROM topic_word AS t INDEXED BY topic_word_by_topic JOIN word AS w ON w.word_id = t.word_id
-        WHERE t.model_id = :model_id AND t.topic = :topic ORDER BY t.n_tokens DESC, t.word_id LIMIT :n""",
+        WHERE t.model_id = :model_id AND t.topic = :topic
+        ORDER BY t.n_tokens DESC, t.probability DESC, t.word_id LIMIT :n""",
     "topic_leaders": """
         SELECT a.author_id, substr(a.author, 1, 201) AS author, t.n_tokens, t.probability FROM topic_author AS t
         JOIN author AS a ON a.author_id = t.author_id

@@ -103,7 +103,9 @@ CREATE TABLE array_part (
     PRIMARY KEY (array_id, part)
 );
 
--- All tables below are of the first chain's last sample, if nothing else is said.
+-- All tables below are of the best chain, if nothing else is said. Counts are means over samples of its second half,
+-- rounded to whole tokens; rows that round to zero are left out. Probabilities and shares are those of the means as they
+-- are. model.parameters has the number of samples as n_samples, and topic_sums, the topics' tokens summed over them.
 
 CREATE TABLE topic (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
@@ -119,7 +121,7 @@ CREATE TABLE topic (
     PRIMARY KEY (model_id, topic)
 ) WITHOUT ROWID;
 
--- All counts that are not zero. probability is P(word | topic).
+-- Counts of half a token or more. probability is P(word | topic).
 CREATE TABLE topic_word (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
     word_id INTEGER NOT NULL REFERENCES word (word_id),
@@ -130,7 +132,8 @@ CREATE TABLE topic_word (
 ) WITHOUT ROWID;
 CREATE INDEX topic_word_by_topic ON topic_word (model_id, topic, n_tokens DESC, word_id);
 
--- All counts that are not zero. P(topic | author) is (n_tokens + topic.alpha) / (the author's tokens + sum of alpha).
+-- Counts of half a token or more. P(topic | author) is (n + topic.alpha) / (the author's tokens + sum of alpha), where n is
+-- the mean that is rounded here; mixture has it as it is.
 CREATE TABLE author_topic (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
     author_id INTEGER NOT NULL REFERENCES author (author_id),
@@ -150,7 +153,7 @@ CREATE TABLE topic_author (
     PRIMARY KEY (model_id, topic, rank)
 ) WITHOUT ROWID;
 
--- All counts that are not zero.
+-- Counts of half a token or more.
 CREATE TABLE document_topic (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
     document_id INTEGER NOT NULL REFERENCES document (document_id),
@@ -181,8 +184,9 @@ CREATE TABLE topic_neighbour (
     PRIMARY KEY (model_id, topic, rank)
 ) WITHOUT ROWID;
 
--- author_topic and document_topic once more, packed to be read in one go. Row r has the counts from row_start[r] to
--- before row_start[r + 1]. All three blobs are zlib.
+-- The counts of author_topic and document_topic as they are, packed to be read in one go: n_tokens are sums over the
+-- n_samples samples of model.parameters. Row r has those from row_start[r] to before row_start[r + 1]. All three blobs are
+-- zlib. The kind 'word' has the counts of topic_word, word by word, if there are several samples.
 CREATE TABLE mixture (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
     kind TEXT NOT NULL,                  -- 'author' or 'document'
@@ -202,7 +206,7 @@ CREATE TABLE topic_trend (
     PRIMARY KEY (model_id, topic, year)
 ) WITHOUT ROWID;
 
--- Models without topics: all counts that are not zero.
+-- Models without topics: counts of half a token or more.
 CREATE TABLE author_word (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
     author_id INTEGER NOT NULL REFERENCES author (author_id),
@@ -222,7 +226,7 @@ CREATE TABLE author_document (
     PRIMARY KEY (model_id, author_id, document_id)
 ) WITHOUT ROWID;
 
--- Each token's topic and author, in the order of document_token.word_ids.
+-- Each token's topic and author in the last sample, in the order of document_token.word_ids.
 CREATE TABLE document_assignment (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
     document_id INTEGER NOT NULL REFERENCES document (document_id),
@@ -265,7 +269,7 @@ CREATE TABLE dag_edge (
 CREATE INDEX dag_edge_by_parent ON dag_edge (model_id, parent, alpha DESC, position);
 CREATE INDEX dag_edge_by_child ON dag_edge (model_id, child, alpha DESC, parent);
 
--- Nodes with children, the root left out: all counts that are not zero. For the others see document_topic.
+-- Nodes with children, the root left out: counts of half a token or more. For the others see document_topic.
 CREATE TABLE document_node (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
     document_id INTEGER NOT NULL REFERENCES document (document_id),
@@ -286,7 +290,7 @@ CREATE TABLE node_trend (
     PRIMARY KEY (model_id, node, year)
 ) WITHOUT ROWID;
 
--- By which of its topic's paths each token came, in the order of document_token.word_ids: paths to a node are numbered
+-- By which of its topic's paths each token came in the last sample, in the order of document_token.word_ids: paths to a node are numbered
 -- parent by parent. A byte each, or two or four if there are more paths.
 CREATE TABLE document_path (
     model_id INTEGER NOT NULL REFERENCES model (model_id),

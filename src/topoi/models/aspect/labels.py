@@ -99,8 +99,8 @@ class AspectChain(TopicCounts):
         n_words, width = len(self._parameters.word_aspect), lanes.padded(self.n_topics)
         cells = np.bincount(self._corpus.tokens * width + self.assignments.topic, minlength=n_words * width)
         word_topic = cells.reshape(n_words, width).astype(np.float32)
-        topic = np.bincount(self.assignments.topic, minlength=self.n_topics)
-        return Counts(word_topic, topic, np.zeros((1, width), np.float32), np.zeros(1, np.int64))
+        topic = np.bincount(self.assignments.topic, minlength=self.n_topics).astype(np.float64)
+        return Counts(word_topic, topic, np.zeros((1, width), np.float32), np.zeros(1))
 
     def _fold_in(self, *arguments: Any) -> None:
         raise NotImplementedError  # nothing is sampled: the model infers

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.corpus import Corpus
 from topoi.engine.loop import Chain
 from topoi.engine.progress import SweepInfo
+from topoi.engine.samples import Sample, compact
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
 from topoi.kernels.folding import SamplingPlan
@@ -24,8 +25,10 @@ from topoi.models.author_topic import author_words
 from topoi.models.author_topic.author_words import Choices, PairCounts
 from topoi.models.author_topic.simulate import simulate_author_words
 from topoi.models.author_topic.surprise import by_words, surprise_rows
+from topoi.models.averages import average
 from topoi.models.gibbs import GibbsModel
 from topoi.models.inputs import align, checked_observed
+from topoi.models.mixtures import whole_tokens
 from topoi.models.names import find_name
 from topoi.models.notices import warn_user
 from topoi.models.ranking import ranked
@@ -72,19 +75,39 @@ class AuthorModelSampler:
     def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
         """The chain that ``to_arrays`` described."""
         slot = arrays["slot"]
-        limit = np.repeat(np.diff(self.author_start), np.diff(self._corpus.doc_start))
-        if slot.dtype != np.uint16 or slot.shape != (self.n_tokens,) or (slot >= limit).any():
-            raise ModelError("the saved assignments do not fit this corpus")
+        if slot.dtype != np.uint16:
+            raise ModelError("the saved assignments are not what a sampler writes")
+        self.check_sample({"slot": slot})
         ends = np.cumsum([len(part.tokens) for part in self._parts])
         chain = self._chain(index, np.split(slot.astype(np.int64), ends[:-1]))
         chain.trace = [(int(s), float(v)) for s, v in trace]
         return chain
+
+    sampled = ("slot",)
+
+    def snapshot(self, chain: Chain) -> Sample | None:
+        """Every token's author, as a position in its document's list."""
+        return {"slot": compact(np.concatenate(chain.shards), int(np.diff(self.author_start).max(initial=1)))}
+
+    def check_sample(self, sample: Sample) -> None:
+        """Refuse assignments that are not of this corpus: the kernels check no bounds."""
+        limit = np.repeat(np.diff(self.author_start), np.diff(self._corpus.doc_start))
+        if sample["slot"].shape != (self.n_tokens,) or (sample["slot"] >= limit).any():
+            raise ModelError("the saved assignments do not fit this corpus")
 
     def _chain(self, index: int, slots: list[NDArray[np.int64]]) -> Chain:
         counts = PairCounts(np.zeros(len(self.keys), np.int64), np.zeros(self.n_rows, np.int64))
         for part, slot in zip(self._parts, slots, strict=True):
             author_words.count_pairs(part, slot, counts, 1)
         return Chain(index, counts, None, [np.ascontiguousarray(slot) for slot in slots])
+
+    def mean_counts(self, chain: Chain) -> PairCounts:
+        """Means of the counts of a chain's samples; authors are who they are, so all samples agree on them."""
+        samples = average(chain, self.to_arrays(chain)).samples
+        total = PairCounts(np.zeros(len(self.keys), np.int64), np.zeros(self.n_rows, np.int64))
+        for sample in samples:
+            author_words.count_pairs(self.whole, sample["slot"].astype(np.int64), total, 1)
+        return PairCounts(total.pair / len(samples), total.author / len(samples))
 
     def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
         """Every token's author, as a position in its document's list."""
@@ -146,7 +169,8 @@ class AuthorModel(GibbsModel):
     ----------
     beta : float or array
         Dirichlet parameter of authors' words, per word.
-    n_iter, no_authors, n_chains, n_jobs, n_shards, random_state, evaluate_every, checkpoint, checkpoint_every, progress
+    n_iter, no_authors, n_chains, n_jobs, n_shards, random_state, evaluate_every, average, checkpoint, \
+checkpoint_every, progress
         As in ``AuthorTopicModel``.
 
     Attributes
@@ -178,6 +202,7 @@ class AuthorModel(GibbsModel):
         n_shards: int | str = "auto",
         random_state: Any = None,
         evaluate_every: int = 10,
+        average: bool = True,
         checkpoint: str | Path | None = None,
         checkpoint_every: int | str = "1min",
         progress: bool | None = None,
@@ -190,6 +215,7 @@ class AuthorModel(GibbsModel):
         self.n_shards = n_shards
         self.random_state = random_state
         self.evaluate_every = evaluate_every
+        self.average = average
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.progress = progress
@@ -214,19 +240,19 @@ class AuthorModel(GibbsModel):
 
     def _freeze(self) -> None:
         self.authors_ = self.corpus_.authors
-        self.chains_ = [chain.counts for chain in self._chains]
+        self.chains_ = [self._sampler.mean_counts(chain) for chain in self._chains]
 
     def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
-        sampler, counts = self._sampler, self._chains[0].counts
-        known = np.flatnonzero((counts.pair > 0) & (sampler.keys // sampler.n_words < corpus.n_authors))
+        sampler, counts = self._sampler, self.chains_[0]
+        known = np.flatnonzero((counts.pair >= 0.5) & (sampler.keys // sampler.n_words < corpus.n_authors))
         a, w = np.divmod(sampler.keys[known], sampler.n_words)
         n = counts.pair[known]
         probability = (n + sampler.beta[w]) / (counts.author[a] + sampler.beta_sum)
         positions = sampler.to_arrays(self._chains[0])["slot"]
-        each = [by_words(corpus, sampler.whole, c.counts, sampler.beta, sampler.beta_sum) for c in self._chains]
+        each = [by_words(corpus, sampler.whole, counts, sampler.beta, sampler.beta_sum) for counts in self.chains_]
         return {
             "author_document": surprise_rows(corpus, each),
-            "author_word": {"author_id": a, "word_id": w, "n_tokens": n, "probability": probability},
+            "author_word": {"author_id": a, "word_id": w, "n_tokens": whole_tokens(n), "probability": probability},
             "document_assignment": {
                 "document_id": range(corpus.n_docs),
                 "topics": [None] * corpus.n_docs,
@@ -252,8 +278,8 @@ class AuthorModel(GibbsModel):
         keys, n_words = self._sampler.keys, self._sampler.n_words
         here = slice(*np.searchsorted(keys, [a * n_words, (a + 1) * n_words]))
         probability = self._sampler.beta.copy()
-        probability[keys[here] % n_words] += self._chains[0].counts.pair[here]
-        return np.asarray(probability / (self._chains[0].counts.author[a] + self._sampler.beta_sum))
+        probability[keys[here] % n_words] += self.chains_[0].pair[here]
+        return np.asarray(probability / (self.chains_[0].author[a] + self._sampler.beta_sum))
 
     def author_words(self, author: str, n: int = 10) -> pd.DataFrame:
         """An author's most probable words: author, rank, word, probability.
@@ -311,10 +337,10 @@ class AuthorModel(GibbsModel):
         choices = self._new_choices(corpus)
         sampler = self._sampler
         results = []
-        for chain in self._chains:
+        for chain, counts in zip(self._chains, self.chains_, strict=True):
             plan = SamplingPlan(burn_in, n_samples, lag, self._seed, chain.index)
             result = np.zeros(corpus.n_docs)
-            author_words.complete(choices, seen, chain.counts, sampler.beta, sampler.beta_sum, plan, result)
+            author_words.complete(choices, seen, counts, sampler.beta, sampler.beta_sum, plan, result)
             results.append(result)
         return log_mean_exp(np.stack(results))
 

@@ -8,7 +8,7 @@ Only (author, word) pairs that can occur are stored: memory follows the corpus, 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,10 +36,10 @@ class Choices(NamedTuple):
 
 
 class PairCounts(NamedTuple):
-    """Tokens per (author, word) pair and per author."""
+    """Tokens per (author, word) pair and per author: whole numbers for a sampler, means for a posterior."""
 
-    pair: NDArray[np.int64]
-    author: NDArray[np.int64]
+    pair: NDArray[Any]
+    author: NDArray[Any]
 
 
 @lean

@@ -16,7 +16,7 @@ from topoi.models.gibbs import GibbsModel
 from topoi.models.prediction import Predictions
 from topoi.models.sparse import resolve_sparse
 from topoi.models.tables import Tables
-from topoi.models.topic_rows import topic_tables
+from topoi.models.topic_rows import averaging_parameters, topic_tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
 _LEARN = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric": "asymmetric"}
@@ -48,10 +48,7 @@ class TopicModel(Tables, Predictions, GibbsModel):
         return AuthorTopicSampler(corpus, lists, alpha, beta, n_shards, rule, self.learn_beta, sparse)
 
     def _freeze(self) -> None:
-        self.chains_ = []
-        for chain in self._settled:
-            _, assignments = self._sampler.whole(chain)
-            self.chains_.append(Posterior(chain, assignments, self.corpus_.doc_start))
+        self.chains_ = [Posterior(chain, self._sampler, self.corpus_.doc_start) for chain in self._settled]
         self.authors_ = self.corpus_.authors if self._sampler.lists.n_shared else np.zeros(0, object)
 
     def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
@@ -67,7 +64,7 @@ class TopicModel(Tables, Predictions, GibbsModel):
             "alpha_sum": float(self._first.priors.alpha_sum),
             "beta_sum": float(self._first.priors.beta_sum),
             "beta": float(beta[0]) if len(beta) == 1 else None,
-        }
+        } | averaging_parameters(self._first)
 
     @property
     def alpha_(self) -> NDArray[np.float64]:
@@ -81,7 +78,7 @@ class TopicModel(Tables, Predictions, GibbsModel):
 
     @property
     def topic_word_(self) -> NDArray[np.float64]:
-        """P(word | topic), topics × words, from the last sample of the first chain."""
+        """P(word | topic), topics × words: the mean of the best chain's samples."""
         return self._first.topic_word
 
     @property

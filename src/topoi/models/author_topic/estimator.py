@@ -51,7 +51,7 @@ class AuthorTopicModel(TopicModel):
     learn_beta : bool
         Learn one beta for all words.
     n_chains : int
-        Independent chains; point estimates are the first's, predictions average over all.
+        Independent chains; point estimates are those of the best, predictions average over all.
     n_jobs : int
         Threads, -1 for all cores. Never changes the result.
     n_shards : int or "auto"
@@ -61,6 +61,10 @@ class AuthorTopicModel(TopicModel):
         The same number gives the same bits.
     evaluate_every : int
         Sweeps between values of the log joint in ``trace_``.
+    average : bool
+        Estimate by the mean of samples in the second half of each chain, five to ten and the last: better than the last
+        alone, which False takes. Samples take a byte per token each (two with more than 256 topics), and as much again
+        for authors.
     checkpoint : path, optional
         A file that keeps the fit's progress; an existing one is continued.
     checkpoint_every : int or str
@@ -73,11 +77,13 @@ class AuthorTopicModel(TopicModel):
     topic_word_, author_topic_, doc_topic_ : ndarray
         Rows are probabilities. Topic ids are 0-based and never re-sorted.
     chains_ : list
-        One posterior per chain.
+        One posterior per chain, that with the highest mean log joint first; ``chains_[0].index`` is its number.
     trace_ : DataFrame
         chain, sweep, log_joint, log_joint_per_token.
     fit_info_ : dict
-        Seed, sweeps, shards, whether the sampler was exact or interrupted, speed.
+        Seed, sweeps, shards, whether the sampler was exact or interrupted, speed; ``"averaged_samples"``,
+        ``"best_chain"``, and ``"changed_topics"``, which became others in the second half: see
+        ``docs/author-topic.md``.
 
     References
     ----------
@@ -110,6 +116,7 @@ class AuthorTopicModel(TopicModel):
         n_shards: int | str = "auto",
         random_state: Any = None,
         evaluate_every: int = 10,
+        average: bool = True,
         checkpoint: str | Path | None = None,
         checkpoint_every: int | str = "1min",
         progress: bool | None = None,
@@ -128,6 +135,7 @@ class AuthorTopicModel(TopicModel):
         self.n_shards = n_shards
         self.random_state = random_state
         self.evaluate_every = evaluate_every
+        self.average = average
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.progress = progress
@@ -172,7 +180,7 @@ class AuthorTopicModel(TopicModel):
 
     @property
     def author_topic_(self) -> NDArray[np.float64]:
-        """P(topic | author), authors × topics, from the last sample of the first chain."""
+        """P(topic | author), authors × topics: the mean of the best chain's samples."""
         return self._first.author_topic
 
 
@@ -187,7 +195,7 @@ class LDA(MatrixInput, TopicModel):
     ----------
     n_topics : int
         How many topics.
-    alpha, beta, n_iter, learn_alpha, learn_beta, n_chains, n_jobs, n_shards, random_state, evaluate_every, \
+    alpha, beta, n_iter, learn_alpha, learn_beta, n_chains, n_jobs, n_shards, random_state, evaluate_every, average, \
 checkpoint, checkpoint_every, progress
         As in ``AuthorTopicModel``.
     sparse : {False, "counts", "pruned", True}
@@ -226,6 +234,7 @@ checkpoint, checkpoint_every, progress
         n_shards: int | str = "auto",
         random_state: Any = None,
         evaluate_every: int = 10,
+        average: bool = True,
         checkpoint: str | Path | None = None,
         checkpoint_every: int | str = "1min",
         progress: bool | None = None,
@@ -242,6 +251,7 @@ checkpoint, checkpoint_every, progress
         self.n_shards = n_shards
         self.random_state = random_state
         self.evaluate_every = evaluate_every
+        self.average = average
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.progress = progress
@@ -260,7 +270,7 @@ checkpoint, checkpoint_every, progress
     def _lists_for(self, corpus: Corpus) -> AuthorLists:
         return AuthorLists.private(corpus.n_docs)
 
-    def transform(self, X: Any, burn_in: int = 20, n_samples: int = 10, lag: int = 2) -> NDArray[np.float64]:
+    def transform(self, X: Any, burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[np.float64]:
         """Topic shares of new documents, as in ``AuthorTopicModel``; obeys ``set_output``.
 
         Examples

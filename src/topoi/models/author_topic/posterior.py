@@ -1,4 +1,4 @@
-"""One chain's last sample as a frozen result: probabilities, and predictions for new documents."""
+"""One chain's samples as a frozen result: probabilities, and predictions for new documents."""
 
 from __future__ import annotations
 
@@ -9,25 +9,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.engine.loop import Chain
-from topoi.kernels.counts import Assignments, Documents
+from topoi.kernels.counts import Counts, Documents
 from topoi.kernels.folding import SamplingPlan, Scored
+from topoi.kernels.word_lists import SparseCounts
 from topoi.models.author_topic import likelihood
 from topoi.models.author_topic.inference import fold_in
+from topoi.models.author_topic.state import AuthorTopicSampler
+from topoi.models.averages import Averaged, average
 from topoi.models.mixtures import Mixtures
 from topoi.models.simulation import dirichlet_rows
 from topoi.models.topic_counts import TopicCounts
 
 
 class Posterior(TopicCounts):
-    """Counts of one chain's last sample, and the point estimates they give (AT09, equations 6 and 7)."""
+    """Mean counts of one chain's samples, and the point estimates they give (AT09, equations 6 and 7)."""
 
-    def __init__(self, chain: Chain, assignments: Assignments, doc_start: NDArray[np.int64]):
+    averaged: Averaged
+
+    def __init__(self, chain: Chain, sampler: AuthorTopicSampler, doc_start: NDArray[np.int64]):
         self.index = chain.index
-        self.counts = chain.counts
         self.priors = chain.priors
         self.trace = list(chain.trace)
-        self.assignments = assignments
+        self.assignments = sampler.whole(chain)[1]
+        last = {name: getattr(self.assignments, name) for name in sampler.sampled}
+        self.averaged = average(chain, last, sampler.n_topics)
+        self._chain, self._sampler = chain, sampler
         self._doc_start = doc_start
+
+    @cached_property
+    def counts(self) -> Counts | SparseCounts:  # type: ignore[override]
+        """Means of the samples' counts."""
+        return self._sampler.mean_counts(self._chain, self.averaged)
+
+    @property
+    def n_topics(self) -> int:
+        """The number of topics."""
+        return self._sampler.n_topics
 
     @property
     def alpha(self) -> NDArray[np.float64]:
@@ -42,22 +59,20 @@ class Posterior(TopicCounts):
     @cached_property
     def authors(self) -> Mixtures:
         """The authors' counts of topics, sparse."""
-        return Mixtures.from_counts(self.counts.author_topic[:-1, : self.n_topics], self.alpha)
+        return Mixtures.from_counts(self.counts.author_topic[:-1, : self.n_topics], self.alpha, self.n_samples)
 
     @cached_property
     def author_topic(self) -> NDArray[np.float64]:
         """P(topic | author): authors × topics, rows sum to one; authors without tokens have the prior's mean."""
-        counts = self.counts.author_topic[:-1, : self.n_topics].astype(np.float64) + self.alpha
-        return counts / (self.counts.author[:-1, None] + self.priors.alpha_sum)
+        counts = self.authors.counts(np.arange(len(self.authors))) + self.alpha
+        return np.asarray(counts / (self.authors.totals[:, None] + self.priors.alpha_sum))
 
     @cached_property
     def doc_topic(self) -> NDArray[np.float64]:
         """Share of topics in each document's own words, smoothed by alpha: documents × topics, rows sum to one."""
         lengths = np.diff(self._doc_start)
-        doc = np.repeat(np.arange(len(lengths)), lengths)
-        cells = np.bincount(doc * self.n_topics + self.assignments.topic, minlength=len(lengths) * self.n_topics)
-        counts = cells.reshape(len(lengths), self.n_topics).astype(np.float64) + self.alpha
-        return counts / (lengths[:, None] + self.priors.alpha_sum)
+        counts = self.documents.counts(np.arange(len(lengths))) + self.alpha
+        return np.asarray(counts / (lengths[:, None] + self.priors.alpha_sum))
 
     def is_integrated(self, documents: Documents) -> NDArray[np.bool_]:
         """Whether a document has a private author, whose mixture is unknown."""

@@ -12,16 +12,18 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.loop import Chain
+from topoi.engine.samples import Sample, compact
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
 from topoi.kernels.counts import Assignments, Counts, Documents, Priors
 from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet, log_probability_rows
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
-from topoi.kernels.word_lists import count_lists, empty_lists
+from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models import limits
 from topoi.models.author_topic import kernels, plain, word_major
 from topoi.models.author_topic.sparse_shard import SparseShard
+from topoi.models.averages import Averaged, mean_counts, mean_lists
 from topoi.models.sparse import SparseScheme, chosen_documents, shuffled
 from topoi.models.validation import fits_kernels
 
@@ -227,9 +229,9 @@ class AuthorTopicSampler(SparseScheme):
         width = padded(self.n_topics)
         counts = Counts(
             np.zeros((self.n_words, width), np.float32),
-            np.zeros(self.n_topics, np.int64),
+            np.zeros(self.n_topics),
             np.zeros((self.lists.n_shared + 1, width), np.float32),
-            np.zeros(self.lists.n_shared + 1, np.int64),
+            np.zeros(self.lists.n_shared + 1),
         )
         shards = [DocumentShard(part) for part in self._parts]
         if self.by_words:
@@ -256,13 +258,9 @@ class AuthorTopicSampler(SparseScheme):
         n = self.n_tokens
         topic = arrays["topic"]
         slot = arrays.get("slot", np.zeros(n, np.uint16))
-        # The kernels check no bounds: what comes from a file is checked here.
         if not topic.dtype == slot.dtype == np.uint16:
             raise ModelError("the saved assignments are not what a sampler writes")
-        if topic.shape != (n,) or slot.shape != (n,) or (n and int(topic.max()) >= self.n_topics):
-            raise ModelError("the saved assignments do not fit this corpus")
-        if (slot >= np.repeat(np.diff(self.lists.start), np.diff(self._corpus.doc_start))).any():
-            raise ModelError("the saved assignments name authors that this corpus does not have")
+        self.check_sample({"topic": topic, "slot": slot})
         alpha, beta = arrays["alpha"], arrays["beta"]
         if not (fits_kernels(alpha, self.n_topics) and fits_kernels(beta, self.n_words)):
             raise ModelError("the saved priors do not fit this corpus")
@@ -277,11 +275,48 @@ class AuthorTopicSampler(SparseScheme):
         chain.trace = [(int(s), float(v)) for s, v in trace]
         return chain
 
+    @property
+    def sampled(self) -> tuple[str, ...]:
+        """The names of a sample's arrays."""
+        return ("topic",) if self.lists.all_private else ("topic", "slot")
+
+    def snapshot(self, chain: Chain) -> Sample | None:
+        """Topics, a byte per token (two if there are more than 256), and so authors where documents have any."""
+        if chain.sparse is not None and not chain.sparse.whole:
+            return None
+        _, assignments = self.whole(chain)
+        limits = {"topic": self.n_topics, "slot": int(np.diff(self.lists.start).max(initial=1))}
+        return {name: compact(getattr(assignments, name), limits[name]) for name in self.sampled}
+
+    def check_sample(self, sample: Sample) -> None:
+        """Refuse assignments that are not of this corpus: the kernels check no bounds."""
+        topic, n = sample["topic"], self.n_tokens
+        slot = sample.get("slot", np.zeros(n, np.uint8))
+        if topic.shape != (n,) or slot.shape != (n,) or int(topic.max(initial=0)) >= self.n_topics:
+            raise ModelError("the saved assignments do not fit this corpus")
+        if (slot >= np.repeat(np.diff(self.lists.start), np.diff(self._corpus.doc_start))).any():
+            raise ModelError("the saved assignments name authors that this corpus does not have")
+
+    def mean_counts(self, chain: Chain, averaged: Averaged) -> Counts | SparseCounts:
+        """Means of the counts of a chain's samples; the chain's own if there is but the last."""
+        tokens = np.ascontiguousarray(self._corpus.tokens, np.int32)
+        if self.sparse:
+            return mean_lists(tokens, averaged, self.n_words, self.n_topics)
+        if len(averaged) == 1:
+            return chain.counts  # type: ignore[no-any-return]
+        sizes = self.n_words, self.n_topics
+        if self.lists.all_private:
+            return mean_counts(tokens, averaged, *sizes)
+        first = np.repeat(self.lists.start[:-1], np.diff(self._corpus.doc_start))
+        return mean_counts(
+            tokens, averaged, *sizes, lambda sample: self.lists.author[first + sample["slot"]], self.lists.n_shared
+        )
+
     def recount(self, chain: Chain) -> None:
         """Set the shared counts to what the assignments say."""
         documents, assignments = self._counted(chain)
         if self.sparse:
-            count_lists(documents.tokens, assignments.topic, chain.counts)
+            count_lists(documents.tokens, assignments.topic[None], chain.counts)
             return
         plain.count(documents, assignments, chain.counts)
         self._check_counts(chain)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.engine.samples import Sample
 from topoi.errors import StoreError
 from topoi.kernels.counts import Assignments, Counts, Documents, Priors
 from topoi.kernels.lanes import padded
@@ -54,6 +55,15 @@ class StoredChain(SampledChain):
     def _stored_assignments(self, document: StoredDocument) -> Assignments:
         return document.assignments
 
+    def _last_sample(self, document: StoredDocument) -> Sample:
+        assignments = document.assignments
+        return {"topic": assignments.topic} | ({"slot": assignments.slot} if self._n_authors else {})
+
+    def _check_sample(self, sample: Sample, n_slots: int) -> None:
+        self._checked(sample["topic"])
+        if "slot" in sample and int(sample["slot"].max(initial=0)) >= n_slots:
+            raise StoreError(f"{self._store.path}: a document has fewer authors than its samples say")
+
     def _run(self, small: Documents, assignments: Any, wanted: NDArray[Any], rows: Counts, *rest: Any) -> None:
         sample_document(small, assignments, wanted, rows, *rest)
 
@@ -63,17 +73,22 @@ class StoredChain(SampledChain):
         width = padded(self.n_topics)
         author_topic = np.zeros((len(authors) + 1, width), np.float32)
         author_topic[:-1, : self.n_topics] = self._author_rows(authors)
+        totals = author_topic.sum(axis=1, dtype=np.float64)
+        if self.n_samples > 1 and len(authors):
+            totals[:-1] = self.authors.totals[authors]
         slots = np.arange(len(authors) + private, dtype=np.int32)
         weight = np.ones(len(slots), np.float32)
         if weighted and private and len(authors) and self._fictitious_weight is not None:
             weight[:] = (1.0 - self._fictitious_weight) / len(authors)
             weight[-1] = self._fictitious_weight
-        small, counts, beta = self._local_rows(tokens, slots, weight, author_topic)
+        small, counts, beta = self._local_rows(tokens, slots, weight, author_topic, totals)
         alpha = np.zeros(width, np.float32)
         alpha[: self.n_topics] = self.alpha
         return small, counts, Priors(alpha, self._parameters["alpha_sum"], beta, self._parameters["beta_sum"])
 
-    def _author_rows(self, authors: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _author_rows(self, authors: NDArray[np.int64]) -> NDArray[Any]:
+        if self.n_samples > 1:
+            return self.authors.counts(authors).astype(np.float32)
         query = """
             SELECT author_id, topic, n_tokens FROM author_topic
             WHERE model_id = :model AND author_id IN (SELECT value FROM json_each(:authors))"""

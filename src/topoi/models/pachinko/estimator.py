@@ -21,6 +21,7 @@ from topoi.models.pachinko.state import PachinkoSampler
 from topoi.models.pachinko.structure import Structure
 from topoi.models.sparse import resolve_sparse
 from topoi.models.tables import Tables
+from topoi.models.topic_rows import averaging_parameters
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
 _RULES = ("moments", "moments-paper", "ml", False)
@@ -54,7 +55,7 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         "pruned" makes every second sweep an approximate one: only super-topics that the document has, only sub-topics
         that the document or the word has. True does so and starts from a few documents, whose number doubles
         every five sweeps: the paper's whole scheme (section 3.2).
-    n_iter, n_chains, n_jobs, n_shards, random_state, evaluate_every, checkpoint, checkpoint_every, progress
+    n_iter, n_chains, n_jobs, n_shards, random_state, evaluate_every, average, checkpoint, checkpoint_every, progress
         As in ``AuthorTopicModel``.
 
     Attributes
@@ -99,6 +100,7 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         n_shards: int | str = "auto",
         random_state: Any = None,
         evaluate_every: int = 10,
+        average: bool = True,
         checkpoint: str | Path | None = None,
         checkpoint_every: int | str = "1min",
         progress: bool | None = None,
@@ -117,6 +119,7 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         self.n_shards = n_shards
         self.random_state = random_state
         self.evaluate_every = evaluate_every
+        self.average = average
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.progress = progress
@@ -161,14 +164,14 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
             "alpha_sum": float(self._first.alpha.sum()),
             "beta_sum": float(self._first.priors.beta_sum),
             "beta": float(beta[0]) if len(beta) == 1 else None,
-        }
+        } | averaging_parameters(self._first)
 
     def _lists_for(self, corpus: Corpus) -> AuthorLists:
         return AuthorLists.private(corpus.n_docs)
 
     @property
     def topic_word_(self) -> NDArray[np.float64]:  # type: ignore[override]
-        """P(word | topic), topics × words, from the last sample of the first chain; topics as in ``dag_.topics``."""
+        """P(word | topic), topics × words: the mean of the best chain's samples; topics as in ``dag_.topics``."""
         return self._first.topic_word
 
     @property
@@ -191,7 +194,7 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         """Beta per word."""
         return self._first.beta
 
-    def transform(self, X: Any, burn_in: int = 20, n_samples: int = 10, lag: int = 2) -> NDArray[np.float64]:
+    def transform(self, X: Any, burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[np.float64]:
         """Topic shares of new documents, as in ``LDA``; obeys ``set_output``.
 
         Examples

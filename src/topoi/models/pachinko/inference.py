@@ -108,15 +108,15 @@ def fold_in(documents, scored, counts, priors, graph, n_super, plan, doc_topic, 
 
 
 @compiled
-def document_shares(documents, paths, priors, graph, first, last, shares):
-    """Set ``shares`` to the topics' shares in documents ``first`` to ``last``: sums over paths, all counts in place."""
+def document_topics(documents, paths, priors, graph, shares):
+    """Set ``shares`` to the topics' shares of all documents, sums over paths: documents × topics."""
     tally = new_tally(graph)
     reach = np.empty(graph.n_paths.shape[0])
-    for d in range(first, last):
+    for d in range(documents.doc_start.shape[0] - 1):
         open_document(documents, paths, graph, tally, d)
         reach_nodes(graph, tally, priors, reach)
         for k in range(shares.shape[1]):
-            shares[d - first, k] = reach_topic(graph, tally, priors, reach, k)
+            shares[d, k] = reach_topic(graph, tally, priors, reach, k)
 
 
 @compiled

@@ -1,7 +1,8 @@
-"""One chain's last sample as a frozen result: probabilities, and predictions for new documents."""
+"""One chain's samples as a frozen result: probabilities, and predictions for new documents."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -9,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.engine.loop import Chain
-from topoi.kernels.counts import Documents
+from topoi.kernels.counts import Counts, Documents
 from topoi.kernels.folding import SamplingPlan, Scored
+from topoi.kernels.word_lists import SparseCounts
+from topoi.models.averages import Averaged, average
 from topoi.models.pachinko import likelihood
 from topoi.models.pachinko.graph import slot_nodes
-from topoi.models.pachinko.inference import document_nodes, document_shares, fold_in
+from topoi.models.pachinko.inference import document_nodes, document_topics, fold_in
+from topoi.models.pachinko.nodes import passing, slot_sizes
 from topoi.models.pachinko.plain import Paths
 from topoi.models.pachinko.state import PachinkoSampler, chain_alpha
 from topoi.models.ranges import document_range
@@ -22,22 +26,35 @@ from topoi.models.topic_counts import TopicCounts
 
 
 class PachinkoPosterior(TopicCounts):
-    """Paths and counts of one chain's last sample, and the point estimates they give.
+    """Paths and mean counts of one chain's samples, and the point estimates they give.
 
     The same questions about topics and documents can be asked of it as of the author-topic family's ``Posterior``.
     """
 
     def __init__(self, chain: Chain, sampler: PachinkoSampler):
         self.index = chain.index
-        self.counts = chain.counts
         self.priors = chain.priors
         self.trace = list(chain.trace)
         self.assignments = sampler.whole(chain)
+        self.averaged = average(chain, self.assignments._asdict(), sampler.n_topics)
+        self._chain, self._sampler = chain, sampler
         self.graph = sampler.graph
         self.n_super = sampler.n_super
         self.edge_alpha = chain_alpha(chain)
         self._documents = sampler.documents
         self._doc_start = sampler.documents.doc_start
+
+    averaged: Averaged
+
+    @cached_property
+    def counts(self) -> Counts | SparseCounts:  # type: ignore[override]
+        """Means of the samples' counts."""
+        return self._sampler.mean_counts(self._chain, self.averaged)
+
+    @property
+    def n_topics(self) -> int:
+        """The number of topics."""
+        return self._sampler.n_topics
 
     @cached_property
     def alpha(self) -> NDArray[np.float64]:
@@ -50,7 +67,7 @@ class PachinkoPosterior(TopicCounts):
             np.zeros(0, np.int32), np.zeros(2, np.int64), np.zeros(1, np.int32), np.arange(2), np.ones(1, np.float32)
         )
         share = np.zeros((1, self.n_topics))
-        document_shares(nothing, self.assignments, self.priors, self.graph, 0, 1, share)
+        document_topics(nothing, self.assignments, self.priors, self.graph, share)
         return np.asarray(share[0] * max(float(np.asarray(self.priors.alpha_sum)[0]), 1e-30))
 
     @cached_property
@@ -68,17 +85,40 @@ class PachinkoPosterior(TopicCounts):
 
     def doc_topic_range(self, first: int, last: int) -> NDArray[np.float64]:
         """Rows ``first`` to ``last`` of ``doc_topic``."""
-        shares = np.zeros((last - first, self.n_topics))
-        document_shares(self._documents, self.assignments, self.priors, self.graph, first, last, shares)
-        return shares
+        return self._mean_shares(document_topics, first, last, self.n_topics)
 
     def doc_node_range(self, first: int, last: int) -> NDArray[np.float64]:
         """For documents ``first`` to ``last`` the posterior mean probability of passing through each node."""
+        return self._mean_shares(document_nodes, first, last, len(self.graph.n_paths))
+
+    def _mean_shares(self, shares_of: Any, first: int, last: int, n: int) -> NDArray[np.float64]:
+        """The mean over the samples of documents' shares."""
+        part = document_range(self._documents, first, last)
+        total, shares = np.zeros((last - first, n)), np.zeros((last - first, n))
+        for paths in self.paths(first, last):
+            shares_of(part, paths, self.priors, self.graph, shares)
+            total += shares
+        return total / self.n_samples
+
+    def paths(self, first: int, last: int) -> Iterator[Paths]:
+        """The paths of the words of some documents in all samples."""
         tokens = slice(self._doc_start[first], self._doc_start[last])
-        paths = Paths(self.assignments.topic[tokens], self.assignments.path[tokens])
-        shares = np.zeros((last - first, len(self.graph.n_paths)))
-        document_nodes(document_range(self._documents, first, last), paths, self.priors, self.graph, shares)
-        return shares
+        for sample in self.averaged.samples:
+            yield Paths(sample["topic"][tokens].astype(np.uint16), sample["path"][tokens].astype(np.uint32))
+
+    @cached_property
+    def slot_sizes(self) -> NDArray[np.float64]:
+        """How many tokens took each slot: means over the samples."""
+        each = [slot_sizes(self.graph, *paths) for paths in self.paths(0, len(self._doc_start) - 1)]
+        return np.asarray(sum(each) / self.n_samples)
+
+    def passing(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """How many tokens of documents ``first`` to ``last`` go through each node: documents, nodes, means."""
+        doc = np.repeat(np.arange(first, last), np.diff(self._doc_start[first : last + 1]))
+        each = [passing(self.graph, doc, *paths) for paths in self.paths(first, last)]
+        d, node, number = (np.concatenate(parts) for parts in zip(*each, strict=True))
+        keys, at = np.unique(d * len(self.graph.n_paths) + node, return_inverse=True)
+        return *np.divmod(keys, len(self.graph.n_paths)), np.bincount(at, number, len(keys)) / self.n_samples
 
     def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
         """Every node's mixture of its children from its Dirichlet, multiplied along all paths to the topics."""

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.models.mixtures import blocks
+from topoi.models.mixtures import blocks, listed, whole_tokens
 from topoi.models.pachinko.dag import WORDS, Dag
 from topoi.models.pachinko.graph import path_bytes, slot_children
-from topoi.models.pachinko.nodes import passing, slot_sizes, telling_words
+from topoi.models.pachinko.nodes import telling_words
 from topoi.models.pachinko.posterior import PachinkoPosterior
 from topoi.models.topic_rows import rank_within, topic_tables, trend_rows
 from topoi.store.corpus_rows import cut_blobs
@@ -43,14 +43,13 @@ def pachinko_tables(corpus: Corpus, first: PachinkoPosterior) -> dict[str, Colum
 def graph_tables(corpus: Corpus, dag: Dag, first: PachinkoPosterior) -> dict[str, Columns]:
     """The tables of the graph: nodes, edges, the documents and years of inner nodes, and the paths of words."""
     paths = first.assignments
-    doc = np.repeat(np.arange(corpus.n_docs), corpus.doc_lengths)
-    by_document = passing(first.graph, doc, *paths)
+    by_document = first.passing(0, corpus.n_docs)
     edges = _edges(dag, first)
     width = path_bytes(first.graph)
     return {
         "dag_node": _nodes(corpus, dag, first, edges),
         "dag_edge": edges,
-        "document_node": _document_nodes(first, corpus.n_docs, *by_document),
+        "document_node": _document_nodes(first, corpus.n_docs, *listed(*by_document)),
         "node_trend": _trend(corpus, dag, *by_document),
         "document_path": {
             "document_id": range(corpus.n_docs),
@@ -70,15 +69,15 @@ def _edges(dag: Dag, first: PachinkoPosterior) -> Columns:
         "child": [number[child] for below in slots.values() for child in below],
         "alpha": first.edge_alpha,
         "share": first.edge_alpha / np.repeat(np.asarray(first.priors.alpha_sum), n_slots),
-        "n_tokens": slot_sizes(first.graph, *first.assignments),
+        "n_tokens": whole_tokens(first.slot_sizes),
     }
 
 
 def _nodes(corpus: Corpus, dag: Dag, first: PachinkoPosterior, edges: Columns) -> Columns:
     topic = {name: k for k, name in enumerate(dag.topics)}
-    through = np.bincount(edges["parent"], edges["n_tokens"], len(dag.nodes)).astype(np.int64)
+    through = np.bincount(edges["parent"], first.slot_sizes, len(dag.nodes)).tolist()
     sizes = first.counts.topic.tolist()
-    n_tokens = [int(through[v]) if dag.children(name) else int(sizes[topic[name]]) for v, name in enumerate(dag.nodes)]
+    n_tokens = [through[v] if dag.children(name) else sizes[topic[name]] for v, name in enumerate(dag.nodes)]
     best = telling_words(dag, first.edge_alpha, first.topic_word, first.counts.topic, N_WORDS)
     words: list[list[str]] = [[], *([str(word) for word in corpus.words[row]] for row in best)]
     return {
@@ -87,7 +86,7 @@ def _nodes(corpus: Corpus, dag: Dag, first: PachinkoPosterior, edges: Columns) -
         "level": [dag.level(name) for name in dag.nodes],
         "topic": [topic.get(name) for name in dag.nodes],
         "n_children": [len(dag.children(name)) for name in dag.nodes],
-        "n_tokens": n_tokens,
+        "n_tokens": whole_tokens(n_tokens),
         "share": [n / max(corpus.n_tokens, 1) for n in n_tokens],
         "alpha_sum": np.asarray(first.priors.alpha_sum, np.float64),
         "label": [" ".join(listed[:N_LABEL]) for listed in words],

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.loop import Chain
+from topoi.engine.samples import Sample, compact
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
+from topoi.models.averages import Averaged, mean_counts, mean_lists
 from topoi.models.limits import check_exact
 from topoi.models.pachinko import blocks, entering, four_level, general, plain, pruned, pruned_plain, row_blocks
 from topoi.models.pachinko.dag import Dag
@@ -87,9 +89,9 @@ class PachinkoSampler(SparseScheme):
         width = padded(self.n_topics)
         return Counts(
             np.zeros((self.n_words, width), np.float32),
-            np.zeros(self.n_topics, np.int64),
+            np.zeros(self.n_topics),
             np.zeros((1, width), np.float32),
-            np.zeros(1, np.int64),
+            np.zeros(1),
         )
 
     def _new_chain(self, index: int, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Chain:
@@ -114,13 +116,9 @@ class PachinkoSampler(SparseScheme):
     def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
         """The chain that ``to_arrays`` described; its counts are recounted from the paths."""
         topic, path, alpha, beta = (arrays[name] for name in ("topic", "path", "alpha", "beta"))
-        # The kernels check no bounds: what comes from a file is checked here.
         if topic.dtype != np.uint16 or path.dtype != np.uint32:
             raise ModelError("the saved paths are not what a sampler writes")
-        if topic.shape != (self.n_tokens,) or path.shape != topic.shape or (topic >= self.n_topics).any():
-            raise ModelError("the saved paths do not fit this corpus")
-        if (path >= self.graph.n_paths[self.graph.topic_node[topic]]).any():
-            raise ModelError("the saved paths are not in this graph")
+        self.check_sample({"topic": topic, "path": path})
         if not (fits_kernels(alpha, len(self._alpha)) and fits_kernels(beta, self.n_words)):
             raise ModelError("the saved priors do not fit this corpus and graph")
         chain = self._new_chain(index, alpha, beta)
@@ -134,6 +132,32 @@ class PachinkoSampler(SparseScheme):
         chain.trace = [(int(s), float(v)) for s, v in trace]
         return chain
 
+    sampled = ("topic", "path")
+
+    def snapshot(self, chain: Chain) -> Sample | None:
+        """Topics and paths, a byte each per token (two if there are more than 256 of them)."""
+        if chain.sparse is not None and not chain.sparse.whole:
+            return None
+        paths = self.whole(chain)
+        n_paths = int(self.graph.n_paths[self.graph.topic_node].max())
+        return {"topic": compact(paths.topic, self.n_topics), "path": compact(paths.path, n_paths)}
+
+    def check_sample(self, sample: Sample) -> None:
+        """Refuse paths that are not of this corpus and graph: the kernels check no bounds."""
+        topic, path = sample["topic"], sample["path"]
+        if topic.shape != (self.n_tokens,) or path.shape != topic.shape or (topic >= self.n_topics).any():
+            raise ModelError("the saved paths do not fit this corpus")
+        if (path >= self.graph.n_paths[self.graph.topic_node[topic]]).any():
+            raise ModelError("the saved paths are not in this graph")
+
+    def mean_counts(self, chain: Chain, averaged: Averaged) -> Counts | SparseCounts:
+        """Means of the counts of a chain's samples; the chain's own if there is but the last."""
+        if self.sparse:
+            return mean_lists(self.documents.tokens, averaged, self.n_words, self.n_topics)
+        if len(averaged) == 1:
+            return chain.counts  # type: ignore[no-any-return]
+        return mean_counts(self.documents.tokens, averaged, self.n_words, self.n_topics)
+
     def recount(self, chain: Chain) -> None:
         """Set the shared counts to what the paths say."""
         if not self.sparse:
@@ -141,7 +165,7 @@ class PachinkoSampler(SparseScheme):
             return
         parts = self._counted(chain)
         tokens = np.concatenate([documents.tokens for documents, _ in parts])
-        count_lists(tokens, np.concatenate([paths.topic for _, paths in parts]), chain.counts)
+        count_lists(tokens, np.concatenate([paths.topic for _, paths in parts])[None], chain.counts)
 
     def _counted(self, chain: Chain) -> list[tuple[Documents, Paths]]:
         """The documents that are in, with their paths, shard by shard."""

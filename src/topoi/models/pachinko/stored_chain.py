@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.engine.samples import Sample
 from topoi.errors import StoreError
 from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.lanes import padded
 from topoi.models.mixtures import blocks
 from topoi.models.pachinko.graph import Graph, four_level_widths, make_graph, path_bytes
-from topoi.models.pachinko.inference import document_shares, sample_document, start_document
+from topoi.models.pachinko.inference import document_topics, sample_document, start_document
 from topoi.models.pachinko.plain import Paths
 from topoi.models.pachinko.state import make_priors
 from topoi.models.pachinko.stored_graph import stored_dag
@@ -89,6 +90,14 @@ class StoredChain(SampledChain):
             raise StoreError(f"{self._store.path}: {_MISSING}")
         return Paths(document.assignments.topic, document.paths)
 
+    def _last_sample(self, document: StoredDocument) -> Sample:
+        return self._stored_assignments(document)._asdict()
+
+    def _check_sample(self, sample: Sample, n_slots: int) -> None:
+        graph = self._structure[0]
+        if (sample["path"] >= graph.n_paths[graph.topic_node[self._checked(sample["topic"])]]).any():
+            raise StoreError(f"{self._store.path}: a word came by a path that is not in the graph; it is damaged")
+
     def _private(self, authors: NDArray[np.int64]) -> bool:
         return True
 
@@ -108,15 +117,16 @@ class StoredChain(SampledChain):
     ) -> tuple[Documents, Counts, Priors]:
         nobody = np.zeros((1, padded(self.n_topics)), np.float32)
         slots, weight = np.zeros(1, np.int32), np.ones(1, np.float32)
-        small, counts, beta = self._local_rows(tokens, slots, weight, nobody)
+        small, counts, beta = self._local_rows(tokens, slots, weight, nobody, np.zeros(1))
         return small, counts, self._structure[2]._replace(beta=beta)
 
     # Mixtures: posterior means summed over paths.
 
     def document_shares(self, document: int) -> NDArray[np.float64]:
         """The topics' shares of one training document."""
-        paths = self._stored_assignments(self.document(document))
-        return self._shares(paths, np.array([0, len(paths.topic)]))[0]
+        stored = self.document(document)
+        first = int(self._doc_start[document]) if self.n_samples > 1 else 0
+        return self._shares(self._stored_assignments(stored), np.array([0, len(stored.tokens)]), first)[0]
 
     def topic_shares(self, topic: int) -> NDArray[np.float64]:
         """A topic's share of every training document: the paths of all words are read for it."""
@@ -137,15 +147,23 @@ class StoredChain(SampledChain):
             self._checked(topic_of)
             paths = Paths(topic_of, self._checked_paths(topic_of, [blob for _, blob in rows], n_tokens))
             start = np.concatenate(([0], np.cumsum(n_tokens)))
-            share[part] = self._shares(paths, start)[:, topic]
+            first = int(self._doc_start[part.start]) if self.n_samples > 1 else 0
+            share[part] = self._shares(paths, start, first)[:, topic]
         return share
 
-    def _shares(self, paths: Paths, start: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _shares(self, last: Paths, start: NDArray[np.int64], first: int) -> NDArray[np.float64]:
+        """Mean shares over the samples of some documents, whose last paths are given, from token ``first`` on."""
         n_docs, nothing = len(start) - 1, np.zeros(0, np.int32)
         documents = Documents(
             nothing, start, np.zeros(n_docs, np.int32), np.arange(n_docs + 1), np.ones(n_docs, np.float32)
         )
+        samples = [last._asdict()]
+        if self.n_samples > 1:
+            samples = self._samples_between(first, first + len(last.topic), samples[0], 1)
         graph, _, priors = self._structure
-        shares = np.zeros((n_docs, self.n_topics))
-        document_shares(documents, paths, priors, graph, 0, n_docs, shares)
-        return shares
+        total, shares = np.zeros((n_docs, self.n_topics)), np.zeros((n_docs, self.n_topics))
+        for sample in samples:
+            paths = Paths(sample["topic"].astype(np.uint16), sample["path"].astype(np.uint32))
+            document_topics(documents, paths, priors, graph, shares)
+            total += shares
+        return total / len(samples)

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError, StoreError
+from topoi.models.mixtures import whole_tokens
 from topoi.models.pachinko.dag import WORDS, Dag
 from topoi.models.pachinko.frames import GraphFrames, NodeDocuments
 from topoi.models.pachinko.graph import slot_children
 from topoi.models.pachinko.stored_graph import stored_dag
-from topoi.models.validation import choice, whole_number
+from topoi.models.ranking import largest
+from topoi.models.validation import whole_number
 from topoi.store.door import stored_json
 from topoi.store.entry import GRAPH_TABLES, N_RANKED, N_WORDS
 from topoi.store.store import Store
@@ -35,6 +37,10 @@ class StoredStructure(GraphFrames):
     model_id: int
     n_topics: int
     settings: dict[str, Any]
+
+    def _summed_by(self, query: str, by: str, columns: NDArray[np.int64]) -> Any:
+        """Words per year or decade, of all and of each topic or node."""
+        raise NotImplementedError  # abstract: the view's
 
     def rows(self, query: str, **parameters: Any) -> list[Any]:
         """The rows of a named query for this model."""
@@ -138,19 +144,17 @@ class StoredStructure(GraphFrames):
 
         alpha = self.edges()["alpha"].to_numpy()
         topic_word = self._first.topics.shares(np.arange(self.n_topics))
-        best = telling_words(self.dag_, alpha, topic_word, self._first.topic_sizes, n)
+        best = telling_words(self.dag_, alpha, topic_word, self._first.topic_totals, n)
         words = self.vocabulary_.words
         return {name: " ".join(words[row]) for name, row in zip(self.dag_.nodes[1:], best, strict=True)}
 
     def _top_words(self, n: int) -> list[str]:
         lists = []
         for topic in range(self.n_topics):
-            # Words of the topic in order, then those that it has no token of, by their prior.
             listed = [row[1] for row in self.rows("topic_words", topic=topic, n=n)]
             if len(listed) < n:
-                have = set(listed)
-                best = self.vocabulary_.words[np.argsort(-self._first.beta, kind="stable")]
-                listed += [word for word in best if word not in have][: n - len(listed)]
+                # Rows leave out words that the topic has less than half a token of.
+                listed = self.vocabulary_.words[largest(self._first.topics.shares([topic]), n)[0]].tolist()
             lists.append(" ".join(map(str, listed)))
         return lists
 
@@ -162,7 +166,8 @@ class StoredStructure(GraphFrames):
         elif n <= N_RANKED:
             found = [row[1:2] + row[5:] for row in self.rows("topic_documents", topic=known[3], n=n)]
         else:
-            number, share = self._first.documents.column(known[3]), self._first.topic_shares(known[3])
+            number = whole_tokens(self._first.documents.column(known[3]))
+            share = self._first.topic_shares(known[3])
             doc = np.flatnonzero(number)
             best = doc[np.argsort(-share[doc], kind="stable")[:n]]
             return NodeDocuments(best, number[best], share[best])
@@ -177,23 +182,9 @@ class StoredStructure(GraphFrames):
         order = np.argsort(node, kind="stable")
         return node[order], number[order], share[order]
 
-    def yearly_node_counts(self, by: str) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def yearly_node_counts(self, by: str) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
         """The years (or decades) that have words, how many, and how many of them go through each super-topic."""
-        inner, step = self.super_nodes, 10 if choice("by", by, ("year", "decade")) == "decade" else 1
-        through, everything = (
-            np.array([tuple(row) for row in self.rows(query)], np.int64).reshape(-1, 3)
-            for query in ("node_trends", "trend_by_year")
-        )
-        if not len(everything):
-            raise ModelError(f"no document with words has a value for {by!r}")
-        values, at = np.unique(everything[:, 0] // step * step, return_inverse=True)
-        total = np.bincount(at, everything[:, 2], len(values)).astype(np.int64)
-        year, node = through[:, 0] // step * step, through[:, 1]
-        if not (np.isin(node, inner).all() and np.isin(year, values).all()):
-            raise StoreError(f"{self.store.path}: a table names a node, or a year, that is not there")
-        counts = np.zeros((len(values), len(inner)), np.int64)
-        np.add.at(counts, (np.searchsorted(values, year), np.searchsorted(inner, node)), through[:, 2])
-        return values, total, counts
+        return self._summed_by("node_trends", by, self.super_nodes)
 
 
 def _columns(rows: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:

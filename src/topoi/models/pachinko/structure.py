@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError
-from topoi.models.mixtures import blocks
+from topoi.models.mixtures import blocks, listed, whole_tokens
 from topoi.models.pachinko.dag import WORDS
 from topoi.models.pachinko.frames import GraphFrames, NodeDocuments
 from topoi.models.pachinko.graph import slot_children
-from topoi.models.pachinko.nodes import passing, slot_sizes, telling_words
+from topoi.models.pachinko.nodes import telling_words
 from topoi.models.pachinko.posterior import PachinkoPosterior
 from topoi.models.ranking import largest
 from topoi.models.validation import whole_number
@@ -55,7 +55,7 @@ class Structure(GraphFrames):
                 "topic": pd.array(ids, dtype="Int64"),
                 "alpha": first.edge_alpha,
                 "share": first.edge_alpha / sums,
-                "n_words": slot_sizes(first.graph, *first.assignments),
+                "n_words": whole_tokens(first.slot_sizes),
             }
         )
 
@@ -87,28 +87,26 @@ class Structure(GraphFrames):
         best = largest(self._first.topic_word, n)
         return [" ".join(self.vocabulary_.words[row]) for row in best]
 
-    def node_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """How many words of each training document go through each super-topic: documents, nodes, numbers above zero.
+    def node_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """How many words of each training document go through each super-topic: documents, nodes, means above zero.
 
         Examples
         --------
         >>> import topoi
         >>> model = topoi.PachinkoAllocation(1, 2, n_iter=5, random_state=0).fit([[1, 2], [2, 3]])
         >>> [part.tolist() for part in model.node_counts()]
-        [[0, 1], [1, 1], [3, 5]]
+        [[0, 1], [1, 1], [3.0, 5.0]]
         """
-        first = self._first
-        doc = np.repeat(np.arange(self.corpus_.n_docs), self.corpus_.doc_lengths)
-        return passing(first.graph, doc, *first.assignments)
+        return self._first.passing(0, self.corpus_.n_docs)
 
     def leading_documents(self, node: int, n: int) -> NodeDocuments:
         """The documents with most of a node, of those with a word whose path leads there."""
         first, name = self._first, self.dag_.nodes[node]
         if self.dag_.children(name):
-            doc, through, number = self.node_counts()
+            doc, through, number = listed(*self.node_counts())
             doc, number = doc[through == node], number[through == node]
         else:
-            number = first.documents.column(self.dag_.topics.index(name))
+            number = whole_tokens(first.documents.column(self.dag_.topics.index(name)))
             doc = np.flatnonzero(number)
             number = number[doc]
         share = np.empty(len(doc))
@@ -120,10 +118,8 @@ class Structure(GraphFrames):
 
     def nodes_of_document(self, document: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """The super-topics of a training document, with words whose paths lead through them, and shares."""
-        first, start = self._first, self.corpus_.doc_start
-        tokens = slice(start[document], start[document + 1])
-        topic, path = first.assignments.topic[tokens], first.assignments.path[tokens]
-        _, node, number = passing(first.graph, np.zeros(len(topic), np.int64), topic, path)
+        first = self._first
+        _, node, number = listed(*first.passing(document, document + 1))
         return node, number, first.doc_node_range(document, document + 1)[0, node]
 
     @property

@@ -28,7 +28,7 @@ from topoi.models.regression.simulate import simulate_regression
 from topoi.models.regression.state import Plan, RegressionSampler, checked_variance, prior_mean
 from topoi.models.tables import Tables
 from topoi.models.texts import corpus_with
-from topoi.models.topic_rows import topic_tables
+from topoi.models.topic_rows import averaging_parameters, topic_tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
 Array = NDArray[np.float64]
@@ -70,7 +70,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
     learning : {"sample", "optimise"}
         Draw coefficients from their posterior, or, as the paper does, maximise it by L-BFGS: their errors, taken from
         the curvature given the topics, are too small where topics overlap.
-    n_chains, n_jobs, n_shards, random_state, evaluate_every, checkpoint, checkpoint_every, progress
+    n_chains, n_jobs, n_shards, random_state, evaluate_every, average, checkpoint, checkpoint_every, progress
         As in ``AuthorTopicModel``.
 
     Attributes
@@ -122,6 +122,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         n_shards: int | str = "auto",
         random_state: Any = None,
         evaluate_every: int = 10,
+        average: bool = True,
         checkpoint: str | Path | None = None,
         checkpoint_every: int | str = "1min",
         progress: bool | None = None,
@@ -142,6 +143,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         self.n_shards = n_shards
         self.random_state = random_state
         self.evaluate_every = evaluate_every
+        self.average = average
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.progress = progress
@@ -221,11 +223,8 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
 
     def _freeze(self) -> None:
         self.design_, self._known_spread = self._sampler.terms, None
-        self.chains_ = []
-        for chain in self._chains:
-            _, assignments = self._sampler.whole(chain)
-            settled = replace(chain, priors=self._sampler.summary(chain))
-            self.chains_.append(RegressionPosterior(settled, assignments, self.corpus_.doc_start))
+        spoken = [replace(chain, priors=self._sampler.summary(chain)) for chain in self._chains]
+        self.chains_ = [RegressionPosterior(chain, self._sampler, self.corpus_.doc_start) for chain in spoken]
         self.authors_ = np.zeros(0, object)
         first = self._chains[0].priors
         self.fit_info_ |= {
@@ -238,7 +237,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
 
     @property
     def topic_word_(self) -> Array:  # type: ignore[override]
-        """P(word | topic), topics × words, from the last sample of the first chain."""
+        """P(word | topic), topics × words: the mean of the best chain's samples."""
         return self._first.topic_word
 
     @property
@@ -323,4 +322,4 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
             "alpha_sum": first.alpha_sum,
             "beta_sum": float(first.priors.beta_sum),
             "beta": float(beta[0]) if len(beta) == 1 else None,
-        }
+        } | averaging_parameters(first)

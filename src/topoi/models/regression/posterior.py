@@ -1,4 +1,4 @@
-"""One chain's last sample as a frozen result. Documents carry their rows of the design where others have authors."""
+"""One chain's samples as a frozen result. Documents carry their rows of the design where others have authors."""
 
 from __future__ import annotations
 
@@ -35,10 +35,8 @@ class RegressionPosterior(Posterior):
     @cached_property
     def doc_topic(self) -> NDArray[np.float64]:
         """Shares of topics in each document's words, smoothed by its own alpha: documents × topics."""
-        lengths = np.diff(self._doc_start)
-        doc = np.repeat(np.arange(len(lengths)), lengths)
-        cells = np.bincount(doc * self.n_topics + self.assignments.topic, minlength=len(lengths) * self.n_topics)
-        counts = cells.reshape(len(lengths), self.n_topics) + self.priors.rows[:, : self.n_topics].astype(np.float64)
+        counts = self.documents.counts(np.arange(len(self._doc_start) - 1))
+        counts += self.priors.rows[:, : self.n_topics].astype(np.float64)
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
     def alphas(self, documents: Documents) -> NDArray[np.float64]:

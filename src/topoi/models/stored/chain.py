@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.checked_json import read_json
+from topoi.engine.samples import MOST_SAMPLES
 from topoi.errors import NotFoundError, StoreError
 from topoi.kernels.counts import Assignments
-from topoi.models.mixtures import DocumentMixtures, Mixtures
+from topoi.models.mixtures import DocumentMixtures, Mixtures, whole_tokens
 from topoi.store.arrays import get_array, unpacked
-from topoi.store.door import model_parameters
+from topoi.store.door import model_parameters, stored_json
 from topoi.store.store import Store
 
 _LARGEST_BETA = 1e30
@@ -23,7 +24,7 @@ _LARGEST_BETA = 1e30
 class StoredDocument(NamedTuple):
     """A training document: its tokens, where they stand in its text, and their assignments in the stored sample.
 
-    ``paths`` are there if the model's topics hang on a graph.
+    ``paths`` are there if the model's topics hang on a graph; ``number`` is the document's.
     """
 
     tokens: NDArray[np.int32]
@@ -32,6 +33,17 @@ class StoredDocument(NamedTuple):
     assignments: Assignments
     authors: NDArray[np.int64]
     paths: NDArray[np.uint32] | None = None
+    number: int = 0
+
+
+class Averaging(NamedTuple):
+    """Which chain the rows are of, and which samples they are means of; see ``topic_rows.averaging_parameters``."""
+
+    chain: int = 0
+    n_samples: int = 1
+    n_kept: int = 0
+    topic_sums: NDArray[np.int64] | None = None
+    changed: tuple[list[int], ...] = ()
 
 
 class StoredChain(DocumentMixtures):
@@ -49,7 +61,6 @@ class StoredChain(DocumentMixtures):
         The model's settings.
     """
 
-    index = 0
     can_sample = False
     # Whether a topic's words are in the order of their tokens, so that the first rows are its leading words.
     words_by_tokens = True
@@ -76,6 +87,39 @@ class StoredChain(DocumentMixtures):
             raise StoreError(f"{self._store.path} is damaged: alpha is not positive")
         return np.array([row[1] for row in rows], np.int64), alpha
 
+    @cached_property
+    def _averaging(self) -> Averaging:
+        text = self._query("SELECT parameters FROM model WHERE model_id = :model")[0][0]
+        given = stored_json(text, "the model's parameters", {})
+        if "n_samples" not in given:
+            return Averaging()
+        try:
+            sums = np.array(given["topic_sums"], np.int64)
+            changed = tuple([int(k) for k in topics] for topics in given["changed"])
+            chain, n, kept = (int(given[name]) for name in ("chain", "n_samples", "n_kept"))
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise StoreError(f"{self._store.path}: the model's parameters are damaged ({error})") from error
+        whole = sums.shape == (self.n_topics,) and (sums >= 0).all() and 0 <= chain
+        if not whole or not 1 <= n <= MOST_SAMPLES or len(changed) != n - 1 or not n - 1 <= kept <= n:
+            raise StoreError(f"{self._store.path}: the model's parameters do not fit together")
+        return Averaging(chain, n, kept, sums, changed)
+
+    @property
+    def index(self) -> int:
+        """The chain's number."""
+        return self._averaging.chain
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples the counts are means of."""
+        return self._averaging.n_samples
+
+    @property
+    def topic_totals(self) -> NDArray[np.float64]:
+        """Tokens per topic: means over the samples."""
+        sums = self._averaging.topic_sums
+        return (self.topic_sizes if sums is None else sums) / self.n_samples
+
     @property
     def n_topics(self) -> int:
         """The number of topics."""
@@ -83,7 +127,7 @@ class StoredChain(DocumentMixtures):
 
     @property
     def topic_sizes(self) -> NDArray[np.int64]:
-        """Tokens per topic."""
+        """Tokens per topic, rounded."""
         return self._topic_rows[0]
 
     @property
@@ -101,7 +145,8 @@ class StoredChain(DocumentMixtures):
         """The Dirichlet parameter of each word."""
         n_words = self._store.sizes.n_words
         with self._store.connection() as connection:
-            beta = np.asarray(get_array(connection, self._model_id, "chain0_beta", (n_words,)), np.float64)
+            beta = get_array(connection, self._model_id, f"chain{self.index}_beta", (n_words,))
+        beta = np.asarray(beta, np.float64)
         if not ((beta > 0) & (beta < _LARGEST_BETA)).all():
             raise StoreError(f"{self._store.path} is damaged: beta is not always above zero and finite")
         return beta
@@ -133,11 +178,17 @@ class StoredChain(DocumentMixtures):
         number = _numbers(numbers, "<u4", n_cells if whole else 0)
         if not whole or topic.max(initial=0) >= self.n_topics:
             raise StoreError(f"{self._store.path}: the mixtures of each {kind} do not fit together")
-        return Mixtures(start, topic, number, self.alpha)
+        return Mixtures(start, topic, number, self.alpha, self.n_samples)
 
     @cached_property
     def topics(self) -> Mixtures:
         """The topics' counts of words, sparse: a million rows or more are read for it."""
+        if self.n_samples > 1:
+            start, topic, sums = self._words.sums
+            order = np.argsort(topic, kind="stable")
+            word = np.repeat(np.arange(len(start) - 1), np.diff(start))[order]
+            edges = np.searchsorted(topic[order], np.arange(self.n_topics + 1))
+            return Mixtures(edges, word, sums[order], self.beta, self.n_samples)
         query = "SELECT topic, word_id, n_tokens FROM topic_word WHERE model_id = :model"
         blocks = self._store.blocks(query, {"model": self._model_id}, self._limits)
         parts = [np.array(rows, np.int64) for rows in blocks]
@@ -146,18 +197,26 @@ class StoredChain(DocumentMixtures):
         start = np.searchsorted(table[:, 0], np.arange(self.n_topics + 1))
         return Mixtures(start, table[:, 1], table[:, 2], self.beta)
 
+    @cached_property
+    def _words(self) -> Mixtures:
+        """The words' counts of topics, sparse; the table ``topic_word`` has them rounded."""
+        return self._mixtures("word", len(self.beta))
+
     def word_columns(self, words: Any) -> NDArray[np.float64]:
         """P(word | topic) of some words, topics × words."""
         wanted = np.asarray(words, np.int64)
-        counts = self._word_rows(wanted).astype(np.float64) + self.beta[wanted, None]
-        return np.asarray((counts / (self.topic_sizes + self._parameters["beta_sum"])).T)
+        rows = self._words.counts(wanted) if self.n_samples > 1 else self._word_rows(wanted).astype(np.float64)
+        counts = rows + self.beta[wanted, None]
+        return np.asarray((counts / (self.topic_totals + self._parameters["beta_sum"])).T)
 
     def word_counts(self, word: int) -> NDArray[np.int64]:
         """Tokens of one word per topic."""
-        return self._word_rows(np.array([word]))[0]
+        return whole_tokens(self._word_rows(np.array([word]))[0])
 
-    def _word_rows(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _word_rows(self, words: NDArray[np.int64]) -> NDArray[Any]:
         """Tokens per word and topic; the words are all different."""
+        if self.n_samples > 1:
+            return self._words.counts(words).astype(np.float32)
         query = """
             SELECT word_id, topic, n_tokens FROM topic_word
             WHERE model_id = :model AND word_id IN (SELECT value FROM json_each(:words))"""
@@ -173,14 +232,15 @@ class StoredChain(DocumentMixtures):
         return topics
 
     def words_before(self, word: int) -> NDArray[np.int64]:
-        """For each topic how many words rank before one, by number of tokens, ties by the word's number."""
+        """For each topic how many words rank before one, by probability, ties by the word's number."""
         query = """
             SELECT t.topic,
                 (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
-                 WHERE o.model_id = :model AND o.topic = t.topic AND o.n_tokens > coalesce(w.n_tokens, 0)) AS n_before,
+                 WHERE o.model_id = :model AND o.topic = t.topic AND o.n_tokens >= coalesce(w.n_tokens, 0)
+                    AND (o.n_tokens > coalesce(w.n_tokens, 0) OR o.probability > w.probability)) AS n_before,
                 (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
-                 WHERE o.model_id = :model AND o.topic = t.topic AND o.n_tokens = w.n_tokens AND o.word_id < :word)
-                    AS n_same,
+                 WHERE o.model_id = :model AND o.topic = t.topic AND o.n_tokens = w.n_tokens
+                    AND o.probability = w.probability AND o.word_id < :word) AS n_same,
                 w.n_tokens IS NULL AS absent,
                 (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
                  WHERE w.n_tokens IS NULL AND o.model_id = :model AND o.topic = t.topic AND o.word_id < :word)
@@ -215,7 +275,7 @@ class StoredChain(DocumentMixtures):
         if not rows:
             raise NotFoundError(f"there is no document {number}")
         try:
-            return self._document(*rows[0])
+            return self._document(*rows[0])._replace(number=int(number))
         except (TypeError, ValueError, IndexError) as error:
             raise StoreError(f"{self._store.path}: document {number} is damaged ({error})") from error
 

@@ -7,18 +7,22 @@ run on them.
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.engine.samples import Sample
 from topoi.errors import StoreError
 from topoi.kernels.counts import Counts, Documents
 from topoi.kernels.folding import Labels, SamplingPlan, content_key
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import seed_stream
+from topoi.models.averages import settled
 from topoi.models.stored import chain
 from topoi.models.stored.chain import StoredDocument
+from topoi.store.arrays import get_rows
 
 _NOBODY = np.zeros(0, np.int64)
 _ROUNDING = 1e-3
@@ -73,13 +77,66 @@ class SampledChain(chain.StoredChain):
     def label_document(self, document: StoredDocument, plan: SamplingPlan) -> Labels:
         """Probabilities of topics and authors (positions, a private one last) for a training document's tokens.
 
-        Sampling starts from the stored sample, in whose counts the document is. Without burn-in and with one sample,
-        the probabilities are those of the stored sample itself.
+        Sampling starts from the stored sample, in whose counts the document is; other documents have their mean counts.
+        Without burn-in and with one sample, the probabilities are those of the stored sample itself.
         """
         authors = document.authors
         small, rows, priors = self._local_problem(document.tokens, authors, self._private(authors), weighted=True)
+        if self.n_samples > 1:
+            rows = self._as_in_last(document, small, rows)
         stream = self._stream(document.tokens, authors, plan, 2)
         return self._sampled(small, self._stored_assignments(document), rows, priors, plan, stream, True)[1]
+
+    def _as_in_last(self, document: StoredDocument, small: Documents, rows: Counts) -> Counts:
+        """Mean counts, in which the document's own tokens count as in its last sample."""
+        n = self.n_samples
+        sums = [np.rint(np.asarray(each, np.float64) * n) for each in rows]
+        samples = self.document_samples(document)
+        for sample, weight in [*((sample, -1.0) for sample in samples), (samples[-1], float(n))]:
+            topic, author = sample["topic"], small.author[sample["slot"]] if "slot" in sample else None
+            np.add.at(sums[0], (small.tokens, topic), weight)
+            np.add.at(sums[1], topic, weight)
+            if author is not None:
+                np.add.at(sums[2], (author, topic), weight)
+                np.add.at(sums[3], author, weight)
+        # The private author's row is counted anew whenever the document is sampled.
+        sums[2][-1] = sums[3][-1] = 0.0
+        if any(each.min(initial=0.0) < 0 for each in sums):
+            raise StoreError(f"{self._store.path}: document {document.number} is not in the counts; they are damaged")
+        kinds = (np.float32, np.float64, np.float32, np.float64)
+        return Counts(*((each / n).astype(kind) for each, kind in zip(sums, kinds, strict=True)))
+
+    def document_samples(self, document: StoredDocument) -> list[Sample]:
+        """A training document's assignments in all samples that counts are means of, the last at the end."""
+        first, end = (int(each) for each in self._doc_start[document.number : document.number + 2])
+        return self._samples_between(first, end, self._last_sample(document), self._n_slots(len(document.authors)))
+
+    def _samples_between(self, first: int, end: int, last: Sample, n_slots: int) -> list[Sample]:
+        """All samples of tokens ``first`` to ``end`` of the corpus, whose last sample is given."""
+        shape = int(self._doc_start[-1]), self._averaging.n_kept
+        if end - first != len(last["topic"]):
+            raise StoreError(f"{self._store.path}: the topics of words are damaged")
+        with self._store.connection() as connection:
+            names = {name: f"chain{self.index}_samples_{name}" for name in last}
+            tables = {n: get_rows(connection, self._model_id, names[n], shape, first, end) for n in last}
+        samples = []
+        for i, topics in enumerate(self._averaging.changed):
+            sample = {name: table[:, i] for name, table in tables.items()}
+            self._check_sample(sample, max(n_slots, 1))
+            samples.append(settled(sample, last, topics))
+        return [*samples, last]
+
+    @cached_property
+    def _doc_start(self) -> NDArray[np.int64]:
+        return np.concatenate(([0], np.cumsum(np.rint(self.documents.totals)))).astype(np.int64)
+
+    @abstractmethod
+    def _last_sample(self, document: StoredDocument) -> Sample:
+        """The stored sample of a document, by the names that its arrays have."""
+
+    @abstractmethod
+    def _check_sample(self, sample: Sample, n_slots: int) -> None:
+        """Refuse topics, authors or paths that are not there, of documents with so many authors."""
 
     def _sampled(
         self,
@@ -112,7 +169,12 @@ class SampledChain(chain.StoredChain):
         return stream
 
     def _local_rows(
-        self, tokens: NDArray[Any], slots: NDArray[np.int32], weight: NDArray[np.float32], authors: NDArray[np.float32]
+        self,
+        tokens: NDArray[Any],
+        slots: NDArray[np.int32],
+        weight: NDArray[np.float32],
+        authors: NDArray[np.float32],
+        totals: NDArray[np.float64],
     ) -> tuple[Documents, Counts, NDArray[np.float32]]:
         """The document with the rows of its words, given those of its authors; and its words' beta."""
         words, place = np.unique(tokens, return_inverse=True)
@@ -125,5 +187,5 @@ class SampledChain(chain.StoredChain):
             np.array([0, len(slots)]),
             weight,
         )
-        counts = Counts(word_topic, self.topic_sizes.copy(), authors, authors.astype(np.int64).sum(axis=1))
+        counts = Counts(word_topic, self.topic_totals.copy(), authors, totals)
         return small, counts, self.beta[words].astype(np.float32)

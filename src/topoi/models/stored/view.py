@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from topoi.corpus.tokenize import Analyzer
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import CorpusError, ModelError, NotFoundError, StoreError
+from topoi.models.mixtures import whole_tokens
 from topoi.models.pachinko.stored_structure import StoredStructure
 from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.sampling import checked_plan
@@ -44,7 +45,7 @@ class ModelView(TopicLists, StoredStructure):
     """A fitted model as it stands in a store; made by ``topoi.view``.
 
     It has the frames of a fitted model and answers the same questions (``topoi.similar_authors``,
-    ``topoi.label_words``, …) with the same numbers, from the first chain. It reads by SQL what an answer needs,
+    ``topoi.label_words``, …) with the same numbers, from the first, best chain. It reads by SQL what an answer needs,
     so that opening it takes no time and little memory. May be used from several threads.
 
     Attributes
@@ -154,9 +155,9 @@ class ModelView(TopicLists, StoredStructure):
 
     def topic_sizes(self) -> pd.DataFrame:
         """How many words of the corpus each topic has: topic, n_words, share."""
-        number = self._first.topic_sizes
-        share = number / max(int(number.sum()), 1)
-        return pd.DataFrame({"topic": np.arange(len(number)), "n_words": number.copy(), "share": share})
+        total = self._first.topic_totals
+        share = total / max(float(total.sum()), 1.0)
+        return pd.DataFrame({"topic": np.arange(len(total)), "n_words": self._first.topic_sizes, "share": share})
 
     def top_words(self, n: int = 10, topic: int | None = None, relevance: float = 1.0) -> pd.DataFrame:
         """The most probable, or most telling, words of each topic, as a fitted model's ``top_words``.
@@ -199,7 +200,7 @@ class ModelView(TopicLists, StoredStructure):
             weight = count + alpha[k] if by == "words" else (count + alpha[k]) / room
             share = weight / weight.sum()
             best = eligible[largest(share[None, eligible], whole_number("n", n))[0]]
-            columns = {"topic": k, "author_id": best, "probability": share[best], "n_words": count[best]}
+            columns = {"topic": k, "author_id": best, "probability": share[best], "n_words": whole_tokens(count[best])}
             parts.append(pd.DataFrame(columns))
         frame = pd.concat(parts, ignore_index=True)
         numbers = frame.pop("author_id").tolist()
@@ -212,7 +213,7 @@ class ModelView(TopicLists, StoredStructure):
         self._need_authors()
         mixtures = self._first.authors
         rows = np.arange(self.n_authors) if author is None else np.array([self.author_id(author)])
-        share, count = mixtures.shares(rows), mixtures.counts(rows)
+        share, count = mixtures.shares(rows), whole_tokens(mixtures.counts(rows))
         best = largest(share, self.n_topics if n is None else whole_number("n", n))
         frame = pd.DataFrame(
             {
@@ -226,7 +227,7 @@ class ModelView(TopicLists, StoredStructure):
 
     # New texts.
 
-    def transform(self, texts: Sequence[str], burn_in: int = 20, n_samples: int = 10, lag: int = 2) -> NDArray[Any]:
+    def transform(self, texts: Sequence[str], burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[Any]:
         """Topic shares of new texts, as a fitted model's ``transform``."""
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise ModelError("pass a list of texts")
@@ -278,16 +279,35 @@ class ModelView(TopicLists, StoredStructure):
 
     def yearly_counts(self, by: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The years (or decades) that have words, and how many of each topic."""
-        if choice("by", by, ("year", "decade")) == "decade":
-            rows = self.rows("trend_by_decade")
-        else:
-            rows = self.rows("trend_by_year")
-        if not rows:
+        return self._summed_by("trend_by_year", by, np.arange(self.n_topics))[::2]
+
+    def _summed_by(
+        self, query: str, by: str, columns: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+        """The years (or decades) that have words, how many, and how many of each topic (or node)."""
+        step = 10 if choice("by", by, ("year", "decade")) == "decade" else 1
+        rows = np.array([tuple(row) for row in self.rows(query)], np.float64).reshape(-1, 3)
+        years, tokens = self._year_tokens
+        year, column = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
+        if not len(years):
             raise ModelError(f"no document with words has a value for {by!r}")
-        values, at = np.unique(np.array([row[0] for row in rows], np.int64), return_inverse=True)
-        counts = np.zeros((len(values), self.n_topics))
-        counts[at, np.array([row[1] for row in rows], np.int64)] = [row[2] for row in rows]
-        return values, counts
+        if not (np.isin(year, years).all() and np.isin(column, columns).all()):
+            raise StoreError(f"{self.store.path}: a table names a topic, a node or a year that is not there")
+        values, at = np.unique(years // step * step, return_inverse=True)
+        place = np.searchsorted(years, year)
+        counts = np.zeros((len(values), len(columns)))
+        np.add.at(counts, (at[place], np.searchsorted(columns, column)), rows[:, 2] * tokens[place])
+        return values, np.bincount(at, tokens, len(values)).astype(np.float64), counts
+
+    @cached_property
+    def _year_tokens(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The years that documents with words have, and how many words."""
+        query = "SELECT document_id, year FROM document WHERE year IS NOT NULL"
+        rows = self.store.rows(query, limits=self.store.sizes.limits)
+        table = np.array(rows, np.int64).reshape(-1, 2)
+        tokens = self._first.documents.totals[table[:, 0]]
+        years, at = np.unique(table[tokens > 0, 1], return_inverse=True)
+        return years, np.bincount(at, tokens[tokens > 0], len(years)).astype(np.float64)
 
     @property
     def _first(self) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from topoi.analysis.authors import enough_words
 from topoi.errors import NotFoundError, StoreError
+from topoi.models.mixtures import whole_tokens
 from topoi.web.pages import parameters
 from topoi.web.pages.parts import documents_by_id, listed_rows, name_of_author, nearest
 from topoi.web.pages.room import Room
@@ -96,14 +97,14 @@ def _topics(room: Room, author: int, works: list[Work]) -> tuple[list[TopicShare
     else:
         documents = np.array([work.document_id for work in works], np.int64)
         counts = _tokens_by_year(room, documents, np.zeros(len(works), np.int64), 1)[0]
-    total = int(counts.sum())
+    total, whole = float(counts.sum()), whole_tokens(counts)
     order = np.argsort(-counts, kind="stable")
     found = [
-        TopicShare(topic=room.face(int(k)), share=int(counts[k]) / total, n_tokens=int(counts[k]))
+        TopicShare(topic=room.face(int(k)), share=float(counts[k]) / total, n_tokens=int(whole[k]))
         for k in order
-        if counts[k]
+        if whole[k]
     ]
-    return found, total
+    return found, int(whole_tokens(total))
 
 
 def _words(room: Room, author: int) -> list[AuthorWord]:
@@ -158,7 +159,7 @@ def _tokens_by_year(room: Room, documents: Any, at: Any, n_years: int) -> Any:
     mixtures = room.view.chains_[0].documents
     if documents.max(initial=0) >= len(mixtures):
         raise StoreError(f"{room.view.store.path}: an author has a document that is not there")
-    table = np.zeros((n_years, room.view.n_topics), np.int64)
+    table = np.zeros((n_years, room.view.n_topics))
     for first in range(0, len(documents), _ROWS_AT_ONCE):
         part = slice(first, first + _ROWS_AT_ONCE)
         np.add.at(table, at[part], mixtures.counts(documents[part]))
