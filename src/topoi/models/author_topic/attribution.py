@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import minimize_scalar
+from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
 from topoi.kernels.random import new_stream
@@ -190,6 +191,7 @@ class CalibratedAuthors:
     @property
     def author_calibration_(self) -> Calibration:
         """How much a text's words prove about its author; see ``topoi.models.calibration``."""
+        check_is_fitted(self, "n_iter_")
         if self._calibrated is None or self._calibrated[0] is not self.chains_:
             documents = documents_to_set_aside(self.corpus_) if len(self.authors_) else np.zeros(0, np.int64)
             n_folds = math.ceil(len(documents) / max(1, int(_FOLD * self.corpus_.n_docs)))
