@@ -5,7 +5,7 @@ import pytest
 
 import topoi
 from topoi.errors import ModelError, NotFoundError
-from topoi.models import mixtures
+from topoi.models.mixtures import whole_tokens
 
 
 def word_probability(model, chain, author, word):
@@ -14,7 +14,7 @@ def word_probability(model, chain, author, word):
         sampler, counts = model._sampler, model.chains_[chain]
         at = np.flatnonzero(sampler.keys == author * sampler.n_words + word)
         n = counts.pair[at[0]] if len(at) else 0
-        return (n + 0.01) / (counts.author[author] + 0.01 * sampler.n_words)
+        return (n + model.beta_[word]) / (counts.author[author] + model.beta_.sum())
     posterior = model.chains_[chain]
     return sum(posterior.author_topic[author, k] * posterior.topic_word[k, word] for k in range(posterior.n_topics))
 
@@ -111,7 +111,7 @@ def test_namesakes_minor_work_is_the_most_surprising():
     assert frame["perplexity"][3] > 1.2 * frame["perplexity"][4]
 
 
-def test_likely_authors_follow_the_definition(any_model, corpus, monkeypatch):
+def test_likely_authors_follow_the_definition(any_model, corpus):
     text = "sun gene gene tide quux"
     tokens = corpus.vocabulary.encode([text]).tokens
     each = np.array([probability(any_model, a, tokens) for a in range(corpus.n_authors)])
@@ -120,13 +120,15 @@ def test_likely_authors_follow_the_definition(any_model, corpus, monkeypatch):
     order = np.argsort(-each, kind="stable")
     assert frame["author"].tolist() == corpus.authors[order].tolist()
     np.testing.assert_allclose(frame["log_likelihood"], np.log(each[order]), rtol=1e-5)
-    np.testing.assert_allclose(frame["probability"], each[order] / each.sum(), rtol=1e-4)
+    calibration = any_model.author_calibration_
+    weight = each[order] ** (1 / (calibration.base + calibration.per_word * 4))
+    expected = (1 - calibration.noise) * weight / weight.sum() + calibration.noise / 7
+    np.testing.assert_allclose(frame["probability"], expected, rtol=1e-4)
     assert frame["rank"].tolist() == list(range(1, 8))
-    assert frame.attrs == {"n_known": 4, "n_unknown": 1, "rows": order.tolist()}
+    assert frame.attrs == {"n_known": 4, "n_unknown": 1, "n_calibration": 40, "rows": order.tolist()}
     chain = any_model.chains_[0]
     sizes = getattr(chain, "counts", chain).author
-    assert frame["n_words"].tolist() == mixtures.whole_tokens(sizes[order]).tolist()
-    monkeypatch.setattr(mixtures, "_ROWS_AT_ONCE", 2)
+    assert frame["n_words"].tolist() == whole_tokens(sizes[order]).tolist()
     assert topoi.likely_authors(any_model, text, n=2)["author"].tolist() == frame["author"].tolist()[:2]
 
 

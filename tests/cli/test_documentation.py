@@ -25,7 +25,8 @@ def section(verb: str) -> str:
 @pytest.mark.parametrize("verb", COMMANDS)
 def test_verb_is_documented(verb: str) -> None:
     documented = set(re.findall(r"`(-{1,2}[a-z][a-z-]*)`", section(verb)))
-    options = {name for parameter in COMMANDS[verb].params for name in parameter.opts if name.startswith("-")}
+    every = [name for parameter in COMMANDS[verb].params for name in (*parameter.opts, *parameter.secondary_opts)]
+    options = {name for name in every if name.startswith("-")}
     assert options - EVERYWHERE <= documented
     assert documented <= options | EVERYWHERE, "documented, but not there"
 

@@ -297,3 +297,23 @@ def test_numbers_on_the_command_line() -> None:
 def test_default_output_is_here() -> None:
     assert default_output(Path("/data/papers.jsonl.gz")) == Path("papers.topoi")
     assert default_output(Path("/data/letters/")) == Path("letters.topoi")
+
+
+def test_function_words_are_kept_for_authors_unless_there_is_a_stop_list(topoi, tmp_path: Path) -> None:
+    lines = [
+        {"text": f"The {noun} and the sea, upon a ship", "authors": ["Ann"]} for noun in ("whale", "whale", "gull")
+    ]
+    source = tmp_path / "few.jsonl"
+    source.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+
+    def words(*options: str) -> set[str]:
+        run = topoi("fit", source, "-o", tmp_path / "few.topoi", "--force", "-i", 2, "-q", *options)
+        assert run.code == 0, run.err
+        return set(library.load(tmp_path / "few.topoi").vocabulary_.words)
+
+    assert {"the", "a", "upon"} <= words("--model", "author")
+    assert "the" not in words("--model", "author", "--stop-words", "english", "--max-df", "1.0")
+    assert "the" not in words("--model", "author", "--no-function-words", "--max-df", "1.0")
+    assert {"the", "a"} <= words("--model", "lda", "-k", "2", "--function-words")
+    run = topoi("fit", source, "--function-words", "--stop-words", "english", "-o", tmp_path / "no.topoi")
+    assert run.code == 2 and "--function-words" in run.err

@@ -91,7 +91,7 @@ def test_fitted_models_simulate_from_what_they_learned():
     corpus = model.simulate(50, 40, authors=[["Bob"]] * 50, random_state=0)
     assert corpus.words.tolist() == list("abcd") and np.isin(corpus.tokens, [2, 3]).mean() > 0.95
     assert np.array_equal(corpus.truth.topic_word, model.topic_word_)
-    words = fitted(topoi.AuthorModel).simulate(50, 40, authors=[["Ann"]] * 50, random_state=0)
+    words = fitted(topoi.AuthorModel, beta=0.01).simulate(50, 40, authors=[["Ann"]] * 50, random_state=0)
     assert np.isin(words.tokens, [0, 1]).mean() > 0.95
     lda = fitted(topoi.LDA, n_topics=2, alpha=0.1)
     assert np.array_equal(lda.simulate(3, 5, random_state=0).truth.topic_word, lda.topic_word_)

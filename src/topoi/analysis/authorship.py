@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from topoi.analysis.given import class_name, has_topics, need_authors, with_rank, words_of
+from topoi.analysis.given import class_name, find_author, has_topics, need_authors, with_rank, words_of
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
-from topoi.models.mixtures import blocks, whole_tokens
+from topoi.models.mixtures import whole_tokens
 from topoi.models.scores import log_mean_exp
 from topoi.models.validation import whole_number
 
 
-def likely_authors(model: Any, text: str, n: int = 10) -> pd.DataFrame:
+def likely_authors(model: Any, text: str, n: int = 10, candidates: Sequence[str] | str | None = None) -> pd.DataFrame:
     """The authors most likely to have written a text alone, among those the model knows.
 
-    Each author's words are taken to be drawn independently from the author's own distribution, and all authors to be
-    equally likely beforehand. Real words come in bursts, so the probabilities of long texts are far too sure of
-    themselves: read them as an order, and ``log_likelihood`` as the evidence.
+    All are equally likely beforehand. A stated probability is calibrated: training documents, each as if it had been
+    left out, are given to the right author as often as stated (see ``docs/authorship.md``). It is a probability *among
+    the authors of the model* (or the candidates): that somebody else wrote the text is not considered. The first
+    question to a fitted model takes a few seconds for that; saved models have it ready.
 
     Parameters
     ----------
-    model : AuthorTopicModel or AuthorModel
+    model : AuthorModel, AuthorTopicModel or ModelView
         A fitted model; chains are averaged.
     text : str
         The text; words the model does not know are left out.
     n : int
         How many authors.
+    candidates : list of str, optional
+        Only these authors come into question.
 
     Returns
     -------
     DataFrame
-        author, rank, log_likelihood (natural, of the whole text), probability (over all authors of the model), n_words
-        (how many of the author's own words that rests on). ``frame.attrs`` has ``n_known`` and ``n_unknown``: the
-        text's words that the model knows, and does not know.
+        author, rank, log_likelihood (natural, of the whole text, words taken to be independent), probability
+        (calibrated; over all authors of the model, or the candidates), n_words (how many of the author's own words that
+        rests on). ``frame.attrs`` has ``n_known`` and ``n_unknown``, the text's words that the model knows and does not
+        know, and ``n_calibration``: how many documents the calibration rests on. If that is 0, no author has two
+        documents, and the probabilities take words to be independent: they are far too sure of themselves.
 
     Examples
     --------
@@ -48,19 +54,32 @@ def likely_authors(model: Any, text: str, n: int = 10) -> pd.DataFrame:
     ['Bob']
     """
     need_authors(model)
+    wanted = whole_number("n", n)
     words = words_of(model, text)
-    score = author_log_likelihoods(model, words.word, words.times)
-    best = np.argsort(-score, kind="stable")[: whole_number("n", n)]
-    relative = np.exp(score - score.max())
+    rows = _candidate_rows(model, candidates)
+    score = author_log_likelihoods(model, words.word, words.times)[rows]
+    calibration = model.author_calibration_
+    probability = np.exp(calibration.log_probabilities(score, words.n_known))
+    best = np.argsort(-score, kind="stable")[:wanted]
     columns = {
-        "author": model.authors_[best],
+        "author": model.authors_[rows[best]],
         "log_likelihood": score[best],
-        "probability": relative[best] / relative.sum(),
-        "n_words": author_sizes(model)[best],
+        "probability": probability[best],
+        "n_words": author_sizes(model)[rows[best]],
     }
-    frame = with_rank(pd.DataFrame(columns), 1, best)
-    frame.attrs.update(n_known=words.n_known, n_unknown=words.n_unknown)
+    frame = with_rank(pd.DataFrame(columns), 1, rows[best])
+    frame.attrs.update(n_known=words.n_known, n_unknown=words.n_unknown, n_calibration=calibration.n_documents)
     return frame
+
+
+def _candidate_rows(model: Any, candidates: Sequence[str] | str | None) -> NDArray[np.int64]:
+    """The numbers of the authors in question."""
+    if candidates is None:
+        return np.arange(len(model.authors_))
+    given = [candidates] if isinstance(candidates, str) else list(candidates)
+    if not given:
+        raise ModelError("candidates is empty; name at least one author, or leave it out")
+    return np.unique([find_author(model, name) for name in given])
 
 
 def likeliest_rows(model: Any, tokens: NDArray[Any], n: int) -> NDArray[np.int64]:
@@ -76,13 +95,10 @@ def author_log_likelihoods(model: Any, words: NDArray[Any], times: NDArray[Any])
 
     Cost: O(chains × counts of authors and topics that are not zero × distinct words).
     """
-    n_authors = len(model.authors_)
     if not has_topics(model):
         if not model.chains_:
             raise ModelError(f"{class_name(model)} in a store cannot be asked this; load it with topoi.load")
-        tokens = np.repeat(words, times)
-        parts = [_copies(model, tokens, np.arange(n_authors)[rows]) for rows in blocks(n_authors)]
-        return np.concatenate([model.log_likelihood(part) for part in parts])
+        return np.asarray(model.author_log_likelihoods(words, times))
     each = [chain.authors.log_likelihoods(chain.word_columns(words), times) for chain in model.chains_]
     return log_mean_exp(np.stack(each))
 
@@ -117,17 +133,5 @@ def _by_one(model: Any, author: int, corpus: Corpus) -> Corpus:
         vocabulary=model.vocabulary_,
         doc_author=np.full(corpus.n_docs, author),
         doc_author_start=np.arange(corpus.n_docs + 1),
-        authors=model.authors_,
-    )
-
-
-def _copies(model: Any, tokens: NDArray[Any], authors: NDArray[np.int64]) -> Corpus:
-    """The same text once for each author."""
-    return Corpus(
-        tokens=np.tile(tokens, len(authors)),
-        doc_start=np.arange(len(authors) + 1) * len(tokens),
-        vocabulary=model.vocabulary_,
-        doc_author=authors,
-        doc_author_start=np.arange(len(authors) + 1),
         authors=model.authors_,
     )

@@ -46,7 +46,7 @@ OPTION = {
 _EVERYWHERE = ("n_iter", "n_jobs", "random_state", "progress")
 _GIBBS = ("beta", "n_chains", "n_shards", "checkpoint")
 # What these are when nothing was said; all others are then empty or false.
-_UNSAID = {"beta": 0.01, "n_chains": 1, "n_shards": "auto"}
+_UNSAID = {"n_chains": 1, "n_shards": "auto"}
 
 
 class _Member(NamedTuple):

@@ -47,7 +47,7 @@ def fit(
     inference: given.InferenceOption = None,
     learning: given.LearningOption = None,
     alpha: given.Alpha = None,
-    beta: given.Beta = 0.01,
+    beta: given.Beta = None,
     learn_alpha: given.LearnAlpha = False,
     learn_beta: given.LearnBeta = False,
     fictitious_authors: given.FictitiousAuthors = False,
@@ -69,6 +69,7 @@ def fit(
     max_df: given.MaxDf = None,
     max_words: given.MaxWords = None,
     stop_words: given.StopWords = None,
+    function_words: given.FunctionWords = None,
     phrases: given.Phrases = False,
     output: given.Output = None,
     name: given.Name = None,
@@ -121,6 +122,7 @@ def fit(
         "max_df": None if max_df is None else given.count_or_share(max_df),
         "max_words": max_words,
         "phrases": phrases or None,
+        "function_words": keeps_function_words(model or given.Family.author_topic, function_words, stop_words),
     }
     with nothing_to_lose():
         unfitted = new_model(model or given.Family.author_topic, settings)
@@ -208,6 +210,19 @@ def read(source: Path, on_error: given.OnError, stop_words: str | None, reading:
     import topoi
 
     return topoi.read_corpus(source, on_error=on_error.value, **chosen)
+
+
+def keeps_function_words(model: given.Family, chosen: bool | None, stop_words: str | None) -> bool:
+    """Whether function words stay: if the user says so; else for who wrote what, unless there is a stop list.
+
+    Examples
+    --------
+    >>> keeps_function_words(given.Family.author, None, None), keeps_function_words(given.Family.lda, None, None)
+    (True, False)
+    """
+    if chosen and stop_words not in (None, "none"):
+        raise typer.BadParameter("--function-words are what --stop-words leaves out: give one of them")
+    return (model is given.Family.author and stop_words is None) if chosen is None else chosen
 
 
 def stop_word_list(choice: str) -> str | list[str] | None:

@@ -206,7 +206,10 @@ Refit = Annotated[
 Alpha = Annotated[
     float | None, _model("--alpha", metavar="X", help="Prior weight of each topic.  [default: 50 / topics; dmr 0.1]")
 ]
-Beta = Annotated[float, _model("--beta", metavar="X", help="Prior weight of each word in a topic.")]
+Beta = Annotated[
+    float | None,
+    _model("--beta", metavar="X", help="Prior weight of each word in a topic.  [default: 0.01; for author learned]"),
+]
 LearnAlpha = Annotated[bool, _model("--learn-alpha", help="Learn alpha while sampling (aspect: always).")]
 LearnBeta = Annotated[bool, _model("--learn-beta", help="Learn beta while sampling.")]
 FictitiousAuthors = Annotated[
@@ -260,6 +263,13 @@ MaxDf = Annotated[
 MaxWords = Annotated[int | None, _word("--max-words", metavar="N", min=1, help="Keep the N most frequent words.")]
 StopWords = Annotated[
     str | None, _word("--stop-words", metavar="FILE|english|none", help="Words to leave out.  [default: english]")
+]
+FunctionWords = Annotated[
+    bool | None,
+    _word(
+        "--function-words/--no-function-words",
+        help="Keep words like upon and while, which tell authors apart.  [default: for --model author]",
+    ),
 ]
 Phrases = Annotated[bool, _word("--phrases", help="Join words that belong together, such as new_york.")]
 

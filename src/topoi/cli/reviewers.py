@@ -92,7 +92,10 @@ def likely(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show the authors most likely to have written a text, if one of them wrote it alone."""
+    """Show the authors most likely to have written a text, if one of them wrote it alone.
+
+    Probabilities are among the authors of the model and calibrated: right about as often as they say.
+    """
     check_one_format(as_json, as_csv)
     passage = given_text(joined(text), from_file)
     view = open_view(file, name, AUTHORS)

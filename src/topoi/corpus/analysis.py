@@ -19,6 +19,13 @@ from topoi.corpus.tokenize import Analyzer
 from topoi.corpus.vocabulary import EncodedTexts, Vocabulary, renumber
 from topoi.errors import CorpusError
 
+# What is set otherwise if function words are kept, unless the user has set it: the default, and the value instead.
+_WITH_FUNCTION_WORDS: dict[str, tuple[Any, Any]] = {
+    "stop_words": ("english", None),
+    "max_df": (0.8, 1.0),
+    "min_length": (2, 1),
+}
+
 
 @dataclass(frozen=True)
 class Analysis:
@@ -36,12 +43,17 @@ class Analysis:
         Join frequent word pairs: True, the least score (see :func:`~topoi.corpus.phrases.learn_pairs`), or the pairs.
     phrase_min_count : int
         The least number of occurrences of a learned pair.
+    function_words : bool
+        Keep the words that tell authors apart rather than subjects ("upon", "while", "a"): no stop list, no ``max_df``
+        and words of one letter, wherever those are not set otherwise.
 
     Examples
     --------
     >>> from topoi.corpus.analysis import Analysis
     >>> Analysis(min_df=5).analyzer().lowercase
     True
+    >>> Analysis(function_words=True).max_df
+    1.0
     """
 
     lowercase: bool = True
@@ -55,8 +67,15 @@ class Analysis:
     max_words: int | None = None
     phrases: Any = False
     phrase_min_count: int = 10
+    function_words: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.function_words, bool):
+            raise CorpusError(f"function_words is {self.function_words!r}; it must be True or False")
+        if self.function_words:
+            for name, (usual, instead) in _WITH_FUNCTION_WORDS.items():
+                if isinstance(getattr(self, name), type(usual)) and getattr(self, name) == usual:
+                    object.__setattr__(self, name, instead)
         for name in ("min_df", "max_df"):
             _check_df(name, getattr(self, name))
         if self.max_words is not None and (isinstance(self.max_words, bool) or int(self.max_words) < 1):

@@ -59,7 +59,7 @@ class Constructors:
             A report to go on with.
         **analysis
             ``lowercase, stop_words, pattern, hyphens, min_length, keep_numbers, min_df, max_df, max_words, phrases,
-            phrase_min_count``: see :class:`~topoi.corpus.analysis.Analysis`.
+            phrase_min_count, function_words``: see :class:`~topoi.corpus.analysis.Analysis`.
 
         Examples
         --------

@@ -103,7 +103,11 @@ class FittedModel(BaseEstimator):
             "progress": progress,
             "fit_info": self.fit_info_,
         }
-        return meta, arrays
+        return meta | self._more_meta(), arrays
+
+    def _more_meta(self) -> dict[str, Any]:
+        """What a family adds to the JSON of ``to_bundle``."""
+        return {}
 
     def _plain_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Settings as JSON can hold them; a family says more where that loses something."""

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import gammaln
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +23,13 @@ from topoi.errors import ModelError
 from topoi.kernels.folding import SamplingPlan
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic import author_words
+from topoi.models.author_topic.attribution import (
+    AuthorWords,
+    CalibratedAuthors,
+    bags_of,
+    learn_beta,
+    word_weights,
+)
 from topoi.models.author_topic.author_words import Choices, PairCounts
 from topoi.models.author_topic.simulate import simulate_author_words
 from topoi.models.author_topic.surprise import by_words, surprise_rows
@@ -34,12 +42,14 @@ from topoi.models.notices import warn_user
 from topoi.models.ranking import ranked
 from topoi.models.scores import log_mean_exp, perplexities
 from topoi.models.texts import corpus_with, need_documents
-from topoi.models.validation import positive_vector, resolve_seed, whole_number
+from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 from topoi.store.corpus_rows import position_blobs
 
 
 class AuthorModelSampler:
     """The author model as the engine's loop sees it (see ``topoi.engine.loop.Sampler``)."""
+
+    beta_weight: float | None = None
 
     def __init__(self, corpus: Corpus, beta: NDArray[np.float64], n_shards: int):
         self.n_tokens = corpus.n_tokens
@@ -162,13 +172,19 @@ def _choice_range(whole: Choices, first: int, last: int) -> Choices:
     )
 
 
-class AuthorModel(GibbsModel):
-    """Each author has one distribution over words and no topics: the baseline of Rosen-Zvi et al. (2009, section 6.2).
+class AuthorModel(CalibratedAuthors, GibbsModel):
+    """Each author has one distribution over words and no topics.
+
+    With its own defaults a model to tell who wrote a text (see ``docs/authorship.md`` and ``topoi.likely_authors``);
+    with ``beta=0.01`` the baseline of Rosen-Zvi et al. (2009, section 6.2).
 
     Parameters
     ----------
-    beta : float or array
-        Dirichlet parameter of authors' words, per word.
+    beta : "auto", float or array
+        Dirichlet parameter of authors' words, per word. "auto" smooths each author towards the whole corpus: a weight
+        times each word's share of the corpus. The weight (``fit_info_["beta_weight"]``) is learned: with it, documents
+        that are left out in turn are given to their own authors most surely. If no author has two documents, 0.01 per
+        word.
     n_iter, no_authors, n_chains, n_jobs, n_shards, random_state, evaluate_every, average, checkpoint, \
 checkpoint_every, progress
         As in ``AuthorTopicModel``.
@@ -190,11 +206,12 @@ checkpoint_every, progress
 
     # Documents have no hidden mixtures to be integrated out: their probabilities are exact.
     has_mixtures = False
+    _saved_weight: float | None = None
 
     def __init__(
         self,
         *,
-        beta: Any = 0.01,
+        beta: Any = "auto",
         n_iter: int = 500,
         no_authors: str = "private",
         n_chains: int = 1,
@@ -235,12 +252,71 @@ checkpoint_every, progress
         return self._fit_corpus(corpus, callback)
 
     def _make_sampler(self, corpus: Corpus, n_shards: int) -> AuthorModelSampler:
-        beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
-        return AuthorModelSampler(corpus, beta, n_shards)
+        beta, weight = self._resolve_beta(corpus)
+        sampler = AuthorModelSampler(corpus, beta, n_shards)
+        sampler.beta_weight = weight
+        return sampler
+
+    def _resolve_beta(self, corpus: Corpus) -> tuple[NDArray[np.float64], float | None]:
+        """Beta per word, and the weight that was learned for it."""
+        if not isinstance(self.beta, str):
+            return positive_vector("beta", self.beta, corpus.n_words, "the number of words"), None
+        choice("beta", self.beta, ("auto",))
+        if self._saved_weight is not None:
+            return word_weights(corpus, self._saved_weight), self._saved_weight
+        return learn_beta(corpus)
 
     def _freeze(self) -> None:
         self.authors_ = self.corpus_.authors
         self.chains_ = [self._sampler.mean_counts(chain) for chain in self._chains]
+        self.fit_info_["beta_weight"] = self._sampler.beta_weight
+
+    def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        weight = meta["fit_info"].get("beta_weight")
+        self._saved_weight = None if weight is None else float(positive_vector("beta_weight", weight, 1, "it")[0])
+        try:
+            super()._load(corpus, meta, arrays)
+        finally:
+            del self._saved_weight
+        self._take_calibration(meta)
+        return self
+
+    @property
+    def beta_(self) -> NDArray[np.float64]:
+        """Beta per word, as given or learned."""
+        check_is_fitted(self, "n_iter_")
+        return np.asarray(self._sampler.beta)
+
+    def _sampler_for(self, corpus: Corpus) -> AuthorModelSampler:
+        return AuthorModelSampler(corpus, self._sampler.beta, 1)
+
+    def _author_words(self, sampler: AuthorModelSampler, counts: PairCounts) -> AuthorWords:
+        """The counts of a chain, authors × words; private authors are left out."""
+        n_authors = len(self.authors_)
+        known = slice(0, int(np.searchsorted(sampler.keys, n_authors * sampler.n_words)))
+        cells = np.divmod(sampler.keys[known], sampler.n_words)
+        table = sparse.csr_matrix((counts.pair[known], cells), (n_authors, sampler.n_words), np.float64)
+        table.eliminate_zeros()
+        return AuthorWords(table, sampler.beta)
+
+    def _text_scores(self, sampler: Any, chain: Chain, texts: list[NDArray[Any]]) -> NDArray[np.float64]:
+        return self._author_words(sampler, chain.counts).log_likelihoods(bags_of(texts, sampler.n_words))
+
+    def author_log_likelihoods(self, words: NDArray[Any], times: NDArray[Any]) -> NDArray[np.float64]:
+        """Log probability of a bag of words under each author alone; the chains' probabilities are averaged.
+
+        Examples
+        --------
+        >>> import numpy as np, topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "a"], ["b"]], authors=["Ann", "Bob"])
+        >>> model = topoi.AuthorModel(n_iter=5, random_state=0).fit(corpus)
+        >>> np.exp(model.author_log_likelihoods(np.array([0]), np.array([2]))).round(2).tolist()
+        [0.99, 0.0]
+        """
+        check_is_fitted(self, "n_iter_")
+        bag = bags_of([np.repeat(words, times)], self._sampler.n_words)
+        each = [self._author_words(self._sampler, counts).log_likelihoods(bag)[0] for counts in self.chains_]
+        return log_mean_exp(np.stack(each))
 
     def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
         sampler, counts = self._sampler, self.chains_[0]
@@ -261,7 +337,7 @@ checkpoint_every, progress
         }
 
     def _parameters(self) -> dict[str, Any]:
-        return {"beta_sum": self._sampler.beta_sum}
+        return {"beta_sum": self._sampler.beta_sum} | self._more_meta()
 
     def author_word(self, author: str) -> NDArray[np.float64]:
         """P(word | author) for one author, over the whole vocabulary (first chain).

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
+from topoi.models.author_topic.attribution import CalibratedAuthors
 from topoi.models.author_topic.posterior import Posterior
 from topoi.models.author_topic.simulate import simulate_corpus
 from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler
@@ -22,7 +23,7 @@ from topoi.models.validation import choice, positive_vector, resolve_seed, whole
 _LEARN = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric": "asymmetric"}
 
 
-class TopicModel(Tables, Predictions, GibbsModel):
+class TopicModel(CalibratedAuthors, Tables, Predictions, GibbsModel):
     """What the members of the family share: topics, authors (possibly private ones), one sampler."""
 
     n_topics: int
@@ -60,11 +61,28 @@ class TopicModel(Tables, Predictions, GibbsModel):
 
     def _parameters(self) -> dict[str, Any]:
         beta = np.unique(self._first.beta)
-        return {
-            "alpha_sum": float(self._first.priors.alpha_sum),
-            "beta_sum": float(self._first.priors.beta_sum),
-            "beta": float(beta[0]) if len(beta) == 1 else None,
-        } | averaging_parameters(self._first)
+        return (
+            {
+                "alpha_sum": float(self._first.priors.alpha_sum),
+                "beta_sum": float(self._first.priors.beta_sum),
+                "beta": float(beta[0]) if len(beta) == 1 else None,
+            }
+            | averaging_parameters(self._first)
+            | self._more_meta()
+        )
+
+    def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        super()._load(corpus, meta, arrays)
+        self._take_calibration(meta)
+        return self
+
+    def _text_scores(self, sampler: Any, chain: Any, texts: list[NDArray[Any]]) -> NDArray[np.float64]:
+        posterior = Posterior(chain, sampler, np.zeros(1, np.int64))
+        scores = np.empty((len(texts), len(self.authors_)))
+        for row, text in enumerate(texts):
+            words, times = np.unique(text, return_counts=True)
+            scores[row] = posterior.authors.log_likelihoods(posterior.word_columns(words), times)
+        return scores
 
     @property
     def alpha_(self) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.errors import ModelError
+from topoi.models.author_topic.attribution import PLAIN_BETA
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.simulation import (
     SimulatedCorpus,
@@ -124,8 +125,9 @@ def simulate_author_words(model: Any, n_docs: int, doc_length: float, authors: A
     names, doc_author, start = _authors(authors, whole_number("n_docs", n_docs), rng)
     fitted = hasattr(model, "n_iter_")
     words = list(model.vocabulary_.words) if fitted else None
-    n_words = len(words) if words else _N_WORDS if np.ndim(model.beta) == 0 else len(model.beta)
-    beta = positive_vector("beta", model.beta, n_words, "the number of words")
+    given: Any = model.beta_ if fitted else PLAIN_BETA if isinstance(model.beta, str) else model.beta
+    n_words = len(words) if words else _N_WORDS if np.ndim(given) == 0 else len(given)
+    beta = positive_vector("beta", given, n_words, "the number of words")
     lengths = np.diff(start)
     own = np.cumsum(lengths == 0) - 1 + len(names)
     n_rows = len(names) + int((lengths == 0).sum())

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from topoi.corpus.tokenize import Analyzer
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import CorpusError, ModelError, NotFoundError, StoreError
+from topoi.models.calibration import Calibration, restored
 from topoi.models.mixtures import whole_tokens
+from topoi.models.notices import warn_user
 from topoi.models.pachinko.stored_structure import StoredStructure
 from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.sampling import checked_plan
@@ -254,6 +256,18 @@ class ModelView(TopicLists, StoredStructure):
         return self._first.label_document(document, checked_plan(burn_in, n_samples, lag, self._seed, random_state))
 
     # What a store has ready.
+
+    @cached_property
+    def author_calibration_(self) -> Calibration:
+        """How much a text's words prove about its author, as learned when the model was saved."""
+        rows = self.store.rows("SELECT parameters FROM model WHERE model_id = ?", (self.model_id,))
+        try:
+            found = restored(stored_json(rows[0][0], "the model's parameters", {}))
+        except ModelError as error:
+            raise StoreError(f"{self.store.path} is damaged: {error}") from None
+        if found is None:
+            warn_user(f"{self.store.path} was saved without a calibration of its authors: save the model again")
+        return Calibration() if found is None else found
 
     def topic_hues(self) -> dict[int, int]:
         """The hue of each topic, 0 to 359, by which it is known wherever it is shown."""

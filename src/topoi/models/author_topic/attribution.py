@@ -1,0 +1,250 @@
+"""Who could have written a text: authors' likelihoods, and training documents left out in turn to calibrate them.
+
+A calibration is learned from documents that are set aside. Taking their words out of the counts is not enough: the
+last sample gave the other documents' words to authors and topics in their presence. So the chain goes on for a few
+sweeps without them, one fold of documents after the other.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import minimize_scalar
+from sklearn.utils.validation import check_is_fitted
+
+from topoi.corpus.corpus import Corpus
+from topoi.kernels.random import new_stream
+from topoi.models.calibration import (
+    LONGEST,
+    Calibration,
+    LeftOut,
+    authors_of,
+    beginnings,
+    documents_to_set_aside,
+    joined,
+    learn_calibration,
+    log_loss,
+    restored,
+    tokens_of,
+    with_documents,
+    with_others,
+)
+
+# A fold has at most this share of the documents; the chain goes on for so many sweeps without it. With at most 300
+# documents that is a hundred sweeps of a small corpus, and twenty of a large one.
+_FOLD, _SWEEPS = 0.2, 20
+# Apart from the streams of all chains.
+_STREAM = 2**20
+# Prior weights tried: half a decade apart.
+_WEIGHTS = tuple(float(f"{10 ** (j / 2):.3g}") for j in range(2, 12))
+# The baseline's beta (AT09), when no document can be left out.
+PLAIN_BETA = 0.01
+
+
+class AuthorWords:
+    """Authors' counts of words, smoothed: P(word | author) = (n + beta) / (N + Σ beta).
+
+    Parameters
+    ----------
+    counts : sparse matrix
+        Authors × words.
+    beta : array
+        The prior weight of each word.
+    """
+
+    def __init__(self, counts: Any, beta: NDArray[np.float64]) -> None:
+        self.counts, self.beta = sparse.csr_matrix(counts, dtype=np.float64), beta
+        self.totals = np.asarray(self.counts.sum(axis=1)).ravel()
+        self.room = self.totals + beta.sum()
+
+    def log_likelihoods(self, bags: Any) -> NDArray[np.float64]:
+        """Log probability of bags of words (texts × words, sparse) under each author: texts × authors.
+
+        Cost: O(authors who have a word, over all distinct words of the texts).
+        """
+        lift = self.counts.copy()
+        lift.data = np.log1p(lift.data / self.beta[lift.indices])
+        length = np.asarray(bags.sum(axis=1)).ravel()
+        beyond = (bags @ lift.T.tocsr()).toarray()
+        return np.asarray(beyond + (bags @ np.log(self.beta))[:, None] - np.outer(length, np.log(self.room)))
+
+
+def bags_of(texts: list[NDArray[Any]], n_words: int) -> Any:
+    """Texts as a sparse matrix of counts, texts × words."""
+    start = np.cumsum([0, *map(len, texts)])
+    tokens = np.concatenate([*texts, np.zeros(0, np.int64)]).astype(np.int64)
+    return sparse.csr_matrix((np.ones(len(tokens)), tokens, start), (len(texts), n_words))
+
+
+def even_counts(corpus: Corpus) -> Any:
+    """Counts of words by author if a document's words are divided evenly among its authors: authors × words."""
+    number = np.diff(corpus.doc_author_start)
+    weight = np.repeat(1.0 / np.maximum(number, 1), number)
+    written = sparse.csr_matrix((weight, corpus.doc_author, corpus.doc_author_start), (corpus.n_docs, corpus.n_authors))
+    words = sparse.csr_matrix(
+        (np.ones(corpus.n_tokens), corpus.tokens, corpus.doc_start), (corpus.n_docs, corpus.n_words)
+    )
+    return (written.T @ words).tocsr()
+
+
+class _Left(NamedTuple):
+    """What a document's authors have written elsewhere: counts of its words, their totals; where its words stand."""
+
+    own: NDArray[np.int64]
+    words: NDArray[np.int64]
+    times: NDArray[np.int64]
+    counts: NDArray[np.float64]
+    totals: NDArray[np.float64]
+
+
+def _left(counts: Any, totals: NDArray[np.float64], corpus: Corpus, document: int) -> _Left:
+    own = authors_of(corpus, document)
+    words, times = np.unique(tokens_of(corpus, document), return_counts=True)
+    left = np.maximum(np.asarray(counts[own][:, words].toarray()) - times / len(own), 0.0)
+    some = np.unique(tokens_of(corpus, document)[:LONGEST], return_counts=True)
+    asked = np.zeros(len(words), np.int64)
+    asked[np.searchsorted(words, some[0])] = some[1]
+    return _Left(own, words, asked, left, np.maximum(totals[own] - times.sum() / len(own), 0.0))
+
+
+def _left_out_evenly(model: AuthorWords, corpus: Corpus, lefts: list[_Left]) -> LeftOut:
+    """Documents scored by authors' words in the others, if the counts gave a document's authors even shares."""
+    scores = model.log_likelihoods(bags_of([np.repeat(left.words, left.times) for left in lefts], corpus.n_words))
+    elsewhere, right = with_others(corpus), np.zeros(scores.shape, bool)
+    for row, (own, words, times, counts, totals) in enumerate(lefts):
+        mine = np.log((counts + model.beta[words]) / (totals + model.beta.sum())[:, None]) @ times
+        scores[row, own] = np.where(elsewhere[own], mine, -np.inf)
+        right[row, own] = elsewhere[own]
+    return LeftOut(scores, right, np.array([left.times.sum() for left in lefts], np.int64))
+
+
+def learn_beta(corpus: Corpus) -> tuple[NDArray[np.float64], float | None]:
+    """Beta per word, a weight times the word's share of the corpus, and the weight; None if it cannot be learned.
+
+    The weight is the one of a few by which documents, left out in turn, are given to their own authors most surely:
+    least log loss, each weight with the calibration that suits it best.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> from topoi.models.author_topic.attribution import learn_beta
+    >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c"]], authors=["Ann", "Bob"])
+    >>> learn_beta(corpus)[0].tolist(), learn_beta(corpus)[1]
+    ([0.01, 0.01, 0.01], None)
+    """
+    documents = documents_to_set_aside(corpus, 1)
+    if not len(documents):
+        return np.full(corpus.n_words, PLAIN_BETA), None
+    counts = even_counts(corpus)
+    totals = np.asarray(counts.sum(axis=1)).ravel()
+    lefts = [_left(counts, totals, corpus, d) for d in documents.tolist()]
+    losses = [_best_loss(AuthorWords(counts, word_weights(corpus, weight)), corpus, lefts) for weight in _WEIGHTS]
+    weight = _WEIGHTS[int(np.argmin(np.round(losses, 4)))]
+    return word_weights(corpus, weight), weight
+
+
+def word_weights(corpus: Corpus, weight: float) -> NDArray[np.float64]:
+    """A weight divided among the words as the corpus has them; a word it does not have counts as half an occurrence."""
+    times = np.bincount(corpus.tokens, minlength=corpus.n_words) + 0.5
+    return np.asarray(weight * times / times.sum())
+
+
+def _best_loss(model: AuthorWords, corpus: Corpus, lefts: list[_Left]) -> float:
+    left_out = _left_out_evenly(model, corpus, lefts)
+
+    def loss(log_per_word: float) -> float:
+        return log_loss(left_out, Calibration(1.0, float(np.exp(log_per_word))))
+
+    bounds = math.log(1e-4), math.log(10.0)
+    return float(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.1}).fun)
+
+
+class CalibratedAuthors:
+    """What models with authors share: a calibration of ``topoi.likely_authors``, learned once when it is first needed.
+
+    It rests on the first chain, and is saved with the model. Cost: see ``_FOLD`` and ``_SWEEPS``; the scores of at most
+    300 documents at up to five lengths.
+    """
+
+    corpus_: Corpus
+    chains_: list[Any]
+    authors_: NDArray[Any]
+    n_iter_: int
+    _sampler: Any
+    _chains: list[Any]
+    _seed: int
+    _settings: dict[str, Any]
+    _calibrated: tuple[list[Any], Calibration] | None = None
+
+    def _sampler_for(self, corpus: Corpus) -> Any:
+        """A sampler with the settings and priors of this fit for some of its documents."""
+        return type(self)(**self._settings)._make_sampler(corpus, 1)  # type: ignore[attr-defined]
+
+    def _text_scores(self, sampler: Any, chain: Any, texts: list[NDArray[Any]]) -> NDArray[np.float64]:
+        """Log-likelihoods of texts under each author by the counts of a chain: texts × authors."""
+        raise NotImplementedError  # abstract: by words or by topics
+
+    @property
+    def author_calibration_(self) -> Calibration:
+        """How much a text's words prove about its author; see ``topoi.models.calibration``."""
+        check_is_fitted(self, "n_iter_")
+        if self._calibrated is None or not self._is_calibrated():
+            documents = documents_to_set_aside(self.corpus_) if len(self.authors_) else np.zeros(0, np.int64)
+            n_folds = math.ceil(len(documents) / max(1, int(_FOLD * self.corpus_.n_docs)))
+            parts = [self._set_aside(documents[fold::n_folds]) for fold in range(n_folds)]
+            learned = learn_calibration(joined(parts), len(documents)) if parts else Calibration()
+            self._calibrated = (self.chains_, learned)
+        return self._calibrated[1]
+
+    def _is_calibrated(self) -> bool:
+        return self._calibrated is not None and self._calibrated[0] is self.chains_
+
+    def _set_aside(self, documents: NDArray[np.int64]) -> LeftOut:
+        """Documents scored by a chain that has gone on without them."""
+        corpus = self.corpus_
+        kept = np.ones(corpus.n_docs, bool)
+        kept[documents] = False
+        rest = corpus.subset(np.flatnonzero(kept))
+        known = with_documents(rest) > 0
+        cuts = [(d, n) for d in documents.tolist() for n in beginnings(int(corpus.doc_lengths[d]))]
+        right = np.zeros((len(cuts), corpus.n_authors), bool)
+        for row, (d, _) in enumerate(cuts):
+            right[row, authors_of(corpus, d)] = True
+        right &= known
+        asked = np.flatnonzero(right.any(axis=1))
+        texts = [tokens_of(corpus, cuts[row][0])[: cuts[row][1]] for row in asked]
+        scores = np.zeros((0, corpus.n_authors))
+        if len(texts):
+            sampler = self._sampler_for(rest)
+            scores = self._text_scores(sampler, self._gone_on(sampler, kept), texts)
+            scores[:, ~known] = -np.inf
+        return LeftOut(scores, right[asked], np.array([len(text) for text in texts], np.int64))
+
+    def _gone_on(self, sampler: Any, kept: NDArray[np.bool_]) -> Any:
+        """The first chain after a few sweeps with the kept documents alone."""
+        token = np.repeat(kept, self.corpus_.doc_lengths)
+        arrays = self._sampler.to_arrays(self._chains[0])
+        arrays |= {name: arrays[name][token] for name in ("topic", "slot") if name in arrays}
+        chain = sampler.restore(0, arrays, [])
+        for sweep in range(min(_SWEEPS, self.n_iter_)):
+            sampler.sample(chain, 0, chain.counts, new_stream(self._seed, _STREAM, sweep, 0))
+        return chain
+
+    def _more_meta(self) -> dict[str, Any]:
+        """For a bundle, and for readers of a store: nothing if there are no authors.
+
+        Nor of a fit that was interrupted, which is saved at once: it is calibrated when somebody asks.
+        """
+        if not len(self.authors_) or (self.fit_info_["interrupted"] and not self._is_calibrated()):
+            return {}
+        return {"author_calibration": self.author_calibration_.to_plain()}
+
+    def _take_calibration(self, meta: dict[str, Any]) -> None:
+        """Take over what ``_more_meta`` gave."""
+        saved = restored(meta)
+        if saved is not None:
+            self._calibrated = (self.chains_, saved)
