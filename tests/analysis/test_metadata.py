@@ -65,7 +65,7 @@ def test_a_curve_is_what_predict_says(model, noise):
         "authors": [["Ann", "Dee"]] * len(years) + [["Bob"]] * len(years),
         "party": ["A"] * 2 * len(years),
         "size": [2.5] * 2 * len(years),
-        "cites": [["nowhere"]] * 2 * len(years),
+        "cites": [[]] * 2 * len(years),
     }
     expected = model.predict(source, noise=noise)
     expected = expected[expected["topic"] == 1]

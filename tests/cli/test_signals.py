@@ -48,14 +48,25 @@ def start(documents, output, options):
     return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
-@pytest.mark.parametrize("family", FAMILIES)
+# Each takes seconds of waiting: every family with one signal, the other among the slow tests.
+QUICK = {"lda": signal.SIGTERM, "author": signal.SIGINT, "sparse pachinko": signal.SIGINT, "kernel": signal.SIGTERM}
+QUICK |= {"dmr": signal.SIGINT}
+CASES = [
+    pytest.param(
+        family, number, id=f"{family}-{number.name}", marks=() if QUICK[family] == number else pytest.mark.slow
+    )
+    for family in FAMILIES
+    for number in (signal.SIGINT, signal.SIGTERM)
+]
+
+
+@pytest.mark.parametrize(("family", "number"), CASES)
 def test_a_signal_ends_a_fit_with_what_there_is(documents, family, number, tmp_path):
     process = start(documents, tmp_path / "m.topoi", FAMILIES[family])
     for line in process.stderr:
         if "tokens of" in line:
             break
-    time.sleep(8)
+    time.sleep(5)
     begin = time.monotonic()
     process.send_signal(number)
     _, errors = process.communicate(timeout=120)

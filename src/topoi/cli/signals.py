@@ -70,5 +70,11 @@ def something_to_lose() -> Iterator[None]:
     try:
         with handled(signal.default_int_handler, raise_terminated):
             yield
+    except KeyboardInterrupt as stop:
+        import typer
+
+        say(str(stop) or "interrupted")
+        number = signal.SIGTERM if type(stop).__name__ == "Terminated" else signal.SIGINT
+        raise typer.Exit(128 + number) from stop
     finally:
         notice.reset(told)

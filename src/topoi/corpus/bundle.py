@@ -105,7 +105,7 @@ def unpack_frame(blob: np.ndarray) -> pd.DataFrame:
     [['a', 'b'], None]
     """
     try:
-        packed = read_json(np.ascontiguousarray(blob, np.uint8).tobytes(), _FRAME)
+        packed = read_json(np.ascontiguousarray(blob, np.uint8).tobytes(), _FRAME, infinite=True)
     except ValueError as error:
         raise CorpusError(f"the bundle's metadata are damaged ({error})") from error
     if any(len(column["values"]) != packed["rows"] for column in packed["columns"]):

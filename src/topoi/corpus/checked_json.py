@@ -18,7 +18,7 @@ class Between(NamedTuple):
     whole: bool = False
 
 
-def read_json(text: str | bytes | bytearray | Any, shape: Any = None) -> Any:
+def read_json(text: Any, shape: Any = None, infinite: bool = False) -> Any:
     """The value of a JSON text; whatever is wrong with it is a ``ValueError`` that says so.
 
     Nesting, whole numbers and strings are bounded: no value that is returned makes a later step run out of stack, a
@@ -31,6 +31,8 @@ def read_json(text: str | bytes | bytearray | Any, shape: Any = None) -> Any:
     shape : type, list, dict or Between, optional
         What the value must be: an instance of a type, a list (``[str]``) or an object with at least these members
         (``{"rows": int}``), a number within bounds.
+    infinite : bool
+        Whether ``Infinity`` and ``NaN``, which Python writes and JSON does not have, are read as numbers.
 
     Examples
     --------
@@ -45,7 +47,7 @@ def read_json(text: str | bytes | bytearray | Any, shape: Any = None) -> Any:
     if not isinstance(text, str | bytes | bytearray):
         raise ValueError("it is not text")
     try:
-        value = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_constant)
+        value = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=float if infinite else _constant)
     except RecursionError:
         raise ValueError(f"it is nested more than {DEEPEST} deep") from None
     _check_depth(value)

@@ -178,6 +178,7 @@ class CalibratedAuthors:
     _chains: list[Any]
     _seed: int
     _settings: dict[str, Any]
+    fit_info_: dict[str, Any]
     _calibrated: tuple[list[Any], Calibration] | None = None
 
     def _sampler_for(self, corpus: Corpus) -> Any:
