@@ -25,7 +25,7 @@ from topoi.models.bags import Bags
 from topoi.models.ranges import for_rows
 
 _FROM_PRIOR = 10
-# From this share and number of effective draws on, two standard errors hold nine in ten (docs/evaluation.md).
+# From this share and number of effective draws on an error is stated; docs/evaluation.md says how often it holds.
 _LEAST_SHARE, _LEAST_DRAWS = 0.4, 100
 
 
