@@ -116,7 +116,8 @@ def fit(corpus: topoi.Corpus, n_topics: int, options: Options, name: str) -> top
     sweeps, chains, seed, kept = options
     checkpoint = None if kept is None else kept / f"{name}-{seed}.checkpoint"
     settings = {"n_iter": sweeps, "n_chains": chains, "n_shards": 1, "random_state": seed, "checkpoint": checkpoint}
-    return topoi.AuthorTopicModel(n_topics, beta=0.01, **settings).fit(corpus)
+    # A document's own words are taken out of one sample, the last.
+    return topoi.AuthorTopicModel(n_topics, beta=0.01, average=False, **settings).fit(corpus)
 
 
 def left_out(model: Any, author: int, documents: np.ndarray) -> np.ndarray:

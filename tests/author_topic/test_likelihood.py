@@ -202,10 +202,9 @@ def test_a_fictitious_author_learns_from_observed_words():
 
 def test_author_model_completion_without_observed_words_is_its_likelihood(simulated):
     train, test = simulated
-    model = models(train)[3]
-    probability = np.stack([model.author_word(name) for name in model.authors_])
-    first = test.subset([0])
-    names = [list(model.authors_).index(name) for name in first.author_lists()[0]]
-    mean = np.log(probability[names].mean(axis=0)[first.tokens]).sum()
     single = topoi.AuthorModel(n_iter=60, n_chains=1, random_state=0).fit(train)
+    probability = np.stack([single.author_word(name) for name in single.authors_])
+    first = test.subset([0])
+    names = [list(single.authors_).index(name) for name in first.author_lists()[0]]
+    mean = np.log(probability[names].mean(axis=0)[first.tokens]).sum()
     assert single.log_likelihood(first)[0] == pytest.approx(mean, rel=1e-9)

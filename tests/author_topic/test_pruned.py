@@ -32,7 +32,7 @@ def problem(rng, n_docs=5, n_words=8, n_topics=6, length=9, low=0.05, high=2.0):
 
 def lists_of(tokens, topic, n_words, n_topics):
     lists = empty_lists(np.bincount(tokens, minlength=n_words), n_topics)
-    count_lists(tokens, topic, lists)
+    count_lists(tokens, topic[None], lists)
     return lists
 
 
@@ -107,7 +107,7 @@ def many_sweeps(runs, block_docs, tokens, topic, lists, priors, n, stream, visit
     start = topic.copy()
     for _ in range(n):
         topic[:] = start
-        count_lists(tokens, topic, lists)
+        count_lists(tokens, topic[None], lists)
         sweep_words_pruned(runs, topic, lists, priors, block_docs, stream)
         number = 0
         for i in range(len(topic)):

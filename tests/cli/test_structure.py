@@ -10,11 +10,13 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import topoi as library
 from topoi.cli.graph_file import read_graph
 from topoi.cli.main import main
+from topoi.cli.topics import background_topics, with_last
 from topoi.errors import ModelError
 
 FIT = ["--model", "pachinko", "-i", "85", "-j", "1", "-q"]
@@ -39,7 +41,11 @@ def graph_file(papers: Path) -> Path:
 def test_super_topics(topoi, pachinko_file: Path) -> None:
     view = library.view(pachinko_file)
     rows = json.loads(topoi("structure", pachinko_file, "--json", "-n", 3, "--n-words", 2).out)
-    expected = view.super_topics(3, 2)
+    # Topics of connecting words come last, and super-topics by size.
+    sizes = {row["super_topic"]: row["super_share"] for row in rows}
+    assert list(sizes.values()) == sorted(sizes.values(), reverse=True)
+    expected = with_last(view.super_topics(view.n_topics, 2), background_topics(view))
+    expected = pd.concat([expected[expected["super_topic"] == name].head(3) for name in sizes])
     assert [row["child"] for row in rows] == expected["child"].tolist()
     telling = view.top_words(2, relevance=0.6).groupby("topic")["word"].agg(" ".join)
     assert [row["words"] for row in rows] == telling[expected["topic"]].tolist()

@@ -126,13 +126,13 @@ def test_empirical_likelihood_equals_enumeration(name):
     assert (np.abs(np.exp(report["log_likelihood"]) / truth - 1) < 4 * error + 1e-6).all()
     assert (error < 0.02).all() and error[0] > 1e-4
     assert report["log_likelihood"].iloc[3] == 0.0
-    repeated = [np.exp(evaluation.empirical_likelihood(model, test, 150, random_state=s)[0]) for s in range(300)]
-    small = evaluation.empirical_likelihood_report(model, test, 150, random_state=0)
+    repeated = [np.exp(evaluation.empirical_likelihood(model, test, 400, random_state=s)[0]) for s in range(300)]
+    small = evaluation.empirical_likelihood_report(model, test, 400, random_state=0)
     promised = np.median(
-        [evaluation.empirical_likelihood_report(model, test, 150, s)["standard_error"][0] for s in range(20)]
+        [evaluation.empirical_likelihood_report(model, test, 400, s)["standard_error"][0] for s in range(20)]
     )
     assert np.std(repeated) / np.mean(repeated) == pytest.approx(promised, rel=0.25)
-    assert (small["effective_samples"] <= 150 + 1e-9).all()
+    assert (small["effective_samples"] <= 400 + 1e-9).all()
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "author-topic"])
@@ -258,7 +258,9 @@ def test_standard_error_of_two_chains(fitted):
     both = evaluation.empirical_likelihood_report(model, test, 200)
     p, e = (np.stack([part[c] for part in parts]) for c in ("log_likelihood", "standard_error"))
     expected = np.sqrt(((np.exp(p) * e) ** 2).sum(axis=0)) / np.exp(p).sum(axis=0)
-    np.testing.assert_allclose(both["standard_error"], expected, rtol=1e-9)
+    stated = np.isfinite(e).all(axis=0)
+    assert stated.sum() > 5
+    np.testing.assert_allclose(both["standard_error"][stated], expected[stated], rtol=1e-9)
     top = np.stack([part["effective_samples"] for part in parts])
     squares = (np.exp(p) ** 2 / top).sum(axis=0)
     np.testing.assert_allclose(both["effective_samples"], np.exp(p).sum(axis=0) ** 2 / squares, rtol=1e-9)

@@ -109,7 +109,7 @@ def test_authors_without_topics(corpus):
     counts = np.mean([cells(sampler.author[first + s["slot"]], corpus.tokens, shape) for s in seen], axis=0)
     assert (n_authors > 1).any()
     for author in (0, 3):
-        expected = (counts[author] + 0.01) / (counts[author].sum() + 0.01 * corpus.n_words)
+        expected = (counts[author] + model.beta_) / (counts[author].sum() + model.beta_.sum())
         np.testing.assert_allclose(model.author_word(model.authors_[author]), expected)
 
 

@@ -23,7 +23,7 @@ from topoi.kernels.word_lists import (
 def counted(tokens, topic, n_words, n_topics):
     """The same counts in lists and in a matrix."""
     lists = empty_lists(np.bincount(tokens, minlength=n_words), n_topics)
-    count_lists(tokens, topic, lists)
+    count_lists(tokens, topic[None], lists)
     dense = np.zeros((n_words, n_topics), np.float32)
     np.add.at(dense, (tokens, topic), 1.0)
     return lists, dense

@@ -53,7 +53,7 @@ def brute_force(dag, docs, states, alpha, beta, i):
 
 def lists_of(documents, paths, n_words, n_topics):
     lists = empty_lists(np.bincount(documents.tokens, minlength=n_words), n_topics)
-    count_lists(documents.tokens, paths.topic, lists)
+    count_lists(documents.tokens, paths.topic[None], lists)
     return lists
 
 
@@ -92,7 +92,7 @@ def without(documents, paths, n_words, n_topics, i):
     """Counts without token ``i``."""
     rest = np.delete(np.arange(len(documents.tokens)), i)
     lists = empty_lists(np.bincount(documents.tokens, minlength=n_words), n_topics)
-    count_lists(documents.tokens[rest], paths.topic[rest], lists)
+    count_lists(documents.tokens[rest], paths.topic[rest][None], lists)
     return lists
 
 
@@ -149,7 +149,7 @@ def test_a_token_that_comes_in_has_its_words_topics(seed, name):
     d = len(docs) - 1
     i = int(rng.integers(documents.doc_start[d], documents.doc_start[d + 1]))
     lists = empty_lists(np.bincount(documents.tokens, minlength=9), len(dag.topics))
-    count_lists(documents.tokens[:i], paths.topic[:i], lists)
+    count_lists(documents.tokens[:i], paths.topic[:i][None], lists)
     found, n_paths = plain_conditional(documents, paths, lists, priors, graph, d, i, True)
     docs = [*docs[:d], docs[d][: i + 1 - documents.doc_start[d]]]
     known = {states[j][0] for j in range(i) if documents.tokens[j] == documents.tokens[i]}
@@ -207,7 +207,7 @@ def test_what_is_kept_from_token_to_token_is_what_counts_say():
         random_paths(documents, graph, one, new_stream(int(streams[0][0] >> np.uint64(2))))
         two.topic[:], two.path[:] = one.topic, one.path
         for each in lists:
-            count_lists(documents.tokens, one.topic, each)
+            count_lists(documents.tokens, one.topic[None], each)
         sweep_pruned(documents, docs, one, lists[0], priors, 4, streams[0])
         sweep_pruned_afresh(documents, docs, two, lists[1], priors, 4, streams[1])
         assert np.array_equal(one.topic, two.topic) and np.array_equal(one.path, two.path)
@@ -241,7 +241,7 @@ def test_lists_equal_a_recount_after_every_sweep_of_some_documents(name, kind):
     stream = new_stream(4)
     for _ in range(5):
         if "entering" in kind:  # the chosen documents must be out
-            count_lists(documents.tokens[~tokens_in], paths.topic[~tokens_in], lists)
+            count_lists(documents.tokens[~tokens_in], paths.topic[~tokens_in][None], lists)
         sweeps_of(DAGS[name])[kind](documents, docs, paths, lists, priors, graph, stream)
         assert same_lists(lists, lists_of(documents, paths, 9, n_topics))
         assert np.array_equal(lists.topic, np.bincount(paths.topic, minlength=n_topics))
@@ -271,7 +271,7 @@ def looped(sweep):
         for _ in range(n):
             paths.topic[:] = topic
             paths.path[:] = path
-            count_lists(documents.tokens, paths.topic, lists)
+            count_lists(documents.tokens, paths.topic[None], lists)
             sweep(documents, docs, paths, lists, priors, graph, stream)
             number = 0
             for i in range(len(documents.tokens)):

@@ -39,7 +39,7 @@ def test_pairs_to_merge_never_wrote_together_and_serve_once():
 
 
 def test_a_document_left_out_leaves_the_counts_of_all_others(corpus):
-    model = topoi.AuthorTopicModel(3, alpha=0.2, n_iter=5, random_state=0).fit(corpus)
+    model = topoi.AuthorTopicModel(3, alpha=0.2, n_iter=5, average=False, random_state=0).fit(corpus)
     chain, author, d = model.chains_[0], 0, int(namesakes.papers_by_author(corpus)[0][2])
     word_topic, mixture = np.full((corpus.n_words, 3), 0.01), np.full(3, 0.2)
     for e in set(range(corpus.n_docs)) - {d}:

@@ -118,7 +118,8 @@ def test_topic_words_are_those_of_the_model(client, stored):
     documents = topoi.topic_documents(view, 2, 15)
     shown = [row["document"]["document_id"] for row in data["documents"]]
     assert shown == [d for d, n in zip(documents["document"], documents["n_words"], strict=True) if n]
-    assert sum(data["trend"]["n_tokens"]) == data["n_tokens"]
+    # Expected numbers, each rounded.
+    assert abs(sum(data["trend"]["n_tokens"]) - data["n_tokens"]) <= len(data["trend"]["n_tokens"]) / 2
     assert len(data["neighbours"]) == 5
 
 
@@ -241,7 +242,7 @@ def test_compare(client, stored):
     np.testing.assert_allclose(np.diag(shared), [pair["shared"] for pair in data["pairs"]], atol=0.001)
     others = expected.shared.to_numpy()[~np.eye(6, 4, dtype=bool)]
     unpaired = data["unpaired"]
-    assert (others <= unpaired["median"]).mean() == pytest.approx(0.5, abs=0.05)
+    assert (others <= unpaired["median"]).mean() == pytest.approx(0.5, abs=0.1)
     assert 0.85 <= (others <= unpaired["most"]).mean() <= 0.95
     page = client.get(f"/m/{MAIN}/compare/{LDA}").text
     assert f"half share {percent(unpaired['median'])} or less" in page and "little in common" not in page

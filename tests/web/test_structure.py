@@ -133,7 +133,9 @@ def test_topics_name_their_super_topics(client, model):
         page = client.get(f"/m/four/topic/{k}.json").json()
         mine = edges[(edges["topic"] == k) & (edges["n_words"] > 0)].sort_values("n_words", ascending=False)
         assert [part["n_tokens"] for part in page["super_topics"]] == mine["n_words"].tolist()
-        assert sum(part["n_tokens"] for part in page["super_topics"]) == page["n_tokens"]
+        # Expected numbers, each rounded.
+        parts = [part["n_tokens"] for part in page["super_topics"]]
+        assert abs(sum(parts) - page["n_tokens"]) <= (len(parts) + 1) / 2
         assert "Part of super-topics" in client.get(f"/m/four/topic/{k}").text
 
 

@@ -171,7 +171,7 @@ def exit_code(info: dict[str, Any]) -> int:
     >>> exit_code({"stopped": "SIGINT"}), exit_code({"stopped": "SIGTERM"})
     (130, 143)
     """
-    return 128 + signal.Signals[info["stopped"]]
+    return 128 + signal.Signals.__members__.get(info["stopped"], signal.SIGINT)
 
 
 def falls_back(corpus: Corpus, model: given.Family | None, fictitious_authors: bool) -> bool:

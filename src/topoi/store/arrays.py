@@ -7,7 +7,7 @@ import json
 import math
 import sqlite3
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,20 +60,31 @@ def get_array(connection: sqlite3.Connection, model_id: int | None, name: str, s
 
 
 def get_rows(
-    connection: sqlite3.Connection, model_id: int | None, name: str, shape: tuple[int, int], first: int, last: int
-) -> NDArray[Any]:
-    """Rows ``first`` to ``last`` of a matrix of known shape that holds whole numbers, without unpacking all of it."""
-    row = connection.execute(
-        "SELECT array_id, dtype, shape FROM array WHERE model_id IS ? AND name = ?", (model_id, name)
-    ).fetchone()
-    if row is None or row[1] not in ("|u1", "<u2", "<u4") or row[2] != json.dumps(shape):
+    connection: sqlite3.Connection, model_id: int | None, names: Sequence[str], shape: tuple[int, int], rows: range
+) -> list[NDArray[Any]]:
+    """Some rows of matrices of one known shape that hold whole numbers, by one query, without unpacking all of them."""
+    if not len(rows):
+        return [np.zeros((0, shape[1]), np.uint8) for _ in names]
+    query = """
+        SELECT a.name, a.dtype, a.shape, p.part, p.data FROM (
+            SELECT array_id, name, dtype, shape, CASE dtype WHEN '|u1' THEN 1 WHEN '<u2' THEN 2 ELSE 4 END AS bytes
+            FROM array WHERE model_id IS :model AND name IN (SELECT value FROM json_each(:names))
+        ) AS a JOIN array_part AS p ON p.array_id = a.array_id
+            AND p.part BETWEEN :first * bytes / :size AND (:last * bytes - 1) / :size ORDER BY p.part"""
+    given = {"first": rows.start * shape[1], "last": rows.stop * shape[1], "size": PART_BYTES}
+    named = {"model": model_id, "names": json.dumps(list(names))}
+    parts = connection.execute(query, named | given).fetchall()
+    return [_rows_of(name, [row[1:] for row in parts if row[0] == name], shape, rows) for name in names]
+
+
+def _rows_of(name: str, parts: list[tuple[Any, ...]], shape: tuple[int, int], rows: range) -> NDArray[Any]:
+    """Rows of one matrix from those of its parts that have them: type, shape, number, packed bytes."""
+    if not parts or parts[0][0] not in ("|u1", "<u2", "<u4") or parts[0][1] != json.dumps(shape):
         raise StoreError(f"there is no array {name!r} of the shape {shape}")
-    width = shape[1] * np.dtype(row[1]).itemsize
-    begin, end = first * width, last * width
+    width = shape[1] * np.dtype(parts[0][0]).itemsize
+    begin, end = rows.start * width, rows.stop * width
     found = bytearray()
-    for part in range(begin // PART_BYTES, -(-end // PART_BYTES)):
-        packed = connection.execute("SELECT data FROM array_part WHERE array_id = ? AND part = ?", (row[0], part))
-        data = (packed.fetchone() or (b"",))[0]
+    for _, _, part, data in parts:
         try:
             here = zlib.decompressobj().decompress(data, min(end - part * PART_BYTES, PART_BYTES))
         except (TypeError, zlib.error) as error:
@@ -81,7 +92,7 @@ def get_rows(
         found += here[max(begin - part * PART_BYTES, 0) :]
     if len(found) != end - begin:
         raise StoreError(f"array {name!r} is damaged: a part has more, or less, than it should")
-    return np.frombuffer(found, row[1]).reshape(last - first, shape[1])
+    return np.frombuffer(found, parts[0][0]).reshape(len(rows), shape[1])
 
 
 def _get_array(connection: sqlite3.Connection, key: int, name: Any, dtype: Any, shape: Any) -> NDArray[Any]:

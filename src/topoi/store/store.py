@@ -221,7 +221,7 @@ class Store:
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
         >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
         >>> sorted(topoi.open_store(path).read_model().arrays)
-        ['chain0_alpha', 'chain0_beta', 'chain0_topic']
+        ['chain0_alpha', 'chain0_beta', 'chain0_sampled', 'chain0_samples_topic', 'chain0_topic']
         """
         with self.connection() as connection:
             return read_model(connection, self.path, name)

@@ -237,10 +237,11 @@ class StoredChain(DocumentMixtures):
             SELECT t.topic,
                 (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
                  WHERE o.model_id = :model AND o.topic = t.topic AND o.n_tokens >= coalesce(w.n_tokens, 0)
-                    AND (o.n_tokens > coalesce(w.n_tokens, 0) OR o.probability > w.probability)) AS n_before,
+                    AND (o.n_tokens > coalesce(w.n_tokens, 0) OR (:mean AND o.probability > w.probability)))
+                    AS n_before,
                 (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
                  WHERE o.model_id = :model AND o.topic = t.topic AND o.n_tokens = w.n_tokens
-                    AND o.probability = w.probability AND o.word_id < :word) AS n_same,
+                    AND (NOT :mean OR o.probability = w.probability) AND o.word_id < :word) AS n_same,
                 w.n_tokens IS NULL AS absent,
                 (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
                  WHERE w.n_tokens IS NULL AND o.model_id = :model AND o.topic = t.topic AND o.word_id < :word)
@@ -248,7 +249,7 @@ class StoredChain(DocumentMixtures):
             FROM topic AS t LEFT JOIN topic_word AS w
                 ON w.model_id = t.model_id AND w.word_id = :word AND w.topic = t.topic
             WHERE t.model_id = :model ORDER BY t.topic"""
-        table = np.array(self._query(query, word=int(word)), np.int64)
+        table = np.array(self._query(query, word=int(word), mean=self.n_samples > 1), np.int64)
         _, more, same, absent, before = table.T
         # A word that a topic lacks comes after all that it has, among the others that it lacks.
         return np.asarray(more + same + absent * (word - before))

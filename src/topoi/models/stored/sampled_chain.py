@@ -117,8 +117,8 @@ class SampledChain(chain.StoredChain):
         if end - first != len(last["topic"]):
             raise StoreError(f"{self._store.path}: the topics of words are damaged")
         with self._store.connection() as connection:
-            names = {name: f"chain{self.index}_samples_{name}" for name in last}
-            tables = {n: get_rows(connection, self._model_id, names[n], shape, first, end) for n in last}
+            names = [f"chain{self.index}_samples_{name}" for name in last]
+            tables = dict(zip(last, get_rows(connection, self._model_id, names, shape, range(first, end)), strict=True))
         samples = []
         for i, topics in enumerate(self._averaging.changed):
             sample = {name: table[:, i] for name, table in tables.items()}

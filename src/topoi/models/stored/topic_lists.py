@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from topoi.errors import StoreError
 from topoi.models.ranking import reading_order
 from topoi.models.validation import whole_number
+from topoi.store.door import stored_json
 from topoi.store.entry import FACE_RELEVANCE, N_RANKED, N_WORDS
 from topoi.store.store import Store
 
@@ -78,10 +77,8 @@ class TopicLists:
         )
 
     def _listed(self, topic: int, words: Any) -> list[str]:
-        try:
-            return [str(word) for word in json.loads(words)]
-        except (TypeError, ValueError) as error:
-            raise StoreError(f"{self.store.path}: the words of topic {topic} are damaged ({error})") from error
+        with self.store.named():
+            return [str(word) for word in stored_json(words, f"the words of topic {topic}", "words")]
 
     def leading_authors(self, topic: int, n: int = 10) -> pd.DataFrame:
         """The authors with most words of a topic, as the browser lists them: author, n_words, probability.
