@@ -15,7 +15,10 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 import numba
+from numba.core import event
 from numba.core.types.misc import unliteral
+
+from topoi.kernels import preparing
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 # Nothing calls a kernel from C.
@@ -45,7 +48,7 @@ def _compile(function: Any, options: dict[str, Any]) -> Any:
 
     The second has a name of its own, because numba would otherwise keep both in one file of the cache.
     """
-    dispatcher = numba.njit(**options)(function)
+    dispatcher = _dispatcher(function, options)
     inner: list[Any] = []
 
     def for_kernels() -> Any:
@@ -55,7 +58,7 @@ def _compile(function: Any, options: dict[str, Any]) -> Any:
             )
             twin.__qualname__ = f"{function.__qualname__}.inner"
             twin.__module__ = function.__module__
-            inner.append(numba.njit(no_cpython_wrapper=True, **options)(twin))
+            inner.append(_dispatcher(twin, {"no_cpython_wrapper": True, **options}))
         return inner[0]
 
     def template(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
@@ -67,3 +70,33 @@ def _compile(function: Any, options: dict[str, Any]) -> Any:
     dispatcher.get_call_template = template
     dispatcher.get_overload = lambda signature: for_kernels().get_overload(signature)
     return dispatcher
+
+
+def _dispatcher(function: Any, options: dict[str, Any]) -> Any:
+    """What numba makes of a function; without a cache where no folder can be written, neither ours nor the user's."""
+    try:
+        return numba.njit(**options)(function)
+    except RuntimeError as error:
+        if "cannot cache" not in str(error):
+            raise
+        preparing.no_cache(str(error))
+        return numba.njit(**{**options, "cache": False})(function)
+
+
+class _Compilation(event.Listener):  # type: ignore[misc]
+    """Passes on when numba compiles a kernel of ours; loading one from the cache is no such event."""
+
+    def on_start(self, event: Any) -> None:
+        if _is_ours(event):
+            preparing.begin()
+
+    def on_end(self, event: Any) -> None:
+        if _is_ours(event):
+            preparing.end()
+
+
+def _is_ours(event: Any) -> bool:
+    return str(event.data["dispatcher"].py_func.__module__).startswith("topoi.")
+
+
+event.register("numba:compile", _Compilation())

@@ -13,7 +13,7 @@ QUERIES = {
         LEFT JOIN label AS l ON l.model_id = t.model_id AND l.topic = t.topic
         WHERE t.model_id = :model_id ORDER BY t.topic""",
     "topic_list": """
-        SELECT t.topic, l.label, t.n_tokens, t.share, t.glue, t.words FROM topic AS t
+        SELECT t.topic, l.label AS label_or_null, t.n_tokens, t.share, t.glue, t.words FROM topic AS t
         LEFT JOIN label AS l ON l.model_id = t.model_id AND l.topic = t.topic
         WHERE t.model_id = :model_id ORDER BY t.topic""",
     "topic_hues": """
