@@ -53,7 +53,8 @@ def run(script: str, **environment: str) -> str:
     return done.stdout
 
 
-# Every compilation, with the names of functions and how many versions of each, after what a user does first.
+# How many versions of each function there are after what a user does first. Of kernels that are cached already only
+# those that Python calls are counted: the others are part of them.
 COUNT = """
 import json, sys, tempfile, warnings
 from collections import Counter
@@ -82,7 +83,7 @@ def test_signatures_stay_few() -> None:
     assert several == SEVERAL, several
 
 
-# Functions that are compiled more than once, with the reason.
+# Functions that may have several versions.
 SEVERAL: dict[str, int] = {}
 
 TWO_AT_ONCE = """
