@@ -13,8 +13,8 @@ import topoi
 SOURCE = Path(topoi.__file__).parent
 
 GROUPS = [
-    {"corpus"},
     {"kernels"},
+    {"corpus"},
     {"engine"},
     {"store"},
     {"models"},

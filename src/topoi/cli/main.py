@@ -33,9 +33,11 @@ from topoi.cli import (
     topics,
     trends,
     unusual,
+    warm,
     words,
 )
 from topoi.errors import TopoiError
+from topoi.kernels import preparing
 
 # What typer raises for wrong usage: the base of BadParameter and UsageError, which it does not export.
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
@@ -72,6 +74,7 @@ app.command("name", short_help="Give a topic a label.")(name.name_topic)
 app.command("browse", short_help="Read a model in the web browser.")(browse.browse)
 app.command("export", short_help="Write a static copy of the web pages.")(export.export)
 app.command("demo", short_help="Fit two centuries of State of the Union addresses.")(demo.demo)
+app.command("warm", short_help="Compile the samplers now, so that nothing waits later.")(warm.warm)
 
 
 @app.command("version", short_help="The version of topoi.")
@@ -113,7 +116,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = _show_warning  # type: ignore[assignment]
-            code = app(given, prog_name="topoi", standalone_mode=False)
+            with preparing.watching(_Note(given)):
+                code = app(given, prog_name="topoi", standalone_mode=False)
             return code if isinstance(code, int) else 0
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
@@ -139,6 +143,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
     """A warning as a person reads it: what, without the line of code it came from."""
     look.say(f"topoi: note: {' '.join(str(message).split())}", err=True)
+
+
+class _Note:
+    """Says once, on a terminal, that kernels are being compiled; nothing with ``--quiet``."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        quiet = any(word in ("-q", "--quiet") for word in _options(arguments))
+        self._due = not quiet and sys.stderr is not None and sys.stderr.isatty()
+
+    def __call__(self, busy: bool) -> None:
+        if busy and self._due:
+            self._due = False
+            look.say(f"topoi: {preparing.MESSAGE}; takes some seconds", err=True)
 
 
 def _options(arguments: list[str]) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 import pandas as pd
 
@@ -18,6 +17,7 @@ from topoi.corpus.sources import column_values, is_table
 from topoi.corpus.tokenize import Analyzer
 from topoi.corpus.vocabulary import EncodedTexts, Vocabulary, renumber
 from topoi.errors import CorpusError
+from topoi.kernels.jit import lean
 
 # What is set otherwise if function words are kept, unless the user has set it: the default, and the value instead.
 _WITH_FUNCTION_WORDS: dict[str, tuple[Any, Any]] = {
@@ -179,7 +179,8 @@ def _choose_words(scan: Scan, analysis: Analysis, stop: frozenset[str], report: 
     """Return the ids of the words to keep, in alphabetical order."""
     n_docs = len(scan.doc_start) - 1
     count = np.bincount(scan.tokens, minlength=len(scan.words))
-    df = _document_frequency(scan.tokens, scan.doc_start, len(scan.words))
+    df = np.zeros(len(scan.words), np.int64)
+    _count_documents(scan.tokens, scan.doc_start, np.full(len(df), -1, np.int64), df)
     keep = count > 0  # a word seen only inside a mail address has no token
     low = analysis.min_df * n_docs if isinstance(analysis.min_df, float) else analysis.min_df
     high = analysis.max_df * n_docs if isinstance(analysis.max_df, float) else analysis.max_df
@@ -207,15 +208,12 @@ def _drop(keep: np.ndarray, hit: np.ndarray, name: str, count: np.ndarray, repor
         keep[hit] = False
 
 
-@numba.njit(cache=True, nogil=True)
-def _document_frequency(tokens: np.ndarray, doc_start: np.ndarray, n_words: int) -> np.ndarray:
-    """Count for each word the documents it is in."""
-    df = np.zeros(n_words, np.int64)
-    last = np.full(n_words, -1, np.int64)
+@lean
+def _count_documents(tokens: np.ndarray, doc_start: np.ndarray, last: np.ndarray, df: np.ndarray) -> None:
+    """Count in ``df`` the documents each word is in; ``last`` is -1 throughout, room for the last of them."""
     for d in range(len(doc_start) - 1):
         for i in range(doc_start[d], doc_start[d + 1]):
             w = tokens[i]
             if last[w] != d:
                 last[w] = d
                 df[w] += 1
-    return df

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numba
 import numpy as np
 
 from topoi.corpus.scan import Scan
+from topoi.kernels.jit import compiled
 
 DEFAULT_THRESHOLD = 0.5
 
@@ -70,7 +70,7 @@ def learn_pairs(
     return [(a, b) for _, a, b in named]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _choose(positions: np.ndarray, pair: np.ndarray, n_tokens: int) -> np.ndarray:
     """Take pairs from left to right, each word in one pair at most; return each token's pair as second word, or -1."""
     second_of = np.full(n_tokens, -1, np.int32)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from topoi.corpus.characters import APOSTROPHE, DIGIT, FOLD_MASK, IDEOGRAPH, KIND_SHIFT, LETTER, MARK, SPACE
+from topoi.kernels.jit import inlined, lean
 
 _PRIME = np.uint64(0x100000001B3)
 _SHIFT = np.uint64(32)
@@ -44,17 +44,17 @@ class Out(NamedTuple):
     linked: np.ndarray
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _kind_of(table, code):
     return table[code] >> _KIND
 
 
-@numba.njit(cache=True, nogil=True)
+@lean
 def _in_word(kind):
     return kind == LETTER or kind == DIGIT
 
 
-@numba.njit(cache=True, nogil=True)
+@lean
 def _in_local_part(table, code):
     """Whether the character can stand before the @ of a mail address."""
     kind = _kind_of(table, code)
@@ -63,12 +63,12 @@ def _in_local_part(table, code):
     return code == 0x2E or code == 0x25 or code == 0x2B or code == 0x2D
 
 
-@numba.njit(cache=True, nogil=True)
+@lean
 def _in_url(code):
     return 0x20 < code < 0x7F and code != 0x22 and code != 0x3C and code != 0x3E
 
 
-@numba.njit(cache=True, nogil=True)
+@lean
 def _url_end(codes, i, high):
     """Return the end of the web address that starts at i, or i if there is none."""
     first = codes[i] | 0x20
@@ -96,7 +96,7 @@ def _url_end(codes, i, high):
     return end if end > j else i
 
 
-@numba.njit(cache=True, nogil=True)
+@lean
 def _mail_end(codes, table, i, high):
     """Return the end of the mail host after the @ at i, or i if no host follows."""
     if i + 1 >= high or not _in_word(_kind_of(table, codes[i + 1])):
@@ -107,7 +107,7 @@ def _mail_end(codes, table, i, high):
     return j
 
 
-@numba.njit(cache=True, nogil=True)
+@lean
 def _possessive(codes, table, i, high):
     """Whether the apostrophe at i begins a final 's."""
     if i + 1 >= high or codes[i + 1] | 0x20 != 0x73:
@@ -118,7 +118,7 @@ def _possessive(codes, table, i, high):
     return not (_in_word(after) or after == MARK)
 
 
-@numba.njit(cache=True, nogil=True)
+@lean
 def _intern(words, h, length):
     """Return the id of the word with hash h whose characters lie at the end of the pool, adding it if it is new."""
     begin = words.used[1]
@@ -147,7 +147,7 @@ def _intern(words, h, length):
     return w
 
 
-@numba.njit(cache=True, nogil=True)
+@lean
 def _scan_document(codes, table, low, high, seed, min_length, keep_numbers, words, out, n, skipped):
     """Scan one document from out position n; return the new position. Cost: linear in the characters."""
     first = n
@@ -232,7 +232,7 @@ def _scan_document(codes, table, low, high, seed, min_length, keep_numbers, word
     return n
 
 
-@numba.njit(cache=True, nogil=True)
+@lean
 def scan_block(codes, bounds, table, seed, min_length, keep_numbers, words, out, doc_end, skipped):
     """Scan the documents ``codes[bounds[d]:bounds[d + 1]]`` into words, out, doc_end and skipped; return the tokens."""
     n = 0
@@ -243,7 +243,7 @@ def scan_block(codes, bounds, table, seed, min_length, keep_numbers, words, out,
     return n
 
 
-@numba.njit(cache=True, nogil=True)
+@lean
 def fill_slots(slots, hashes, n_words):
     """Enter all words into empty slots."""
     mask = len(slots) - 1

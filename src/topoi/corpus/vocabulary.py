@@ -6,13 +6,13 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from topoi.corpus.phrases import join_pairs
 from topoi.corpus.scan import Scan
 from topoi.corpus.tokenize import Analyzer
 from topoi.errors import CorpusError, NotFoundError
+from topoi.kernels.jit import lean
 
 
 class EncodedTexts(NamedTuple):
@@ -203,7 +203,7 @@ def renumber(scan: Scan, new_id: np.ndarray, n_unknown: int = 0) -> EncodedTexts
     return new
 
 
-@numba.njit(cache=True, nogil=True)
+@lean
 def _keep_known(old: EncodedTexts, new_id: np.ndarray, new: EncodedTexts) -> None:
     """Copy the tokens whose new id is not negative into the arrays of ``new``."""
     n = 0

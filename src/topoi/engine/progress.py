@@ -6,6 +6,8 @@ import logging
 import sys
 from typing import Any, NamedTuple
 
+from topoi.kernels import preparing
+
 logger = logging.getLogger("topoi")
 
 
@@ -47,8 +49,13 @@ class Bar:
             console=Console(stderr=True),
         )
         self._task = self._bar.add_task(title, total=n_iter, completed=done, speed="", joint="")
-        self._joint = ""
+        self._title, self._joint = title, ""
         self._bar.start()
+        preparing.watch(self._prepare)
+
+    def _prepare(self, busy: bool) -> None:
+        """Say why the bar stands still while kernels are compiled."""
+        self._bar.update(self._task, description=preparing.MESSAGE if busy else self._title)
 
     def update(self, info: SweepInfo) -> None:
         """Move the bar to the sweep just done."""
@@ -59,6 +66,7 @@ class Bar:
 
     def close(self) -> None:
         """Leave the finished bar on the screen."""
+        preparing.unwatch(self._prepare)
         self._bar.stop()
 
 

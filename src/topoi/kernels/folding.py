@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.kernels.counts import Counts, Documents, Priors, most_authors
-from topoi.kernels.jit import compiled, lean
+from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.word_lists import copy_row
 
 
@@ -46,6 +46,22 @@ def content_key(documents, d):
         key = (key ^ np.uint64(documents.author[p] + 1)) * np.uint64(0x100000001B3)
         key ^= key >> np.uint64(29)
     return np.int64(key >> np.uint64(1))
+
+
+@inlined
+def divide(table, by):
+    """Divide a table in place; ``table /= by`` would have numba compile the error messages of broadcasting too."""
+    for i in range(table.shape[0]):
+        for j in range(table.shape[1]):
+            table[i, j] /= by
+
+
+@inlined
+def multiply(table, by):
+    """Multiply a table in place, likewise."""
+    for i in range(table.shape[0]):
+        for j in range(table.shape[1]):
+            table[i, j] *= by
 
 
 @compiled

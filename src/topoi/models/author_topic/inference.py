@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from topoi.kernels.counts import Assignments
-from topoi.kernels.folding import Labels, content_key, local_problem
+from topoi.kernels.folding import Labels, content_key, divide, local_problem
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import seed_stream
 from topoi.models.author_topic.kernels import sweep
@@ -30,7 +30,7 @@ def _add_labels(small, assignments, rows, priors, labels):
     weights = np.empty(n_topics)
     recount_private_author(small, assignments, rows, 0)
     for i in range(small.tokens.shape[0]):
-        w, k0, a0 = small.tokens[i], assignments.topic[i], small.author[assignments.slot[i]]
+        w, k0, a0 = np.int64(small.tokens[i]), assignments.topic[i], small.author[assignments.slot[i]]
         move_token(rows, w, k0, a0, -1)
         topic_weights(small, rows, priors, 0, w, weights)
         total = weights.sum()
@@ -84,9 +84,10 @@ def sample_document(small, assignments, wanted, rows, priors, plan, stream, doc_
             _add_scores(small, assignments, wanted, rows, priors, scores)
         if labels.topic.shape[0]:
             _add_labels(small, assignments, rows, priors, labels)
-    scores *= share
-    labels.topic[:] /= plan.n_samples
-    labels.slot[:] /= plan.n_samples
+    for j in range(scores.shape[0]):
+        scores[j] *= share
+    divide(labels.topic, plan.n_samples)
+    divide(labels.slot, plan.n_samples)
 
 
 @compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topoi.kernels.folding import Labels, content_key, local_problem
+from topoi.kernels.folding import Labels, content_key, local_problem, multiply
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import seed_stream
 from topoi.models.pachinko import blocks, four_level, general
@@ -83,8 +83,8 @@ def sample_document(small, paths, wanted, rows, prior, graph, n_super, plan, str
             scores[j] += part * weights.sum()
         if labels.topic.shape[0]:
             _add_labels(small, paths, rows, prior, graph, tally, reach, labels)
-    labels.topic[:] *= part
-    labels.slot[:] *= part
+    multiply(labels.topic, part)
+    multiply(labels.slot, part)
 
 
 @compiled

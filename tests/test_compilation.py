@@ -1,0 +1,172 @@
+"""What is compiled, how often, and where it is kept: every signature costs a user seconds the first time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from topoi.engine.progress import Bar
+from topoi.kernels import preparing
+from topoi.kernels.jit import compiled, inlined, lean
+
+
+@lean
+def _shift(values, by):
+    """Add to every value; called from Python and from a kernel."""
+    for i in range(values.shape[0]):
+        values[i] += by
+
+
+@inlined
+def _twice(x):
+    return x + x
+
+
+@compiled
+def _shift_often(values, by):
+    _shift(values, 0)
+    _shift(values, 1)
+    _shift(values, by=_twice(by))
+
+
+def test_kernels_call_a_version_without_a_wrapper() -> None:
+    values = np.zeros(3)
+    _shift_often(values, 2)
+    assert values.tolist() == [5.0, 5.0, 5.0]
+    assert not _shift.signatures and not _twice.signatures  # no wrapper for Python: nobody there called them
+    _shift(values, 1)
+    assert values.tolist() == [6.0, 6.0, 6.0]
+    assert len(_shift.signatures) == 1
+    assert _shift_often.signatures and _shift.py_func is not _shift
+
+
+def run(script: str, **environment: str) -> str:
+    """What a script prints in a process of its own, with our modules on the path."""
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} | environment
+    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+# How many versions of each function there are after what a user does first. Of kernels that are cached already only
+# those that Python calls are counted: the others are part of them.
+COUNT = """
+import json, sys, tempfile, warnings
+from collections import Counter
+from pathlib import Path
+from topoi.cli import warming
+from topoi.cli.fit_options import Family
+from topoi.kernels import jit
+warnings.simplefilter("ignore")
+dispatchers, make = [], jit._dispatcher
+jit._dispatcher = lambda function, options: dispatchers.append(make(function, options)) or dispatchers[-1]
+with tempfile.TemporaryDirectory() as folder:
+    for family in (Family.lda, Family.author_topic, Family.pachinko):
+        path = warming.fit(Path(folder), family)
+        warming._QUESTIONS[family](path)
+names = Counter()
+for each in dispatchers:
+    names[f"{each.py_func.__module__}.{each.py_func.__qualname__}"] += len(each.overloads)
+print(json.dumps(names))
+"""
+
+
+def test_signatures_stay_few() -> None:
+    counts = {name: n for name, n in json.loads(run(COUNT)).items() if n}
+    assert len(counts) > 40, "nothing was compiled or loaded"
+    several = {name: n for name, n in counts.items() if n > 1}
+    assert several == SEVERAL, several
+
+
+# Functions that may have several versions.
+SEVERAL: dict[str, int] = {}
+
+TWO_AT_ONCE = """
+from topoi.kernels import preparing
+begun = []
+preparing.watch(begun.append)
+from topoi.kernels.random import new_stream
+print(new_stream(1, 2, 3, 4).tolist(), sum(begun))
+"""
+
+
+def test_two_processes_may_compile_at_once(tmp_path: Path) -> None:
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", TWO_AT_ONCE]
+    both = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    first, second = (each.communicate(timeout=120)[0].rpartition(" ")[0] for each in both)
+    third, _, compiled_again = run(TWO_AT_ONCE, NUMBA_CACHE_DIR=str(tmp_path)).rpartition(" ")
+    assert first == second == third != ""
+    assert int(compiled_again) == 0
+
+
+# As where the package's folder is read-only: file permissions do not bind the superuser, who may run these tests.
+READ_ONLY = """
+import logging
+from numba.core import caching
+class Refused:
+    @classmethod
+    def from_function(cls, function, file):
+        return None
+{refused}
+logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=__import__("sys").stdout)
+from topoi.cli.warming import cache_folder
+from topoi.kernels.random import new_stream
+print(len(new_stream(1, 2, 3, 4)), cache_folder())
+"""
+
+
+def without(*locators: str) -> str:
+    """The script above, where numba cannot write to these places."""
+    names = f"({', '.join(f'caching.{name}' for name in locators)},)"
+    lines = f"kinds = caching.CacheImpl._locator_classes\nkinds[:] = [Refused if k in {names} else k for k in kinds]"
+    return READ_ONLY.format(refused=lines)
+
+
+def test_read_only_package_keeps_kernels_in_a_folder_of_the_user(tmp_path: Path) -> None:
+    script = without("InTreeCacheLocator")
+    environment = {"NUMBA_CACHE_DIR": "", "XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    folder = Path(run(script, **environment).split(" ", 1)[1].strip())
+    assert folder.is_relative_to(tmp_path)
+    assert list(folder.rglob("*.nbc"))
+
+
+def test_without_any_folder_kernels_are_compiled_and_a_warning_says_so(tmp_path: Path) -> None:
+    output = run(without("InTreeCacheLocator", "UserWideCacheLocator"), NUMBA_CACHE_DIR="")
+    assert output.count("cannot be kept") == 1
+    assert output.splitlines()[-1].endswith("None")
+
+
+def test_only_the_innermost_watcher_is_told_and_only_when_something_is_compiled() -> None:
+    outer: list[bool] = []
+    inner: list[bool] = []
+    with preparing.watching(outer.append):
+        with preparing.watching(inner.append):
+            preparing.begin()
+            preparing.begin()
+            preparing.end()
+            preparing.end()
+        assert (outer, inner) == ([], [True, False])
+        preparing.begin()
+        preparing.end()
+    preparing.begin()
+    preparing.end()
+    assert outer == [True, False]
+
+
+def test_a_bar_says_why_it_stands_still() -> None:
+    bar = Bar("LDA", 10, 0)
+    task = bar._bar.tasks[0]
+    preparing.begin()
+    assert task.description == preparing.MESSAGE
+    preparing.end()
+    assert task.description == "LDA"
+    bar.close()
+    preparing.begin()
+    assert task.description == "LDA"
+    preparing.end()
