@@ -19,6 +19,8 @@ from topoi.errors import StoreError
 
 # Each below SQLite's limit for one value, and small enough that memory grows only with what a file really holds.
 PART_BYTES = 16 * 2**20
+# Arrays of samples are read a document at a time, and a part is unpacked from its beginning.
+_SAMPLES, _SAMPLE_BYTES = "_samples_", 2**19
 _DTYPES = frozenset({"|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8"})
 _MOST_DIMENSIONS = 8
 # How many bytes zlib makes of one at most.
@@ -34,8 +36,9 @@ def put_arrays(connection: sqlite3.Connection, model_id: int | None, arrays: Map
             (model_id, name, plain.dtype.str, json.dumps(plain.shape)),
         )
         data = plain.reshape(-1).view(np.uint8).data
-        for part, start in enumerate(range(0, len(data), PART_BYTES)):
-            packed = zlib.compress(data[start : start + PART_BYTES], 1)
+        size = _part_bytes(name)
+        for part, start in enumerate(range(0, len(data), size)):
+            packed = zlib.compress(data[start : start + size], 1)
             connection.execute("INSERT INTO array_part VALUES (?, ?, ?)", (cursor.lastrowid, part, packed))
 
 
@@ -62,7 +65,7 @@ def get_array(connection: sqlite3.Connection, model_id: int | None, name: str, s
 def get_rows(
     connection: sqlite3.Connection, model_id: int | None, names: Sequence[str], shape: tuple[int, int], rows: range
 ) -> list[NDArray[Any]]:
-    """Some rows of matrices of one known shape that hold whole numbers, by one query, without unpacking all of them."""
+    """Some rows of arrays of samples, all of one known shape, by one query and without unpacking all of them."""
     if not len(rows):
         return [np.zeros((0, shape[1]), np.uint8) for _ in names]
     query = """
@@ -71,10 +74,14 @@ def get_rows(
             FROM array WHERE model_id IS :model AND name IN (SELECT value FROM json_each(:names))
         ) AS a JOIN array_part AS p ON p.array_id = a.array_id
             AND p.part BETWEEN :first * bytes / :size AND (:last * bytes - 1) / :size ORDER BY p.part"""
-    given = {"first": rows.start * shape[1], "last": rows.stop * shape[1], "size": PART_BYTES}
+    given = {"first": rows.start * shape[1], "last": rows.stop * shape[1], "size": _SAMPLE_BYTES}
     named = {"model": model_id, "names": json.dumps(list(names))}
     parts = connection.execute(query, named | given).fetchall()
     return [_rows_of(name, [row[1:] for row in parts if row[0] == name], shape, rows) for name in names]
+
+
+def _part_bytes(name: Any) -> int:
+    return _SAMPLE_BYTES if _SAMPLES in str(name) else PART_BYTES
 
 
 def _rows_of(name: str, parts: list[tuple[Any, ...]], shape: tuple[int, int], rows: range) -> NDArray[Any]:
@@ -86,10 +93,10 @@ def _rows_of(name: str, parts: list[tuple[Any, ...]], shape: tuple[int, int], ro
     found = bytearray()
     for _, _, part, data in parts:
         try:
-            here = zlib.decompressobj().decompress(data, min(end - part * PART_BYTES, PART_BYTES))
+            here = zlib.decompressobj().decompress(data, min(end - part * _SAMPLE_BYTES, _SAMPLE_BYTES))
         except (TypeError, zlib.error) as error:
             raise StoreError(f"array {name!r} is damaged ({error})") from error
-        found += here[max(begin - part * PART_BYTES, 0) :]
+        found += here[max(begin - part * _SAMPLE_BYTES, 0) :]
     if len(found) != end - begin:
         raise StoreError(f"array {name!r} is damaged: a part has more, or less, than it should")
     return np.frombuffer(found, parts[0][0]).reshape(len(rows), shape[1])
@@ -110,7 +117,7 @@ def _get_array(connection: sqlite3.Connection, key: int, name: Any, dtype: Any, 
     data = bytearray()
     parts = connection.execute("SELECT data FROM array_part WHERE array_id = ? ORDER BY part", (key,))
     for (packed,) in parts:
-        data += unpacked(packed, min(PART_BYTES, expected - len(data)), name)
+        data += unpacked(packed, min(_part_bytes(name), expected - len(data)), name)
     if len(data) != expected:
         raise StoreError(f"array {name!r} promises {expected:,} bytes, but the file holds {len(data):,}")
     return np.frombuffer(data, dtype).reshape(sizes)

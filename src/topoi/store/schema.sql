@@ -99,7 +99,7 @@ CREATE INDEX array_by_model ON array (model_id, name);
 CREATE TABLE array_part (
     array_id INTEGER NOT NULL REFERENCES array (array_id),
     part INTEGER NOT NULL,
-    data BLOB NOT NULL,                  -- zlib; 16 MB of the array each, in order
+    data BLOB NOT NULL,                  -- zlib; 16 MB of the array each, in order; half a MB of samples
     PRIMARY KEY (array_id, part)
 );
 
