@@ -31,7 +31,7 @@ def documents(tmp_path_factory):
     rows = [
         {
             "text": " ".join(f"word{w}" for w in rng.integers(0, 300, 60)),
-            "authors": [f"A{d % 5}"],
+            "authors": [f"A{d % 5}", f"A{(d + 1) % 5}", f"A{(d + 2) % 5}"],
             "year": 1900 + d % 50,
         }
         for d in range(150)
@@ -44,20 +44,20 @@ def start(documents, output, options):
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(SOURCE), os.environ.get("PYTHONPATH", "")])}
     # The line is there as soon as the program hears signals.
     code = "import sys; from topoi.cli.start import main; print('begun', flush=True); sys.exit(main())"
-    command = [sys.executable, "-c", code, "fit", str(documents), *options, "-o", str(output), "-i", "100000"]
+    command = [sys.executable, "-c", code, "fit", str(documents), *options, "-o", str(output), "-i", "100000000"]
     return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-# Each takes seconds of waiting: every family with one signal, the other among the slow tests.
-QUICK = {"lda": signal.SIGTERM, "author": signal.SIGINT, "sparse pachinko": signal.SIGINT, "kernel": signal.SIGTERM}
-QUICK |= {"dmr": signal.SIGINT}
-CASES = [
-    pytest.param(
-        family, number, id=f"{family}-{number.name}", marks=() if QUICK[family] == number else pytest.mark.slow
-    )
-    for family in FAMILIES
-    for number in (signal.SIGINT, signal.SIGTERM)
-]
+# Each takes seconds of waiting: most are among the slow tests.
+QUICK = {"author": signal.SIGTERM, "sparse pachinko": signal.SIGINT, "kernel": signal.SIGTERM}
+
+
+def case(family, number):
+    marks = () if QUICK.get(family) == number else pytest.mark.slow
+    return pytest.param(family, number, id=f"{family}-{number.name}", marks=marks)
+
+
+CASES = [case(family, number) for family in FAMILIES for number in (signal.SIGINT, signal.SIGTERM)]
 
 
 @pytest.mark.parametrize(("family", "number"), CASES)
