@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from topoi.engine.progress import Bar
 from topoi.kernels import preparing
@@ -53,8 +54,8 @@ def run(script: str, **environment: str) -> str:
     return done.stdout
 
 
-# How many versions of each function there are after what a user does first. Of kernels that are cached already only
-# those that Python calls are counted: the others are part of them.
+# How many versions of each function that Python calls there are after what a user does first. Those that only kernels
+# call are seen only while nothing is cached.
 COUNT = """
 import json, sys, tempfile, warnings
 from collections import Counter
@@ -76,8 +77,9 @@ print(json.dumps(names))
 """
 
 
+@pytest.mark.slow
 def test_signatures_stay_few() -> None:
-    counts = {name: n for name, n in json.loads(run(COUNT)).items() if n}
+    counts = {name: n for name, n in json.loads(run(COUNT)).items() if n and not name.endswith(".inner")}
     assert len(counts) > 20, "nothing was compiled or loaded"
     several = {name: n for name, n in counts.items() if n > 1}
     assert several == SEVERAL, several
