@@ -1,0 +1,60 @@
+"""The files around the code say what the code says: versions, workflows, layout."""
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import topoi
+
+ROOT = Path(topoi.__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def read(name):
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+def test_the_tested_versions_of_python_are_those_that_are_promised():
+    promised = [line.split(" :: ")[-1] for line in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", line)]
+    assert read(".github/workflows/tests.yml")["jobs"]["tests"]["strategy"]["matrix"]["python"] == promised
+    assert PROJECT["requires-python"] == f">={promised[0]}"
+    assert sys.version_info >= tuple(map(int, promised[0].split(".")))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github").rglob("*.y*ml")), ids=lambda path: path.name)
+def test_workflows_and_forms_are_well_formed(path):
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if path.parent.name == "workflows":
+        assert content["permissions"] == {"contents": "read"}
+        for job in content["jobs"].values():
+            assert job["timeout-minutes"]
+            assert all("uses" in step or "run" in step for step in job["steps"])
+    elif path.name != "config.yml":
+        assert {"name", "description", "body"} <= set(content)
+
+
+def test_every_family_of_mistakes_is_tried_at_night():
+    from studies.broken_kernels import TESTS
+
+    job = read(".github/workflows/nightly.yml")["jobs"]["broken-kernels"]
+    assert sorted(job["strategy"]["matrix"]["family"]) == sorted(TESTS)
+
+
+def test_the_citation_is_of_this_version():
+    citation = read("CITATION.cff")
+    assert citation["version"] == topoi.__version__
+    assert citation["license"] == PROJECT["license"]
+
+
+def test_the_layout_in_contributing_is_the_tree():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    drawn = re.search(r"## Layout\n+```\n(.*?)```", text, re.DOTALL)[1]
+    packages = re.findall(r"(\w+)/(?=\s)", "\n".join(line for line in drawn.splitlines() if line[:1] in "├└│"))
+    there = [path.parent.name for path in (ROOT / "src" / "topoi").glob("*/__init__.py")]
+    assert sorted(packages) == sorted(there)
+    for name in re.findall(r"^(\w+)/", drawn, re.MULTILINE):
+        assert (ROOT / name).is_dir(), name
