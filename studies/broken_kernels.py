@@ -9,12 +9,14 @@ the first test that failed; a mistake that no test notices is printed as NOT NOT
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -330,32 +332,117 @@ KERNEL_MISTAKES = [
 MISTAKES += [mistake._replace(family="kernel_topic") for mistake in KERNEL_MISTAKES]
 
 
-def first_failure(mistake: Mistake | None, folder: Path, family: str) -> str:
-    """The first test of a family that fails with the mistake in place, or an empty string."""
-    copy = folder / "project"
-    shutil.rmtree(copy, ignore_errors=True)
-    for part in ("src", "tests", "pyproject.toml"):
-        source = ROOT / part
-        ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(source, copy / part, ignore=ignore) if source.is_dir() else shutil.copy(source, copy / part)
-    if mistake is not None:
-        path = copy / mistake.file
-        text = path.read_text(encoding="utf-8")
-        if mistake.right not in text:
+class Project:
+    """A copy of the project whose compiled kernels are kept from one mistake to the next, where that is safe.
+
+    numba compiles a kernel anew when its own file changes, but not when a helper from another file does. So a mistake
+    takes away what was compiled from its file and from every file that imports that one, however indirectly.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.importers = _importers()
+        for part in ("src", "tests", "pyproject.toml"):
+            source = ROOT / part
+            ignore = shutil.ignore_patterns("__pycache__")
+            if source.is_dir():
+                shutil.copytree(source, folder / part, ignore=ignore)
+            else:
+                shutil.copy2(source, folder / part)
+
+    def first_failure(self, family: str) -> str:
+        """The first test of a family that fails, or an empty string."""
+        environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+        result = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-x",
+                "-q",
+                "--no-header",
+                *(f"tests/{family}/{t}" for t in TESTS[family]),
+            ],
+            cwd=self.folder,
+            env=environment | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if result.returncode == 0:
+            return ""
+        found = re.search(r"^(?:FAILED|ERROR) \S*/(\S+)", result.stdout, re.MULTILINE)
+        return found[1] if found else "the tests did not run: " + result.stdout[-300:] + result.stderr[-300:]
+
+    def notice(self, mistake: Mistake) -> str:
+        """The first test that fails with the mistake in place, or an empty string; the mistake is taken back."""
+        path = self.folder / mistake.file
+        right = path.read_text(encoding="utf-8")
+        if mistake.right not in right:
             raise SystemExit(f"{mistake.file} no longer has the line of {mistake.what!r}: bring this list up to date")
-        path.write_text(text.replace(mistake.right, mistake.wrong), encoding="utf-8")
-    result = subprocess.run(
-        [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", *(f"tests/{family}/{t}" for t in TESTS[family])],
-        cwd=copy,
-        env=os.environ | {"PYTHONPATH": str(copy / "src"), "NUMBA_CACHE_DIR": str(copy / "cache")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if result.returncode == 0:
-        return ""
-    found = re.search(r"^(?:FAILED|ERROR) \S*/(\S+)", result.stdout, re.MULTILINE)
-    return found[1] if found else "the tests did not run: " + result.stdout[-300:] + result.stderr[-300:]
+        times = path.stat()
+        self._forget_compiled(mistake.file, keep=True)
+        path.write_text(right.replace(mistake.right, mistake.wrong), encoding="utf-8")
+        try:
+            return self.first_failure(mistake.family)
+        finally:
+            path.write_text(right, encoding="utf-8")
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+            self._forget_compiled(mistake.file, keep=False)
+
+    def _forget_compiled(self, file: str, *, keep: bool) -> None:
+        """Set aside what was compiled from a file and its importers (keep), or put that back in place of what is there."""
+        aside = self.folder / "aside"
+        if keep:
+            aside.mkdir()
+        for name in self.importers[file]:
+            path = self.folder / name
+            found = path.parent / "__pycache__"
+            for compiled in [*found.glob(f"{path.stem}.*.nbi"), *found.glob(f"{path.stem}.*.nbc")]:
+                if keep:
+                    target = aside / compiled.relative_to(self.folder)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    compiled.replace(target)
+                else:
+                    compiled.unlink()
+        if not keep:
+            for compiled in aside.rglob("*.nb?"):
+                compiled.replace(self.folder / compiled.relative_to(aside))
+            shutil.rmtree(aside)
+
+
+def _importers() -> dict[str, set[str]]:
+    """Per source file: itself and every source file that imports it, directly or through others."""
+    files = {_module(path): str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.py")}
+    direct: dict[str, set[str]] = {file: set() for file in files.values()}
+    for file in files.values():
+        for name in _imported(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+            if name in files:
+                direct[files[name]].add(file)
+    return {file: _reach(file, direct) for file in direct}
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _reach(file: str, direct: dict[str, set[str]]) -> set[str]:
+    reached, waiting = {file}, [file]
+    while waiting:
+        new = direct[waiting.pop()] - reached
+        reached |= new
+        waiting.extend(new)
+    return reached
+
+
+def _module(path: Path) -> str:
+    parts = path.relative_to(ROOT / "src").with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def main() -> None:
@@ -367,13 +454,15 @@ def main() -> None:
     unnoticed = 0
     chosen = [mistake for mistake in MISTAKES if arguments.only in mistake.what and arguments.family in mistake.family]
     with tempfile.TemporaryDirectory() as name:
+        project = Project(Path(name) / "project")
         for family in dict.fromkeys(mistake.family for mistake in chosen):
-            if failure := first_failure(None, Path(name), family):
+            if failure := project.first_failure(family):
                 raise SystemExit(f"the unbroken project fails: {failure}")
         for mistake in chosen:
-            failure = first_failure(mistake, Path(name), mistake.family)
+            failure = project.notice(mistake)
             unnoticed += not failure
             print(f"{mistake.what:55s} {failure or 'NOT NOTICED'}", flush=True)
+    print(f"{len(chosen)} mistakes, {unnoticed} not noticed")
     sys.exit(unnoticed > 0)
 
 

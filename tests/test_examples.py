@@ -136,6 +136,7 @@ def test_examples_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     lines = "\n".join(json.dumps(record) for record in records())
     (tmp_path / "papers.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    (tmp_path / "unsigned.txt").write_text("Support vector machines and kernel regression.", encoding="utf-8")
     small: list[topoi.Corpus] = []
 
     def load_dataset(name: str, **options: object) -> topoi.Corpus:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import digamma as scipy_digamma
-from scipy.special import gammaln
 
 from aspect.exact import one_document, random_problem, sampled, three_aspects, two_aspects, typical_problem
 from topoi.kernels.special import digamma
 from topoi.models.aspect.ep import Rule
+from topoi.models.aspect.equations import expectation_propagation, log_beta, variational_bound
 from topoi.models.aspect.inference import infer
 from topoi.models.aspect.state import Parameters, with_padding
 from topoi.models.bags import Bags
@@ -24,33 +22,6 @@ RULE = Rule(1e-8, 500)
 def found(words, times, alpha, method="ep", rule=RULE):
     bags, parameters = one_document(words, times, alpha)
     return infer(bags, parameters, method, rule, evidence=True)
-
-
-def plain_ep(words, times, alpha, n_passes=4000):
-    """The paper's algorithm, equation by equation: sites of zero, words one by one, steps of 1 / n."""
-    beta, gamma = np.zeros(words.shape), alpha.copy()
-    for _ in range(n_passes):
-        for w, n in enumerate(times):
-            p, g = words[w], gamma - beta[w]
-            if (g < 0).any():
-                continue
-            total, z = g.sum(), p @ g / g.sum()
-            m = g / total * (p + p @ g) / (1 + total) / z
-            m2 = g / total * (g + 1) / (total + 1) * (2 * p + p @ g) / (2 + total) / z
-            matched = (m - m2).sum() / (m2 - m**2).sum() * m
-            step = min(1.0, 1.0 / n)
-            new = step * (matched - g) + (1 - step) * beta[w]
-            gamma = gamma + n * (new - beta[w])
-            beta[w] = new
-    evidence = log_beta(gamma) - log_beta(alpha)
-    for w, n in enumerate(times):
-        g = gamma - beta[w]
-        evidence += n * (math.log(words[w] @ g / g.sum()) + log_beta(g) - log_beta(gamma))
-    return gamma, evidence
-
-
-def log_beta(a):
-    return gammaln(a).sum() - gammaln(a.sum())
 
 
 def test_the_papers_two_word_example():
@@ -68,14 +39,26 @@ def test_it_is_the_papers_fixed_point(n_aspects, alpha):
     for _ in range(3):
         words, times, prior = random_problem(rng, n_aspects, alpha)
         prior = prior * rng.uniform(1, 2, n_aspects)
-        gamma, evidence = plain_ep(words, times, prior, 800)
+        gamma, evidence = expectation_propagation(words, times, prior, 800)
         ours = found(words, times, prior)
         np.testing.assert_allclose(ours.gamma[0], gamma, rtol=1e-5)
         assert ours.evidence[0] == pytest.approx(evidence, abs=1e-6)
 
 
+@pytest.mark.parametrize("n_aspects", [2, 3, 9, 17])
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 30.0])
+def test_the_variational_bound_is_the_papers(n_aspects, alpha):
+    rng = np.random.default_rng(n_aspects)
+    for _ in range(3):
+        words, times, prior = random_problem(rng, n_aspects, alpha)
+        gamma, bound = variational_bound(words, times, prior, 3000)
+        ours = found(words, times, prior, "vb", Rule(1e-10, 3000))
+        np.testing.assert_allclose(ours.gamma[0], gamma, rtol=1e-4)
+        assert ours.evidence[0] == pytest.approx(bound, abs=1e-6)
+
+
 # Mean and worst error of the evidence, and of posterior means, that each number of aspects and alpha is held to. The
-# error is the approximation's own (``plain_ep`` has the same), and grows with the number of aspects.
+# error is the approximation's own (``equations`` have the same), and grows with the number of aspects.
 LIMITS = {
     (2, 0.5): (0.02, 0.1, 0.005, 0.03),
     (2, 1.0): (0.01, 0.05, 0.002, 0.01),

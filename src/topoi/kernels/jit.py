@@ -46,7 +46,8 @@ def inlined(function: Function) -> Function:
 def _compile(function: Any, options: dict[str, Any]) -> Any:
     """Two dispatchers in one: calls from Python reach this one, calls from compiled code one without a wrapper.
 
-    The second has a name of its own, because numba would otherwise keep both in one file of the cache.
+    The second has a name of its own, because numba would otherwise keep both in one file of the cache. It is made when it is
+    first needed, and is then the one item of ``inner``.
     """
     dispatcher = _dispatcher(function, options)
     inner: list[Any] = []
@@ -69,6 +70,7 @@ def _compile(function: Any, options: dict[str, Any]) -> Any:
     # numba asks for these two, under its compiler lock, when it meets the function in another kernel.
     dispatcher.get_call_template = template
     dispatcher.get_overload = lambda signature: for_kernels().get_overload(signature)
+    dispatcher.inner = inner
     return dispatcher
 
 
