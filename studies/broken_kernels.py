@@ -17,14 +17,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import Queue
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 TESTS = {
     "author_topic": [
-        "test_enumeration.py",
         "test_conditional.py",
+        "test_enumeration.py",
         "test_geweke.py",
         "test_likelihood.py",
         "test_chains.py",
@@ -339,16 +341,16 @@ class Project:
     takes away what was compiled from its file and from every file that imports that one, however indirectly.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, root: Path = ROOT, *ignored: str) -> None:
         self.folder = folder
         self.importers = _importers()
-        for part in ("src", "tests", "pyproject.toml"):
-            source = ROOT / part
-            ignore = shutil.ignore_patterns("__pycache__")
-            if source.is_dir():
-                shutil.copytree(source, folder / part, ignore=ignore)
-            else:
-                shutil.copy2(source, folder / part)
+        for part in ("src", "tests"):
+            shutil.copytree(root / part, folder / part, ignore=shutil.ignore_patterns(*ignored or ["__pycache__"]))
+        shutil.copy2(root / "pyproject.toml", folder)
+
+    def copy(self, folder: Path) -> Project:
+        """Another copy, with all that has been compiled."""
+        return Project(folder, self.folder, "*.pyc")
 
     def first_failure(self, family: str) -> str:
         """The first test of a family that fails, or an empty string."""
@@ -450,16 +452,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="only mistakes whose description has this in it")
     parser.add_argument("--family", default="", choices=["", *TESTS], help="only mistakes in this family")
+    parser.add_argument("--jobs", type=int, default=1, help="so many at a time, each in a copy of its own")
     arguments = parser.parse_args()
-    unnoticed = 0
     chosen = [mistake for mistake in MISTAKES if arguments.only in mistake.what and arguments.family in mistake.family]
-    with tempfile.TemporaryDirectory() as name:
-        project = Project(Path(name) / "project")
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(arguments.jobs) as pool:
+        first = Project(Path(name) / "0")
         for family in dict.fromkeys(mistake.family for mistake in chosen):
-            if failure := project.first_failure(family):
+            if failure := first.first_failure(family):
                 raise SystemExit(f"the unbroken project fails: {failure}")
-        for mistake in chosen:
-            failure = project.notice(mistake)
+        free = Queue[Project]()
+        for project in (first, *(first.copy(Path(name) / str(job)) for job in range(1, arguments.jobs))):
+            free.put(project)
+
+        def notice(mistake: Mistake) -> str:
+            project = free.get()
+            try:
+                return project.notice(mistake)
+            finally:
+                free.put(project)
+
+        unnoticed = 0
+        for mistake, failure in zip(chosen, pool.map(notice, chosen), strict=True):
             unnoticed += not failure
             print(f"{mistake.what:55s} {failure or 'NOT NOTICED'}", flush=True)
     print(f"{len(chosen)} mistakes, {unnoticed} not noticed")
