@@ -58,6 +58,17 @@ def test_super_topics(topoi, pachinko_file: Path) -> None:
     assert table[0] == "super_topic,super_share,rank,child,topic,alpha,share,n_words,label,words" and len(table) == 9
 
 
+def test_children_that_are_super_topics_themselves(topoi, papers: Path, tmp_path: Path) -> None:
+    """Five levels: a child of the upper super-topics is no topic, and has a label of its own."""
+    corpus = library.read_corpus(papers)
+    path = tmp_path / "five.topoi"
+    library.PachinkoAllocation(dag=library.Dag.from_levels(2, 2, 3), n_iter=4, random_state=0).fit(corpus).save(path)
+    rows = json.loads(topoi("structure", path, "--json").out)
+    inner = [row for row in rows if row["topic"] is None]
+    assert inner and all(row["words"] for row in inner) and len(inner) < len(rows)
+    assert topoi("structure", path).out
+
+
 def test_for_people(topoi, pachinko_file: Path, graph_file: Path) -> None:
     for file in (pachinko_file, graph_file):
         names = library.view(file).dag_.nodes

@@ -112,6 +112,8 @@ def super_frame(view: ModelView, names: list[str], n: int, n_words: int, min_sha
 
     Topics of connecting words, which all super-topics have, come after the other children.
     """
+    import pandas as pd
+
     frame = view.super_topics(view.n_topics + len(names), n_words)
     frame = with_last(frame[frame["share"] >= min_share], background_topics(view))
     place = {name: at for at, name in enumerate(names)}
@@ -120,7 +122,7 @@ def super_frame(view: ModelView, names: list[str], n: int, n_words: int, min_sha
     frame["rank"] = frame.groupby("super_topic", sort=False).cumcount() + 1
     words = words_by_topic(view, n_words)
     pairs = zip(frame["topic"], frame["words"], strict=True)
-    frame["words"] = [" ".join(words[int(k)]) if k == k and k in words else other for k, other in pairs]
+    frame["words"] = [other if pd.isna(k) else " ".join(words.get(int(k), [other])) for k, other in pairs]
     return frame
 
 
