@@ -89,6 +89,11 @@ def rounded(value: Any) -> Any:
     return [rounded(each) for each in value] if isinstance(value, list) else value
 
 
+def timeless(text: str) -> str:
+    text = re.sub(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\S\d\d:\d\d", "WHEN", text)
+    return re.sub(r'("(?:seconds|mtime|size)[^"]*": )[\d.e+-]+', r"\1SOME", text)
+
+
 def names() -> str:
     lines = []
     for name in sorted(topoi.__all__):
@@ -172,11 +177,11 @@ def main() -> None:
         for what, each in (("fitted", model), ("loaded", topoi.load(path)), ("viewed", topoi.view(path))):
             (folder / f"frames-{what}.txt").write_text(frames(each), encoding="utf-8")
         for name, text in pages(path).items():
-            (folder / f"page-{name}").write_text(text.replace(str(out), "OUT"), encoding="utf-8")
+            (folder / f"page-{name}").write_text(timeless(text.replace(str(out), "OUT")), encoding="utf-8")
         for verb in VERBS:
             words = [verb[0], str(path), *verb[1:], "--json"]
             name = re.sub(r"[^a-z0-9]+", "-", " ".join(verb).lower())
-            (folder / f"verb-{name}.txt").write_text(said(words).replace(str(out), "OUT"), encoding="utf-8")
+            (folder / f"verb-{name}.txt").write_text(timeless(said(words).replace(str(out), "OUT")), encoding="utf-8")
         path.unlink()
         print(family, flush=True)
 

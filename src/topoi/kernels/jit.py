@@ -46,8 +46,8 @@ def inlined(function: Function) -> Function:
 def _compile(function: Any, options: dict[str, Any]) -> Any:
     """Two dispatchers in one: calls from Python reach this one, calls from compiled code one without a wrapper.
 
-    The second has a name of its own, because numba would otherwise keep both in one file of the cache. It is made when it is
-    first needed, and is then the one item of ``inner``.
+    The second has a name of its own, because numba would otherwise keep both in one file of the cache. It is
+    made when it is first needed, and is then the one item of ``inner``.
     """
     dispatcher = _dispatcher(function, options)
     inner: list[Any] = []
