@@ -18,9 +18,9 @@ from .report import progress, table
 # Each is run with ``folder``, where models of these families are.
 STEPS = {
     "read a corpus": "warming.read(folder)",
-    "fit LDA": "warming.fit(folder, Family.lda)",
-    "fit author-topic": "warming.fit(folder, Family.author_topic)",
-    "fit pachinko": "warming.fit(folder, Family.pachinko)",
+    "fit LDA": "warming.fit(folder, model_named('lda'))",
+    "fit author-topic": "warming.fit(folder, model_named('author-topic'))",
+    "fit pachinko": "warming.fit(folder, model_named('pachinko'))",
     "label a text": "warming.label(model)",
     "label a text by two authors": "warming.label(model, ('Drake', 'Cook'))",
     "similar authors": "warming.similar(model)",
@@ -37,7 +37,7 @@ import warnings
 warnings.simplefilter("ignore")
 from pathlib import Path
 from topoi.cli import warming
-from topoi.cli.fit_options import Family
+from topoi.models.registry import model_named
 {imports}
 folder = Path({folder!r})
 model = folder / "author-topic.topoi"
@@ -61,7 +61,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         models = Path(place, "models")
         models.mkdir()
-        seconds("warming.fit(folder, Family.author_topic)", models, Path(place, "models-cache"))
+        seconds("warming.fit(folder, model_named('author-topic'))", models, Path(place, "models-cache"))
         for i, (name, step) in enumerate(STEPS.items()):
             progress(name)
             cache = Path(place, f"cache{i}")

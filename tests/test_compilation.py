@@ -61,15 +61,14 @@ import json, sys, tempfile, warnings
 from collections import Counter
 from pathlib import Path
 from topoi.cli import warming
-from topoi.cli.fit_options import Family
+from topoi.models.registry import model_named
 from topoi.kernels import jit
 warnings.simplefilter("ignore")
 dispatchers, make = [], jit._dispatcher
 jit._dispatcher = lambda function, options: dispatchers.append(make(function, options)) or dispatchers[-1]
 with tempfile.TemporaryDirectory() as folder:
-    for family in (Family.lda, Family.author_topic, Family.pachinko):
-        path = warming.fit(Path(folder), family)
-        warming._QUESTIONS[family](path)
+    for model in map(model_named, ("lda", "author-topic", "pachinko")):
+        warming.ask(model, warming.fit(Path(folder), model))
 names = Counter()
 for each in dispatchers:
     names[f"{each.py_func.__module__}.{each.py_func.__qualname__}"] += len(each.overloads)

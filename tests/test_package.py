@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import subprocess
@@ -53,3 +54,17 @@ def test_version_is_the_installed_one() -> None:
 def test_lazy_names_are_the_public_names() -> None:
     errors = {name for name in topoi.__all__ if name.endswith("Error")}
     assert set(topoi._HOME) | errors == set(topoi.__all__)
+
+
+def test_types_are_imported_from_where_they_are() -> None:
+    """What type checkers read is what is imported on first use."""
+    source = inspect.getsource(topoi)
+    found = dict(_imports(source[source.index("if TYPE_CHECKING") : source.index("def __getattr__")]))
+    assert found.keys() == topoi._HOME.keys()
+    for name, module in found.items():
+        assert topoi._HOME[name] in (module, f"{module}.{name}") or name == "AuthorModel", name
+
+
+def _imports(source: str) -> list[tuple[str, str]]:
+    tree = ast.parse(source)
+    return [(each.name, n.module) for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for each in n.names]

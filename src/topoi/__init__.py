@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from topoi.errors import CorpusError, ModelError, NotFoundError, StoreError, TopoiError
+from topoi.models.registry import built_in
 
 __version__ = "0.1.0"
 
@@ -16,18 +17,6 @@ _HOME = {
     "Corpus": "topoi.corpus.corpus",
     "read_corpus": "topoi.corpus.read",
     "load_dataset": "topoi.corpus.datasets",
-    "AspectModel": "topoi.models.aspect.estimator",
-    "AuthorTopicModel": "topoi.models.author_topic.estimator",
-    "LDA": "topoi.models.author_topic.estimator",
-    "AuthorModel": "topoi.models.author_topic.estimator",
-    "DirichletMultinomialRegression": "topoi.models.regression.estimator",
-    "KernelTopicModel": "topoi.models.kernel_topic.estimator",
-    "On": "topoi.models.kernel_topic.covariances",
-    "PachinkoAllocation": "topoi.models.pachinko.estimator",
-    "Proximity": "topoi.models.kernel_topic.covariances",
-    "Dag": "topoi.models.pachinko.dag",
-    "WORDS": "topoi.models.pachinko.dag",
-    "laplace_bridge": "topoi.models.kernel_topic.laplace_bridge",
     "load": "topoi.models.files",
     "view": "topoi.models.stored.view",
     "ModelView": "topoi.models.stored.view",
@@ -54,9 +43,12 @@ _HOME = {
     "plots": "topoi.plots",
 }
 
-# Public names that are modules.
-_MODULES = frozenset({"evaluation", "laplace_bridge", "plots"})
+# Each family says which public names are its own.
+_HOME |= {name: home for family in built_in() for name, home in family.names.items()}
+_MODULES = {"evaluation", "plots"}.union(*(family.modules for family in built_in()))
+_HOME |= {model.name: model.home for family in built_in() for model in family.models}
 
+# Written out, as the imports below are, for those who read types; a test compares both with the families.
 __all__ = [
     "LDA",
     "WORDS",

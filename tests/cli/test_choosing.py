@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import topoi as library
-from topoi.cli.fit_options import CLASSES, Family, family_named
 from topoi.cli.main import main
+from topoi.models.registry import model_named, models
 
 from .conftest import FIT, write_papers
 
@@ -91,10 +91,10 @@ def test_authors_that_were_asked_for_are_not_done_without(topoi, nameless: Path,
 
 
 def test_families_by_any_name() -> None:
-    assert {family: getattr(library, name).__name__ for family, name in CLASSES.items()} == CLASSES
-    for family in Family:
-        spelled = (family.value, family.value.upper(), family.name, CLASSES[family], CLASSES[family].lower())
-        assert {family_named(name) for name in spelled} == {family}
+    for name, model in models().items():
+        assert getattr(library, name) is model.model_class and model.model_class.__name__ == name
+        spelled = (model.option, model.option.upper(), model.option.replace("-", "_"), name, name.lower())
+        assert {model_named(each).name for each in spelled} == {name}
 
 
 def test_a_family_in_capitals_is_fitted(topoi, papers: Path, tmp_path: Path) -> None:
@@ -137,6 +137,6 @@ def completions(words: str) -> list[str]:
 
 def test_verbs_families_and_names_complete(both: Path) -> None:
     assert set(completions("topoi ")) >= {"fit", "topics", "browse"}
-    assert completions("topoi fit papers.jsonl --model ") == [family.value for family in Family]
+    assert completions("topoi fit papers.jsonl --model ") == [model.option for model in models().values()]
     assert completions(f"topoi topics {both} --name ") == ["who", "what"]
     assert completions("topoi topics absent.topoi --name ") == []

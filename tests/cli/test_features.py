@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import topoi as library
-from topoi.cli import feature_options
 from topoi.cli.feature_values import grid
 from topoi.cli.main import main
+from topoi.models.features import typed
 from topoi.models.features.columns import KINDS, Names, Number
 
 from .conftest import PEOPLE, write_papers
@@ -51,7 +51,7 @@ def answer(topoi, *arguments: object) -> list[dict]:
 
 
 def test_kinds_are_those_of_the_library() -> None:
-    assert feature_options.KINDS == KINDS
+    assert typed.KINDS == KINDS
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -96,14 +96,14 @@ def test_a_checkpoint_is_continued(topoi, papers: Path, tmp_path: Path) -> None:
 
 
 def test_defaults_of_the_kernel_family(monkeypatch) -> None:
-    from topoi.cli.families import new_model
-    from topoi.cli.fit_options import Family
+    from topoi.cli.model_options import new_model
+    from topoi.models.registry import model_named
 
-    given = {"features": ["year"], "n_chains": 1, "n_shards": "auto", "beta": 0.01, "progress": None}
-    model = new_model(Family.kernel, given)
+    given = {"--features": "year", "--beta": 0.01}
+    model = new_model(model_named("kernel"), given)
     assert (model.n_topics, model.n_iter, model.n_warmup, model.inference) == (10, 1000, 100, "laplace")
-    assert new_model(Family.kernel, given | {"n_iter": 30}).n_warmup == 20
-    regression = new_model(Family.dmr, given)
+    assert new_model(model_named("kernel"), given | {"--iterations": 30}).n_warmup == 20
+    regression = new_model(model_named("dmr"), given)
     assert (regression.n_topics, regression.n_iter, regression.n_warmup, regression.alpha) == (100, 500, 50, 0.1)
 
 

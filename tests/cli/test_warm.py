@@ -10,6 +10,7 @@ import pytest
 from topoi.cli import warming
 from topoi.cli.main import _Note
 from topoi.kernels import preparing
+from topoi.models.registry import models
 
 
 def test_warm_names_its_steps_and_where_the_result_is(topoi) -> None:
@@ -29,7 +30,7 @@ def test_warm_counts_what_is_compiled(topoi, monkeypatch: pytest.MonkeyPatch) ->
             preparing.begin()
             preparing.end()
 
-    monkeypatch.setattr(warming, "steps", lambda families, folder: [(str(families[0]), compile_two)])
+    monkeypatch.setattr(warming, "steps", lambda families, folder: [(families[0].option, compile_two)])
     run = topoi("warm", "--model", "Pachinko")
     assert run.err.startswith("pachinko") and "2 kernels compiled in" in run.err
     assert topoi("warm", "-q").err == ""
@@ -41,8 +42,8 @@ def test_warm_refuses_unknown_families(topoi) -> None:
 
 
 def test_every_family_has_steps(tmp_path: Path) -> None:
-    names = [name for name, _ in warming.steps(list(warming.Family), tmp_path)]
-    assert {name.partition(":")[0] for name in names[1:]} == set(warming.Family)
+    names = [name for name, _ in warming.steps(list(models().values()), tmp_path)]
+    assert {name.partition(":")[0] for name in names[1:]} == {model.option for model in models().values()}
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def similar_authors(
     >>> topoi.similar_authors(model, "Ann")["name"].tolist()
     ['Bob', 'Eve']
     """
-    need_topics(model, "authors are compared by theirs", "an AuthorTopicModel")
+    need_topics(model, "authors are compared by theirs", "authors")
     need_authors(model)
     a = find_author(model, author)
     authors = model.chains_[0].authors

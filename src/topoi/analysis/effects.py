@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from topoi.analysis.features import axis, feature_columns, find_feature
-from topoi.analysis.given import need_topic
+from topoi.analysis.given import class_name, need_topic
 from topoi.analysis.shares import share_curve
 from topoi.errors import ModelError
 from topoi.models.features.columns import Column, Links, Names
@@ -60,7 +60,7 @@ def topic_effects(
     tail, wanted = checked_tail(level), whole_number("n", n)
     has_coefficients = hasattr(model, "coefficients")
     if choice("measure", measure, ("auto", "coefficient", "share")) == "coefficient" and not has_coefficients:
-        raise ModelError("a KernelTopicModel has no coefficients; use measure='share'")
+        raise ModelError(f"{class_name(model)} has no coefficients; use measure='share'")
     chosen = list(columns.values()) if feature is None else [find_feature(columns, feature)]
     if measure == "share" or not has_coefficients:
         frame, measure = _shares(model, k, chosen, level), "share"

@@ -16,6 +16,7 @@ from topoi.errors import ModelError
 from topoi.models.features.columns import SOMEBODY, Column, Links, Names, Number, as_names, as_numbers
 from topoi.models.features.table import values_of
 from topoi.models.names import find_name
+from topoi.models.registry import giving
 
 MOST_NAMES = 20
 # Counts of names by corpus: who asks once asks often, and they take a pass over all documents.
@@ -41,9 +42,7 @@ def feature_columns(model: Any) -> dict[str, Column]:
     if design is not None:
         return {term.name: term.column for term in design.terms}
     if not hasattr(model, "table_"):
-        raise ModelError(
-            f"{class_name(model)} reads no metadata; fit a KernelTopicModel or a DirichletMultinomialRegression"
-        )
+        raise ModelError(f"{class_name(model)} reads no metadata; fit {giving('features')}")
     if model.table_ is None:
         raise ModelError("the model's kernel is a matrix of similarities: it has no features to go along")
     return {column.name: column for column in model.table_.columns}

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from topoi.errors import ModelError, NotFoundError
 from topoi.models.names import find_name
 from topoi.models.notices import warn_user
+from topoi.models.registry import giving
 
 _LONGEST_ID, _LONGEST_TITLE = 100, 300
 # What is longer than this is nobody's idea of a title.
@@ -40,18 +41,21 @@ def has_topics(model: Any) -> bool:
     return hasattr(next(iter(model.chains_), None), "word_columns")
 
 
-def need_topics(model: Any, why: str, instead: str = "an AuthorTopicModel or LDA") -> None:
-    """Refuse a model that is not fitted or has no topics; ``why`` says what the topics are needed for."""
+def need_topics(model: Any, why: str, instead: str = "topics") -> None:
+    """Refuse a model that is not fitted or has no topics; ``why`` says what the topics are needed for.
+
+    ``instead`` is what a model must give to be advised.
+    """
     need_fitted(model)
     if not has_topics(model):
-        raise ModelError(f"{class_name(model)} has no topics, and {why}; fit {instead}")
+        raise ModelError(f"{class_name(model)} has no topics, and {why}; fit {giving(instead)}")
 
 
 def need_authors(model: Any) -> None:
     """Refuse a model that is not fitted or tells no authors apart."""
     need_fitted(model)
     if not len(model.authors_):
-        raise ModelError(f"{class_name(model)} has no authors; fit an AuthorTopicModel")
+        raise ModelError(f"{class_name(model)} has no authors; fit {giving('authors')}")
 
 
 def find_author(model: Any, author: Any) -> int:
@@ -77,7 +81,7 @@ def need_graph(model: Any) -> None:
     """Refuse a model that is not fitted, or whose topics hang on no graph."""
     need_fitted(model)
     if not getattr(model, "has_graph", False):
-        raise ModelError(f"{class_name(model)} has no graph of topics; fit a PachinkoAllocation")
+        raise ModelError(f"{class_name(model)} has no graph of topics; fit {giving('graph')}")
 
 
 def find_node(model: Any, node: Any) -> int:

@@ -76,7 +76,7 @@ def recommend_reviewers(
     >>> topoi.recommend_reviewers(model, "The sun, a star", exclude=["Ann"])["author"].tolist()
     ['Bob', 'Eve']
     """
-    need_topics(model, "reviewers are those whose mixture of topics explains the text", "an AuthorTopicModel")
+    need_topics(model, "reviewers are those whose mixture of topics explains the text", "authors")
     need_authors(model)
     n = whole_number("n", n)
     words = words_of(model, text)

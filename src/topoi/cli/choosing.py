@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from topoi.cli.look import printable, say
 from topoi.errors import ModelError
+from topoi.models.registry import options_giving
 
 if TYPE_CHECKING:
     from topoi.models.stored.view import ModelView
@@ -32,13 +33,11 @@ class Need(NamedTuple):
     families: str
 
 
-TOPICS = Need(lambda view: view.n_topics > 0, "has no topics", "--model lda or --model author-topic")
-AUTHORS = Need(lambda view: view.n_authors > 0, "knows no authors", "--model author-topic")
-GRAPH = Need(lambda view: view.has_graph, "has no graph of topics", "--model pachinko")
-FEATURES = Need(
-    lambda view: "features" in view.settings, "has no features to predict from", "--model kernel or --model dmr"
-)
-COEFFICIENTS = Need(lambda view: view.family == "DirichletMultinomialRegression", "has no coefficients", "--model dmr")
+TOPICS = Need(lambda view: view.n_topics > 0, "has no topics", options_giving("topics"))
+AUTHORS = Need(lambda view: view.n_authors > 0, "knows no authors", options_giving("authors"))
+GRAPH = Need(lambda view: view.has_graph, "has no graph of topics", options_giving("graph"))
+FEATURES = Need(lambda view: "features" in view.settings, "has no features to predict from", options_giving("features"))
+COEFFICIENTS = Need(lambda view: "coefficients" in view.gives, "has no coefficients", options_giving("coefficients"))
 
 
 def choose_model(path: Path, name: str | None, needs: Sequence[Need]) -> ModelView:

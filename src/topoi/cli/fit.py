@@ -12,53 +12,31 @@ import typer
 from topoi.cli import fit_options as given
 from topoi.cli import look
 from topoi.cli.authors import author_words_frame, draw_author_words
-from topoi.cli.families import new_model
-from topoi.cli.feature_options import bump_width, feature_kinds, prior_variance
+from topoi.cli.model_options import after_fit, given_flags, new_model, with_model_options
 from topoi.cli.options import AsCsv, AsJson, available_cores, split_names
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.saving import refuse_corpus, refuse_name, refuse_overwriting
 from topoi.cli.signals import nothing_to_lose, something_to_lose
 from topoi.cli.topics import draw_topics, topics_frame
 from topoi.errors import CorpusError
+from topoi.models.registry import Model, default_model, model_named
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
     from topoi.corpus.corpus import Corpus
-    from topoi.models.author_topic.estimator import AuthorTopicModel
 
 TOPICS_IN_SUMMARY = 8
 KNOWN_ENDINGS = (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".mbox", ".txt", ".zip")
 
 
+@with_model_options
 def fit(
     source: given.Source,
-    model: given.ModelFamily = None,
-    topics: given.Topics = None,
-    super_topics: given.SuperTopics = None,
-    sub_topics: given.SubTopics = None,
-    dag: given.Graph = None,
-    aspects: given.Aspects = None,
-    features: given.Features = None,
-    width: given.Width = None,
-    variance: given.Variance = None,
-    refit: given.Refit = False,
-    inference: given.InferenceOption = None,
-    learning: given.LearningOption = None,
-    alpha: given.Alpha = None,
-    beta: given.Beta = None,
-    learn_alpha: given.LearnAlpha = False,
-    learn_beta: given.LearnBeta = False,
-    fictitious_authors: given.FictitiousAuthors = False,
-    sparse: given.Sparse = False,
-    iterations: given.Iterations = None,
-    warmup: given.Warmup = None,
-    chains: given.Chains = 1,
+    model: given.ModelOption = None,
     jobs: given.Jobs = None,
-    shards: given.Shards = "auto",
     seed: given.Seed = 0,
-    checkpoint: given.Checkpoint = None,
     text: given.TextFields = None,
     authors: given.AuthorFields = None,
     date: given.DateField = None,
@@ -77,6 +55,7 @@ def fit(
     quiet: given.Quiet = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
+    **by_flag: dict[str, Any],
 ) -> None:
     """Fit a model to a collection of documents, and save both in one file."""
     check_one_format(as_json, as_csv)
@@ -85,33 +64,9 @@ def fit(
         refuse_overwriting(path, force, "add a model to it with --name NAME, ")
     else:
         refuse_name(path, name, force)
-    settings = {
-        "n_topics": topics,
-        "n_super": super_topics,
-        "n_sub": sub_topics,
-        "dag": dag,
-        "n_aspects": aspects,
-        "features": feature_kinds(features),
-        "width": bump_width(width),
-        "variance": prior_variance(variance),
-        "refit": refit,
-        "n_warmup": warmup,
-        "inference": inference and inference.value,
-        "learning": learning and learning.value,
-        "alpha": alpha,
-        "beta": beta,
-        "learn_alpha": learn_alpha,
-        "learn_beta": learn_beta,
-        "fictitious_authors": fictitious_authors,
-        "sparse": sparse,
-        "n_iter": iterations,
-        "n_chains": chains,
-        "n_jobs": jobs or available_cores(),
-        "n_shards": given.shard_count(shards),
-        "checkpoint": checkpoint,
-        "random_state": seed,
-        "progress": False if quiet else None,
-    }
+    typed = by_flag["typed"]
+    shared = {"n_jobs": jobs or available_cores(), "random_state": seed, "progress": False if quiet else None}
+    chosen = default_model() if model is None else model_named(model)
     reading = {
         "text": split_names(text),
         "authors": split_names(authors),
@@ -122,41 +77,43 @@ def fit(
         "max_df": None if max_df is None else given.count_or_share(max_df),
         "max_words": max_words,
         "phrases": phrases or None,
-        "function_words": keeps_function_words(model or given.Family.author_topic, function_words, stop_words),
+        "function_words": keeps_function_words(chosen, function_words, stop_words),
     }
     with nothing_to_lose():
-        unfitted = new_model(model or given.Family.author_topic, settings)
+        unfitted = new_model(chosen, typed, **shared)
         corpus = read(source, on_error, stop_words, reading)
         if name is not None:
             refuse_corpus(path, corpus, source)
     screen = look.console(stderr=True)
     screen.quiet = quiet
     report(corpus, screen)
-    if falls_back(corpus, model, fictitious_authors):
-        model, unfitted = given.Family.lda, new_model(given.Family.lda, settings)
+    if not corpus.n_authors and chosen.needs_authors:
+        chosen = without_authors(chosen, "" if model is None else f"--model {model}", typed)
+        unfitted = new_model(chosen, typed, **shared)
     with something_to_lose():
         fitted = unfitted.fit(corpus)
         if fitted.fit_info_["interrupted"]:
             look.say(f"topoi: saving what there is in {path}", err=True)
         fitted.save(path, name=name, replace_file=force and name is None)
-        if refit and not fitted.fit_info_["interrupted"] and refit_within(fitted):
-            fitted.save(path, name=name)
+        for method in after_fit(chosen, typed):
+            if not fitted.fit_info_["interrupted"] and done_within(fitted, method):
+                fitted.save(path, name=name)
     summarise(fitted, path, name, screen)
     if as_json or as_csv or not quiet:
         print_result(fitted, path, as_json, as_csv)
-    verb = "authors" if model is given.Family.author else "topics"
+    verb = "topics" if chosen.stored else "authors"
     screen.print(f"\nnext: topoi {verb} {shlex.quote(str(path))}", soft_wrap=True)
     if fitted.fit_info_["interrupted"]:
         raise typer.Exit(exit_code(fitted.fit_info_))
 
 
-def refit_within(model: Any) -> bool:
-    """Fit the model's coefficients once more; False if a signal came and that was not waited for."""
+def done_within(model: Any, method: str) -> bool:
+    """Call a method of the fitted model; False if a signal came and that was not waited for."""
     from topoi.engine.interruption import Abandoned, interruptible
 
     with interruptible() as interruption:
         try:
-            interruption.run(model.refit)
+            interruption.run(getattr(model, method))
         except Abandoned:
             model.fit_info_ = model.fit_info_ | {"interrupted": True, "stopped": interruption.reason}
             return False
@@ -174,16 +131,19 @@ def exit_code(info: dict[str, Any]) -> int:
     return 128 + signal.Signals.__members__.get(info["stopped"], signal.SIGINT)
 
 
-def falls_back(corpus: Corpus, model: given.Family | None, fictitious_authors: bool) -> bool:
-    """Whether LDA is to be fitted because no document has an author; an error if authors were asked for."""
-    if corpus.n_authors or model not in (None, given.Family.author_topic, given.Family.author):
-        return False
+def without_authors(model: Model, asked: str, typed: dict[str, Any]) -> Model:
+    """The model to fit because no document has an author; an error if authors were asked for."""
     where = "name the fields that hold them with --authors A,B"
-    if model is None and not fictitious_authors:
-        typer.echo(f"topoi: note: no document has an author, so LDA is fitted; if there are any, {where}", err=True)
-        return True
-    asked = "--fictitious-authors" if model is None else f"--model {model}"
-    raise CorpusError(f"{asked} needs authors, and no document has one; {where}, or leave out {asked} and fit LDA")
+    instead = model_named(model.without_authors or default_model().without_authors)
+    fewer = given_flags(typed).keys() - {option.flag for option in instead.options}
+    asked = asked or " ".join(sorted(fewer))
+    if not asked:
+        note = f"no document has an author, so {instead.title} is fitted; if there are any, {where}"
+        typer.echo(f"topoi: note: {note}", err=True)
+        return instead
+    raise CorpusError(
+        f"{asked} needs authors, and no document has one; {where}, or leave out {asked} and fit {instead.title}"
+    )
 
 
 def default_output(source: Path) -> Path:
@@ -212,17 +172,17 @@ def read(source: Path, on_error: given.OnError, stop_words: str | None, reading:
     return topoi.read_corpus(source, on_error=on_error.value, **chosen)
 
 
-def keeps_function_words(model: given.Family, chosen: bool | None, stop_words: str | None) -> bool:
+def keeps_function_words(model: Model, chosen: bool | None, stop_words: str | None) -> bool:
     """Whether function words stay: if the user says so; else for who wrote what, unless there is a stop list.
 
     Examples
     --------
-    >>> keeps_function_words(given.Family.author, None, None), keeps_function_words(given.Family.lda, None, None)
+    >>> keeps_function_words(model_named("author"), None, None), keeps_function_words(model_named("lda"), None, None)
     (True, False)
     """
     if chosen and stop_words not in (None, "none"):
         raise typer.BadParameter("--function-words are what --stop-words leaves out: give one of them")
-    return (model is given.Family.author and stop_words is None) if chosen is None else chosen
+    return (model.function_words and stop_words is None) if chosen is None else chosen
 
 
 def stop_word_list(choice: str) -> str | list[str] | None:
@@ -244,7 +204,7 @@ def report(corpus: Corpus, screen: Console) -> None:
     screen.print(f"{left}, {corpus.n_authors:,} authors" if corpus.n_authors else left)
 
 
-def summarise(model: AuthorTopicModel, path: Path, name: str | None, screen: Console) -> None:
+def summarise(model: Any, path: Path, name: str | None, screen: Console) -> None:
     """Say how the fit went and where the model is."""
     info = model.fit_info_
     chains = "" if info["n_chains"] == 1 else f" of {info['n_chains']} chains"

@@ -1,4 +1,4 @@
-"""The options of ``topoi fit``, grouped as its help shows them."""
+"""The options of ``topoi fit`` that all models share, grouped as its help shows them."""
 
 from __future__ import annotations
 
@@ -9,73 +9,8 @@ from typing import Annotated
 
 import typer
 
-DEFAULT_TOPICS = 100
-DEFAULT_SUPER, DEFAULT_SUB = 50, 100
-DEFAULT_ASPECTS = 10
-DEFAULT_KERNEL_TOPICS, DEFAULT_KERNEL_SWEEPS = 10, 1000
-DEFAULT_SWEEPS = 500
-
-
-class Family(StrEnum):
-    """The models that can be fitted from the command line."""
-
-    author_topic = "author-topic"
-    lda = "lda"
-    author = "author"
-    pachinko = "pachinko"
-    aspect = "aspect"
-    kernel = "kernel"
-    dmr = "dmr"
-
-
-CLASSES = {
-    Family.author_topic: "AuthorTopicModel",
-    Family.lda: "LDA",
-    Family.author: "AuthorModel",
-    Family.pachinko: "PachinkoAllocation",
-    Family.aspect: "AspectModel",
-    Family.kernel: "KernelTopicModel",
-    Family.dmr: "DirichletMultinomialRegression",
-}
-
-
-def family_named(given: str) -> Family:
-    """A family by its name or its class, in any letter case, with or without hyphens.
-
-    Examples
-    --------
-    >>> family_named("LDA").value, family_named("author_topic").value, family_named("AuthorTopicModel").value
-    ('lda', 'author-topic', 'author-topic')
-    """
-    named = {_letters(name): family for family in Family for name in (family.value, CLASSES[family])}
-    if _letters(given) not in named:
-        raise typer.BadParameter(f"{given!r} is none of {', '.join(Family)}")
-    return named[_letters(given)]
-
-
-def _letters(name: str) -> str:
-    return "".join(character for character in name.casefold() if character.isalnum())
-
-
-def _families_beginning(incomplete: str) -> list[str]:
-    """The families' names that complete what was typed."""
-    return [family.value for family in Family if family.value.startswith(incomplete.casefold())]
-
-
-class Inference(StrEnum):
-    """How an aspect model, or a kernel topic model, finds documents' mixtures."""
-
-    ep = "ep"
-    vb = "vb"
-    laplace = "laplace"
-    bridge = "bridge"
-
-
-class Learning(StrEnum):
-    """What an aspect model maximises."""
-
-    em = "em"
-    bound = "bound"
+from topoi.cli.model_options import chosen_model, complete_model
+from topoi.models.registry import default_model, models
 
 
 class OnError(StrEnum):
@@ -83,21 +18,6 @@ class OnError(StrEnum):
 
     stop = "raise"
     skip = "skip"
-
-
-def shard_count(given: str) -> int | str:
-    """A number of shards, or ``"auto"``.
-
-    Examples
-    --------
-    >>> shard_count("4"), shard_count("auto")
-    (4, 'auto')
-    """
-    if given == "auto":
-        return given
-    if given.isdecimal() and int(given) > 0:
-        return int(given)
-    raise typer.BadParameter(f"{given!r} is neither a positive number nor auto")
 
 
 def count_or_share(given: str) -> int | float:
@@ -130,123 +50,24 @@ Source = Annotated[
     ),
 ]
 
-ModelFamily = Annotated[
-    Family | None,
+ModelOption = Annotated[
+    str | None,
     _model(
         "-m",
         "--model",
-        metavar=f"[{'|'.join(Family)}]",
-        parser=family_named,
-        autocompletion=_families_beginning,
-        help="The family of models.  [default: author-topic, or lda if no document has an author]",
+        metavar="MODEL",
+        parser=chosen_model,
+        autocompletion=complete_model,
+        help=f"One of {', '.join(model.option for model in models().values())}.  "
+        f"[default: {default_model().option}, or {default_model().without_authors} if no document has an author]",
     ),
-]
-Topics = Annotated[
-    int | None,
-    _model(
-        "-k",
-        "--topics",
-        metavar="K",
-        min=1,
-        help=f"Topics.  [default: {DEFAULT_TOPICS}; kernel {DEFAULT_KERNEL_TOPICS}]",
-    ),
-]
-SuperTopics = Annotated[
-    int | None,
-    _model("--super", metavar="S", min=1, help=f"Super-topics (pachinko).  [default: {DEFAULT_SUPER}]"),
-]
-SubTopics = Annotated[
-    int | None,
-    _model("--sub", metavar="K", min=1, help=f"Sub-topics (pachinko).  [default: {DEFAULT_SUB}]"),
-]
-Graph = Annotated[
-    Path | None, _model("--dag", metavar="FILE", help="A graph of topics as JSON, instead of --super and --sub.")
-]
-Aspects = Annotated[
-    int | None,
-    _model("--aspects", metavar="A", min=1, help=f"Number of aspects (aspect).  [default: {DEFAULT_ASPECTS}]"),
-]
-InferenceOption = Annotated[
-    Inference | None,
-    _model(
-        "--inference",
-        help="ep or vb (aspect), laplace or bridge (kernel).  [default: the first]",
-        show_choices=False,
-        metavar="HOW",
-        show_default=False,
-        case_sensitive=False,
-    ),
-]
-LearningOption = Annotated[
-    Learning | None,
-    _model(
-        "--learning",
-        help="EM, or the largest estimate (aspect).  [default: em]",
-        show_default=False,
-        case_sensitive=False,
-    ),
-]
-Features = Annotated[
-    str | None,
-    _model(
-        "--features", metavar="A,B", help="Columns that topics depend on (kernel, dmr); with a kind: year:date,venue."
-    ),
-]
-Width = Annotated[
-    str | None,
-    _model("--width", metavar="X|auto|cv|none", help="Years between bumps in time (dmr).  [default: auto]"),
-]
-Variance = Annotated[
-    str | None, _model("--variance", metavar="X|cv", help="Prior variance of coefficients (dmr).  [default: 0.5]")
-]
-Refit = Annotated[
-    bool,
-    _model("--refit", help="Fit coefficients once more in the end, to topics that metadata did not shape (dmr)."),
-]
-Alpha = Annotated[
-    float | None, _model("--alpha", metavar="X", help="Prior weight of each topic.  [default: 50 / topics; dmr 0.1]")
-]
-Beta = Annotated[
-    float | None,
-    _model("--beta", metavar="X", help="Prior weight of each word in a topic.  [default: 0.01; for author learned]"),
-]
-LearnAlpha = Annotated[bool, _model("--learn-alpha", help="Learn alpha while sampling (aspect: always).")]
-LearnBeta = Annotated[bool, _model("--learn-beta", help="Learn beta while sampling.")]
-FictitiousAuthors = Annotated[
-    bool, _model("--fictitious-authors", help="Give each document an author of its own as well.")
-]
-Sparse = Annotated[
-    bool, _model("--sparse", help="For many topics: start from few documents, prune candidates (lda, pachinko).")
 ]
 
-Iterations = Annotated[
-    int | None,
-    _sampling(
-        "-i",
-        "--iterations",
-        metavar="N",
-        min=1,
-        help=f"Sweeps over the corpus.  [default: {DEFAULT_SWEEPS}; kernel {DEFAULT_KERNEL_SWEEPS}]",
-    ),
-]
-Warmup = Annotated[
-    int | None,
-    _sampling("--warmup", metavar="N", min=0, help="Sweeps without features (kernel, dmr).  [default: 100; dmr 50]"),
-]
-Chains = Annotated[int, _sampling("--chains", metavar="N", min=1, help="Independent chains; random starts (aspect).")]
 Jobs = Annotated[
     int | None,
     _sampling("-j", "--jobs", metavar="N", min=1, help="Threads; they do not change the result.  [default: all]"),
 ]
-Shards = Annotated[
-    str,
-    _sampling("--shards", metavar="N|auto", help="Parts sampled side by side; 1 is exact, more is approximate."),
-]
 Seed = Annotated[int, _sampling("--seed", metavar="N", min=0, help="Seed of the random draws.")]
-Checkpoint = Annotated[
-    Path | None, _sampling("--checkpoint", metavar="FILE", help="Keep progress here, and continue from it.")
-]
-
 TextFields = Annotated[str | None, _field("--text", metavar="A,B", help="Fields with the text.")]
 AuthorFields = Annotated[str | None, _field("--authors", metavar="A,B", help="Fields with the authors.")]
 DateField = Annotated[str | None, _field("--date", metavar="A", help="Field with the date or year.")]

@@ -36,6 +36,7 @@ from topoi.cli import (
     warm,
     words,
 )
+from topoi.cli.grouped import GroupedCommand
 from topoi.errors import TopoiError
 from topoi.kernels import preparing
 
@@ -53,7 +54,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-app.command("fit", short_help="Fit a model to documents and save it.")(fit.fit)
+app.command("fit", cls=GroupedCommand, short_help="Fit a model to documents and save it.")(fit.fit)
 app.command("topics", short_help="Topics with their words and authors.")(topics.topics)
 app.command("structure", short_help="Which topics go together, in a model over a graph.")(structure.structure)
 app.command("authors", short_help="Authors and what they write about.")(authors.authors)

@@ -11,7 +11,6 @@ import typer
 from topoi.cli import look
 from topoi.cli.choosing import GRAPH
 from topoi.cli.document_lines import document_line
-from topoi.cli.graph_file import write_graph
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_view
 from topoi.cli.output import check_one_format, plain_table, print_frame
 from topoi.cli.saving import refuse_overwriting
@@ -77,6 +76,8 @@ def write_pruned(view: ModelView, share: float, path: Path, force: bool) -> None
     """Write the strong edges as a graph that can be fitted."""
     refuse_overwriting(path, force)
     dag = view.pruned_dag(share)
+    from topoi.models.pachinko.graph_file import write_graph
+
     write_graph(path, dag)
     screen = look.console(stderr=True)
     n_edges = len(view.edges())

@@ -10,16 +10,20 @@ from typing import Annotated
 import typer
 
 from topoi.cli import look
-from topoi.cli.fit_options import Family, family_named
+from topoi.cli.model_options import chosen_model, complete_model
 from topoi.kernels import preparing
-
-_COMMON = [Family.author_topic, Family.lda]
+from topoi.models.registry import Model, model_named, models
 
 
 def warm(
-    models: Annotated[
+    model: Annotated[
         list[str] | None,
-        typer.Option("--model", metavar="MODEL", help="A family, as in topoi fit; may be repeated.  [default: common]"),
+        typer.Option(
+            "--model",
+            metavar="MODEL",
+            autocompletion=complete_model,
+            help="A model, as in topoi fit; may be repeated.  [default: common]",
+        ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All families; takes minutes.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
@@ -28,9 +32,10 @@ def warm(
 
     Once is enough, for all programs that share the installation; a second run finds everything done.
     """
-    chosen = list(Family) if everything else [family_named(name) for name in models or []] or _COMMON
+    named = [model_named(chosen_model(name)) for name in model or []]
+    chosen = list(models().values()) if everything else named or [each for each in models().values() if each.is_common]
     begin = time.perf_counter()
-    n_compiled = _run(list(dict.fromkeys(chosen)), quiet)
+    n_compiled = _run(list({each.name: each for each in chosen}.values()), quiet)
     if quiet:
         return
     from topoi.cli.warming import cache_folder
@@ -42,13 +47,13 @@ def warm(
     look.say(f"kept in {where}" if where else "not kept: no folder can be written; set NUMBA_CACHE_DIR", err=True)
 
 
-def _run(families: list[Family], quiet: bool) -> int:
+def _run(chosen: list[Model], quiet: bool) -> int:
     """Run all steps, each with a line that ends in its time; how often something was compiled."""
     from topoi.cli.warming import quietly, steps
 
     begun: list[bool] = []
     with tempfile.TemporaryDirectory() as folder, quietly(), preparing.watching(begun.append):
-        for name, step in steps(families, Path(folder)):
+        for name, step in steps(chosen, Path(folder)):
             if not quiet:
                 look.say(f"{name:28}", err=True, end=False)
             begin = time.perf_counter()

@@ -12,22 +12,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from topoi.cli.fit_options import CLASSES, Family
+from topoi.models.registry import Model
 
 # Enough for every kernel to have something to do: documents of one author, of two and of three.
 _SUBJECTS = ("ship harbor sail anchor captain", "wheat harvest plough farmer barley", "judge verdict trial jury appeal")
 _PEOPLE = ("Drake", "Cook", "Tull", "Coke")
 _N_DOCS = 24
 _QUICK = {"n_iter": 2, "random_state": 0, "n_jobs": 1, "progress": False}
-_SETTINGS: dict[Family, dict[str, Any]] = {
-    Family.author_topic: {"n_topics": 3},
-    Family.lda: {"n_topics": 3},
-    Family.author: {},
-    Family.pachinko: {"n_super": 2, "n_sub": 3},
-    Family.aspect: {"n_aspects": 2},
-    Family.kernel: {"n_topics": 2, "features": ["year"], "n_warmup": 1},
-    Family.dmr: {"n_topics": 2, "features": ["year"], "n_warmup": 1},
-}
 _TEXT = "The captain of the ship sailed with wheat and barley"
 
 
@@ -50,14 +41,12 @@ def read(folder: Path) -> Any:
     return topoi.read_corpus(write_documents(folder), min_df=1, max_df=1.0)
 
 
-def fit(folder: Path, family: Family) -> Path:
-    """A small model of a family, saved."""
-    import topoi
-
-    path = folder / f"{family}.topoi"
-    model = getattr(topoi, CLASSES[family])(**_SETTINGS[family], **_QUICK).fit(read(folder))
+def fit(folder: Path, model: Model) -> Path:
+    """A small model, saved."""
+    path = folder / f"{model.option}.topoi"
+    fitted = model.model_class(**model.small, **_QUICK).fit(read(folder))
     if not path.exists():
-        model.save(path)
+        fitted.save(path)
     return path
 
 
@@ -98,25 +87,22 @@ def questions(path: Path) -> None:
     reviewers(path)
 
 
-_QUESTIONS: dict[Family, Callable[[Path], None]] = {
-    Family.author_topic: questions,
-    Family.lda: label,
-    Family.pachinko: label,
-    Family.dmr: label,
-}
+def ask(model: Model, path: Path) -> None:
+    """What is first asked of such a model."""
+    (questions if "authors" in model.gives else label)(path)
 
 
-def steps(families: list[Family], folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
+def steps(chosen: list[Model], folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     """What is to be run, in order, each with a name to show."""
     has_browser = find_spec("fastapi") is not None and find_spec("jinja2") is not None
     yield "reading a corpus", partial(read, folder)
-    for family in families:
-        yield f"{family}: fit", partial(fit, folder, family)
-        path = folder / f"{family}.topoi"
-        if family in _QUESTIONS:
-            yield f"{family}: questions", partial(_QUESTIONS[family], path)
+    for model in chosen:
+        yield f"{model.option}: fit", partial(fit, folder, model)
+        path = folder / f"{model.option}.topoi"
+        if model.stored:
+            yield f"{model.option}: questions", partial(ask, model, path)
         if has_browser:
-            yield f"{family}: pages", partial(pages, path)
+            yield f"{model.option}: pages", partial(pages, path)
 
 
 @contextmanager

@@ -1,25 +1,15 @@
-"""Model files: data in, model out. A file names its model; only the names below are known."""
+"""Model files: data in, model out. A file names its model; only those in the registry are known."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from topoi.errors import StoreError
 from topoi.models.base import NOT_SAVED
+from topoi.models.registry import find, models
 from topoi.store.read import StoredModel
 from topoi.store.store import Store
-
-_HOME = {
-    "AuthorTopicModel": "topoi.models.author_topic.estimator",
-    "LDA": "topoi.models.author_topic.estimator",
-    "AuthorModel": "topoi.models.author_topic.author_model",
-    "PachinkoAllocation": "topoi.models.pachinko.estimator",
-    "AspectModel": "topoi.models.aspect.estimator",
-    "KernelTopicModel": "topoi.models.kernel_topic.estimator",
-    "DirichletMultinomialRegression": "topoi.models.regression.estimator",
-}
 
 
 def load(path: str | Path | Store, name: str | None = None) -> Any:
@@ -53,12 +43,12 @@ def load(path: str | Path | Store, name: str | None = None) -> Any:
 
 
 def _rebuilt(path: Path, stored: StoredModel) -> Any:
-    if stored.model not in _HOME or stored.meta.get("model") != stored.model:
-        known = ", ".join(sorted(_HOME))
-        raise StoreError(f"{path} holds a model of an unknown kind, {stored.model!r}; known: {known}")
+    known = find(stored.model)
+    if known is None or stored.meta.get("model") != stored.model:
+        names = ", ".join(sorted(models()))
+        raise StoreError(f"{path} holds a model of an unknown kind, {stored.model!r}; known: {names}")
     try:
-        family = getattr(import_module(_HOME[stored.model]), stored.model)
-        model = family(**stored.meta["settings"])
+        model = known.model_class(**stored.meta["settings"])
         model.set_params(**{name: value for name, value in NOT_SAVED.items() if name in model.get_params(deep=False)})
         return model._load(stored.corpus, stored.meta, stored.arrays)
     except StoreError:

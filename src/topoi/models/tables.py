@@ -14,6 +14,7 @@ from topoi.errors import ModelError, NotFoundError
 from topoi.models.mixtures import whole_tokens
 from topoi.models.names import find_name
 from topoi.models.ranking import largest, ranked, relevance_scores
+from topoi.models.registry import giving
 from topoi.models.validation import choice, whole_number
 
 
@@ -169,4 +170,4 @@ class Tables:
     def _need_authors(self) -> None:
         _ = self._first
         if not len(self.authors_):
-            raise ModelError(f"{type(self).__name__} has no authors; fit an AuthorTopicModel")
+            raise ModelError(f"{type(self).__name__} has no authors; fit {giving('authors')}")

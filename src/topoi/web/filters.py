@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from topoi.models.drawing import ELLIPSIS
+from topoi.models.registry import find
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -84,13 +84,6 @@ def count(number: float | None, one: str, many: str | None = None) -> str:
     return f"{thousands(number)} {one if number == 1 else many or one + 's'}"
 
 
-# Families whose names in plain words do not follow from those of their classes.
-_FAMILIES = {
-    "KernelTopicModel": "kernel topic model",
-    "DirichletMultinomialRegression": "Dirichlet-multinomial regression",
-}
-
-
 def family_name(model: str) -> str:
     """A model's class in plain words.
 
@@ -101,14 +94,8 @@ def family_name(model: str) -> str:
     >>> family_name("KernelTopicModel"), family_name("DirichletMultinomialRegression")
     ('kernel topic model', 'Dirichlet-multinomial regression')
     """
-    if model in _FAMILIES:
-        return _FAMILIES[model]
-    if model.isupper():
-        return model
-    parts = [part.lower() for part in re.findall(r"[A-Z][a-z]*|[a-z]+", model)]
-    if len(parts) < 2 or parts[-1] != "model":
-        return " ".join(parts) or model
-    return "-".join(parts[:-1]) + " model"
+    known = find(model)
+    return model if known is None else known.title
 
 
 def span(first: int | None, last: int | None) -> str:

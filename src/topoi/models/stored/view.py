@@ -20,6 +20,7 @@ from topoi.models.mixtures import whole_tokens
 from topoi.models.notices import warn_user
 from topoi.models.pachinko.stored_structure import StoredStructure
 from topoi.models.ranking import largest, ranked, relevance_scores
+from topoi.models.registry import find, giving
 from topoi.models.sampling import checked_plan
 from topoi.models.stored.catalogue import StoreCatalogue, StoredNames
 from topoi.models.stored.topic_lists import TopicLists
@@ -29,18 +30,6 @@ from topoi.store.door import check_model, stored_json
 from topoi.store.queries import QUERIES
 from topoi.store.read import find_model
 from topoi.store.store import Store
-
-# Where a family's chain is read from its rows. A model without topics has no such chain.
-_CHAINS = {
-    "AuthorTopicModel": "topoi.models.author_topic.stored_chain",
-    "LDA": "topoi.models.author_topic.stored_chain",
-    "PachinkoAllocation": "topoi.models.pachinko.stored_chain",
-    "AspectModel": "topoi.models.aspect.stored_chain",
-    # Without metadata a new text is one of the population, whose Dirichlet is in the file: as in LDA.
-    "KernelTopicModel": "topoi.models.author_topic.stored_chain",
-    "DirichletMultinomialRegression": "topoi.models.author_topic.stored_chain",
-    "AuthorModel": None,
-}
 
 
 class ModelView(TopicLists, StoredStructure):
@@ -58,6 +47,8 @@ class ModelView(TopicLists, StoredStructure):
         The model's name and class.
     model_id : int
         Its number in the store's tables.
+    gives : tuple of str
+        What its family has that not all have, such as ``"graph"``; see ``topoi.models.registry.Model``.
     n_topics, n_authors, n_chains : int
         0 topics, or authors, if the model has none.
 
@@ -84,8 +75,10 @@ class ModelView(TopicLists, StoredStructure):
             check_model(connection, self.model_id, self.n_topics)
             self.settings = stored_json(bundle, "the model", "model.bundle")["settings"]
         self.n_authors = store.sizes.n_authors if has_authors else 0
-        if self.family not in _CHAINS or (self.n_topics == 0) != (_CHAINS[self.family] is None):
+        known = find(self.family)
+        if known is None or (self.n_topics == 0) != (not known.stored):
             raise StoreError(f"{store.path} holds a model of an unknown kind, {self.family!r}")
+        self._stored, self.gives = known.stored, known.gives
         if self.has_graph:
             self._fill_graph(digest)
 
@@ -113,10 +106,9 @@ class ModelView(TopicLists, StoredStructure):
     @cached_property
     def chains_(self) -> list[Any]:
         """The first chain; none if the model has no topics."""
-        home = _CHAINS[self.family]
-        if home is None:
+        if not self._stored:
             return []
-        return [import_module(home).StoredChain(self.store, self.model_id, self.n_authors, self.settings)]
+        return [import_module(self._stored).StoredChain(self.store, self.model_id, self.n_authors, self.settings)]
 
     @cached_property
     def vocabulary_(self) -> Vocabulary:
@@ -326,7 +318,7 @@ class ModelView(TopicLists, StoredStructure):
     @property
     def _first(self) -> Any:
         if not self.chains_:
-            raise ModelError(f"{self.family} has no topics; fit an AuthorTopicModel or LDA")
+            raise ModelError(f"{self.family} has no topics; fit {giving('topics')}")
         return self.chains_[0]
 
     def _topics(self, topic: int | None) -> list[int]:
@@ -339,7 +331,7 @@ class ModelView(TopicLists, StoredStructure):
 
     def _need_authors(self) -> None:
         if not self.n_authors or not self.chains_:
-            raise ModelError(f"{self.family} has no authors with topics; fit an AuthorTopicModel")
+            raise ModelError(f"{self.family} has no authors with topics; fit {giving('authors')}")
 
 
 def view(path: str | Path | Store, name: str | None = None) -> ModelView:

@@ -6,12 +6,10 @@ import json
 import os
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from topoi.errors import ModelError, StoreError
-
-if TYPE_CHECKING:
-    from topoi.models.pachinko.dag import Dag
+from topoi.models.pachinko.dag import Dag, as_dag
 
 _LARGEST = 16 * 2**20
 
@@ -21,8 +19,6 @@ def read_graph(path: Path) -> Dag:
 
     ``"<words>"`` among children makes a node draw words as well. Whatever is wrong is an error that names the file.
     """
-    from topoi.models.pachinko.dag import as_dag
-
     if path.is_dir():
         raise ModelError(f"{path} is a folder; name a JSON file with a graph")
     if not path.exists():

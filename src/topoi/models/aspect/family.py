@@ -1,0 +1,33 @@
+"""The generative aspect model: what the rest of the program knows of it before it is imported."""
+
+from topoi.models.options import ALPHA, CHAINS, INFERENCE, SWEEPS, Option
+from topoi.models.registry import Family, Model
+
+PLACE = 2
+FAMILY = Family(
+    (
+        Model(
+            "AspectModel",
+            "aspect",
+            "aspect model",
+            "topoi.models.aspect.estimator",
+            "topoi.models.aspect.stored_chain",
+            (
+                Option("--aspects", "n_aspects", int, "Number of aspects.", "A", minimum=1, default=10),
+                INFERENCE.but(choices=("ep", "vb"), shown="ep"),
+                Option(
+                    "--learning",
+                    "learning",
+                    str,
+                    "EM, or the largest estimate.",
+                    choices=("em", "bound"),
+                    shown="em",
+                ),
+                ALPHA,
+                SWEEPS,
+                CHAINS.but(setting="n_restarts"),
+            ),
+            small={"n_aspects": 2},
+        ),
+    )
+)

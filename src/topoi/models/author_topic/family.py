@@ -1,0 +1,57 @@
+"""The author-topic model and its relatives: what the rest of the program knows of them before they are imported."""
+
+from topoi.models.options import ALPHA, BETA, GIBBS, LEARN_ALPHA, LEARN_BETA, SPARSE, TOPICS, Option
+from topoi.models.registry import Family, Model
+
+_LEARNED = (ALPHA.but(shown="50 / topics"), BETA.but(shown="0.01"), LEARN_ALPHA, LEARN_BETA)
+_STORED = "topoi.models.author_topic.stored_chain"
+
+PLACE = 0
+FAMILY = Family(
+    (
+        Model(
+            "AuthorTopicModel",
+            "author-topic",
+            "author-topic model",
+            "topoi.models.author_topic.estimator",
+            _STORED,
+            (
+                TOPICS,
+                *_LEARNED,
+                Option(
+                    "--fictitious-authors",
+                    "fictitious_authors",
+                    bool,
+                    "Give each document an author of its own as well.",
+                ),
+                *GIBBS,
+            ),
+            needs_authors=True,
+            without_authors="lda",
+            is_default=True,
+            is_common=True,
+            gives=("topics", "authors"),
+            small={"n_topics": 3},
+        ),
+        Model(
+            "LDA",
+            "lda",
+            "LDA",
+            "topoi.models.author_topic.estimator",
+            _STORED,
+            (TOPICS, *_LEARNED, SPARSE, *GIBBS),
+            is_common=True,
+            gives=("topics",),
+            small={"n_topics": 3},
+        ),
+        Model(
+            "AuthorModel",
+            "author",
+            "author model",
+            "topoi.models.author_topic.author_model",
+            options=(BETA.but(shown="learned"), *GIBBS),
+            needs_authors=True,
+            function_words=True,
+        ),
+    )
+)

@@ -1,0 +1,34 @@
+"""Kernel topic models: what the rest of the program knows of them before they are imported."""
+
+from topoi.models.options import BETA, FEATURES, INFERENCE, SWEEPS, TOPICS, WARMUP, at_most
+from topoi.models.registry import Family, Model
+
+PLACE = 3
+FAMILY = Family(
+    (
+        Model(
+            "KernelTopicModel",
+            "kernel",
+            "kernel topic model",
+            "topoi.models.kernel_topic.estimator",
+            # Without metadata a new text is one of the population, whose Dirichlet is in the file: as in LDA.
+            "topoi.models.author_topic.stored_chain",
+            (
+                TOPICS.but(default=10),
+                FEATURES,
+                INFERENCE.but(choices=("laplace", "bridge"), shown="laplace"),
+                BETA.but(shown="0.01"),
+                SWEEPS.but(default=1000),
+                WARMUP.but(default=at_most(100, 2 / 3), shown="100"),
+            ),
+            gives=("features",),
+            small={"n_topics": 2, "features": ["year"], "n_warmup": 1},
+        ),
+    ),
+    {
+        "On": "topoi.models.kernel_topic.covariances",
+        "Proximity": "topoi.models.kernel_topic.covariances",
+        "laplace_bridge": "topoi.models.kernel_topic.laplace_bridge",
+    },
+    ("laplace_bridge",),
+)

@@ -1,0 +1,155 @@
+"""Settings of models as the command line offers them: described by the families, built into options by ``topoi fit``.
+
+Light to import: this and the ``family.py`` files are read by every run of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Option(NamedTuple):
+    """A setting of a model, or something to be done after its fit, that ``topoi fit`` offers.
+
+    Families that share a flag share its meaning; each may have a default and choices of its own.
+
+    Attributes
+    ----------
+    flag : str
+        How it is written, ``"--super"``.
+    setting : str
+        The argument of the model's class; empty if ``after`` is given.
+    kind : type
+        ``int``, ``float``, ``str``, ``Path`` or ``bool``.
+    help : str
+        One line, in plain words.
+    metavar : str
+        What stands for the value in the help.
+    short : str
+        A short form, ``"-k"``.
+    minimum : int or None
+        The smallest number that is allowed.
+    default : object, or a function of the other settings
+        What is used if nothing is said; None leaves it to the model's class.
+    shown : str
+        The default in words, where it is not ``default``; "" to show none.
+    choices : tuple of str
+        What a ``str`` may be; any if empty.
+    read : str
+        ``"module:function"`` that makes the value of what was typed; a ``ValueError`` says what is wrong.
+    required : str
+        What to say if it is not given; it need not be if this is empty.
+    excludes : tuple of str
+        Flags that cannot be given as well.
+    after : str
+        The method to call after the fit if the flag is given, instead of setting anything.
+    panel : str
+        The group of the help it belongs to; by default that of the model, or of all models if several have it.
+    """
+
+    flag: str
+    setting: str
+    kind: type
+    help: str
+    metavar: str = ""
+    short: str = ""
+    minimum: int | None = None
+    default: Any = None
+    shown: str | None = None
+    choices: tuple[str, ...] = ()
+    read: str = ""
+    required: str = ""
+    excludes: tuple[str, ...] = ()
+    after: str = ""
+    panel: str = ""
+
+    def but(self, **changes: Any) -> Option:
+        """The same with some things changed.
+
+        Examples
+        --------
+        >>> TOPICS.but(default=10).default
+        10
+        """
+        return self._replace(**changes)
+
+    def value_of(self, typed: Any) -> Any:
+        """The setting's value for what was typed."""
+        if self.choices and typed not in self.choices:
+            raise ValueError(f"{typed} is none of {', '.join(self.choices)}")
+        if not self.read:
+            return typed
+        module, _, name = self.read.partition(":")
+        return getattr(import_module(module), name)(typed)
+
+    def default_of(self, settings: Mapping[str, Any]) -> Any:
+        """The value if nothing was said, given the settings that are known."""
+        return self.default(settings) if callable(self.default) else self.default
+
+
+def at_most(number: int, share: float) -> Callable[[Mapping[str, Any]], int]:
+    """A warm-up of so many sweeps, but no more than this share of all.
+
+    Examples
+    --------
+    >>> at_most(100, 2 / 3)({"n_iter": 30}), at_most(100, 2 / 3)({"n_iter": 1000})
+    (20, 100)
+    """
+    return lambda settings: min(number, int(settings["n_iter"] * share))
+
+
+_SAMPLING = "Sampling"
+
+TOPICS = Option("--topics", "n_topics", int, "Topics.", "K", "-k", 1, 100)
+ALPHA = Option("--alpha", "alpha", float, "Prior weight of each topic.", "X")
+BETA = Option("--beta", "beta", float, "Prior weight of each word in a topic.", "X")
+LEARN_ALPHA = Option("--learn-alpha", "learn_alpha", bool, "Learn alpha while sampling.")
+LEARN_BETA = Option("--learn-beta", "learn_beta", bool, "Learn beta while sampling.")
+SPARSE = Option("--sparse", "sparse", bool, "For many topics: start from few documents, prune candidates.")
+FEATURES = Option(
+    "--features",
+    "features",
+    str,
+    "Columns that topics depend on; with a kind: year:date,venue.",
+    "A,B",
+    read="topoi.models.features.typed:feature_kinds",
+    required="columns of the documents, such as year,authors",
+)
+INFERENCE = Option("--inference", "inference", str, "How documents' mixtures are found.", "HOW")
+SWEEPS = Option("--iterations", "n_iter", int, "Sweeps over the corpus.", "N", "-i", 1, 500, panel=_SAMPLING)
+WARMUP = Option("--warmup", "n_warmup", int, "Sweeps without features.", "N", "", 0, panel=_SAMPLING)
+CHAINS = Option("--chains", "n_chains", int, "Independent chains.", "N", "", 1, panel=_SAMPLING)
+SHARDS = Option(
+    "--shards",
+    "n_shards",
+    str,
+    "Parts sampled side by side; 1 is exact, more is approximate.",
+    "N|auto",
+    shown="auto",
+    read="topoi.models.options:shard_count",
+    panel=_SAMPLING,
+)
+CHECKPOINT = Option(
+    "--checkpoint", "checkpoint", Path, "Keep progress here, and continue from it.", "FILE", panel=_SAMPLING
+)
+
+LEARNED = (ALPHA, BETA, LEARN_ALPHA, LEARN_BETA)
+GIBBS = (SWEEPS, CHAINS, SHARDS, CHECKPOINT)
+
+
+def shard_count(typed: str) -> int | str:
+    """A number of shards, or ``"auto"``.
+
+    Examples
+    --------
+    >>> shard_count("4"), shard_count("auto")
+    (4, 'auto')
+    """
+    if typed == "auto":
+        return typed
+    if typed.isdecimal() and int(typed) > 0:
+        return int(typed)
+    raise ValueError(f"{typed!r} is neither a positive number nor auto")

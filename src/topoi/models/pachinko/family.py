@@ -1,0 +1,39 @@
+"""Pachinko allocation: what the rest of the program knows of it before it is imported."""
+
+from pathlib import Path
+
+from topoi.models.options import ALPHA, BETA, GIBBS, SPARSE, Option
+from topoi.models.registry import Family, Model
+
+PLACE = 1
+FAMILY = Family(
+    (
+        Model(
+            "PachinkoAllocation",
+            "pachinko",
+            "pachinko allocation",
+            "topoi.models.pachinko.estimator",
+            "topoi.models.pachinko.stored_chain",
+            (
+                Option("--super", "n_super", int, "Super-topics.", "S", minimum=1, default=50),
+                Option("--sub", "n_sub", int, "Sub-topics.", "K", minimum=1, default=100),
+                Option(
+                    "--dag",
+                    "dag",
+                    Path,
+                    "A graph of topics as JSON, instead of --super and --sub.",
+                    "FILE",
+                    read="topoi.models.pachinko.graph_file:read_graph",
+                    excludes=("--super", "--sub"),
+                ),
+                ALPHA.but(shown="0.1, learned"),
+                BETA.but(shown="0.01"),
+                SPARSE,
+                *GIBBS,
+            ),
+            gives=("graph",),
+            small={"n_super": 2, "n_sub": 3},
+        ),
+    ),
+    {"Dag": "topoi.models.pachinko.dag", "WORDS": "topoi.models.pachinko.dag"},
+)

@@ -1,0 +1,207 @@
+"""All families of models that there are: the folders here that have a ``family.py``, and those of other packages.
+
+Another package offers a family by an entry point:
+
+    [project.entry-points."topoi.families"]
+    unigrams = "my_package.family"
+
+where ``my_package/family.py`` has a list ``MODELS`` of ``Model``. See docs/developer/new-family.md.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from topoi.errors import ModelError, NotFoundError
+from topoi.models.options import Option
+
+_LOG = logging.getLogger(__name__)
+GROUP = "topoi.families"
+
+
+class Model(NamedTuple):
+    """A public class of models, for all who must know it before they import it.
+
+    Attributes
+    ----------
+    name : str
+        The class, which is also what a file calls the model.
+    option : str
+        What ``topoi fit --model`` calls it.
+    title : str
+        What people call it: "author-topic model".
+    home : str
+        The module that has the class.
+    stored : str
+        The module whose ``StoredChain`` reads the model's rows; empty if it has no topics.
+    options : tuple of Option
+        What ``topoi fit`` offers.
+    needs_authors : bool
+        Whether documents must have authors.
+    without_authors : str
+        The option of the model to fit instead if nothing was asked for and no document has an author.
+    is_default : bool
+        Whether it is fitted if no model is named.
+    is_common : bool
+        Whether ``topoi warm`` compiles it unasked.
+    function_words : bool
+        Whether words like "upon" and "while" are kept when a corpus is read for it.
+    gives : tuple of str
+        What only some models have: "topics" (named first to those who look for them), "authors", "graph", "features",
+        "coefficients".
+    small : dict
+        Settings for a fit to a few words, with which ``topoi warm`` has everything compiled.
+    """
+
+    name: str
+    option: str
+    title: str
+    home: str
+    stored: str = ""
+    options: tuple[Option, ...] = ()
+    needs_authors: bool = False
+    without_authors: str = ""
+    is_default: bool = False
+    is_common: bool = False
+    function_words: bool = False
+    gives: tuple[str, ...] = ()
+    small: dict[str, Any] = {}
+
+    @property
+    def model_class(self) -> Any:
+        """The class itself, imported.
+
+        Examples
+        --------
+        >>> model_named("LDA").model_class(2).n_topics
+        2
+        """
+        return getattr(import_module(self.home), self.name)
+
+
+class Family(NamedTuple):
+    """A folder's models, and the other public names it brings, each with its module.
+
+    ``modules`` are the names among them that are modules themselves.
+    """
+
+    models: tuple[Model, ...]
+    names: dict[str, str] = {}
+    modules: tuple[str, ...] = ()
+
+
+@cache
+def built_in() -> tuple[Family, ...]:
+    """The families in this folder, in the order in which help lists them.
+
+    Examples
+    --------
+    >>> [model.option for family in built_in() for model in family.models][:3]
+    ['author-topic', 'lda', 'author']
+    """
+    folders = sorted(path.parent.name for path in Path(__file__).parent.glob("*/family.py"))
+    modules = [import_module(f"topoi.models.{folder}.family") for folder in folders]
+    return tuple(module.FAMILY for module in sorted(modules, key=lambda module: module.PLACE))
+
+
+@cache
+def models() -> dict[str, Model]:
+    """All models by the names of their classes, those of other packages last.
+
+    A package whose family cannot be read is left out, with a warning in the log; so is a name that is taken.
+    """
+    found = {model.name: model for family in built_in() for model in family.models}
+    options = {model.option for model in found.values()}
+    for entry in entry_points(group=GROUP):
+        try:
+            offered = entry.load()
+            for model in getattr(offered, "FAMILY", offered).models:
+                if model.name in found or model.option in options:
+                    _LOG.warning("the family %r offers %r, which there is already", entry.name, model.option)
+                    continue
+                found[model.name] = model
+                options.add(model.option)
+        except Exception:  # a stranger's package must not keep ours from working
+            _LOG.warning("the family %r cannot be read", entry.name, exc_info=True)
+    return found
+
+
+def find(name: str) -> Model | None:
+    """The model of a class's name, if there is one; other packages are only asked where we have none.
+
+    Examples
+    --------
+    >>> find("LDA").option, find("Unheard")
+    ('lda', None)
+    """
+    ours = (model for family in built_in() for model in family.models if model.name == name)
+    return next(ours, None) or models().get(name)
+
+
+def model_named(name: str) -> Model:
+    """A model by its class or its option, in any letter case, with or without hyphens.
+
+    Examples
+    --------
+    >>> model_named("lda").name, model_named("author_topic").name, model_named("AuthorTopicModel").option
+    ('LDA', 'AuthorTopicModel', 'author-topic')
+    """
+    named = {_letters(each): model for model in models().values() for each in (model.option, model.name)}
+    if _letters(name) not in named:
+        raise NotFoundError(f"{name!r} is none of {', '.join(model.option for model in models().values())}")
+    return named[_letters(name)]
+
+
+def default_model() -> Model:
+    """The model that is fitted if none is named.
+
+    Examples
+    --------
+    >>> default_model().option
+    'author-topic'
+    """
+    return next(model for model in models().values() if model.is_default)
+
+
+def giving(what: str) -> str:
+    """The models that have something, as a sentence names them.
+
+    Examples
+    --------
+    >>> giving("graph"), giving("features")
+    ('a PachinkoAllocation', 'a KernelTopicModel or a DirichletMultinomialRegression')
+    """
+    return " or ".join(_with_article(model.name) for model in _giving(what))
+
+
+def _with_article(name: str) -> str:
+    if name.isupper():
+        return name
+    return f"an {name}" if name[0] in "AEIOU" else f"a {name}"
+
+
+def options_giving(what: str) -> str:
+    """The options of ``topoi fit`` by which one gets something.
+
+    Examples
+    --------
+    >>> options_giving("features")
+    '--model kernel or --model dmr'
+    """
+    return " or ".join(f"--model {model.option}" for model in _giving(what))
+
+
+def _giving(what: str) -> list[Model]:
+    found = [model for model in models().values() if what in model.gives]
+    if not found:
+        raise ModelError(f"no model gives {what!r}")
+    return found
+
+
+def _letters(name: str) -> str:
+    return "".join(character for character in name.casefold() if character.isalnum())
