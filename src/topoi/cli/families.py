@@ -8,6 +8,7 @@ import typer
 
 from topoi.cli.fit_options import (
     CLASSES,
+    DEFAULT_ASPECT_STEPS,
     DEFAULT_ASPECTS,
     DEFAULT_KERNEL_SWEEPS,
     DEFAULT_KERNEL_TOPICS,
@@ -65,15 +66,16 @@ _MEMBERS = {
     Family.author_topic: _Member(("n_topics", *_LEARNED, "fictitious_authors", *_GIBBS), {"n_topics": DEFAULT_TOPICS}),
     Family.lda: _Member(("n_topics", *_LEARNED, "sparse", *_GIBBS), {"n_topics": DEFAULT_TOPICS}),
     Family.author: _Member(_GIBBS),
-    # Pachinko and aspect models learn alpha anyway.
+    # Pachinko models learn alpha anyway.
     Family.pachinko: _Member(
         ("n_super", "n_sub", "dag", "alpha", "sparse", *_GIBBS),
         {"n_super": DEFAULT_SUPER, "n_sub": DEFAULT_SUB},
     ),
     Family.aspect: _Member(
-        ("n_aspects", "inference", "learning", "alpha", "n_chains"),
+        ("n_aspects", "inference", "learning", "alpha", "learn_alpha", "beta", "n_chains"),
         {"n_aspects": DEFAULT_ASPECTS},
         ("ep", "vb"),
+        DEFAULT_ASPECT_STEPS,
     ),
     Family.kernel: _Member(
         ("n_topics", "features", "inference", "n_warmup", "beta"),
@@ -113,8 +115,9 @@ def new_model(family: Family, given: dict[str, Any]) -> Any:
     if member.warmup is not None and "n_warmup" not in said:
         most, share = member.warmup
         settings["n_warmup"] = min(most, int(settings["n_iter"] * share))
-    if family is Family.aspect and "n_chains" in settings:
-        settings["n_restarts"] = settings.pop("n_chains")
+    if family is Family.aspect:
+        other = {"n_chains": "n_restarts", "beta": "smoothing"}
+        settings = {other.get(name, name): value for name, value in settings.items()}
     if settings.get("width") == "none":
         settings["width"] = None
     settings.pop("refit", None)

@@ -11,7 +11,7 @@ import typer
 
 DEFAULT_TOPICS = 100
 DEFAULT_SUPER, DEFAULT_SUB = 50, 100
-DEFAULT_ASPECTS = 10
+DEFAULT_ASPECTS, DEFAULT_ASPECT_STEPS = 10, 1000
 DEFAULT_KERNEL_TOPICS, DEFAULT_KERNEL_SWEEPS = 10, 1000
 DEFAULT_SWEEPS = 500
 
@@ -204,13 +204,20 @@ Refit = Annotated[
     _model("--refit", help="Fit coefficients once more in the end, to topics that metadata did not shape (dmr)."),
 ]
 Alpha = Annotated[
-    float | None, _model("--alpha", metavar="X", help="Prior weight of each topic.  [default: 50 / topics; dmr 0.1]")
+    float | None,
+    _model(
+        "--alpha", metavar="X", help="Prior weight of each topic.  [default: 50 / topics; aspect 5 / aspects; dmr 0.1]"
+    ),
 ]
 Beta = Annotated[
     float | None,
-    _model("--beta", metavar="X", help="Prior weight of each word in a topic.  [default: 0.01; for author learned]"),
+    _model(
+        "--beta",
+        metavar="X",
+        help="Prior weight of each word in a topic.  [default: 0.01; aspect 0.05; for author learned]",
+    ),
 ]
-LearnAlpha = Annotated[bool, _model("--learn-alpha", help="Learn alpha while sampling (aspect: always).")]
+LearnAlpha = Annotated[bool, _model("--learn-alpha", help="Learn alpha.")]
 LearnBeta = Annotated[bool, _model("--learn-beta", help="Learn beta while sampling.")]
 FictitiousAuthors = Annotated[
     bool, _model("--fictitious-authors", help="Give each document an author of its own as well.")
@@ -226,7 +233,7 @@ Iterations = Annotated[
         "--iterations",
         metavar="N",
         min=1,
-        help=f"Sweeps over the corpus.  [default: {DEFAULT_SWEEPS}; kernel {DEFAULT_KERNEL_SWEEPS}]",
+        help=f"Sweeps over the corpus.  [default: {DEFAULT_SWEEPS}; kernel, aspect at most {DEFAULT_KERNEL_SWEEPS}]",
     ),
 ]
 Warmup = Annotated[
