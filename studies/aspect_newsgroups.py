@@ -27,12 +27,14 @@ OUT = Path(__file__).parents[1] / "docs" / "studies"
 NUMBERS = OUT / "aspect-newsgroups.json"
 GROUPS = ("sci.space", "rec.sport.hockey", "talk.politics.mideast", "sci.med", "rec.autos", "comp.graphics")
 RULES: dict[str, dict[str, Any]] = {
-    "EP": {"inference": "ep"},
-    "VB, bound": {"inference": "vb", "learning": "bound"},
-    "VB, EM": {"inference": "vb"},
+    "EP": {"inference": "ep", "learn_alpha": True},
+    "VB, bound": {"inference": "vb", "learning": "bound", "learn_alpha": True},
+    "VB, EM": {"inference": "vb", "learn_alpha": True},
     "EP, alpha = 1": {"inference": "ep", "learn_alpha": False},
     "VB, alpha = 1": {"inference": "vb", "learning": "bound", "learn_alpha": False},
 }
+# As in the paper: every fit begins at one, and no word is given more than its counts.
+START: dict[str, Any] = {"alpha": 1.0, "smoothing": 0.0, "tol": 0.0}
 POSTS_EACH, SHORTEST, LONGEST, TRAIN = 3, 100, 600, 0.75
 THRESHOLD, SAMPLES = 0.001, 500
 PROFILE = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
@@ -123,7 +125,7 @@ def perplexity(model: topoi.AspectModel, test: topoi.Corpus) -> dict[str, float]
 
 def one_rule(settings: dict[str, Any], train: topoi.Corpus, test: topoi.Corpus, steps: Any, seed: int) -> Any:
     """A model, and its scores after each number of EM steps."""
-    model = topoi.AspectModel(len(GROUPS), tol=0.0, random_state=seed, **settings)
+    model = topoi.AspectModel(len(GROUPS), random_state=seed, **START, **settings)
     scores, done = {}, 0
     begin = time.process_time()
     for upto in steps:
@@ -159,7 +161,8 @@ def profile(posts: Posts) -> dict[str, Any]:
     setting = SETTINGS["paper"]
     texts, _, n_train = glued(posts, setting, np.random.default_rng([62, 0]))
     train, test = corpora(texts, n_train, setting.min_df)
-    learned = topoi.AspectModel(len(GROUPS), tol=0.0, random_state=0, n_iter=setting.steps[-1]).fit(train)
+    options = START | RULES["EP"] | {"n_iter": setting.steps[-1]}
+    learned = topoi.AspectModel(len(GROUPS), random_state=0, **options).fit(train)
     found = {}
     for alpha in PROFILE:
         model = topoi.AspectModel.from_parameters(learned.aspect_word_, alpha, words=list(train.vocabulary.words))

@@ -27,8 +27,8 @@ OUT = Path(__file__).parents[1] / "docs" / "studies"
 NUMBERS = OUT / "aspect-nips.json"
 N_TOPICS, SMOOTHING = 100, 0.01
 ASPECTS: dict[str, dict[str, Any]] = {
-    "EP": {"inference": "ep"},
-    "VB, bound": {"inference": "vb", "learning": "bound"},
+    "EP": {"inference": "ep", "alpha": 1.0, "learn_alpha": True},
+    "VB, bound": {"inference": "vb", "learning": "bound", "alpha": 1.0, "learn_alpha": True},
     "EP, alpha = 0.05": {"inference": "ep", "alpha": 0.05, "learn_alpha": False},
     "VB, alpha = 0.05": {"inference": "vb", "learning": "bound", "alpha": 0.05, "learn_alpha": False},
 }

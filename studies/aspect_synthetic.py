@@ -88,7 +88,7 @@ def one_parameter(rng: np.random.Generator, n_docs: int) -> dict[str, Any]:
 
 
 def fit(counts: np.ndarray, rule: tuple[str, str], seed: int) -> topoi.AspectModel:
-    options: dict[str, Any] = {"alpha": 1.0, "learn_alpha": False, "tol": 1e-5, "n_iter": 3000}
+    options: dict[str, Any] = {"alpha": 1.0, "learn_alpha": False, "smoothing": 0.0, "tol": 1e-5, "n_iter": 3000}
     return topoi.AspectModel(3, inference=rule[0], learning=rule[1], random_state=seed, **options).fit(counts)
 
 

@@ -231,5 +231,7 @@ def test_counts_of_new_documents_are_powers_of_their_terms():
 
 def test_advice_where_alpha_fell_to_its_limit():
     counts = np.kron(np.eye(2, dtype=int), np.full((5, 4), 90))
-    found = topoi.AspectModel(2, n_iter=200, tol=0, random_state=0).fit(counts)
+    found = topoi.AspectModel(2, alpha=1.0, learn_alpha=True, smoothing=0.0, n_iter=200, tol=0, random_state=0).fit(
+        counts
+    )
     assert found.alpha_.min() == pytest.approx(1e-3) and "learn_alpha=False" in found.fit_info_["advice"]

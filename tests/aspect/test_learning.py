@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.special import digamma, gammaln
@@ -18,6 +20,8 @@ from topoi.models.bags import Bags
 
 RULE = Rule(1e-8, 500)
 PAIRS = [("ep", "em"), ("ep", "bound"), ("vb", "em"), ("vb", "bound")]
+# Minka and Lafferty learn alpha and take words' counts as they are.
+PAPER = {"alpha": 1.0, "learn_alpha": True, "smoothing": 0.0}
 
 
 def small_corpus(n_docs=30, n_words=8, n_aspects=2, seed=0, length=20, alpha=1.0):
@@ -164,7 +168,7 @@ def test_em_by_expectation_propagation_ends_near_the_maximum_and_variational_bou
 def test_even_words_stay_even_with_ep_and_go_to_extremes_with_the_bound():
     """Section 6.1: 100 documents of 100 words, five words alike; three aspects."""
     counts = np.random.default_rng(0).multinomial(100, np.full(5, 0.2), 100)
-    options = {"alpha": 1.0, "learn_alpha": False, "tol": 1e-5, "random_state": 0}
+    options = {"alpha": 1.0, "learn_alpha": False, "smoothing": 0.0, "tol": 0.0, "n_iter": 500, "random_state": 0}
     ep = topoi.AspectModel(3, **options).fit(counts)
     vb = topoi.AspectModel(3, inference="vb", learning="bound", **options).fit(counts)
     assert 0.13 < ep.aspect_word_.min() and ep.aspect_word_.max() < 0.27
@@ -222,7 +226,7 @@ def test_polya_maximum_likelihood_never_falls_and_ends_where_the_slope_is_zero()
 def test_aspects_and_alpha_are_recovered():
     truth = topoi.AspectModel.from_parameters(np.repeat(np.eye(3), 4, axis=1) * 0.22 + 0.01, [0.6, 1.0, 2.0])
     corpus = truth.simulate(600, 80, random_state=0)
-    model = topoi.AspectModel(3, random_state=0).fit(corpus)
+    model = topoi.AspectModel(3, tol=1e-4, random_state=0, **PAPER).fit(corpus)
     order = [int(np.abs(model.aspect_word_ - row).sum(axis=1).argmin()) for row in truth.aspect_word_]
     assert sorted(order) == [0, 1, 2]
     np.testing.assert_allclose(model.aspect_word_[order], truth.aspect_word_, atol=0.03)
@@ -237,7 +241,8 @@ def test_aspects_and_alpha_are_recovered():
 def test_aspects_that_die_are_reported_and_harmless():
     """More aspects than words: some are left with nothing."""
     counts = np.array([[9, 0], [0, 9]] * 20)
-    model = topoi.AspectModel(6, inference="vb", learning="bound", alpha=0.01, n_iter=300, random_state=0).fit(counts)
+    options = PAPER | {"inference": "vb", "learning": "bound", "alpha": 0.01, "n_iter": 300}
+    model = topoi.AspectModel(6, random_state=0, **options).fit(counts)
     assert np.isfinite(model.aspect_word_).all() and (model.aspect_word_ >= 0.5 * FLOOR).all()
     np.testing.assert_allclose(model.aspect_word_.sum(axis=1), 1.0)
     assert (model.alpha_ >= 1e-3).all()
@@ -251,7 +256,33 @@ def test_aspects_that_die_are_reported_and_harmless():
 
 def test_smoothing_gives_words_that_the_corpus_lacks_a_share():
     counts = np.array([[4, 4, 0], [3, 5, 0]])
-    plain = topoi.AspectModel(1, random_state=0).fit(counts)
+    plain = topoi.AspectModel(1, smoothing=0.0, random_state=0).fit(counts)
     smooth = topoi.AspectModel(1, smoothing=1.0, random_state=0).fit(counts)
     assert plain.aspect_word_[0, 2] < 1e-9
     np.testing.assert_allclose(smooth.aspect_word_[0], np.array([8, 10, 1]) / 19, rtol=1e-6)
+
+
+def test_defaults_predict_new_documents_as_well_as_lda():
+    """Rare words, and more of them than the training documents have: what the paper's settings are not made for."""
+    rng = np.random.default_rng(0)
+    frequent = 1.0 / np.arange(1, 801)
+    topics = np.maximum(rng.dirichlet(150.0 * frequent / frequent.sum() + 1e-3, 5), 1e-9)
+    truth = topoi.AspectModel.from_parameters(topics / topics.sum(axis=1, keepdims=True), 0.2)
+    train, test = truth.simulate(150, 60, random_state=0), truth.simulate(100, 60, random_state=1)
+    model = topoi.AspectModel(5, random_state=0).fit(train)
+    assert model.fit_info_["stopped"] == "converged"
+    found = model.perplexity(test)
+    assert found < 1.15 * truth.perplexity(test)
+    assert found < 1.02 * topoi.LDA(5, n_iter=200, random_state=0).fit(train).perplexity(test)
+    paper = topoi.AspectModel(5, tol=1e-4, random_state=0, **PAPER).fit(train)
+    assert paper.perplexity(test) > 1.15 * found
+
+
+def test_a_fit_that_ends_at_its_limit_warns():
+    counts = np.random.default_rng(0).poisson(1.0, (20, 10))
+    with pytest.warns(UserWarning, match="3 EM steps were not enough: .* more than tol=0.001; raise n_iter"):
+        model = topoi.AspectModel(2, n_iter=3, random_state=0).fit(counts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        topoi.AspectModel(2, n_iter=3, tol=0.0, random_state=0).fit(counts)
+        assert model.set_params(n_iter=1000).fit(counts).fit_info_["stopped"] == "converged"

@@ -122,7 +122,6 @@ def test_defaults_of_the_kernel_family(monkeypatch) -> None:
         (["-m", "kernel", "--features", "year", "--refit"], "--refit does not apply"),
         (["-m", "kernel", "--features", "year", "--inference", "ep"], "it has laplace and bridge"),
         (["-m", "aspect", "--inference", "bridge"], "it has ep and vb"),
-        (["-m", "aspect", "--beta", "0.5"], "--beta does not apply"),
         (["-m", "aspect", "--warmup", "5"], "--warmup does not apply"),
         (["-m", "dmr", "--features", "year", "--inference", "laplace"], "--inference does not apply"),
         (["-m", "dmr", "--features", "year", "--learn-alpha"], "--learn-alpha does not apply"),

@@ -209,7 +209,6 @@ def test_bad_line_is_named_or_skipped(topoi, papers: Path, tmp_path: Path) -> No
         ["--model", "lda", "--aspects", "5"],
         ["--model", "author-topic", "--inference", "vb"],
         ["--model", "aspect", "--topics", "5"],
-        ["--model", "aspect", "--learn-alpha"],
         ["--model", "aspect", "--checkpoint", "c.npz"],
         ["--model", "pachinko", "--topics", "5"],
         ["--model", "pachinko", "--learn-alpha"],
@@ -317,3 +316,12 @@ def test_function_words_are_kept_for_authors_unless_there_is_a_stop_list(topoi, 
     assert {"the", "a"} <= words("--model", "lda", "-k", "2", "--function-words")
     run = topoi("fit", source, "--function-words", "--stop-words", "english", "-o", tmp_path / "no.topoi")
     assert run.code == 2 and "--function-words" in run.err
+
+
+def test_settings_of_the_aspect_model(topoi, papers: Path, tmp_path: Path) -> None:
+    given = ["fit", papers, "--model", "aspect", "--aspects", 3, "--min-df", 1, "-o"]
+    assert topoi(*given, tmp_path / "a.topoi").code == 0
+    assert topoi(*given, tmp_path / "b.topoi", "--learn-alpha", "--alpha", 1, "--beta", 0).code == 0
+    first, paper = (library.load(tmp_path / f"{name}.topoi") for name in "ab")
+    assert (first.alpha, first.learn_alpha, first.smoothing, first.n_iter, first.tol) == (None, False, 0.05, 1000, 1e-3)
+    assert (paper.alpha, paper.learn_alpha, paper.smoothing) == (1.0, True, 0.0)

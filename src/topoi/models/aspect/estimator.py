@@ -26,9 +26,10 @@ from topoi.models.aspect.prediction import AspectPredictions
 from topoi.models.aspect.report import fit_report
 from topoi.models.aspect.rows import aspect_tables
 from topoi.models.aspect.simulate import simulate_aspects
-from topoi.models.aspect.state import Parameters, checked_aspects
+from topoi.models.aspect.state import Parameters, checked_aspects, mixture_prior
 from topoi.models.bags import Bags
 from topoi.models.base import FittedModel
+from topoi.models.notices import warn_unfinished
 from topoi.models.tables import Tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
@@ -43,6 +44,9 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
     expectation propagation, more accurate than variational inference at a comparable cost. Nothing is sampled: a fit
     is a sequence of EM steps. Takes a ``Corpus`` or a matrix of counts.
 
+    The defaults predict new documents about as well as LDA (``docs/studies/aspect-defaults.md``). The paper's model is
+    ``AspectModel(alpha=1.0, learn_alpha=True, smoothing=0.0)``.
+
     Parameters
     ----------
     n_aspects : int
@@ -53,18 +57,19 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         Approximative EM with second-order updates of words (equations 30 and 34 of the paper); or maximisation of the
         likelihood's estimate: for ``"vb"`` of its lower bound (27, 28: LDA as Blei et al. fit it), for ``"ep"`` of the
         EP evidence, by its exact gradient.
-    alpha : float or array
-        Dirichlet parameter of mixtures, per aspect: where learning starts, or fixed.
+    alpha : float or array, optional
+        Dirichlet parameter of mixtures, per aspect: fixed, or where learning starts. If not given, 5 / n_aspects and at
+        most 0.5.
     learn_alpha : bool
-        Whether alpha is learned, between 0.001 and 1000.
+        Learn alpha, between 0.001 and 1000. On real text it falls too low, and new documents are predicted badly.
     smoothing : float
-        Added to each word's expected count in each aspect. Without it a word that the corpus lacks has next to no
-        probability in any aspect.
-    n_iter : int
-        The most EM steps.
+        Added to each word's expected count in each aspect, as beta is in LDA. Without it a word that the corpus lacks
+        has next to no probability in any aspect.
     tol : float
         The fit ends when a step changes words' probabilities (total variation, mean over aspects by size) and alpha
         (relative, mean) by less.
+    n_iter : int
+        The most EM steps. A fit that ends here warns, unless ``tol`` is 0.
     n_restarts : int
         Random starts; the one with the largest evidence is kept.
     max_passes, inference_tol, damping : int, float, float
@@ -114,11 +119,11 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         *,
         inference: str = "ep",
         learning: str = "em",
-        alpha: Any = 1.0,
-        learn_alpha: bool = True,
-        smoothing: float = 0.0,
-        n_iter: int = 500,
-        tol: float = 1e-4,
+        alpha: Any = None,
+        learn_alpha: bool = False,
+        smoothing: float = 0.05,
+        n_iter: int = 1000,
+        tol: float = 1e-3,
         n_restarts: int = 1,
         max_passes: int = 100,
         inference_tol: float = 1e-5,
@@ -227,7 +232,7 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         if corpus.n_docs == 0 or corpus.n_words == 0:
             raise ModelError(f"the corpus has {corpus.n_docs} documents and {corpus.n_words} words: nothing to fit")
         n_aspects = self.n_aspects
-        alpha = positive_vector("alpha", self.alpha, n_aspects, "n_aspects")
+        alpha = mixture_prior(self.alpha, n_aspects)
         start, seed = None, resolve_seed(self.random_state)
         if done:
             seed, alpha = self._seed, self.alpha_
@@ -256,6 +261,8 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         self.n_iter_ = done + run.n_steps
         self.trace_ = trace_frame(traces, corpus.n_tokens)
         self.fit_info_ = fit_report(self, runs, best, seconds)
+        last = "the last one still changed the parameters"
+        warn_unfinished(self.fit_info_, f"{self.n_iter_ - done:,} EM steps", last, float(self.tol))
 
     def _accept(self, corpus: Corpus, parameters: Parameters, gamma: NDArray[np.float64], seed: int) -> None:
         self.corpus_, self._parameters_, self._seed = corpus, parameters, seed

@@ -1,6 +1,6 @@
 """The generative aspect model: what the rest of the program knows of it before it is imported."""
 
-from topoi.models.options import ALPHA, CHAINS, INFERENCE, SWEEPS, Option
+from topoi.models.options import ALPHA, BETA, CHAINS, INFERENCE, LEARN_ALPHA, SWEEPS, Option
 from topoi.models.registry import Family, Model
 
 PLACE = 2
@@ -23,8 +23,10 @@ FAMILY = Family(
                     choices=("em", "bound"),
                     shown="em",
                 ),
-                ALPHA,
-                SWEEPS,
+                ALPHA.but(shown="5 / aspects"),
+                LEARN_ALPHA,
+                BETA.but(setting="smoothing", shown="0.05"),
+                SWEEPS.but(default=1000, shown="at most 1000"),
                 CHAINS.but(setting="n_restarts"),
             ),
             small={"n_aspects": 2},

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.models.aspect.state import mixture_prior
 from topoi.models.simulation import (
     SimulatedCorpus,
     categorical,
@@ -15,7 +16,7 @@ from topoi.models.simulation import (
     draw_corpus,
     invented_words,
 )
-from topoi.models.validation import positive_vector, whole_number
+from topoi.models.validation import whole_number
 
 _N_WORDS, _WORDS_PRIOR = 1000, 0.1
 
@@ -37,7 +38,7 @@ def simulate_aspects(model: Any, n_docs: int, doc_length: float, seed: int) -> S
         aspect_word, alpha, words = model.aspect_word_, model.alpha_, list(model.vocabulary_.words)
     else:
         n_aspects = whole_number("n_aspects", model.n_aspects)
-        alpha = positive_vector("alpha", model.alpha, n_aspects, "n_aspects")
+        alpha = mixture_prior(model.alpha, n_aspects)
         aspect_word = dirichlet_rows(rng, np.full(_N_WORDS, _WORDS_PRIOR), n_aspects)
         words = invented_words(_N_WORDS)
     mixtures = dirichlet_rows(rng, alpha, n_docs)

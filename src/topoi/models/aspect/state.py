@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from topoi.errors import ModelError
 from topoi.kernels.doubles import padded
 from topoi.models.bags import Bags
+from topoi.models.validation import positive_vector
 
 
 class ByWord(NamedTuple):
@@ -64,6 +65,18 @@ def with_padding(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     room = np.zeros((len(rows), padded(rows.shape[1])))
     room[:, : rows.shape[1]] = rows
     return room
+
+
+def mixture_prior(alpha: Any, n_aspects: int) -> NDArray[np.float64]:
+    """The setting ``alpha`` as one number per aspect; None is 5 / n_aspects, at most 0.5.
+
+    Examples
+    --------
+    >>> from topoi.models.aspect.state import mixture_prior
+    >>> mixture_prior(None, 2).tolist(), mixture_prior(None, 50)[0]
+    ([0.5, 0.5], np.float64(0.1))
+    """
+    return positive_vector("alpha", min(5.0 / n_aspects, 0.5) if alpha is None else alpha, n_aspects, "n_aspects")
 
 
 def checked_aspects(aspect_word: Any) -> NDArray[np.float64]:

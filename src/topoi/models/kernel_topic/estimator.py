@@ -34,7 +34,6 @@ from topoi.models.kernel_topic.fitting import (
     each_topic,
     fit_laplace,
     smoothed,
-    warn_unfinished,
 )
 from topoi.models.kernel_topic.kernel_forms import as_kernel, to_plain
 from topoi.models.kernel_topic.laplace_bridge import from_expected_logs
@@ -42,6 +41,7 @@ from topoi.models.kernel_topic.posterior import BridgePosterior, LaplacePosterio
 from topoi.models.kernel_topic.prediction import KernelPredictions
 from topoi.models.kernel_topic.simulate import simulate_kernel_topics
 from topoi.models.kernel_topic.solvers import SOLVERS, Setup, announce, coordinate_arrays, set_up, stored_setup
+from topoi.models.notices import warn_unfinished
 from topoi.models.tables import Tables
 from topoi.models.texts import corpus_with
 from topoi.models.topic_rows import topic_tables
@@ -276,7 +276,8 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
             **setup.info,
             **ended.info,
         }
-        warn_unfinished(self.fit_info_, self.n_iter, float(self.tol))
+        last = "ten sweeps still changed the shares"
+        warn_unfinished(self.fit_info_, f"{self.n_iter:,} sweeps", last, float(self.tol))
         return self
 
     def _mean_shares(self, posterior: Any, counts: Array, watch: Watch) -> Array:

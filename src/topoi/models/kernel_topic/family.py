@@ -18,7 +18,7 @@ FAMILY = Family(
                 FEATURES,
                 INFERENCE.but(choices=("laplace", "bridge"), shown="laplace"),
                 BETA.but(shown="0.01"),
-                SWEEPS.but(default=1000),
+                SWEEPS.but(default=1000, shown="at most 1000"),
                 WARMUP.but(default=at_most(100, 2 / 3), shown="100"),
             ),
             gives=("features",),

@@ -21,7 +21,6 @@ from topoi.models.features import folding
 from topoi.models.kernel_topic import words
 from topoi.models.kernel_topic.evidence import Hyper, Learned, learn
 from topoi.models.kernel_topic.gaussian_process import Each, Mode, Sites, find_mode, sites_at, start_at
-from topoi.models.notices import warn_user
 
 Array = NDArray[np.float64]
 # Within a fit Newton's method need not settle: the next sweep moves the counts anyway.
@@ -311,12 +310,3 @@ def fit_laplace(
     except Abandoned:
         counts.recount()
     return Ended(kept, sweep, converged, dict(info) | rest.info)
-
-
-def warn_unfinished(info: dict[str, Any], n_iter: int, tol: float) -> None:
-    """Say aloud that a fit came to its limit before it came to rest."""
-    if info["stopped"] == "n_iter" and tol > 0 and info["last_change"] is not None:
-        warn_user(
-            f"{n_iter:,} sweeps were not enough: ten sweeps still changed the shares by {info['last_change']:.3g}, "
-            f"more than tol={tol:g}; raise n_iter, or tol if that will do"
-        )
