@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from topoi.models.topic_glue import effective_number, glue_topics, log_concentration, upper_values
+from topoi.models.topic_glue import glue_topics, log_concentration, upper_values_and_variety
 
 N_TOPICS, N_DOCS, LENGTH = 12, 60, 40
 
@@ -26,10 +26,9 @@ def corpus(n_glue_words=30, where=None, seed=0):
 
 
 def found(tokens, topic, doc_start, n_topics=N_TOPICS):
-    keys, number = np.unique(tokens * n_topics + topic, return_counts=True)
-    return np.flatnonzero(
-        glue_topics(tokens, topic, doc_start, (*np.divmod(keys, n_topics), number), n_topics)
-    ).tolist()
+    n_words = int(tokens.max()) + 1
+    table = np.bincount(tokens * n_topics + topic, minlength=n_words * n_topics).reshape(n_words, n_topics)
+    return np.flatnonzero(glue_topics(tokens, topic, doc_start, table.__getitem__, n_words, n_topics)).tolist()
 
 
 def test_words_that_are_everywhere_are_glue():
@@ -89,13 +88,15 @@ def test_concentration_counts_pairs(seed):
     np.testing.assert_allclose(log_concentration(kinds, doc_start, 6), expected, atol=1e-12)
 
 
-def test_quantile_and_number_of_words():
+@pytest.mark.parametrize("at_once", [7, 4096])
+def test_quantile_and_number_of_words(monkeypatch, at_once):
+    monkeypatch.setattr("topoi.models.topic_glue._WORDS_AT_ONCE", at_once)
     chance = np.random.default_rng(0)
-    values, group, weight = chance.normal(size=50), chance.integers(4, size=50), chance.integers(1, 9, size=50)
+    values, table = chance.normal(size=50).round(1), chance.poisson(1.0, size=(50, 5)) * [1, 1, 1, 1, 0]
+    upper, variety = upper_values_and_variety(values, table.__getitem__, 5)
     for k in range(4):
-        spelled_out = np.sort(np.repeat(values[group == k], weight[group == k]))
-        least = spelled_out[int(np.ceil(0.75 * len(spelled_out))) - 1]
-        assert upper_values(values, group, weight, 5)[k] == least
-        share = weight[group == k] / weight[group == k].sum()
-        assert effective_number(group, weight, 5)[k] == pytest.approx(1 / (share**2).sum())
-    assert upper_values(values, group, weight, 5)[4] == 0.0 and effective_number(group, weight, 5)[4] == 0.0
+        spelled_out = np.sort(np.repeat(values, table[:, k]))
+        assert upper[k] == spelled_out[int(np.ceil(0.75 * len(spelled_out))) - 1]
+        share = table[:, k] / table[:, k].sum()
+        assert variety[k] == pytest.approx(1 / (share**2).sum())
+    assert upper[4] == 0.0 and variety[4] == 0.0

@@ -40,19 +40,19 @@ def worth(table, places):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 60, 300, 360])
 def test_hues_are_spread_evenly(n):
-    hues = np.sort(topic_hues(*cells(random_table(20, n)), n))
+    hues = np.sort(topic_hues([cells(random_table(20, n))], n))
     gaps = np.diff(np.append(hues, hues[0] + 360))
     assert hues[0] >= 0 and hues[-1] < 360 and len(hues) == n
     assert gaps.min() >= 360 // n and gaps.max() <= -(-360 // n)
 
 
 def test_more_topics_than_hues_share_them():
-    hues = topic_hues(*cells(random_table(5, 500)), 500)
+    hues = topic_hues([cells(random_table(5, 500))], 500)
     assert len(hues) == 500 and len(set(hues.tolist())) == 360
 
 
 def test_golden_angle_order_where_no_topics_meet():
-    hues = topic_hues(*cells(np.eye(12, dtype=int)), 12)
+    hues = topic_hues([cells(np.eye(12, dtype=int))], 12)
     angle = [(k * 137.50776405003785) % 360 for k in range(12)]
     assert np.argsort(angle).tolist() == np.argsort((hues - 30) % 360).tolist()
     assert hues[0] == 30
@@ -62,7 +62,7 @@ def test_golden_angle_order_where_no_topics_meet():
 @pytest.mark.parametrize("seed", range(3))
 def test_no_swap_of_two_hues_would_do_better(seed):
     table = random_table(30, 9, seed)
-    places = places_of(topic_hues(*cells(table), 9))
+    places = places_of(topic_hues([cells(table)], 9))
     best = worth(table, places)
     assert best > worth(table, golden_places(9)) + 0.1
     for a, b in combinations(range(9), 2):
@@ -73,19 +73,19 @@ def test_no_swap_of_two_hues_would_do_better(seed):
 
 def test_topics_of_one_document_are_opposite():
     table = np.kron(np.eye(5, dtype=int), np.array([[7, 3]]))
-    hues = topic_hues(*cells(table), 10)
+    hues = topic_hues([cells(table)], 10)
     assert [abs(int(hues[k]) - int(hues[k + 1])) for k in range(0, 10, 2)] == [180] * 5
 
 
 def test_large_topics_count_no_more_than_small_ones():
     table = random_table(30, 6)
-    assert np.array_equal(cooccurrence(*cells(table), 6), cooccurrence(*cells(table * [1, 100, 1, 1, 1, 1]), 6))
+    assert np.array_equal(cooccurrence([cells(table)], 6), cooccurrence([cells(table * [1, 100, 1, 1, 1, 1])], 6))
     expected = [[together(table, i, j) if i != j else 0.0 for j in range(6)] for i in range(6)]
-    np.testing.assert_allclose(cooccurrence(*cells(table), 6) / 2**20, expected, atol=1e-6)
+    np.testing.assert_allclose(cooccurrence([cells(table)], 6) / 2**20, expected, atol=1e-6)
 
 
 def test_topics_without_words_have_hues_and_places_too():
-    assert sorted(topic_hues(*cells(np.zeros((3, 4), int)), 4).tolist()) == [30, 120, 210, 300]
+    assert sorted(topic_hues([cells(np.zeros((3, 4), int))], 4).tolist()) == [30, 120, 210, 300]
     places = topic_map(np.zeros((4, 4)), np.zeros(4))
     assert len({tuple(place) for place in places.tolist()}) == 4
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from topoi.corpus.checked_json import Between, read_json
 from topoi.corpus.metadata import column, json_value
+from topoi.corpus.pieces import ArrayOrPieces, string_pieces
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.tokenize import Analyzer
 from topoi.corpus.vocabulary import Vocabulary
@@ -145,7 +146,21 @@ def pack_corpus(corpus: Corpus, texts: bool = True) -> tuple[dict[str, Any], dic
     >>> sorted(pack_corpus(Corpus.from_tokens([["a"]]))[0])
     ['analyzer', 'fingerprint', 'format', 'report']
     """
-    arrays: dict[str, np.ndarray] = {
+    meta, arrays = corpus_pieces(corpus, texts)
+    return meta, {name: np.asarray(array) for name, array in arrays.items()}
+
+
+def corpus_pieces(corpus: Corpus, texts: bool = True) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
+    """The same with texts, words and authors in pieces, for writers that need not hold all of them.
+
+    Examples
+    --------
+    >>> from topoi import Corpus
+    >>> from topoi.corpus.bundle import corpus_pieces
+    >>> corpus_pieces(Corpus.from_tokens([["a", "bc"]]))[1]["words"].shape
+    (3,)
+    """
+    arrays: dict[str, ArrayOrPieces] = {
         "tokens": corpus.tokens,
         "doc_start": corpus.doc_start,
         "doc_author": corpus.doc_author,
@@ -155,11 +170,11 @@ def pack_corpus(corpus: Corpus, texts: bool = True) -> tuple[dict[str, Any], dic
     for name in ("token_start", "token_end"):
         if getattr(corpus, name) is not None:
             arrays[name] = getattr(corpus, name)
-    strings = {"words": corpus.words.tolist(), "authors": corpus.authors.tolist()}
+    strings: dict[str, Any] = {"words": corpus.words, "authors": corpus.authors}
     if texts and corpus.texts is not None:
         strings["texts"] = corpus.texts
     for name, values in strings.items():
-        arrays[name], arrays[f"{name}_end"] = pack_strings(values)
+        arrays[name], arrays[f"{name}_end"] = string_pieces(values)
     meta: dict[str, Any] = {
         "format": _FORMAT,
         "analyzer": corpus.vocabulary.analyzer.to_dict(),
@@ -242,9 +257,10 @@ def corpus_fingerprint(corpus: Corpus) -> str:
     ):
         digest.update(len(values).to_bytes(8, "little"))
         digest.update(np.ascontiguousarray(values, kind).data)
-    for strings in (corpus.words.tolist(), corpus.authors.tolist()):
-        blob, ends = pack_strings(strings)
+    for strings in (corpus.words, corpus.authors):
+        text, ends = string_pieces(strings)
         digest.update(len(ends).to_bytes(8, "little"))
-        digest.update(ends.astype("<i8").data)
-        digest.update(blob.data)
+        digest.update(ends.astype("<i8", copy=False).data)
+        for block in text.blocks():
+            digest.update(block.data)
     return digest.hexdigest()

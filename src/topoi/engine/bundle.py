@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.pieces import ArrayOrPieces, Pieces
 from topoi.errors import StoreError
 
 FORMAT = "topoi-bundle"
@@ -38,7 +39,7 @@ class Bundle(NamedTuple):
 
 
 def write_bundle(
-    path: str | Path, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], compress: bool = False
+    path: str | Path, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces], compress: bool = False
 ) -> None:
     """Write a bundle of the given kind ("model", "checkpoint", …) in one indivisible step.
 
@@ -58,7 +59,7 @@ def write_bundle(
     except (TypeError, ValueError) as error:
         raise StoreError(f"cannot write {path}: {error}") from error
     for name, array in arrays.items():
-        _check_type(np.asarray(array).dtype, name, path)
+        _check_type(array.dtype if isinstance(array, Pieces) else np.asarray(array).dtype, name, path)
     method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_UNFINISHED}")
     try:

@@ -16,6 +16,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.bundle import read_bundle, remove_unfinished, write_bundle
 from topoi.errors import ModelError, StoreError
 
@@ -91,7 +92,7 @@ class Checkpoint:
             return sweep - self._last_sweep >= self._sweeps
         return time.monotonic() - self._last_time >= (self._seconds or 0.0)
 
-    def write(self, sweep: int, progress: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def write(self, sweep: int, progress: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> None:
         """Replace the file by the state after ``sweep``."""
         write_bundle(self.path, "checkpoint", {"identity": self.identity, "progress": dict(progress)}, arrays)
         self._last_sweep = sweep

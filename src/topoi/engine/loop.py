@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.executors import Executor
 from topoi.engine.interruption import PATIENCE, Abandoned, Interruption, Pace, interruptible
@@ -140,7 +141,7 @@ class _Kept:
 
     def __init__(self, sampler: Sampler, seed: int) -> None:
         self._sampler, self._seed, self._time = sampler, seed, 0.0
-        self.state: tuple[dict[str, Any], dict[str, NDArray[Any]]] | None = None
+        self.state: tuple[dict[str, Any], dict[str, ArrayOrPieces]] | None = None
 
     def keep(self, chains: list[Chain], sweep: int, last: float) -> bool:
         """Note the state after ``sweep`` if the next sweep may take long; whether that one may be abandoned.
@@ -244,23 +245,25 @@ def _evaluate(sampler: Sampler, chains: list[Chain], sweep: int, schedule: Sched
 
 def saved_progress(
     sampler: Sampler, chains: list[Chain], sweep: int, seed: int
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
     """What a checkpoint holds: sweep, seed, traces, and each chain's arrays under ``chain<i>_``, samples included."""
     chains = sorted(chains, key=lambda chain: chain.index)
-    named = [(c.index, sampler.to_arrays(c) | packed(c.samples)) for c in chains]
-    arrays = {f"chain{index}_{name}": array for index, own in named for name, array in own.items()}
+    arrays: dict[str, ArrayOrPieces] = {}
+    for chain in chains:
+        own = {**sampler.to_arrays(chain), **packed(chain.samples)}
+        arrays |= {f"chain{chain.index}_{name}": array for name, array in own.items()}
     traces = [[[int(s), float(value)] for s, value in chain.trace] for chain in chains]
     return {"sweep": sweep, "seed": seed, "traces": traces}, arrays
 
 
-def chain_arrays(arrays: dict[str, NDArray[Any]], index: int) -> dict[str, NDArray[Any]]:
+def chain_arrays(arrays: Mapping[str, ArrayOrPieces], index: int) -> dict[str, NDArray[Any]]:
     """One chain's arrays out of a checkpoint's."""
     prefix = f"chain{index}_"
-    return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+    return {name[len(prefix) :]: np.asarray(array) for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def restored(
-    sampler: Sampler, n_chains: int, arrays: dict[str, NDArray[Any]], traces: list[Any], sweep: int
+    sampler: Sampler, n_chains: int, arrays: Mapping[str, ArrayOrPieces], traces: list[Any], sweep: int
 ) -> list[Chain]:
     """The chains at ``sweep`` with the samples they keep, by number; nothing of a file reaches a kernel unchecked."""
     chains = []

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.pieces import BLOCK, ArrayOrPieces, Pieces, ranges
 from topoi.errors import ModelError
 
 Sample = dict[str, NDArray[Any]]
@@ -58,17 +59,25 @@ def compact(values: NDArray[Any], n: int) -> NDArray[Any]:
     return np.array(values, np.min_scalar_type(max(n - 1, 0)))
 
 
-def packed(samples: Mapping[int, Sample]) -> Sample:
-    """Samples as the arrays of a file: ``sampled``, their sweeps, and ``samples_<name>``, tokens × samples.
+def packed(samples: Mapping[int, Sample]) -> dict[str, ArrayOrPieces]:
+    """Samples as the arrays of a file: ``sampled``, their sweeps, and ``samples_<name>``, tokens × samples, in pieces.
 
     The samples of a document's tokens stand together: a reader who wants one document reads one piece.
     """
     if not samples:
         return {}
     sweeps = sorted(samples)
-    names = samples[sweeps[0]]
-    stacked = {f"samples_{name}": np.stack([samples[s][name] for s in sweeps], axis=1) for name in names}
+    stacked = {f"samples_{name}": _stacked([samples[s][name] for s in sweeps]) for name in samples[sweeps[0]]}
     return {"sampled": np.array(sweeps, np.int64), **stacked}
+
+
+def _stacked(columns: list[NDArray[Any]]) -> Pieces:
+    """Arrays side by side, some rows at a time."""
+    n, dtype = len(columns[0]), np.result_type(*columns)
+    parts = list(ranges(n, max(BLOCK // len(columns), 1)))
+    return Pieces(
+        dtype, (n, len(columns)), lambda: (np.stack([c[part] for c in columns], axis=1, dtype=dtype) for part in parts)
+    )
 
 
 def unpacked(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], n_tokens: int, sweep: int) -> dict[int, Sample]:

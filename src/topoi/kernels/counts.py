@@ -48,11 +48,13 @@ class Counts(NamedTuple):
         """Counts of some words: words × topics."""
         return self.word_topic[words, : len(self.topic)]
 
-    def word_cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """The counts that are not zero, word by word: words, topics, numbers."""
-        rows = self.word_topic[:, : len(self.topic)]
+    def word_cells(
+        self, words: slice = slice(None)
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """The counts of consecutive words that are not zero, word by word: words, topics, numbers."""
+        rows = self.word_topic[words, : len(self.topic)]
         w, k = np.nonzero(rows)
-        return w, k, rows[w, k].astype(np.float64)
+        return w + (words.start or 0), k, rows[w, k].astype(np.float64)
 
     def log_words(self, beta: NDArray[np.float32], beta_sum: float) -> float:
         """log P(words | topics, beta), the topics' distributions integrated out."""

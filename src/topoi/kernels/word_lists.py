@@ -40,10 +40,13 @@ class SparseCounts(NamedTuple):
         _fill_rows(self, chosen, rows)
         return rows
 
-    def word_cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """The counts that are not zero, word by word: words, topics, numbers."""
-        w = np.repeat(np.arange(len(self.length)), self.length)
-        at = np.arange(len(w)) + np.repeat(self.start[:-1] - np.cumsum(self.length) + self.length, self.length)
+    def word_cells(
+        self, words: slice = slice(None)
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """The counts of consecutive words that are not zero, word by word: words, topics, numbers."""
+        length = self.length[words].astype(np.int64)
+        w = np.repeat(np.arange(len(length)) + (words.start or 0), length)
+        at = np.arange(len(w)) + np.repeat(self.start[:-1][words] - np.cumsum(length) + length, length)
         return w, self.entry_topic[at].astype(np.int64), self.entry_number[at].astype(np.float64)
 
     def log_words(self, beta: NDArray[np.float32], beta_sum: float) -> float:

@@ -7,18 +7,23 @@ keep their present assignment in that sample, so that every sample still assigns
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.pieces import BLOCK, occurrences, ranges
 from topoi.engine.loop import Chain
 from topoi.engine.samples import Sample
 from topoi.kernels.counts import Counts, add_cells
 from topoi.kernels.lanes import padded
-from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
+from topoi.kernels.word_lists import SparseCounts, empty_lists
+
+# Counts of words × topics that are worked on at once.
+_CELLS_AT_ONCE = 2**23
+_WORDS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
@@ -82,34 +87,63 @@ def mean_counts(
     averaged: Averaged,
     n_words: int,
     n_topics: int,
-    writers: Any = None,
+    writers: Callable[[slice], Callable[[NDArray[Any]], NDArray[np.int32]]] | None = None,
     n_authors: int = 0,
 ) -> Counts:
-    """Means of the samples' counts; ``writers`` says who wrote each token of a sample, ``n_authors`` is private.
+    """Means of the samples' counts; ``writers`` tells who wrote some tokens by their slots, ``n_authors`` is private.
 
     Sums of whole numbers divided once: the same bits however the samples were made.
     """
     width, n = padded(n_topics), len(averaged)
     words = np.zeros((n_words, width), np.uint32)
     authors = np.zeros((n_authors + 1, width), np.uint32)
-    for sample in averaged.samples:
-        topic = sample["topic"].astype(np.uint16)
-        add_cells(tokens, topic, words)
-        if writers is not None:
-            add_cells(writers(sample), topic, authors)
+    for part in ranges(len(tokens)):
+        writer = None if writers is None else writers(part)
+        for sample in averaged.samples:
+            topic = sample["topic"][part].astype(np.uint16)
+            add_cells(tokens[part], topic, words)
+            if writer is not None:
+                add_cells(writer(sample["slot"][part]), topic, authors)
     authors[-1] = 0
-    return Counts(
-        (words / np.float64(n)).astype(np.float32),
-        words.sum(axis=0, dtype=np.int64)[:n_topics] / n,
-        (authors / np.float64(n)).astype(np.float32),
-        authors.sum(axis=1, dtype=np.int64) / n,
-    )
+    sizes = words.sum(axis=0, dtype=np.int64)[:n_topics] / n, authors.sum(axis=1, dtype=np.int64) / n
+    return Counts(_divided(words, n), sizes[0], _divided(authors, n), sizes[1])
 
 
 def mean_lists(tokens: NDArray[np.int32], averaged: Averaged, n_words: int, n_topics: int) -> SparseCounts:
-    """The same for counts without zeros, where every document has a private author."""
-    n = len(averaged)
-    lists = empty_lists(np.bincount(tokens, minlength=n_words) * n, n_topics)
-    count_lists(tokens, averaged.stacked("topic", np.uint16), lists)
-    number = (lists.entry_number / np.float64(n)).astype(np.float32)
-    return lists._replace(entry_number=number, topic=lists.topic / n)
+    """The same for counts without zeros, where every document has a private author; some words at a time."""
+    n, width = len(averaged), padded(n_topics)
+    lists = empty_lists(occurrences(tokens, n_words) * n, n_topics)
+    total = np.zeros(width, np.int64)
+    for part in ranges(n_words, max(_CELLS_AT_ONCE // width, 1)):
+        words = np.zeros((part.stop - part.start, width), np.uint32)
+        for here in ranges(len(tokens)):
+            word, among = tokens[here], None
+            if len(words) < n_words:
+                among = (word >= part.start) & (word < part.stop)
+                word = word[among] - np.int32(part.start)
+            for sample in averaged.samples:
+                topic = sample["topic"][here]
+                add_cells(word, (topic if among is None else topic[among]).astype(np.uint16), words)
+        total += words.sum(axis=0, dtype=np.int64)
+        _fill_lists(lists, words, part.start)
+    number = _divided(lists.entry_number.view(np.uint32), n)
+    return lists._replace(entry_number=number, topic=total[:n_topics] / n)
+
+
+def _fill_lists(lists: SparseCounts, words: NDArray[np.uint32], first: int) -> None:
+    """Set the lists of words from ``first`` on to counts of theirs."""
+    for part in ranges(len(words), _WORDS_AT_ONCE):
+        word, topic = np.nonzero(words[part])
+        length = np.bincount(word, minlength=part.stop - part.start)
+        here = slice(first + part.start, first + part.stop)
+        at = np.arange(len(word)) + np.repeat(lists.start[:-1][here] - np.cumsum(length) + length, length)
+        lists.entry_topic[at], lists.entry_number[at] = topic, words[part][word, topic]
+        lists.length[here] = length
+
+
+def _divided(sums: NDArray[np.uint32], n: int) -> NDArray[np.float32]:
+    """Sums divided by ``n`` in their own place, as float32: a copy in float64 would be twice as large again."""
+    means = sums.view(np.float32)
+    for part in ranges(len(sums), max(BLOCK * len(sums) // max(sums.size, 1), 1)):
+        means[part] = sums[part] / np.float64(n)
+    return means

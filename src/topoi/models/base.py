@@ -15,9 +15,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.pieces import ArrayOrPieces
 from topoi.errors import ModelError
 from topoi.models.catalogue import CorpusCatalogue
 from topoi.store.arrays import checksum
+from topoi.store.blocks import Table
 from topoi.store.corpus_rows import bare
 from topoi.store.entry import ModelEntry
 from topoi.store.store import Store
@@ -94,6 +96,11 @@ class FittedModel(BaseEstimator):
         >>> meta["model"], len(arrays["chain0_topic"])
         ('LDA', 6)
         """
+        meta, arrays = self._bundle()
+        return meta, {name: np.asarray(array) for name, array in arrays.items()}
+
+    def _bundle(self) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
+        """The same with arrays that may be in pieces."""
         check_is_fitted(self, "n_iter_")
         progress, arrays = self._state()
         settings = self._plain_settings(self._settings)
@@ -113,7 +120,7 @@ class FittedModel(BaseEstimator):
         """Settings as JSON can hold them; a family says more where that loses something."""
         return plain_settings(settings)
 
-    def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
+    def _tables(self, corpus: Corpus) -> dict[str, Table]:
         """The rows of the family's tables in a store, by table and column; see ``topoi.store.entry``."""
         return {}
 
@@ -122,18 +129,19 @@ class FittedModel(BaseEstimator):
         return {}
 
     def _entry(self, name: str, texts: bool) -> ModelEntry:
-        meta, arrays = self.to_bundle()
+        meta, arrays = self._bundle()
         trace = self.trace_
         tables = {
             **self._tables(self.corpus_ if texts else bare(self.corpus_)),
             "trace": {column: trace[column].to_numpy() for column in ("chain", "sweep", "log_joint")},
         }
+        topics = tables.get("topic")
         settings = {k: v for k, v in meta["settings"].items() if k not in FREE_TO_CHANGE | _ABOUT_ESTIMATES}
         identity = settings | self._identity_of_fit()
         return ModelEntry(
             name=name,
             model=meta["model"],
-            n_topics=len(tables["topic"]["topic"]) if "topic" in tables else None,
+            n_topics=len(topics["topic"]) if isinstance(topics, Mapping) else None,
             n_iter=self.n_iter_,
             n_chains=self.fit_info_["n_chains"],
             seed=self._seed,
@@ -149,7 +157,7 @@ class FittedModel(BaseEstimator):
         return {"model": type(self).__name__, "seed": self._seed}
 
     @abstractmethod
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _state(self) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
         """What the fit is rebuilt from: progress, as JSON can hold it, and plain arrays."""
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.pieces import ArrayOrPieces
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.chains import best_first, diagnose, trace_frame
 from topoi.engine.checkpoint import Checkpoint
@@ -224,7 +225,7 @@ class GibbsModel(FittedModel):
         check_is_fitted(self, "n_iter_")
         return diagnose(self.trace_, burn_in)
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _state(self) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
         progress, arrays = saved_progress(self._sampler, self._chains, self.n_iter_, self._seed)
         if self._settled is not self._chains:
             # Their samples are those of the chains.

@@ -7,19 +7,24 @@ counts that are not zero: smoothing is a sum that all rows share.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.pieces import BLOCK, occurrences, ranges, row_blocks
 from topoi.corpus.ragged import row_positions
 from topoi.kernels import sparse
 from topoi.kernels.counts import count_cells
 from topoi.models.distances import distances
 
 _ROWS_AT_ONCE = 4096
+_CELLS_AT_ONCE = 2**17
+
+# Counts that are not zero, row by row: rows, columns, numbers.
+Cells = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 
 class Mixtures:
@@ -54,8 +59,11 @@ class Mixtures:
         self._number = np.array(number, np.uint16 if largest < 2**16 else np.uint32)
         self._samples = samples
         self._set_prior(alpha)
-        before = np.concatenate(([0], np.cumsum(self._number, dtype=np.int64)))
-        self._total = before[self._start[1:]] - before[self._start[:-1]]
+        self._total: NDArray[Any] = np.zeros(len(self), np.int64)
+        for part in row_blocks(self._start):
+            own = self._start[part.start : part.stop + 1]
+            before = np.concatenate(([0], np.cumsum(self._number[own[0] : own[-1]], dtype=np.int64)))
+            self._total[part] = before[own[1:] - own[0]] - before[own[:-1] - own[0]]
 
     def _set_prior(self, alpha: NDArray[Any]) -> None:
         self.alpha = np.array(alpha, np.float64)
@@ -78,10 +86,20 @@ class Mixtures:
         """Where each row's counts start, their columns, and their sums over the samples."""
         return self._cells
 
-    def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    def cells(self) -> Cells:
         """The counts that are not zero, row by row: rows, columns, numbers."""
-        row = np.repeat(np.arange(len(self)), np.diff(self._start))
-        return row, self._column.astype(np.int64), self._number.astype(np.float64) / self._samples
+        return self._part(slice(0, len(self)))
+
+    def cell_blocks(self) -> Iterator[Cells]:
+        """The same some rows at a time."""
+        for part in row_blocks(self._start, _CELLS_AT_ONCE):
+            yield self._part(part)
+
+    def _part(self, rows: slice) -> Cells:
+        own = self._start[rows.start : rows.stop + 1]
+        row = np.repeat(np.arange(rows.start, rows.stop), np.diff(own))
+        here = slice(own[0], own[-1])
+        return row, self._column[here].astype(np.int64), self._number[here].astype(np.float64) / self._samples
 
     def __len__(self) -> int:
         return len(self._start) - 1
@@ -321,10 +339,42 @@ def count_topics(
     return start, column[:n].copy(), number[:n].copy()
 
 
+def count_samples(
+    doc_start: NDArray[Any], samples: Sequence[NDArray[Any]], n_topics: int
+) -> tuple[NDArray[np.int64], NDArray[np.uint16], NDArray[np.uint32]]:
+    """The same summed over samples, each with a topic for every token; some documents at a time, a long one alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.mixtures import count_samples
+    >>> topics = [np.array([1, 0, 1, 1]), np.array([1, 1, 1, 0])]
+    >>> [part.tolist() for part in count_samples(np.array([0, 3, 4]), topics, 2)]
+    [[0, 2, 4], [0, 1, 0, 1], [1, 5, 1, 1]]
+    """
+    n = len(samples)
+    ends: NDArray[Any]
+    k: NDArray[Any]
+    most = int(np.minimum(np.diff(doc_start) * n, n_topics).sum())
+    start, column, number = np.zeros(len(doc_start), np.int64), np.empty(most, np.uint16), np.empty(most, np.uint32)
+    for part in row_blocks(doc_start, BLOCK // n):
+        own = doc_start[part.start : part.stop + 1]
+        here, at = slice(own[0], own[-1]), start[part.start]
+        if here.stop - here.start > BLOCK // n:
+            sums = np.sum([occurrences(sample[here], n_topics) for sample in samples], axis=0)
+            k = np.flatnonzero(sums)
+            ends, times = np.array([0, len(k)]), sums[k]
+        else:
+            topics = np.stack([sample[here] for sample in samples], axis=1, dtype=np.uint16, casting="unsafe")
+            ends, k, times = count_topics((own - own[0]) * n, topics.ravel(), n_topics)
+        start[part.start + 1 : part.stop + 1] = at + ends[1:]
+        column[at : at + len(k)], number[at : at + len(k)] = k, times
+    return start, column[: start[-1]], number[: start[-1]]
+
+
 def blocks(n_rows: int) -> Iterator[slice]:
     """Slices that cover all rows, each small enough to work on at once."""
-    for first in range(0, n_rows, _ROWS_AT_ONCE):
-        yield slice(first, min(first + _ROWS_AT_ONCE, n_rows))
+    return ranges(n_rows, _ROWS_AT_ONCE)
 
 
 def _shares(counts: NDArray[Any]) -> NDArray[np.float64]:

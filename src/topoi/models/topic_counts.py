@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.pieces import occurrences
 from topoi.kernels.counts import Counts, Documents
 from topoi.kernels.folding import Labels, SamplingPlan, Scored, label_room
+from topoi.kernels.lanes import padded
 from topoi.kernels.word_lists import SparseCounts
 from topoi.models.averages import Averaged
-from topoi.models.mixtures import DocumentMixtures, Mixtures, blocks, count_topics, whole_tokens
+from topoi.models.mixtures import Cells, DocumentMixtures, Mixtures, blocks, count_samples, whole_tokens
 from topoi.models.ranges import document_range, for_documents
+
+# Words × topics from which on dense counts are worth avoiding: 64 megabytes.
+_MANY_CELLS = 2**24
 
 
 class TopicCounts(DocumentMixtures):
@@ -68,15 +75,34 @@ class TopicCounts(DocumentMixtures):
     @property
     def topic_totals(self) -> NDArray[np.float64]:
         """Tokens per topic: means over the samples."""
-        return np.asarray(self.counts.topic, np.float64)
+        if self.averaged is None or "counts" in self.__dict__:
+            return np.asarray(self.counts.topic, np.float64)
+        sums = [occurrences(sample["topic"], self.n_topics) for sample in self.averaged.samples]
+        return np.asarray(np.sum(sums, axis=0) / len(sums))
+
+    def sparing(self) -> Self:
+        """The same for one who goes through all counts once: large ones that nobody has made yet are without zeros."""
+        cells = len(self.priors.beta) * padded(self.n_topics)
+        if "counts" in self.__dict__ or self.n_samples == 1 or cells <= _MANY_CELLS:
+            return self
+        lists = self._counts_without_zeros()
+        if lists is None:
+            return self
+        other = copy(self)
+        other.__dict__["counts"] = lists
+        return other
+
+    def _counts_without_zeros(self) -> SparseCounts | None:
+        """The means of the samples' counts as lists; None if a family has no such."""
+        return None
 
     @cached_property
     def documents(self) -> Mixtures:
         """The training documents' counts of topics, sparse."""
-        topics, n = self.assignments.topic, self.n_samples
-        if self.averaged is not None and n > 1:
-            topics = np.ascontiguousarray(self.averaged.stacked("topic", np.uint16).T).ravel()
-        return Mixtures(*count_topics(self._doc_start * n, topics, self.n_topics), self.alpha, n)
+        topics = [self.assignments.topic]
+        if self.averaged is not None:
+            topics = [sample["topic"] for sample in self.averaged.samples]
+        return Mixtures(*count_samples(self._doc_start, topics, self.n_topics), self.alpha, len(topics))
 
     @cached_property
     def topics(self) -> Mixtures:
@@ -86,6 +112,16 @@ class TopicCounts(DocumentMixtures):
         start = np.searchsorted(k[by_topic], np.arange(self.n_topics + 1))
         number = np.rint(n[by_topic] * self.n_samples).astype(np.int64)
         return Mixtures(start, w[by_topic], number, self.beta, self.n_samples)
+
+    def word_blocks(self) -> Iterator[Cells]:
+        """The words' counts of topics that are not zero, some words at a time."""
+        for part in blocks(len(self.priors.beta)):
+            w, k, n = self.counts.word_cells(part)
+            yield w, k, self.exact(n)
+
+    def word_sums(self, words: Any) -> NDArray[np.float64]:
+        """Tokens of some words in each topic, summed over the samples: whole numbers, words × topics."""
+        return np.rint(np.asarray(self.counts.word_rows(words), np.float64) * self.n_samples)
 
     def word_columns(self, words: Any) -> NDArray[np.float64]:
         """P(word | topic) of some words, topics × words: columns of ``topic_word`` without the others."""

@@ -9,38 +9,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.models.ranking import largest, relevance_scores
+from topoi.corpus.pieces import occurrences, ranges
+from topoi.models.leaders import Leaders
+from topoi.models.ranking import relevance_scores
 from topoi.models.topic_counts import TopicCounts
 from topoi.models.topic_distances import jensen_shannon_of_counts, symmetrised_kl
 from topoi.models.topic_glue import glue_topics
 from topoi.models.topic_layout import topic_hues, topic_map
 from topoi.store.entry import FACE_RELEVANCE, N_NEIGHBOURS, N_WORDS
 
-Cells = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+_CELLS_AT_ONCE = 2**17
 
 
-def face_tables(corpus: Corpus, first: TopicCounts, by_document: Cells, by_word: Cells) -> dict[str, dict[str, Any]]:
-    """The tables ``topic`` and ``topic_neighbour``.
-
-    Parameters
-    ----------
-    corpus, first : Corpus, TopicCounts
-        What the model was fitted to, and its first chain.
-    by_document, by_word : three arrays each
-        Documents (words), topics, and the numbers of tokens that are not zero.
-    """
+def face_tables(corpus: Corpus, first: TopicCounts) -> dict[str, dict[str, Any]]:
+    """The tables ``topic`` and ``topic_neighbour`` of a model's first chain."""
     total = first.counts.topic
     share = total / max(float(total.sum()), 1.0)
     room = total + first.priors.beta_sum
     places = topic_map(jensen_shannon_of_counts(first.counts.word_rows, room, first.beta), share)
     nowhere = [None] * first.n_topics
-    glue = glue_topics(corpus.tokens, first.assignments.topic, corpus.doc_start, by_word, first.n_topics)
+    glue = glue_topics(
+        corpus.tokens, first.assignments.topic, corpus.doc_start, first.word_sums, corpus.n_words, first.n_topics
+    )
     topic = {
         "topic": np.arange(first.n_topics),
         "n_tokens": first.topic_sizes,
         "share": share,
         "alpha": first.alpha,
-        "hue": topic_hues(*by_document, first.n_topics),
+        "hue": topic_hues(first.documents.cell_blocks(), first.n_topics),
         "x": nowhere if places is None else places[:, 0],
         "y": nowhere if places is None else places[:, 1],
         "glue": glue.astype(np.int64),
@@ -51,13 +47,16 @@ def face_tables(corpus: Corpus, first: TopicCounts, by_document: Cells, by_word:
 
 def _leading_words(corpus: Corpus, first: TopicCounts, room: NDArray[np.float64]) -> list[str]:
     """The most telling words of each topic, as JSON lists: by plain probability many topics would begin alike."""
-    lists = []
-    times = np.bincount(corpus.tokens, minlength=corpus.n_words)
-    for k, total in enumerate(room.tolist()):
-        probability = (first.topics.counts(k)[0] + first.beta) / total
-        best = largest(relevance_scores(probability[None, :], times, FACE_RELEVANCE), N_WORDS)[0]
-        lists.append(json.dumps([str(word) for word in corpus.words[best]], ensure_ascii=False))
-    return lists
+    times, beta = occurrences(corpus.tokens, corpus.n_words), first.beta
+    leaders = Leaders(first.n_topics, N_WORDS)
+    for part in ranges(corpus.n_words, max(_CELLS_AT_ONCE // first.n_topics, 1)):
+        probability = (first.exact(first.counts.word_rows(part)) + beta[part, None]) / room
+        score = relevance_scores(probability.T, times[part], FACE_RELEVANCE)
+        topic, word = np.nonzero(score >= leaders.least[:, None])
+        leaders.add(topic, score[topic, word], word + part.start)
+    found = leaders.found()
+    lists = np.split(corpus.words[found.number], np.searchsorted(found.group, np.arange(1, first.n_topics)))
+    return [json.dumps([str(word) for word in best], ensure_ascii=False) for best in lists]
 
 
 def topic_neighbours(distance: NDArray[np.float64]) -> dict[str, Any]:

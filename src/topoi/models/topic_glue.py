@@ -9,11 +9,13 @@ every paper of a conference on networks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.pieces import occurrences, ranges
 from topoi.kernels.jit import lean
 
 # A glue topic is less than half as concentrated as the median topic, on a log scale, …
@@ -24,13 +26,15 @@ _QUANTILE = 0.75
 _VARIETY = 1 / 3
 # Among fewer topics there is no telling what is usual.
 _FEWEST = 10
+_WORDS_AT_ONCE = 4096
 
 
 def glue_topics(
     tokens: NDArray[Any],
     topic: NDArray[Any],
     doc_start: NDArray[Any],
-    cells: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+    rows: Callable[[Any], NDArray[Any]],
+    n_words: int,
     n_topics: int,
 ) -> NDArray[np.bool_]:
     """Which topics are glue: rather too few than wrong ones, and none among fewer than ten.
@@ -41,10 +45,10 @@ def glue_topics(
         The word and the topic of every token, document by document.
     doc_start : array
         Where each document's tokens start, and where the last one's end.
-    cells : three arrays
-        Words, topics, and the numbers of tokens that are not zero.
-    n_topics : int
-        How many topics there are.
+    rows : callable
+        Numbers of tokens, words × topics, of the words it is asked for.
+    n_words, n_topics : int
+        How many words and topics there are.
 
     Examples
     --------
@@ -52,22 +56,18 @@ def glue_topics(
     >>> from topoi.models.topic_glue import glue_topics
     >>> everywhere, subjects = np.arange(20) % 7, 7 + np.repeat(np.arange(9), 20)
     >>> tokens = np.stack([np.tile(everywhere, 9), subjects], axis=1).ravel()
-    >>> topic = np.where(tokens < 7, 0, tokens - 6)
-    >>> cells = tokens[:14:2], np.zeros(7, int), np.array([27] * 6 + [18])
-    >>> cells = tuple(np.concatenate(pair) for pair in zip(cells, (7 + np.arange(9), 1 + np.arange(9), np.full(9, 20))))
-    >>> np.flatnonzero(glue_topics(tokens, topic, np.arange(0, 361, 20), cells, 10)).tolist()
+    >>> topic, table = np.where(tokens < 7, 0, tokens - 6), np.zeros((16, 10))
+    >>> np.add.at(table, (tokens, topic), 1)
+    >>> np.flatnonzero(glue_topics(tokens, topic, np.arange(0, 361, 20), table.__getitem__, 16, 10)).tolist()
     [0]
     """
     if n_topics < _FEWEST:
         return np.zeros(n_topics, bool)
-    word, column, number = cells
-    n_words = int(word.max(initial=-1)) + 1
     of_topics = log_concentration(topic, doc_start, n_topics)
-    of_words = upper_values(log_concentration(tokens, doc_start, n_words)[word], column, number, n_topics)
+    of_words, variety = upper_values_and_variety(log_concentration(tokens, doc_start, n_words), rows, n_topics)
     usual = np.median(of_topics), np.median(of_words)
     if min(usual) <= 0.0:
         return np.zeros(n_topics, bool)
-    variety = effective_number(column, number, n_topics)
     spread = (of_topics / usual[0] + of_words / usual[1]) / 2 < _SPREAD
     return np.asarray(spread & (variety >= _VARIETY * np.median(variety)))
 
@@ -85,12 +85,17 @@ def log_concentration(kinds: NDArray[Any], doc_start: NDArray[Any], n_kinds: int
     >>> log_concentration(np.array([0, 1, 0, 1, 2, 2, 2, 2]), np.array([0, 2, 4, 8]), 3).round(2).tolist()
     [-0.45, -0.45, 1.08]
     """
-    size = np.bincount(kinds, minlength=n_kinds).astype(np.float64)
+    size = occurrences(kinds, n_kinds).astype(np.float64)
     lengths = np.diff(doc_start).astype(np.float64)
     any_two = (lengths * (lengths - 1)).sum() / max(len(kinds) * (len(kinds) - 1.0), 1.0)
     together = np.zeros(n_kinds, np.int64)
     _pairs_together(kinds, doc_start, np.zeros(n_kinds, np.int64), together)
-    return np.asarray(np.log((together + 1.0) / (size * (size - 1) * any_two + 1.0)))
+    # In place, as there may be millions of kinds.
+    size *= size - 1
+    size *= any_two
+    size += 1.0
+    np.divide(together + 1.0, size, out=size)
+    return np.log(size, out=size)
 
 
 @lean
@@ -104,33 +109,41 @@ def _pairs_together(kinds: Any, doc_start: Any, seen: Any, together: Any) -> Non
             seen[kinds[i]] = 0
 
 
-def upper_values(values: NDArray[Any], group: NDArray[Any], weight: NDArray[Any], n_groups: int) -> NDArray[np.float64]:
-    """The value that three quarters of each group's weight do not exceed; 0 for a group without weight.
+def upper_values_and_variety(
+    values: NDArray[np.float64], rows: Callable[[Any], NDArray[Any]], n_topics: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """For each topic the value that three quarters of its tokens do not exceed, and how varied its words are.
+
+    Variety is how many words, equally frequent, would repeat themselves as often as the topic's do (Simpson 1949).
+    Both are 0 for a topic without tokens. Words are gone through by their values, some at a time.
+
+    Parameters
+    ----------
+    values : array
+        A value for each word.
+    rows : callable
+        Numbers of tokens, words × topics, of the words it is asked for.
+    n_topics : int
+        How many topics there are.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.topic_glue import upper_values
-    >>> upper_values(np.array([1.0, 2.0, 3.0]), np.array([0, 0, 0]), np.array([5, 2, 1]), 2).tolist()
-    [2.0, 0.0]
+    >>> from topoi.models.topic_glue import upper_values_and_variety
+    >>> table = np.array([[5, 5, 0], [2, 5, 0], [1, 0, 0]])
+    >>> [found.round(2).tolist() for found in upper_values_and_variety(np.array([1.0, 2.0, 3.0]), table.__getitem__, 3)]
+    [[2.0, 2.0, 0.0], [2.13, 2.0, 0.0]]
     """
-    order = np.lexsort((values, group))
-    before = np.concatenate(([0], np.cumsum(weight[order])))
-    total = np.bincount(group, weight, n_groups)
-    wanted = np.cumsum(total) - total + _QUANTILE * total
-    at = np.searchsorted(before, wanted, side="left") - 1
-    return np.where(total > 0, values[order][np.maximum(at, 0)] if len(order) else 0.0, 0.0)
-
-
-def effective_number(group: NDArray[Any], number: NDArray[Any], n_groups: int) -> NDArray[np.float64]:
-    """How many words, equally frequent, would repeat themselves as often as each topic's do (Simpson 1949).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from topoi.models.topic_glue import effective_number
-    >>> effective_number(np.array([0, 0, 1]), np.array([5, 5, 9]), 2).tolist()
-    [2.0, 1.0]
-    """
-    squares = np.bincount(group, number.astype(np.float64) ** 2, n_groups)
-    return np.asarray(np.bincount(group, number, n_groups) ** 2 / np.maximum(squares, 1.0))
+    total, squares = np.zeros(n_topics), np.zeros(n_topics)
+    for part in ranges(len(values), _WORDS_AT_ONCE):
+        number = np.asarray(rows(part), np.float64)
+        total += number.sum(axis=0)
+        squares += (number**2).sum(axis=0)
+    found, before = np.zeros(n_topics), np.zeros(n_topics)
+    order = np.argsort(values, kind="stable")
+    for part in ranges(len(values), _WORDS_AT_ONCE):
+        upto = before + np.cumsum(np.asarray(rows(order[part]), np.float64), axis=0)
+        here = (before < _QUANTILE * total) & (upto[-1] >= _QUANTILE * total)
+        found[here] = values[order[part]][np.argmax(upto[:, here] >= _QUANTILE * total[here], axis=0)]
+        before = upto[-1]
+    return found, total**2 / np.maximum(squares, 1.0)

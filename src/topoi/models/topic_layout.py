@@ -6,12 +6,14 @@ Both are worked out once, when a model is saved, and are the same for everyone w
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.kernels.jit import lean
+from topoi.models.mixtures import Cells
 from topoi.store.hues import GOLDEN_ANGLE, golden_places, place_hues
 
 # Whole numbers stand for fractions here, so that hues are the same bits everywhere: this many stand for one.
@@ -27,7 +29,7 @@ _FEWEST_FOR_MAP = 3
 _DIGITS = 4
 
 
-def topic_hues(doc: NDArray[Any], topic: NDArray[Any], number: NDArray[Any], n_topics: int) -> NDArray[np.int64]:
+def topic_hues(cells: Iterable[Cells], n_topics: int) -> NDArray[np.int64]:
     """A hue (0 to 359) for each topic, evenly spread, so that topics that documents have together are far apart.
 
     Golden-angle steps first; then topics swap hues, two at a time, as long as a swap adds to the sum over all pairs
@@ -35,8 +37,8 @@ def topic_hues(doc: NDArray[Any], topic: NDArray[Any], number: NDArray[Any], n_t
 
     Parameters
     ----------
-    doc, topic, number : arrays
-        The numbers of words per document and topic that are not zero, document by document.
+    cells : blocks of three arrays
+        The numbers of words per document and topic that are not zero, document by document: documents, topics, numbers.
     n_topics : int
         How many topics there are.
 
@@ -44,18 +46,19 @@ def topic_hues(doc: NDArray[Any], topic: NDArray[Any], number: NDArray[Any], n_t
     --------
     >>> import numpy as np
     >>> from topoi.models.topic_layout import topic_hues
-    >>> hues = topic_hues(np.array([0, 0, 1, 1]), np.array([0, 1, 2, 3]), np.array([5, 5, 5, 5]), 4)
+    >>> cells = np.array([0, 0, 1, 1]), np.array([0, 1, 2, 3]), np.array([5, 5, 5, 5])
+    >>> hues = topic_hues([cells], 4)
     >>> abs(hues[0] - hues[1]) == 180 and abs(hues[2] - hues[3]) == 180
     np.True_
     """
     places = golden_places(n_topics)
-    together = cooccurrence(doc, topic, number, n_topics)
+    together = cooccurrence(cells, n_topics)
     sweeps = int(min(max(_MOST_STEPS // max(n_topics, 1) ** 3, 1), _MOST_SWEEPS))
     _swap_apart(together, wheel_distances(places), places, sweeps)
     return place_hues(places)
 
 
-def cooccurrence(doc: NDArray[Any], topic: NDArray[Any], number: NDArray[Any], n_topics: int) -> NDArray[np.int64]:
+def cooccurrence(cells: Iterable[Cells], n_topics: int) -> NDArray[np.int64]:
     """How much two topics are in the same documents, for all pairs: the cosine of their numbers of words there.
 
     Large and small topics count alike. In whole numbers, ``_ONE`` standing for one; 0 for a topic with itself.
@@ -64,12 +67,16 @@ def cooccurrence(doc: NDArray[Any], topic: NDArray[Any], number: NDArray[Any], n
     --------
     >>> import numpy as np
     >>> from topoi.models.topic_layout import cooccurrence
-    >>> (cooccurrence(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([5, 3, 4]), 2) / 2**20).round(2).tolist()
+    >>> cells = np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([5, 3, 4])
+    >>> (cooccurrence([cells], 2) / 2**20).round(2).tolist()
     [[0.0, 0.6], [0.6, 0.0]]
     """
     products = np.zeros((n_topics, n_topics), np.int64)
-    _add_products(doc, topic, number, products)
-    length = np.sqrt(np.maximum(np.bincount(topic, number.astype(np.float64) ** 2, n_topics), 1.0))
+    squares = np.zeros(n_topics)
+    for doc, topic, number in cells:
+        _add_products(doc, topic, number, products)
+        np.add.at(squares, topic, number.astype(np.float64) ** 2)
+    length = np.sqrt(np.maximum(squares, 1.0))
     return np.rint((products + products.T) / (length[:, None] * length) * _ONE).astype(np.int64)
 
 

@@ -1,60 +1,85 @@
-"""Models with topics as rows of a store: counts in whole tokens, and who and what comes first in each topic."""
+"""Models with topics as rows of a store: counts in whole tokens, and who and what comes first in each topic.
+
+Counts are gone through in blocks, as often as there are tables: what is held does not grow with the corpus.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.models.mixtures import listed, whole_tokens
+from topoi.models.leaders import Leaders
+from topoi.models.mixtures import Cells, blocks, listed, whole_tokens
 from topoi.models.topic_counts import TopicCounts
 from topoi.models.topic_faces import face_tables
-from topoi.store.corpus_rows import cut_blobs, position_blobs, years
+from topoi.store.blocks import Blobs, Blocks, Columns, Table
+from topoi.store.corpus_rows import position_blobs, years
 from topoi.store.entry import N_RANKED
 from topoi.store.mixture_rows import pack_mixture
 
-Columns = dict[str, Any]
+# A number for each of some counts, from their rows, their columns and the counts themselves.
+Weigh = Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[np.float64]]
 
 
-class Ranked(NamedTuple):
-    """Positions of the chosen values, group by group, and their ranks from 1."""
+def topic_tables(
+    corpus: Corpus,
+    first: TopicCounts,
+    n_authors: int,
+    private: bool,
+    share: Weigh | None = None,
+    probability: Weigh | None = None,
+) -> dict[str, Table]:
+    """The tables of a model with topics.
 
-    at: NDArray[Any]
-    rank: NDArray[Any]
-
-
-def topic_tables(corpus: Corpus, first: TopicCounts, n_authors: int, private: bool) -> dict[str, Columns]:
-    """The tables of a model with topics; ``n_authors`` is 0, and ``private`` true, if it knows no authors."""
-    topic = first.assignments.topic
-    doc, k, n = _document_cells(corpus, first)
-    word, kw, nw = first.counts.word_cells()
-    cells = word, kw, first.exact(nw)
-    tables = {
-        **face_tables(corpus, first, (doc, k, n), cells),
-        "topic_word": _topic_word(first, *cells),
-        "document_topic": _columns(("document_id", "topic", "n_tokens"), listed(doc, k, n)),
-        "topic_document": _topic_document(first, corpus.doc_lengths, doc, k, n),
-        "topic_trend": trend_rows(corpus, "topic", first.n_topics, doc, k, n),
+    Parameters
+    ----------
+    corpus, first : Corpus, TopicCounts
+        What the model was fitted to, and its first chain.
+    n_authors, private : int, bool
+        0 and true if the model knows no authors.
+    share : callable, optional
+        Shares of documents, topics, numbers, by which documents are ranked; otherwise smoothed counts.
+    probability : callable, optional
+        Probabilities of words, topics, numbers; otherwise smoothed counts.
+    """
+    first = first.sparing()
+    documents, words = first.documents.cell_blocks, first.word_blocks
+    share, probability = share or _smoothed_shares(corpus, first), probability or _smoothed_words(first)
+    tables: dict[str, Table] = {
+        **face_tables(corpus, first),
+        "topic_word": Blocks(lambda: _weighed(words(), ("word_id", "topic", "n_tokens", "probability"), probability)),
+        "document_topic": Blocks(
+            lambda: (_columns(("document_id", "topic", "n_tokens"), listed(*cells)) for cells in documents())
+        ),
+        "topic_document": ranked_rows(documents(), first.n_topics, ("document_id", "share"), share),
+        "topic_trend": trend_rows(corpus, "topic", first.n_topics, documents()),
         "document_assignment": {
             "document_id": range(corpus.n_docs),
-            "topics": cut_blobs(topic.astype("<u2"), corpus.doc_start),
+            "topics": Blobs(first.assignments.topic, corpus.doc_start, "<u2"),
             "author_positions": [None] * corpus.n_docs
             if private
             else position_blobs(first.assignments.slot, corpus.doc_start),
         },
     }
-    mixtures = [{"kind": "document"} | _packed(first, doc, k, n, corpus.n_docs)]
+    mixtures = {"document": (documents, corpus.n_docs)}
     if first.n_samples > 1:
-        mixtures += [{"kind": "word"} | _packed(first, *cells, corpus.n_words)]
+        mixtures["word"] = words, corpus.n_words
     if n_authors:
-        counts = first.counts.author_topic[:n_authors, : first.n_topics]
-        a, ka = np.nonzero(counts)
-        of = a, ka, first.exact(counts[a, ka])
-        tables |= _author_tables(first, n_authors, *of)
-        mixtures += [{"kind": "author"} | _packed(first, *of, n_authors)]
-    return tables | {"mixture": {name: [each[name] for each in mixtures] for name in mixtures[0]}}
+        tables |= _author_tables(first, n_authors)
+        mixtures["author"] = (lambda: author_blocks(first, n_authors)), n_authors
+    return tables | {"mixture": Blocks(lambda: (_mixture(first, kind, *of) for kind, of in mixtures.items()))}
+
+
+def author_blocks(first: TopicCounts, n_authors: int) -> Iterator[Cells]:
+    """The authors' counts of topics that are not zero, some authors at a time."""
+    for part in blocks(n_authors):
+        counts = first.counts.author_topic[part, : first.n_topics]
+        a, k = np.nonzero(counts)
+        yield a + part.start, k, first.exact(counts[a, k])
 
 
 def count_pairs(row: NDArray[Any], column: NDArray[Any], n_columns: int) -> tuple[NDArray[Any], ...]:
@@ -83,97 +108,82 @@ def averaging_parameters(first: TopicCounts) -> dict[str, Any]:
     return {"chain": first.index, "n_samples": n, "n_kept": kept, "topic_sums": sums, "changed": changed}
 
 
-def _document_cells(corpus: Corpus, first: TopicCounts) -> tuple[NDArray[Any], ...]:
-    if first.n_samples > 1:
-        return first.documents.cells()
-    doc = np.repeat(np.arange(corpus.n_docs), corpus.doc_lengths)
-    return count_pairs(doc, first.assignments.topic, first.n_topics)
-
-
-def _packed(first: TopicCounts, row: NDArray[Any], k: NDArray[Any], n: NDArray[Any], n_rows: int) -> Columns:
-    """Counts as a mixture has them: sums over the samples."""
-    return pack_mixture(row, k, np.rint(n * first.n_samples), n_rows)
+def _mixture(first: TopicCounts, kind: str, cells: Callable[[], Iterator[Cells]], n_rows: int) -> Columns:
+    """One row of counts as a mixture has them: sums over the samples."""
+    sums = ((row, k, np.rint(n * first.n_samples)) for row, k, n in cells())
+    return {name: [value] for name, value in ({"kind": kind} | pack_mixture(sums, n_rows)).items()}
 
 
 def _columns(names: tuple[str, ...], values: tuple[NDArray[Any], ...]) -> Columns:
     return dict(zip(names, values, strict=True))
 
 
-def _topic_word(first: TopicCounts, w: NDArray[Any], k: NDArray[Any], n: NDArray[Any]) -> Columns:
-    probability = (n + first.beta[w]) / (first.counts.topic[k] + first.priors.beta_sum)
-    return _columns(("word_id", "topic", "n_tokens"), listed(w, k, n)) | {"probability": probability[n >= 0.5]}
+def _weighed(cells: Iterable[Cells], names: tuple[str, ...], weigh: Weigh) -> Iterator[Columns]:
+    """Counts that people are shown, with what ``weigh`` says of them."""
+    for row, k, n in cells:
+        yield _columns(names, (*listed(row, k, n), weigh(row, k, n)[n >= 0.5]))
 
 
-def _author_tables(
-    first: TopicCounts, n_authors: int, a: NDArray[Any], k: NDArray[Any], n: NDArray[Any]
-) -> dict[str, Columns]:
+def _smoothed_words(first: TopicCounts) -> Weigh:
+    beta, room = first.beta, first.counts.topic + first.priors.beta_sum
+    return lambda w, k, n: (n + beta[w]) / room[k]
+
+
+def _smoothed_shares(corpus: Corpus, first: TopicCounts) -> Weigh:
+    room, alpha = corpus.doc_lengths + first.alpha.sum(), first.alpha
+    return lambda doc, k, n: (n + alpha[k]) / room[doc]
+
+
+def _author_tables(first: TopicCounts, n_authors: int) -> dict[str, Table]:
     # By words, not by how much of an author's work the topic is: that would put authors of one paper first.
-    sums = np.bincount(k, n, first.n_topics) + n_authors * first.alpha
-    probability = ((n + first.alpha[k]) / sums[k])[n >= 0.5]
-    a, k, n = listed(a, k, n)
-    ranked = rank_within(k, probability, a)
+    sums, alpha = np.zeros(first.n_topics), first.alpha
+    for _, k, n in author_blocks(first, n_authors):
+        np.add.at(sums, k, n)
+    sums += n_authors * alpha
+
+    def probability(_: NDArray[Any], k: NDArray[Any], n: NDArray[Any]) -> NDArray[np.float64]:
+        return np.asarray((n + alpha[k]) / sums[k])
+
+    def rows() -> Iterator[Columns]:
+        for cells in author_blocks(first, n_authors):
+            yield _columns(("author_id", "topic", "n_tokens"), listed(*cells))
+
+    ranked = ranked_rows(author_blocks(first, n_authors), first.n_topics, ("author_id", "probability"), probability)
+    return {"author_topic": Blocks(rows), "topic_author": ranked}
+
+
+def ranked_rows(cells: Iterable[Cells], n_topics: int, names: tuple[str, str], weigh: Weigh) -> Columns:
+    """The first ``N_RANKED`` documents (or authors) of each topic by what ``weigh`` says of their counts."""
+    leaders = Leaders(n_topics, N_RANKED)
+    for row, k, n in cells:
+        value = weigh(row, k, n)[n >= 0.5]
+        row, k, whole = listed(row, k, n)
+        leaders.add(k, value, row, whole)
+    found = leaders.found()
     return {
-        "author_topic": {"author_id": a, "topic": k, "n_tokens": n},
-        "topic_author": {
-            "topic": k[ranked.at],
-            "rank": ranked.rank,
-            "author_id": a[ranked.at],
-            "n_tokens": n[ranked.at],
-            "probability": probability[ranked.at],
-        },
+        "topic": found.group,
+        "rank": found.rank,
+        names[0]: found.number,
+        "n_tokens": found.tokens,
+        names[1]: found.value,
     }
 
 
-def _topic_document(
-    first: TopicCounts, lengths: NDArray[Any], doc: NDArray[Any], k: NDArray[Any], n: NDArray[Any]
-) -> Columns:
-    share = ((n + first.alpha[k]) / (lengths[doc] + first.alpha.sum()))[n >= 0.5]
-    doc, k, n = listed(doc, k, n)
-    ranked = rank_within(k, share, doc)
-    return {
-        "topic": k[ranked.at],
-        "rank": ranked.rank,
-        "document_id": doc[ranked.at],
-        "n_tokens": n[ranked.at],
-        "share": share[ranked.at],
-    }
+def trend_rows(corpus: Corpus, name: str, n_rows: int, cells: Iterable[Cells]) -> dict[str, Any]:
+    """Tokens per topic (or other ``name``) and year, for all rows in every year that has any tokens.
 
-
-def documents_by_share(tables: dict[str, Columns], share: NDArray[np.float64]) -> Columns:
-    """The table ``topic_document`` with documents ranked by ``share`` (documents × topics), not by smoothed counts."""
-    doc, k, n = (tables["document_topic"][name] for name in ("document_id", "topic", "n_tokens"))
-    ranked = rank_within(k, share[doc, k], doc)
-    return {
-        "topic": k[ranked.at],
-        "rank": ranked.rank,
-        "document_id": doc[ranked.at],
-        "n_tokens": n[ranked.at],
-        "share": share[doc, k][ranked.at],
-    }
-
-
-def rank_within(group: NDArray[Any], value: NDArray[Any], number: NDArray[Any]) -> Ranked:
-    """The largest ``N_RANKED`` values of each group, ties by number."""
-    order = np.lexsort((number, -value, group))
-    sizes = np.bincount(group) if len(group) else np.zeros(0, np.int64)
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    kept = rank < N_RANKED
-    return Ranked(order[kept], rank[kept] + 1)
-
-
-def trend_rows(
-    corpus: Corpus, name: str, n_rows: int, doc: NDArray[Any], row: NDArray[Any], n: NDArray[Any]
-) -> Columns:
-    """Tokens per topic (or other ``name``) and year, for all rows in every year that has any tokens."""
+    ``cells`` are blocks of documents, topics and numbers of tokens.
+    """
     year, lengths = years(corpus), corpus.doc_lengths
     dated = np.isfinite(year) & (np.abs(year) < 1e9)
     values, at = np.unique(year[dated & (lengths > 0)].astype(np.int64), return_inverse=True)
     place = np.zeros(corpus.n_docs, np.int64)
     place[dated & (lengths > 0)] = at
     total = np.bincount(at, lengths[dated & (lengths > 0)], len(values))
-    known = dated[doc]
-    cells = row[known] * len(values) + place[doc[known]]
-    table = np.bincount(cells, n[known], n_rows * len(values)).reshape(n_rows, len(values))
+    table = np.zeros((n_rows, len(values)))
+    for doc, row, n in cells if len(values) else ():
+        known = dated[doc]
+        np.add.at(table, (row[known], place[doc[known]]), n[known])
     return {
         name: np.repeat(np.arange(n_rows), len(values)),
         "year": np.tile(values, n_rows),

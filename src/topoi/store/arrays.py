@@ -7,7 +7,7 @@ import json
 import math
 import sqlite3
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus.characters import without_surrogates
 from topoi.corpus.checked_json import read_json
+from topoi.corpus.pieces import ArrayOrPieces, Pieces
 from topoi.errors import StoreError
 
 # Each below SQLite's limit for one value, and small enough that memory grows only with what a file really holds.
@@ -27,19 +28,43 @@ _MOST_DIMENSIONS = 8
 _MOST_UNPACKED = 1032
 
 
-def put_arrays(connection: sqlite3.Connection, model_id: int | None, arrays: Mapping[str, NDArray[Any]]) -> None:
+def put_arrays(connection: sqlite3.Connection, model_id: int | None, arrays: Mapping[str, ArrayOrPieces]) -> None:
     """Write arrays as rows of ``array`` and ``array_part``."""
     for name, array in arrays.items():
-        plain = little_endian(name, array)
+        plain = array if isinstance(array, Pieces) else little_endian(name, array)
         cursor = connection.execute(
             "INSERT INTO array (model_id, name, dtype, shape) VALUES (?, ?, ?, ?)",
-            (model_id, name, plain.dtype.str, json.dumps(plain.shape)),
+            (model_id, name, plain.dtype.newbyteorder("<").str, json.dumps(plain.shape)),
         )
-        data = plain.reshape(-1).view(np.uint8).data
-        size = _part_bytes(name)
-        for part, start in enumerate(range(0, len(data), size)):
-            packed = zlib.compress(data[start : start + size], 1)
+        for part, data in enumerate(_cut(_raw(name, plain), _part_bytes(name))):
+            packed = zlib.compress(data, 1)
             connection.execute("INSERT INTO array_part VALUES (?, ?, ?)", (cursor.lastrowid, part, packed))
+
+
+def _raw(name: str, array: ArrayOrPieces) -> Iterator[memoryview]:
+    """The bytes of an array in C order and little-endian, in one or more pieces."""
+    for block in array.blocks() if isinstance(array, Pieces) else (array,):
+        yield little_endian(name, block).reshape(-1).view(np.uint8).data
+
+
+def _cut(pieces: Iterator[memoryview], size: int) -> Iterator[memoryview | bytearray]:
+    """The same bytes in parts of ``size``, the last one shorter."""
+    begun = bytearray()
+    for piece in pieces:
+        at = 0
+        while at < len(piece):
+            if not begun and at + size <= len(piece):
+                yield piece[at : at + size]
+                at += size
+                continue
+            taken = piece[at : at + size - len(begun)]
+            begun += taken
+            at += len(taken)
+            if len(begun) == size:
+                yield begun
+                begun = bytearray()
+    if begun:
+        yield begun
 
 
 def get_arrays(connection: sqlite3.Connection, model_id: int | None) -> dict[str, NDArray[Any]]:
@@ -155,7 +180,7 @@ def little_endian(name: str, array: NDArray[Any]) -> NDArray[Any]:
     return np.array(array, array.dtype.newbyteorder("<"), order="C", copy=None)
 
 
-def checksum(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+def checksum(meta: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> str:
     """A digest of settings and arrays: the same on every machine, another if a bit is.
 
     Examples
@@ -168,10 +193,12 @@ def checksum(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str
     digest = hashlib.blake2b(digest_size=16)
     digest.update(to_json(meta).encode())
     for name in sorted(arrays):
-        array = little_endian(name, arrays[name])
-        head = f"\0{name}\0{array.dtype.str}\0{array.shape}\0"
+        given = arrays[name]
+        array = given if isinstance(given, Pieces) else little_endian(name, given)
+        head = f"\0{name}\0{array.dtype.newbyteorder('<').str}\0{array.shape}\0"
         digest.update(head.encode())
-        digest.update(array.reshape(-1).view(np.uint8).data)
+        for data in _raw(name, array):
+            digest.update(data)
     return digest.hexdigest()
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import itertools
 import sqlite3
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from topoi.corpus.bundle import pack_strings
+from topoi.corpus.bundle import corpus_pieces, pack_strings
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.metadata import json_value
+from topoi.corpus.pieces import BLOCK, occurrences, ranges
 from topoi.errors import CorpusError, StoreError
 from topoi.store.arrays import checksum, get_arrays, put_arrays, to_json
+from topoi.store.blocks import Blobs, Columns, table_rows
 from topoi.store.door import check_corpus, stored_json
 from topoi.store.rows import read_rows
 
@@ -24,6 +26,7 @@ _TABLES = ("document_token", "document_author", "document", "author", "word", "c
 # Bytes per number in the columns of document_token: the narrower width wherever all numbers fit it.
 _WIDTHS = {"word_ids": (2, 4), "starts": (2, 4), "lengths": (1, 4)}
 _OWN_COLUMNS = ("id", "title", "date", "year")
+_DOCUMENTS_AT_A_TIME = 1000
 
 
 def put_corpus(connection: sqlite3.Connection, corpus: Corpus, texts: bool) -> None:
@@ -34,35 +37,63 @@ def put_corpus(connection: sqlite3.Connection, corpus: Corpus, texts: bool) -> N
     connection.execute("DELETE FROM array_part WHERE array_id IN (SELECT array_id FROM array WHERE model_id IS NULL)")
     connection.execute("DELETE FROM array WHERE model_id IS NULL")
     put_arrays(connection, None, {"documents": arrays["documents"]})
-    columns = {"word_ids": arrays["tokens"]}
-    if "token_start" in arrays:
-        columns |= {"starts": arrays["token_start"], "lengths": arrays["token_end"] - arrays["token_start"]}
-        if min(columns["starts"].min(initial=0), columns["lengths"].min(initial=0)) < 0:
-            raise StoreError("the corpus has words that end before they start, or start before their text")
+    columns = _token_columns(arrays)
     widths = {name: _width(name, columns.get(name)) for name in _WIDTHS}
     summary = (
-        *(corpus.fingerprint(), corpus.n_docs, corpus.n_tokens, corpus.n_words, corpus.n_authors),
+        *(meta["fingerprint"], corpus.n_docs, corpus.n_tokens, corpus.n_words, corpus.n_authors),
         *(int("texts_end" in arrays), *widths.values(), to_json(meta), checksum(meta, arrays)),
     )
     connection.execute("INSERT INTO corpus VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", summary)
     _put_names(connection, corpus)
     connection.executemany("INSERT INTO document VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _document_rows(corpus, texts))
     blobs = [
-        each_blob(columns[name], f"<u{width}", corpus.doc_start) if name in columns else [None] * corpus.n_docs
+        _blobs(columns[name], f"<u{width}", corpus.doc_start) if name in columns else itertools.repeat(None)
         for name, width in widths.items()
     ]
-    rows = zip(range(corpus.n_docs), *blobs, strict=True)
+    rows = zip(range(corpus.n_docs), *blobs, strict=False)
     connection.executemany("INSERT INTO document_token VALUES (?, ?, ?, ?)", rows)
     connection.execute("INSERT INTO document_search (document_search) VALUES ('rebuild')")
 
 
-def _width(name: str, values: NDArray[Any] | None) -> int:
+class _TokenColumn(NamedTuple):
+    """A number for every token: those of some tokens, and bounds (that include 0) of all."""
+
+    part: Callable[[slice], NDArray[Any]]
+    least: int
+    largest: int
+
+
+def _token_columns(arrays: dict[str, Any]) -> dict[str, _TokenColumn]:
+    tokens, start, end = arrays["tokens"], arrays.get("token_start"), arrays.get("token_end")
+    parts: dict[str, Callable[[slice], NDArray[Any]]] = {"word_ids": lambda part: tokens[part]}
+    if start is not None and end is not None:
+        parts |= {"starts": lambda part: start[part], "lengths": lambda part: end[part] - start[part]}
+    columns = {name: _token_column(part, len(tokens)) for name, part in parts.items()}
+    if min(column.least for column in columns.values()) < 0:
+        raise StoreError("the corpus has words that end before they start, or start before their text")
+    return columns
+
+
+def _token_column(part: Callable[[slice], NDArray[Any]], n_tokens: int) -> _TokenColumn:
+    least = largest = 0
+    for here in ranges(n_tokens):
+        values = part(here)
+        least, largest = min(least, int(values.min())), max(largest, int(values.max()))
+    return _TokenColumn(part, least, largest)
+
+
+def _width(name: str, column: _TokenColumn | None) -> int:
     narrow, wide = _WIDTHS[name]
-    return narrow if values is None or int(values.max(initial=0)) < 2 ** (8 * narrow) else wide
+    return narrow if column is None or column.largest < 2 ** (8 * narrow) else wide
 
 
-def _bundle(corpus: Corpus, texts: bool) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    meta, arrays = corpus.to_bundle(texts=texts)
+def _blobs(column: _TokenColumn, dtype: str, starts: NDArray[np.int64]) -> Iterator[bytes]:
+    for first, last in itertools.pairwise(starts.tolist()):
+        yield column.part(slice(first, last)).astype(dtype).tobytes()
+
+
+def _bundle(corpus: Corpus, texts: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    meta, arrays = corpus_pieces(corpus, texts)
     for name in ("token_start", "token_end"):
         if name in arrays:
             arrays[name] = np.asarray(arrays[name], np.int32)
@@ -72,33 +103,50 @@ def _bundle(corpus: Corpus, texts: bool) -> tuple[dict[str, Any], dict[str, NDAr
 
 
 def _put_names(connection: sqlite3.Connection, corpus: Corpus) -> None:
-    n_tokens = np.bincount(corpus.tokens, minlength=corpus.n_words)
-    n_documents = _documents_of_words(corpus)
-    # Numbers become Python's one by one: lists of all of them would take ten times the memory.
-    words = ((w, str(corpus.words[w]), int(n_tokens[w]), int(n_documents[w])) for w in range(corpus.n_words))
-    connection.executemany("INSERT INTO word VALUES (?, ?, ?, ?)", words)
-    written = np.bincount(corpus.doc_author, minlength=corpus.n_authors).tolist()
-    authors = zip(range(corpus.n_authors), corpus.authors.tolist(), written, strict=True)
-    connection.executemany("INSERT INTO author VALUES (?, ?, ?)", authors)
+    words: Columns = {
+        "word_id": range(corpus.n_words),
+        "word": corpus.words,
+        "n_tokens": occurrences(corpus.tokens, corpus.n_words),
+        "n_documents": _documents_of_words(corpus),
+    }
+    connection.executemany("INSERT INTO word VALUES (?, ?, ?, ?)", table_rows(words, list(words)))
+    authors: Columns = {
+        "author_id": range(corpus.n_authors),
+        "author": corpus.authors,
+        "n_documents": occurrences(corpus.doc_author, corpus.n_authors),
+    }
+    connection.executemany("INSERT INTO author VALUES (?, ?, ?)", table_rows(authors, list(authors)))
     lengths = np.diff(corpus.doc_author_start)
     doc = np.repeat(np.arange(corpus.n_docs), lengths)
     position = np.arange(len(doc)) - np.repeat(corpus.doc_author_start[:-1], lengths)
-    by = zip(doc.tolist(), position.tolist(), corpus.doc_author.tolist(), strict=True)
-    connection.executemany("INSERT INTO document_author VALUES (?, ?, ?)", by)
+    by: Columns = {"document_id": doc, "position": position, "author_id": corpus.doc_author}
+    connection.executemany("INSERT INTO document_author VALUES (?, ?, ?)", table_rows(by, list(by)))
 
 
 def _documents_of_words(corpus: Corpus) -> NDArray[np.int64]:
-    """In how many documents each word occurs, counted document by document."""
+    """In how many documents each word occurs, counted document by document, a long one in parts."""
     found = np.zeros(corpus.n_words, np.int64)
-    bounds = corpus.doc_start.tolist()
-    for first, last in itertools.pairwise(bounds):
-        found[np.unique(corpus.tokens[first:last])] += 1
+    for first, last in itertools.pairwise(corpus.doc_start.tolist()):
+        if last - first <= BLOCK:
+            found[np.unique(corpus.tokens[first:last])] += 1
+            continue
+        there = np.zeros(corpus.n_words, bool)
+        for part in ranges(last - first):
+            there[corpus.tokens[first + part.start : first + part.stop]] = True
+        found += there
     return found
 
 
 def _document_rows(corpus: Corpus, texts: bool) -> Iterator[tuple[Any, ...]]:
-    frame = corpus.documents
-    n = corpus.n_docs
+    frame, full = corpus.documents, corpus.texts if texts else None
+    for part in ranges(corpus.n_docs, _DOCUMENTS_AT_A_TIME):
+        yield from _rows_of_documents(frame.iloc[part], part, corpus.doc_lengths[part], full and full[part])
+
+
+def _rows_of_documents(
+    frame: pd.DataFrame, part: slice, lengths: NDArray[np.int64], texts: Sequence[str] | None
+) -> Iterator[tuple[Any, ...]]:
+    n, numbers = len(frame), range(part.start, part.stop)
     nothing: list[Any] = [None] * n
 
     def given(name: str) -> list[Any]:
@@ -109,51 +157,22 @@ def _document_rows(corpus: Corpus, texts: bool) -> Iterator[tuple[Any, ...]]:
     years = [y if type(y) is int and abs(y) < 2**63 else None for y in given("year")]
     others = [str(name) for name in frame if name not in _OWN_COLUMNS]
     extra = [to_json(dict(zip(others, row, strict=True))) for row in zip(*map(given, others), strict=True)]
-    ids = [str(i) for i in frame["id"].tolist()] if "id" in frame else [str(d) for d in range(n)]
-    full = corpus.texts if texts and corpus.texts is not None else nothing
-    lengths = corpus.doc_lengths.tolist()
-    return zip(range(n), ids, titles, dates, years, lengths, extra or ["{}"] * n, full, strict=True)
+    ids = [str(i) for i in frame["id"].tolist()] if "id" in frame else [str(d) for d in numbers]
+    full = nothing if texts is None else texts
+    return zip(numbers, ids, titles, dates, years, lengths.tolist(), extra or ["{}"] * n, full, strict=True)
 
 
-def cut_blobs(values: NDArray[Any], starts: NDArray[np.int64]) -> list[bytes]:
-    r"""The bytes of each document's part of an array over all tokens.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from topoi.store.corpus_rows import cut_blobs
-    >>> cut_blobs(np.array([1, 2, 3], "<u2"), np.array([0, 1, 3]))
-    [b'\x01\x00', b'\x02\x00\x03\x00']
-    """
-    data, at = values.tobytes(), (starts * values.itemsize).tolist()
-    return [data[a:b] for a, b in zip(at, at[1:], strict=False)]
-
-
-def each_blob(values: NDArray[Any], dtype: str, starts: NDArray[np.int64]) -> Iterator[bytes]:
-    r"""The same one by one, in numbers of another type: nothing of the size of all tokens is made.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from topoi.store.corpus_rows import each_blob
-    >>> list(each_blob(np.array([1, 2, 3]), "<u2", np.array([0, 1, 3])))
-    [b'\x01\x00', b'\x02\x00\x03\x00']
-    """
-    for first, last in itertools.pairwise(starts.tolist()):
-        yield values[first:last].astype(dtype).tobytes()
-
-
-def position_blobs(positions: NDArray[Any], starts: NDArray[np.int64]) -> list[bytes]:
+def position_blobs(positions: NDArray[Any], starts: NDArray[np.int64]) -> Blobs:
     r"""Authors' positions by document: a byte each, or two each if any is above 255.
 
     Examples
     --------
     >>> import numpy as np
     >>> from topoi.store.corpus_rows import position_blobs
-    >>> position_blobs(np.array([1, 0], np.uint16), np.array([0, 2]))
+    >>> list(position_blobs(np.array([1, 0], np.uint16), np.array([0, 2])))
     [b'\x01\x00']
     """
-    return cut_blobs(positions.astype("<u2" if positions.max(initial=0) > 255 else "u1"), starts)
+    return Blobs(positions, starts, "<u2" if positions.max(initial=0) > 255 else "u1")
 
 
 def get_corpus(connection: sqlite3.Connection) -> Corpus:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from numpy.typing import NDArray
+from topoi.corpus.pieces import ArrayOrPieces
+from topoi.store.blocks import Table
 
 # How many authors and documents of each topic are ranked in topic_author and topic_document.
 N_RANKED = 200
@@ -57,9 +58,9 @@ class ModelEntry:
     meta : mapping
         Settings as JSON can hold them: with ``arrays``, everything that the model is rebuilt from.
     arrays : mapping of arrays
-        Numbers only.
-    tables : mapping of mappings
-        For some of ``MODEL_TABLES`` the columns after ``model_id``, all of one length.
+        Numbers only, whole or in pieces.
+    tables : mapping of tables
+        For some of ``MODEL_TABLES`` the columns after ``model_id``, all of one length; or ``Blocks`` of such columns.
     parameters : mapping
         Fitted numbers that belong to no table.
     """
@@ -72,6 +73,6 @@ class ModelEntry:
     seed: int | None
     chain: str
     meta: Mapping[str, Any]
-    arrays: Mapping[str, NDArray[Any]]
-    tables: Mapping[str, Mapping[str, Sequence[Any] | NDArray[Any]]]
+    arrays: Mapping[str, ArrayOrPieces]
+    tables: Mapping[str, Table]
     parameters: Mapping[str, Any] = field(default_factory=dict)

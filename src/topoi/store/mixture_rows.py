@@ -3,28 +3,48 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.pieces import ranges
+
 _TYPES = {"row_start": "<i8", "topic": "<u2", "n_tokens": "<u4"}
 
 
-def pack_mixture(row: NDArray[Any], topic: NDArray[Any], n_tokens: NDArray[Any], n_rows: int) -> dict[str, Any]:
-    """The columns of a ``mixture`` after its kind, from counts in the order of their rows.
+def pack_mixture(cells: Iterable[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], n_rows: int) -> dict[str, Any]:
+    """The columns of a ``mixture`` after its kind, from blocks of rows, topics and numbers, in the order of rows.
 
     Examples
     --------
     >>> import numpy as np
     >>> from topoi.store.mixture_rows import pack_mixture
-    >>> sorted(pack_mixture(np.array([0, 0, 2]), np.array([1, 4, 0]), np.array([7, 1, 2]), 3))
+    >>> sorted(pack_mixture([(np.array([0, 0, 2]), np.array([1, 4, 0]), np.array([7, 1, 2]))], 3))
     ['n_rows', 'n_tokens', 'row_start', 'topic']
     """
-    start = np.searchsorted(row, np.arange(n_rows + 1))
-    columns = {"row_start": start, "topic": topic, "n_tokens": n_tokens}
-    return {"n_rows": n_rows} | {name: _packed(values, _TYPES[name]) for name, values in columns.items()}
+    start, topics, numbers = np.zeros(n_rows + 1, np.int64), _Packer("topic"), _Packer("n_tokens")
+    for row, topic, n_tokens in cells:
+        if len(row):
+            start[row[0] + 1 : row[-1] + 2] += np.bincount(row - row[0])
+        topics.add(topic)
+        numbers.add(n_tokens)
+    np.cumsum(start, out=start)
+    starts = _Packer("row_start")
+    for part in ranges(n_rows + 1):
+        starts.add(start[part])
+    return {"n_rows": n_rows, "row_start": starts.bytes(), "topic": topics.bytes(), "n_tokens": numbers.bytes()}
 
 
-def _packed(values: NDArray[Any], dtype: str) -> bytes:
-    return zlib.compress(values.astype(dtype).tobytes(), 1)
+class _Packer:
+    """Numbers packed as they come."""
+
+    def __init__(self, name: str) -> None:
+        self._dtype, self._packer, self._parts = _TYPES[name], zlib.compressobj(1), list[bytes]()
+
+    def add(self, values: NDArray[Any]) -> None:
+        self._parts.append(self._packer.compress(values.astype(self._dtype).tobytes()))
+
+    def bytes(self) -> bytes:
+        return b"".join([*self._parts, self._packer.flush()])

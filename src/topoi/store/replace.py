@@ -26,7 +26,7 @@ _NEW_FILE = (
     "auto_vacuum = NONE",
     "journal_mode = OFF",
     "synchronous = OFF",
-    "cache_size = -200000",
+    "cache_size = -50000",
     f"application_id = {APPLICATION_ID}",
     f"user_version = {VERSION}",
 )

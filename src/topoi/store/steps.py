@@ -86,6 +86,6 @@ def _put_mixture(connection: sqlite3.Connection, model_id: int, kind: str) -> No
         raise StoreError(f"{table} does not hold whole numbers") from error
     if counts.min() < 0 or counts[:, 0].max() >= n_rows or counts[:, 1].max() >= 2**16 or counts[:, 2].max() >= 2**32:
         raise StoreError(f"{table} holds numbers out of range")
-    packed = pack_mixture(counts[:, 0], counts[:, 1], counts[:, 2], n_rows)
+    packed = pack_mixture([(counts[:, 0], counts[:, 1], counts[:, 2])], n_rows)
     row = (model_id, kind, packed["n_rows"], packed["row_start"], packed["topic"], packed["n_tokens"])
     connection.execute("INSERT INTO mixture VALUES (?, ?, ?, ?, ?, ?)", row)

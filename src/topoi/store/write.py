@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import datetime
-import itertools
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from topoi import __version__
 from topoi.corpus.corpus import Corpus
 from topoi.errors import NotFoundError, StoreError
 from topoi.store.arrays import checksum, put_arrays, to_json
+from topoi.store.blocks import Blocks, Table, table_rows
 from topoi.store.corpus_rows import bare, put_corpus
 from topoi.store.entry import MODEL_TABLES, ModelEntry
 from topoi.store.migrate import migrated
@@ -23,7 +23,6 @@ from topoi.store.replace import change, sole_writer
 
 _LONGEST_NAME = 200
 _LONGEST_LABEL = 1000
-_ROWS_AT_A_TIME = 50_000
 
 
 def save_model(path: Path, corpus: Corpus, entry: ModelEntry, texts: bool = True, fresh: bool = False) -> None:
@@ -107,29 +106,18 @@ def _put_model(connection: sqlite3.Connection, entry: ModelEntry) -> int:
     return int(model_id)
 
 
-def _put_table(connection: sqlite3.Connection, model_id: int, table: str, columns: Mapping[str, Any]) -> None:
+def _put_table(connection: sqlite3.Connection, model_id: int, table: str, contents: Table) -> None:
     if table not in MODEL_TABLES:
         raise StoreError(f"a store has no table {table!r} for models; there are: {', '.join(MODEL_TABLES)}")
     names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")][1:]
-    if set(columns) != set(names):
-        raise StoreError(f"table {table} needs the columns {', '.join(names)}, but was given {', '.join(columns)}")
     marks = ", ".join("?" * (1 + len(names)))
-    rows = _rows(model_id, [columns[name] for name in names])
-    connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+    for columns in contents if isinstance(contents, Blocks) else (contents,):
+        if set(columns) != set(names):
+            raise StoreError(f"table {table} needs the columns {', '.join(names)}, but was given {', '.join(columns)}")
+        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", table_rows(columns, names, model_id))
 
 
-def _rows(model_id: int, columns: list[Any]) -> Iterator[tuple[Any, ...]]:
-    """The rows of a table, some at a time as Python's numbers, which take ten times the memory of an array's."""
-    n_rows = len(columns[0])
-    if any(len(column) != n_rows for column in columns):
-        raise StoreError("the columns of a table differ in length")
-    for first in range(0, n_rows, _ROWS_AT_A_TIME):
-        part = [column[first : first + _ROWS_AT_A_TIME] for column in columns]
-        plain = [c.tolist() if isinstance(c, np.ndarray) else c for c in part]
-        yield from zip(itertools.repeat(model_id, len(plain[0])), *plain, strict=True)
-
-
-def put_missing_tables(path: Path, model_id: int, digest: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
+def put_missing_tables(path: Path, model_id: int, digest: str, tables: Mapping[str, Table]) -> None:
     """Fill tables of a model that are still empty, as after a migration; nothing happens if another model has come."""
     with sole_writer(path.resolve()) as connection:
         there = connection.execute("SELECT digest FROM model WHERE model_id = ?", (model_id,)).fetchone()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.pieces import ArrayOrPieces
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.chains import trace_frame
 from topoi.engine.executors import resolve_jobs
@@ -32,6 +33,7 @@ from topoi.models.base import FittedModel
 from topoi.models.notices import warn_unfinished
 from topoi.models.tables import Tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
+from topoi.store.blocks import Table
 
 # Within an EM step inference need not settle: the next step goes on where it ends.
 _PASSES_PER_STEP = 10
@@ -272,7 +274,7 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         self.n_features_in_ = corpus.n_words
         self.chains_ = [AspectChain(corpus, parameters, self.posterior_, seed)]
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _state(self) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
         columns = self.trace_[["chain", "sweep", "log_joint"]]
         progress = {"sweep": self.n_iter_, "seed": self._seed, "trace": columns.to_numpy().tolist()}
         arrays = {
@@ -283,7 +285,7 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         }
         return progress, arrays
 
-    def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
+    def _tables(self, corpus: Corpus) -> dict[str, Table]:
         return aspect_tables(corpus, self._first)
 
     def _parameters(self) -> dict[str, Any]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from topoi.corpus.corpus import Corpus
 from topoi.models.aspect.labels import AspectChain
-from topoi.models.topic_rows import documents_by_share, topic_tables
+from topoi.models.topic_rows import topic_tables
+from topoi.store.blocks import Table
 
 
-def aspect_tables(corpus: Corpus, first: AspectChain) -> dict[str, dict[str, Any]]:
+def aspect_tables(corpus: Corpus, first: AspectChain) -> dict[str, Table]:
     """Numbers of tokens by one draw of labels; probabilities of words and shares of documents as fitted."""
-    tables = topic_tables(corpus, first, 0, True)
-    words = tables["topic_word"]
-    words["probability"] = first.topic_word[words["topic"], words["word_id"]]
-    tables["topic_document"] = documents_by_share(tables, first.doc_topic)
-    return tables
+    shares, words = first.doc_topic, first.topic_word
+    return topic_tables(
+        corpus, first, 0, True, share=lambda doc, k, _: shares[doc, k], probability=lambda w, k, _: words[k, w]
+    )

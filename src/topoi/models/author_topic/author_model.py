@@ -43,6 +43,7 @@ from topoi.models.ranking import ranked
 from topoi.models.scores import log_mean_exp, perplexities
 from topoi.models.texts import corpus_with, need_documents
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
+from topoi.store.blocks import Table
 from topoi.store.corpus_rows import position_blobs
 
 
@@ -318,7 +319,7 @@ checkpoint_every, progress
         each = [self._author_words(self._sampler, counts).log_likelihoods(bag)[0] for counts in self.chains_]
         return log_mean_exp(np.stack(each))
 
-    def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
+    def _tables(self, corpus: Corpus) -> dict[str, Table]:
         sampler, counts = self._sampler, self.chains_[0]
         known = np.flatnonzero((counts.pair >= 0.5) & (sampler.keys // sampler.n_words < corpus.n_authors))
         a, w = np.divmod(sampler.keys[known], sampler.n_words)

@@ -19,6 +19,7 @@ from topoi.models.sparse import resolve_sparse
 from topoi.models.tables import Tables
 from topoi.models.topic_rows import averaging_parameters, topic_tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
+from topoi.store.blocks import Table
 
 _LEARN = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric": "asymmetric"}
 
@@ -52,7 +53,7 @@ class TopicModel(CalibratedAuthors, Tables, Predictions, GibbsModel):
         self.chains_ = [Posterior(chain, self._sampler, self.corpus_.doc_start) for chain in self._settled]
         self.authors_ = self.corpus_.authors if self._sampler.lists.n_shared else np.zeros(0, object)
 
-    def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
+    def _tables(self, corpus: Corpus) -> dict[str, Table]:
         tables = topic_tables(corpus, self._first, len(self.authors_), self._sampler.lists.all_private)
         if len(self.authors_):
             each = [by_topics(corpus, chain.counts, chain.priors) for chain in self.chains_]

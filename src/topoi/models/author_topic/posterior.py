@@ -41,6 +41,9 @@ class Posterior(TopicCounts):
         """Means of the samples' counts."""
         return self._sampler.mean_counts(self._chain, self.averaged)
 
+    def _counts_without_zeros(self) -> SparseCounts | None:
+        return self._sampler.mean_lists(self.averaged) if self._sampler.lists.all_private else None
+
     @property
     def n_topics(self) -> int:
         """The number of topics."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -299,18 +300,27 @@ class AuthorTopicSampler(SparseScheme):
 
     def mean_counts(self, chain: Chain, averaged: Averaged) -> Counts | SparseCounts:
         """Means of the counts of a chain's samples; the chain's own if there is but the last."""
-        tokens = np.ascontiguousarray(self._corpus.tokens, np.int32)
         if self.sparse:
-            return mean_lists(tokens, averaged, self.n_words, self.n_topics)
+            return self.mean_lists(averaged)
         if len(averaged) == 1:
             return chain.counts  # type: ignore[no-any-return]
-        sizes = self.n_words, self.n_topics
+        tokens, sizes = np.ascontiguousarray(self._corpus.tokens, np.int32), (self.n_words, self.n_topics)
         if self.lists.all_private:
             return mean_counts(tokens, averaged, *sizes)
-        first = np.repeat(self.lists.start[:-1], np.diff(self._corpus.doc_start))
-        return mean_counts(
-            tokens, averaged, *sizes, lambda sample: self.lists.author[first + sample["slot"]], self.lists.n_shared
-        )
+        return mean_counts(tokens, averaged, *sizes, self._writers, self.lists.n_shared)
+
+    def mean_lists(self, averaged: Averaged) -> SparseCounts:
+        """The same without zeros, where all authors are private."""
+        tokens = np.ascontiguousarray(self._corpus.tokens, np.int32)
+        return mean_lists(tokens, averaged, self.n_words, self.n_topics)
+
+    def _writers(self, part: slice) -> Callable[[NDArray[Any]], NDArray[np.int32]]:
+        """Who wrote consecutive tokens, given their slots."""
+        doc_start = self._corpus.doc_start
+        docs = slice(np.searchsorted(doc_start, part.start, "right") - 1, np.searchsorted(doc_start, part.stop, "left"))
+        bounds = np.clip(doc_start[docs.start : docs.stop + 1], part.start, part.stop)
+        first = np.repeat(self.lists.start[docs], bounds[1:] - bounds[:-1])
+        return lambda slot: self.lists.author[first + slot]
 
     def recount(self, chain: Chain) -> None:
         """Set the shared counts to what the assignments say."""
@@ -337,10 +347,8 @@ class AuthorTopicSampler(SparseScheme):
 
     def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
         """Assignments (two bytes each per token) and priors."""
-        _, assignments = self.whole(chain)
-        arrays: dict[str, NDArray[Any]] = {"topic": assignments.topic}
-        if not self.lists.all_private:
-            arrays["slot"] = assignments.slot
+        parts = [shard.in_document_order() for shard in chain.shards]
+        arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in self.sampled}
         return arrays | {"alpha": chain_alpha(chain), "beta": chain_beta(chain)} | self._growing(chain)
 
     def sample(self, chain: Chain, shard: int, counts: Any, stream: NDArray[np.uint64]) -> None:

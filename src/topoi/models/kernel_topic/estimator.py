@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.pieces import ArrayOrPieces
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.chains import trace_frame
 from topoi.engine.executors import resolve_jobs
@@ -46,6 +47,7 @@ from topoi.models.tables import Tables
 from topoi.models.texts import corpus_with
 from topoi.models.topic_rows import topic_tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
+from topoi.store.blocks import Table
 
 Array = NDArray[np.float64]
 
@@ -375,7 +377,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         plain = None if isinstance(kernel, np.ndarray | list) else to_plain(kernel)
         return super()._plain_settings(settings | {"kernel": None}) | {"kernel": plain}
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _state(self) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
         hyper = self._posterior.hyper
         progress = {
             "sweep": self.n_iter_,
@@ -397,7 +399,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         }
         return progress, arrays
 
-    def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
+    def _tables(self, corpus: Corpus) -> dict[str, Table]:
         return topic_tables(corpus, self._first, 0, True)
 
     def _parameters(self) -> dict[str, Any]:

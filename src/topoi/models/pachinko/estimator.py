@@ -23,6 +23,7 @@ from topoi.models.sparse import resolve_sparse
 from topoi.models.tables import Tables
 from topoi.models.topic_rows import averaging_parameters
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
+from topoi.store.blocks import Table
 
 _RULES = ("moments", "moments-paper", "ml", False)
 
@@ -155,7 +156,7 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
             self.dag = as_dag(self.dag)
         return super()._load(corpus, meta, arrays)
 
-    def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
+    def _tables(self, corpus: Corpus) -> dict[str, Table]:
         return pachinko_tables(corpus, self._first) | graph_tables(corpus, self.dag_, self._first)
 
     def _parameters(self) -> dict[str, Any]:

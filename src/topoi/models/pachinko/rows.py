@@ -3,57 +3,53 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.models.mixtures import blocks, listed, whole_tokens
+from topoi.corpus.pieces import BLOCK, row_blocks
+from topoi.models.mixtures import Cells, blocks, listed, whole_tokens
 from topoi.models.pachinko.dag import WORDS, Dag
 from topoi.models.pachinko.graph import path_bytes, slot_children
 from topoi.models.pachinko.nodes import telling_words
 from topoi.models.pachinko.posterior import PachinkoPosterior
-from topoi.models.topic_rows import rank_within, topic_tables, trend_rows
-from topoi.store.corpus_rows import cut_blobs
+from topoi.models.topic_rows import topic_tables, trend_rows
+from topoi.store.blocks import Blobs, Blocks, Columns, Table
 from topoi.store.entry import N_LABEL, N_WORDS
 
-Columns = dict[str, Any]
 
-
-def pachinko_tables(corpus: Corpus, first: PachinkoPosterior) -> dict[str, Columns]:
+def pachinko_tables(corpus: Corpus, first: PachinkoPosterior) -> dict[str, Table]:
     """The tables of topics and documents; documents are ranked by their shares summed over paths."""
-    tables = topic_tables(corpus, first, 0, True)
-    doc, k, n = (tables["document_topic"][name] for name in ("document_id", "topic", "n_tokens"))
+    return topic_tables(corpus, first, 0, True, share=lambda doc, k, _: _shares(first.doc_topic_range, doc, k))
+
+
+def _shares(of: Callable[[int, int], NDArray[np.float64]], doc: NDArray[Any], column: NDArray[Any]) -> NDArray[Any]:
+    """Shares of consecutive documents, in order, some at a time: all at once would be documents × columns."""
     share = np.empty(len(doc))
-    for part in blocks(corpus.n_docs):  # all shares at once would be documents × topics
-        here = slice(*np.searchsorted(doc, [part.start, part.stop]))
-        share[here] = first.doc_topic_range(part.start, part.stop)[doc[here] - part.start, k[here]]
-    ranked = rank_within(k, share, doc)
-    tables["topic_document"] = {
-        "topic": k[ranked.at],
-        "rank": ranked.rank,
-        "document_id": doc[ranked.at],
-        "n_tokens": n[ranked.at],
-        "share": share[ranked.at],
-    }
-    return tables
+    first, last = (int(doc[0]), int(doc[-1]) + 1) if len(doc) else (0, 0)
+    for part in blocks(last - first):
+        begin, end = first + part.start, first + part.stop
+        here = slice(*np.searchsorted(doc, [begin, end]))
+        share[here] = of(begin, end)[doc[here] - begin, column[here]]
+    return share
 
 
-def graph_tables(corpus: Corpus, dag: Dag, first: PachinkoPosterior) -> dict[str, Columns]:
+def graph_tables(corpus: Corpus, dag: Dag, first: PachinkoPosterior) -> dict[str, Table]:
     """The tables of the graph: nodes, edges, the documents and years of inner nodes, and the paths of words."""
     paths = first.assignments
-    by_document = first.passing(0, corpus.n_docs)
     edges = _edges(dag, first)
     width = path_bytes(first.graph)
     return {
         "dag_node": _nodes(corpus, dag, first, edges),
         "dag_edge": edges,
-        "document_node": _document_nodes(first, corpus.n_docs, *listed(*by_document)),
-        "node_trend": _trend(corpus, dag, *by_document),
+        "document_node": Blocks(lambda: (_document_nodes(first, *listed(*cells)) for cells in _passing(corpus, first))),
+        "node_trend": _trend(corpus, dag, _passing(corpus, first)),
         "document_path": {
             "document_id": range(corpus.n_docs),
-            "paths": cut_blobs(paths.path.astype(f"<u{width}"), corpus.doc_start),
+            "paths": Blobs(paths.path, corpus.doc_start, f"<u{width}"),
         },
     }
 
@@ -94,18 +90,18 @@ def _nodes(corpus: Corpus, dag: Dag, first: PachinkoPosterior, edges: Columns) -
     }
 
 
-def _document_nodes(
-    first: PachinkoPosterior, n_docs: int, doc: NDArray[Any], node: NDArray[Any], n: NDArray[Any]
-) -> Columns:
-    share = np.empty(len(doc))
-    for part in blocks(n_docs):
-        here = slice(*np.searchsorted(doc, (part.start, part.stop)))
-        share[here] = first.doc_node_range(part.start, part.stop)[doc[here] - part.start, node[here]]
-    return {"document_id": doc, "node": node, "n_tokens": n, "share": share}
+def _passing(corpus: Corpus, first: PachinkoPosterior) -> Iterator[Cells]:
+    """How many tokens of each document go through each node, some documents at a time."""
+    for part in row_blocks(corpus.doc_start, BLOCK // first.n_samples):
+        yield first.passing(part.start, part.stop)
 
 
-def _trend(corpus: Corpus, dag: Dag, doc: NDArray[Any], node: NDArray[Any], n: NDArray[Any]) -> Columns:
+def _document_nodes(first: PachinkoPosterior, doc: NDArray[Any], node: NDArray[Any], n: NDArray[Any]) -> Columns:
+    return {"document_id": doc, "node": node, "n_tokens": n, "share": _shares(first.doc_node_range, doc, node)}
+
+
+def _trend(corpus: Corpus, dag: Dag, cells: Iterable[Cells]) -> Columns:
     inner = np.array([v for v, name in enumerate(dag.nodes) if v and dag.children(name)], np.int64)
-    place = np.searchsorted(inner, node)
-    columns = trend_rows(corpus, "node", len(inner), doc, place, n)
+    placed = ((doc, np.searchsorted(inner, node), n) for doc, node, n in cells)
+    columns = trend_rows(corpus, "node", len(inner), placed)
     return columns | {"node": inner[columns["node"]]}

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.executors import open_executor
 from topoi.engine.interruption import interruptible
 from topoi.engine.progress import SweepInfo
@@ -30,6 +31,7 @@ from topoi.models.tables import Tables
 from topoi.models.texts import corpus_with
 from topoi.models.topic_rows import averaging_parameters, topic_tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
+from topoi.store.blocks import Table
 
 Array = NDArray[np.float64]
 # Before these, counts of topics say little.
@@ -291,7 +293,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
 
     # What a file holds.
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _state(self) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
         progress, arrays = super()._state()
         matrix = self._sampler.design
         rows = {"design_data": matrix.data, "design_column": matrix.indices, "design_start": matrix.indptr}
@@ -312,7 +314,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         self.fit_info_ = dict(meta["fit_info"])
         return self
 
-    def _tables(self, corpus: Corpus) -> dict[str, dict[str, Any]]:
+    def _tables(self, corpus: Corpus) -> dict[str, Table]:
         return topic_tables(corpus, self._first, 0, True)
 
     def _parameters(self) -> dict[str, Any]:

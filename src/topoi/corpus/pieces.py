@@ -1,0 +1,116 @@
+"""Large things a block at a time: arrays that are never made whole, ranges of rows, numbers of occurrences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+# About a megabyte, or a million numbers, is worked on at a time.
+BLOCK = 2**20
+
+
+class Pieces(NamedTuple):
+    """An array that is made a block at a time, along its first axis, whenever it is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.corpus.pieces import Pieces
+    >>> made = Pieces(np.dtype("u1"), (4,), lambda: (np.full(2, n, "u1") for n in (3, 5)))
+    >>> np.asarray(made).tolist()
+    [3, 3, 5, 5]
+    """
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    blocks: Callable[[], Iterator[NDArray[Any]]]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        whole, at = np.empty(self.shape, self.dtype), 0
+        for block in self.blocks():
+            whole[at : at + len(block)] = block
+            at += len(block)
+        return whole if dtype is None else whole.astype(dtype, copy=False)
+
+
+ArrayOrPieces = NDArray[Any] | Pieces
+
+
+def row_blocks(start: NDArray[Any], most: int = BLOCK) -> Iterator[slice]:
+    """Slices that cover all rows of a flat array, each with ``most`` values or fewer, or with one row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.corpus.pieces import row_blocks
+    >>> [(part.start, part.stop) for part in row_blocks(np.array([0, 2, 3, 9, 10]), 3)]
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    first, n_rows = 0, len(start) - 1
+    while first < n_rows:
+        last = int(np.searchsorted(start, start[first] + most, side="right")) - 1
+        yield slice(first, max(last, first + 1))
+        first = max(last, first + 1)
+
+
+def ranges(n: int, size: int = BLOCK) -> Iterator[slice]:
+    """Slices of ``size``, the last one shorter, that cover ``n`` values.
+
+    Examples
+    --------
+    >>> from topoi.corpus.pieces import ranges
+    >>> [(part.start, part.stop) for part in ranges(5, 3)]
+    [(0, 3), (3, 5)]
+    """
+    for first in range(0, n, size):
+        yield slice(first, min(first + size, n))
+
+
+def occurrences(values: NDArray[Any], n: int) -> NDArray[np.int64]:
+    """How often each of the whole numbers below ``n`` occurs; ``np.bincount`` would copy all values, eight bytes each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.corpus.pieces import occurrences
+    >>> occurrences(np.array([0, 2, 2], np.int32), 4).tolist()
+    [1, 0, 2, 0]
+    """
+    found = np.zeros(n, np.int64)
+    # Where there are many numbers to count, fewer and larger blocks: each costs a pass over all of them.
+    for part in ranges(len(values), max(BLOCK, n)):
+        found += np.bincount(values[part], minlength=n)
+    return found
+
+
+def string_pieces(strings: Sequence[str] | NDArray[Any]) -> tuple[Pieces, NDArray[np.int64]]:
+    """Strings as one array of UTF-8 bytes, in pieces, and the end of each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.corpus.pieces import string_pieces
+    >>> data, ends = string_pieces(["a", "é"])
+    >>> np.asarray(data).tobytes().decode(), ends.tolist()
+    ('aé', [1, 3])
+    """
+    lengths = (len(s) if s.isascii() else len(s.encode()) for s in strings)
+    ends = np.cumsum(np.fromiter(lengths, np.int64, len(strings)), dtype=np.int64)
+    size = int(ends[-1]) if len(ends) else 0
+    return Pieces(np.dtype(np.uint8), (size,), lambda: _encoded(strings)), ends
+
+
+def _encoded(strings: Iterable[str]) -> Iterator[NDArray[np.uint8]]:
+    batch: list[str] = []
+    size = 0
+    for string in strings:
+        for first in range(0, len(string), BLOCK):  # a long text in pieces of its own
+            batch.append(string[first : first + BLOCK])
+            size += len(batch[-1])
+            if size >= BLOCK:
+                yield np.frombuffer("".join(batch).encode(), np.uint8)
+                batch, size = [], 0
+    yield np.frombuffer("".join(batch).encode(), np.uint8)

@@ -1,0 +1,116 @@
+"""Tables on their way into a store, a block of rows at a time: nothing of the size of a corpus is made for them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.corpus.pieces import ranges
+from topoi.errors import StoreError
+
+# Rows are Python's numbers while they are written, ten times as large as an array's.
+_ROWS_AT_A_TIME = 10_000
+
+Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
+
+
+class Blocks:
+    """A table in blocks of rows that are made when they are asked for; each is a mapping of columns of one length.
+
+    Examples
+    --------
+    >>> from topoi.store.blocks import Blocks, table_rows
+    >>> table = Blocks(lambda: ({"word_id": [n, n + 1]} for n in (0, 2)))
+    >>> [list(table_rows(block, ["word_id"])) for block in table]
+    [[(0,), (1,)], [(2,), (3,)]]
+    """
+
+    def __init__(self, make: Callable[[], Iterable[Columns]]) -> None:
+        self._make = make
+
+    def __iter__(self) -> Iterator[Columns]:
+        return iter(self._make())
+
+    def whole(self) -> dict[str, list[Any]]:
+        """All rows as one block."""
+        found: dict[str, list[Any]] = {}
+        for block in self:
+            for name, values in block.items():
+                found.setdefault(name, []).extend(values)
+        return found
+
+
+Table = Columns | Blocks
+
+
+class Blobs(Sequence[bytes]):
+    r"""The bytes of each document's part of an array over all tokens, cut when they are asked for.
+
+    Parameters
+    ----------
+    values : array
+        A number for every token.
+    starts : array
+        Where each document's tokens start, and where the last one's end.
+    dtype : str
+        The type that numbers are written in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.store.blocks import Blobs
+    >>> list(Blobs(np.array([1, 2, 3]), np.array([0, 1, 3]), "<u2"))
+    [b'\x01\x00', b'\x02\x00\x03\x00']
+    """
+
+    def __init__(self, values: NDArray[Any], starts: NDArray[np.int64], dtype: str) -> None:
+        self._values, self._starts, self._dtype = values, starts, dtype
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    @overload
+    def __getitem__(self, at: int) -> bytes: ...
+    @overload
+    def __getitem__(self, at: slice) -> Blobs: ...
+    def __getitem__(self, at: int | slice) -> bytes | Blobs:
+        if isinstance(at, slice):
+            first, last, _ = at.indices(len(self))
+            return Blobs(self._values, self._starts[first : max(last, first) + 1], self._dtype)
+        if not 0 <= at < len(self):
+            raise IndexError(at)
+        return self._values[self._starts[at] : self._starts[at + 1]].astype(self._dtype).tobytes()
+
+    def __iter__(self) -> Iterator[bytes]:
+        bounds = self._starts.tolist()
+        for first, last in zip(bounds, bounds[1:], strict=False):
+            yield self._values[first:last].astype(self._dtype).tobytes()
+
+
+def table_rows(columns: Columns, names: Sequence[str], *first: Any) -> Iterator[tuple[Any, ...]]:
+    """The rows of columns, in the order of ``names``, as Python's numbers; columns must be of one length.
+
+    Every row begins with what is given as ``first``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.store.blocks import table_rows
+    >>> list(table_rows({"a": np.arange(2), "b": ["x", "y"]}, ["b", "a"], 7))
+    [(7, 'x', 0), (7, 'y', 1)]
+    """
+    ordered = [columns[name] for name in names]
+    n_rows = len(ordered[0])
+    if any(len(column) != n_rows for column in ordered):
+        raise StoreError("the columns of a table differ in length")
+    for part in ranges(n_rows, _ROWS_AT_A_TIME):
+        same = (itertools.repeat(value, part.stop - part.start) for value in first)
+        yield from zip(*same, *(_plain(column[part]) for column in ordered), strict=True)
+
+
+def _plain(values: Any) -> Any:
+    return values.tolist() if isinstance(values, np.ndarray) else values
