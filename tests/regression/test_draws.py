@@ -11,8 +11,9 @@ from topoi.engine.executors import SerialExecutor
 from topoi.engine.loop import sweep_chains
 from topoi.models.regression import draws
 from topoi.models.regression.design import Design
-from topoi.models.regression.draws import Draws, draw, metric_of, most_draws, spread_factor
+from topoi.models.regression.draws import Draws, draw, draws_at_once, metric_of, most_draws
 from topoi.models.regression.likelihood import Gaussian, TopicCells
+from topoi.models.regression.spread import DrawnSpread
 from topoi.models.regression.state import Plan, RegressionSampler
 
 
@@ -136,7 +137,7 @@ def test_draws_are_thinned_by_the_sweep_alone(monkeypatch):
     monkeypatch.setattr(draws, "_MOST_DRAWS", 8)
     found = Draws.none((2, 1))
     for sweep in range(10, 1000, 10):
-        found = found.add(np.full((2, 1), sweep), sweep)
+        found = found.add(np.full((1, 2, 1), sweep), sweep)
         assert len(found.sweeps) <= 8 and len(set(np.diff(found.sweeps))) <= 1
         assert np.array_equal(found.values[:, 0, 0], found.sweeps)
         assert sweep - found.sweeps[-1] <= (np.diff(found.sweeps)[:1].sum() or 10)
@@ -146,9 +147,66 @@ def test_draws_are_thinned_by_the_sweep_alone(monkeypatch):
     assert most_draws(10) == 8 and len(Draws.none((2, 1)).settled()) == 0
 
 
+def test_draws_of_one_sweep_stay_together(monkeypatch):
+    monkeypatch.setattr(draws, "_MOST_DRAWS", 24)
+    found = Draws.none((2, 1))
+    for sweep in range(10, 600, 10):
+        found = found.add(np.full((3, 2, 1), sweep), sweep)
+        at, times = np.unique(found.sweeps, return_counts=True)
+        assert (times == 3).all() and len(found.sweeps) < 24 and len(set(np.diff(at))) <= 1
+        assert np.array_equal(found.values[:, 1, 0], found.sweeps)
+
+
+def test_few_draws_or_draws_of_few_sweeps_are_not_enough():
+    def after(sweeps, at_once):
+        found = Draws.none((2, 1))
+        for sweep in sweeps:
+            found = found.add(np.zeros((at_once, 2, 1)), sweep)
+        return found.are_enough()
+
+    assert not Draws.none((2, 1)).are_enough()
+    assert after(range(10, 120, 10), 4) and not after(range(10, 100, 10), 4)
+    assert after(range(10, 210, 10), 1) and not after(range(10, 180, 10), 1)
+
+
 def test_many_coefficients_have_fewer_draws():
     assert most_draws(15) == 400 and most_draws(20_000) == 200 and most_draws(10**7) == 40
-    assert spread_factor(10**6) == pytest.approx(1.0, abs=1e-5) and spread_factor(10) == pytest.approx(1.1 * 9 / 7)
+    assert [draws_at_once(size) for size in (15, 20_000, 10**7)] == [4, 2, 1]
+
+
+def autocorrelated(rng, n_sweeps, at_once, shared, keep, shape=(3, 5)):
+    """Draws of variance one about zero, of which a part is shared by those of a sweep and decays between sweeps."""
+    slow, found = rng.standard_normal(shape), []
+    for _ in range(n_sweeps):
+        slow = keep * slow + np.sqrt(1 - keep**2) * rng.standard_normal(shape)
+        found += [np.sqrt(shared) * slow + np.sqrt(1 - shared) * rng.standard_normal(shape) for _ in range(at_once)]
+    return np.array(found)
+
+
+@pytest.mark.parametrize("n_sweeps, at_once, shared, keep", [(23, 4, 0.3, 0.5), (23, 4, 0.5, 0.8), (23, 1, 0.6, 0.6)])
+def test_errors_know_how_little_correlated_draws_are_worth(n_sweeps, at_once, shared, keep):
+    """Mean ± 1.645 errors holds nine tenths of next draws, where the draws' own standard deviation does not."""
+    rng = np.random.default_rng(0)
+    inside, naive = [], []
+    for _ in range(200):
+        found, new = autocorrelated(rng, n_sweeps, at_once, shared, keep), rng.standard_normal((3, 5))
+        away = np.abs(found.mean(axis=0) - new)
+        inside.append((away < 1.645 * DrawnSpread(found).errors()).mean())
+        naive.append((away < 1.645 * found.std(axis=0, ddof=1)).mean())
+    assert 0.87 < np.mean(inside) < 0.96 and np.mean(naive) < np.mean(inside) - 0.02, (np.mean(inside), np.mean(naive))
+
+
+def test_errors_of_many_independent_draws_are_standard_deviations():
+    found = np.random.default_rng(0).standard_normal((400, 2, 3))
+    spread = DrawnSpread(found)
+    assert spread.effective > 300
+    np.testing.assert_allclose(spread.errors(), found.std(axis=0, ddof=1), rtol=0.02)
+    rows = np.array([[1.0, 0.0, 0.0], [1.0, -1.0, 2.0]])
+    logs = np.einsum("dj,nkj->ndk", rows, found)
+    for d in range(2):
+        np.testing.assert_allclose(spread.of_logs(rows)[d], np.cov(logs[:, d].T), rtol=0.03, atol=1e-3)
+    assert np.isfinite(DrawnSpread(np.repeat(found[:2], 10, axis=0)).errors()).all()
+    assert (DrawnSpread(np.ones((10, 2, 3))).errors() == 0.0).all()
 
 
 @pytest.fixture(scope="module")
@@ -165,8 +223,7 @@ def overlapping():
             there = [int(word[1:]) for word in model.vocabulary_.words]
             at = linear_sum_assignment(-np.sqrt(topic_word[:, there]) @ np.sqrt(model.topic_word_).T)[1]
             if learning == "sample":
-                drawn = model.coefficient_draws_[:, at] @ weights.T
-                error = np.sqrt(spread_factor(len(drawn))) * drawn.std(axis=0, ddof=1)
+                error = np.sqrt(np.diagonal(model._spread().of_logs(weights), axis1=1, axis2=2).T[at])
             else:
                 spread = model._spread()._covariance
                 error = np.sqrt([np.einsum("wi,ij,wj->w", weights, spread[k, :, k], weights) for k in at])

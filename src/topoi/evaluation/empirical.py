@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,32 +13,35 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import Executor, open_executor, resolve_jobs
-from topoi.evaluation.inputs import Readable, checked_model, known_part, read, seed_of
+from topoi.evaluation.inputs import Readable, checked_model, known_part, no_error, read, seed_of
 from topoi.kernels.bags import bag_moments, log_word_probabilities
 from topoi.kernels.counts import Documents
 from topoi.models.catalogue import CorpusCatalogue
+from topoi.models.pareto import largest_shape, pareto_shapes, tail_length
 from topoi.models.validation import whole_number
 
 # A block of samples has its own random stream; what is drawn does not depend on who draws it, or for which documents.
 _SAMPLES_AT_ONCE = 64
-# With fewer effective samples their scatter is no error of the logarithm (docs/evaluation.md).
-_LEAST_SAMPLES = 50
-_TOO_FEW = "{:.1f} effective samples are too few for an error; use model.log_likelihood"
 # How many numbers a matrix topics × words, or samples × words, may have at a time.
 _NUMBERS_AT_ONCE = 4_000_000
 
 
 class Sums(NamedTuple):
-    """Σ P(d|s) = total · exp(top) and Σ P(d|s)² = squares · exp(2 · top) over some samples, per document."""
+    """Σ P(d|s) = total · exp(top) and Σ P(d|s)² = squares · exp(2 · top) over some samples, per document.
+
+    ``tail`` has the largest log P(d|s), documents × some, in ascending order; minus infinity before there are so many.
+    """
 
     top: NDArray[np.float64]
     total: NDArray[np.float64]
     squares: NDArray[np.float64]
+    tail: NDArray[np.float64]
 
     @classmethod
-    def nothing(cls, n_docs: int) -> Sums:
+    def nothing(cls, n_docs: int, n_tail: int) -> Sums:
         """Sums of no samples."""
-        return cls(np.full(n_docs, -np.inf), np.zeros(n_docs), np.zeros(n_docs))
+        tail = np.full((n_docs, n_tail), -np.inf)
+        return cls(np.full(n_docs, -np.inf), np.zeros(n_docs), np.zeros(n_docs), tail)
 
     def plus(self, other: Sums) -> Sums:
         """The sums over both lots of samples."""
@@ -46,7 +50,8 @@ class Sums(NamedTuple):
         base = np.where(top > -np.inf, top, 0.0)
         mine, theirs = np.exp(self.top - base), np.exp(other.top - base)
         total = self.total * mine + other.total * theirs
-        return Sums(top, total, self.squares * mine**2 + other.squares * theirs**2)
+        tail = np.sort(np.concatenate((self.tail, other.tail), axis=1), axis=1)[:, -self.tail.shape[1] :]
+        return Sums(top, total, self.squares * mine**2 + other.squares * theirs**2, tail)
 
 
 class Bags(NamedTuple):
@@ -101,6 +106,13 @@ def empirical_likelihood(
     [0.188, 0.561]
     """
     report = empirical_likelihood_report(model, corpus, n_samples, random_state, metadata)
+    bad = int(report["standard_error"].isna().sum())
+    if bad:
+        warnings.warn(
+            f"{bad:,} of {len(report):,} documents rest on too few samples: probably too low, by an unknown amount; "
+            "model.log_likelihood (the particle filter) is nearer, and empirical_likelihood_report says which they are",
+            stacklevel=2,
+        )
     return report["log_likelihood"].to_numpy()
 
 
@@ -118,9 +130,9 @@ def empirical_likelihood_report(
     -------
     DataFrame
         The columns that name a document; n_words, those the model knows; log_likelihood; standard_error, of the
-        logarithm; effective_samples, (Σ P)² / Σ P²; note. With fewer than 50 effective samples the few that count
-        say nothing of those that were missed: the logarithm is probably too low, the standard error is NaN, and the
-        note says so.
+        logarithm; effective_samples, (Σ P)² / Σ P²; note. Where the few samples that count say nothing of those that
+        were missed, by the Pareto shape of their probabilities (above 1 − 1 / log10(samples), or 0.7), the logarithm is
+        probably too low, the standard error is NaN, and the note says so and names the particle filter.
 
     Examples
     --------
@@ -138,13 +150,15 @@ def empirical_likelihood_report(
         own = known_part(model, corpus)
         log_p = np.asarray(model.log_likelihood(own))
         error, effective = np.zeros(len(log_p)), np.full(len(log_p), np.inf)
+        shape, drawn = np.full(len(log_p), -np.inf), n_samples
     else:
         own = found.corpus
         jobs = resolve_jobs(model.n_jobs)
-        log_p, error, effective = _estimates(found, n_samples, seed_of(model, random_state), jobs)
+        log_p, error, effective, shape = _estimates(found, n_samples, seed_of(model, random_state), jobs)
+        drawn = n_samples * len(found.chains)
     # Draws that are all alike, for a document without words or with one topic, have no error but rounding.
-    few = (effective < _LEAST_SAMPLES) & ((error > 1e-6) | (n_samples == 1)) & np.isfinite(log_p)
-    notes = [_TOO_FEW.format(n) if bad else "" for n, bad in zip(effective, few, strict=True)]
+    few = (shape > largest_shape(drawn)) & ((error > 1e-6) | (n_samples == 1)) & np.isfinite(log_p)
+    notes = [no_error(k, drawn) if bad else "" for k, bad in zip(shape, few, strict=True)]
     return pd.DataFrame(
         CorpusCatalogue(own).document_columns(np.arange(own.n_docs))
         | {
@@ -159,12 +173,13 @@ def empirical_likelihood_report(
 
 def _estimates(
     found: Readable, n_samples: int, seed: int, n_jobs: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Log of the mean over chains and samples, its standard error, and the effective number of samples."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Log of the mean over chains and samples, its standard error, the effective samples, and their tail's shape."""
     bags, n_docs, n_chains = _bags(found.corpus), found.corpus.n_docs, len(found.chains)
-    everything, variance = Sums.nothing(n_docs), np.zeros(n_docs)
+    n_tail = tail_length(n_samples * n_chains) + 1
+    everything, variance = Sums.nothing(n_docs, n_tail), np.zeros(n_docs)
     with open_executor(n_jobs, -(-n_samples // _SAMPLES_AT_ONCE)) as executor:
-        each = [_chain_sums(chain, found.documents, bags, n_samples, seed, executor) for chain in found.chains]
+        each = [_chain_sums(chain, found.documents, bags, n_samples, n_tail, seed, executor) for chain in found.chains]
     for sums in each:
         everything = everything.plus(sums)
     possible = everything.top > -np.inf
@@ -177,18 +192,21 @@ def _estimates(
     mean = np.where(possible, everything.total / (n_samples * n_chains), 1.0)
     squares = np.where(possible, everything.squares, 1.0)
     error = np.sqrt(variance) / n_chains / mean
-    return everything.top + np.log(mean), error, everything.total**2 / squares
+    effective = everything.total**2 / squares
+    return everything.top + np.log(mean), error, effective, pareto_shapes(everything.tail)
 
 
-def _chain_sums(chain: Any, documents: Documents, bags: Bags, n_samples: int, seed: int, executor: Executor) -> Sums:
-    result = Sums.nothing(len(bags.start) - 1)
+def _chain_sums(
+    chain: Any, documents: Documents, bags: Bags, n_samples: int, n_tail: int, seed: int, executor: Executor
+) -> Sums:
+    result = Sums.nothing(len(bags.start) - 1, n_tail)
     blocks = range(0, n_samples, _SAMPLES_AT_ONCE)
     for docs in _batches(chain.prior_groups(documents), np.diff(bags.start), chain.n_topics):
         part, words = _some_bags(bags, docs)
         columns = np.ascontiguousarray(chain.word_columns(words))
         draw = partial(chain.prior_mixtures, documents, int(docs[0]))
         names = [(min(_SAMPLES_AT_ONCE, n_samples - first), (seed, chain.index, first)) for first in blocks]
-        total = Sums.nothing(len(docs))
+        total = Sums.nothing(len(docs), n_tail)
         for sums in executor.map(partial(_block_sums, draw, columns, part), names):  # in order, whoever ran them
             total = total.plus(sums)
         for whole, here in zip(result, total, strict=True):
@@ -200,7 +218,7 @@ def _block_sums(
     draw: Callable[..., NDArray[np.float64]], columns: NDArray[np.float64], part: Bags, block: tuple[int, Any]
 ) -> Sums:
     """The sums of one block of samples, told by its size and the name of its random stream."""
-    sums = Sums.nothing(len(part.start) - 1)
+    sums = Sums.nothing(len(part.start) - 1, block[0])
     bag_moments(log_word_probabilities(draw(*block), columns), *part, *sums)
     return sums
 

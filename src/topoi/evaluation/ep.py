@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
-from topoi.evaluation.inputs import Readable
+from topoi.evaluation.inputs import Readable, no_error
 from topoi.kernels.counts import Documents
 from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.importance import Sampled, sample, trusted_errors
@@ -32,7 +32,6 @@ from topoi.models.validation import choice, resolve_seed, whole_number
 _RULE = Rule(1e-5, 100)
 # Rows of words' probabilities that are made at once for documents with known and private authors.
 _ROWS_AT_ONCE = 50_000
-_TOO_FEW = "{:.1f} effective samples are too few for an error; use model.log_likelihood"
 
 
 def ep_likelihood(model: Any, corpus: Corpus, corrected: bool = False, metadata: Any = None) -> NDArray[np.float64]:
@@ -76,7 +75,7 @@ def importance_likelihood(
 ) -> pd.DataFrame:
     """Log probability of each document by importance sampling: unbiased, with its error where it has one.
 
-    Mixtures are drawn from a posterior that was found beforehand: by expectation propagation, which suits alpha of 0.5
+    Mixtures are drawn from a posterior that was found beforehand: by expectation propagation, which suits alpha of 1
     or more, or, for a kernel topic model, by the Laplace approximation. For smaller alpha a document has several
     explanations, of which the draws cover one: the logarithm is too low, by more than their scatter says, and
     ``model.log_likelihood``, the particle filter, is nearer in less time.
@@ -97,8 +96,10 @@ def importance_likelihood(
     Returns
     -------
     DataFrame
-        document, n_words, log_likelihood; standard_error (in nats), NaN where fewer than two fifths of the draws, or
-        than 100, count; effective_samples (of all chains together); note, which says why there is no error.
+        document, n_words, log_likelihood; standard_error (in nats), NaN where the draws' scatter is none, since an
+        alpha is below 1 and draws may have missed an explanation, or since the Pareto shape of their weights is above
+        1 − 1 / log10(n_samples) or 0.7; effective_samples (of all chains together); note, which says why there is no
+        error, and what to use.
 
     Examples
     --------
@@ -115,7 +116,8 @@ def importance_likelihood(
     mean = log_mean_exp(logs)
     error = mean_error(logs, mean, np.stack([trusted_errors(one, n) for one in each]))
     effective = np.sum([one.effective_samples for one in each], axis=0)
-    notes = [_TOO_FEW.format(s) if bad else "" for s, bad in zip(effective, np.isnan(error), strict=True)]
+    shape = np.max([one.shape for one in each], axis=0)
+    notes = [no_error(k, n) if bad else "" for k, bad in zip(shape, np.isnan(error), strict=True)]
     return pd.DataFrame(
         {
             "document": np.arange(found.corpus.n_docs),
@@ -144,7 +146,7 @@ def _read(model: Any, corpus: Any, metadata: Any, gaussian: str = "") -> Readabl
 
 
 def _estimates(found: Readable, chain: Any, n_samples: int | None, seed: int, jobs: int, method: str = "ep") -> Sampled:
-    """Logarithms, standard errors and effective samples under one chain; without samples, by EP evidence."""
+    """Logarithms, with what is known of their errors, under one chain; without samples, by EP evidence."""
     bags = Bags.from_corpus(found.corpus)
     if hasattr(chain, "sampled"):
         return Sampled(*chain.sampled(bags, n_samples, seed, jobs))
@@ -156,7 +158,7 @@ def _estimates(found: Readable, chain: Any, n_samples: int | None, seed: int, jo
 def _with_alphas(bags: Bags, topic_word: NDArray[np.float64], alphas: NDArray[np.float64], *how: Any) -> Sampled:
     """Estimates for documents that have a Dirichlet each."""
     parameters = Parameters.pad(np.ascontiguousarray(topic_word.T), np.ones(len(topic_word)))
-    results = np.zeros((3, bags.n_docs))
+    results = np.zeros((4, bags.n_docs))
     different, group = np.unique(alphas, axis=0, return_inverse=True)
     for g, alpha in enumerate(different):
         docs = np.flatnonzero(group.reshape(-1) == g)
@@ -170,14 +172,14 @@ def _with_authors(
     """Estimates for documents whose authors' mixtures are known, or have the one Dirichlet prior, or both."""
     phi, alpha = np.ascontiguousarray(chain.topic_word.T), np.asarray(chain.alpha, np.float64)
     known, own = _author_shares(documents, chain, phi.shape[1])
-    results = np.zeros((3, bags.n_docs))
+    results = np.zeros((4, bags.n_docs))
     integrated = np.flatnonzero(own > 0)
     fixed = np.flatnonzero(own == 0)
     for d in fixed:
         here = slice(bags.doc_start[d], bags.doc_start[d + 1])
         with np.errstate(divide="ignore"):
             results[0, d] = bags.times[here] @ np.log(phi[bags.row[here]] @ known[d])
-        results[2, d] = n_samples or 0
+        results[2:, d] = n_samples or 0, -np.inf
     plain = own[integrated] == 1.0
     results[:, integrated[plain]] = _integrals(
         _chosen(bags, integrated[plain]), Parameters.pad(phi, alpha), n_samples, seed, jobs, method
@@ -200,13 +202,13 @@ def _padded(alpha: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
 def _integrals(
     bags: Bags, parameters: Parameters, n_samples: int | None, seed: int, jobs: int, method: str
 ) -> NDArray[np.float64]:
-    """Logarithms, standard errors, effective samples: one column per document."""
+    """Logarithms, standard errors, effective samples, shapes: one column per document."""
     unknown = np.full(bags.n_docs, np.nan)
     if method == "corrected":
-        return np.stack([infer_corrected(bags, parameters, _RULE, jobs).evidence, unknown, unknown])
+        return np.stack([infer_corrected(bags, parameters, _RULE, jobs).evidence, unknown, unknown, unknown])
     found = infer(bags, parameters, "ep", _RULE, jobs, n_samples is None)
     if n_samples is None:
-        return np.stack([found.evidence, unknown, unknown])
+        return np.stack([found.evidence, unknown, unknown, unknown])
     return np.stack(sample(bags, parameters, found.room, n_samples, seed, jobs))
 
 

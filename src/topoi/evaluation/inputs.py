@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, cast
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
 from topoi.models.inputs import align
+from topoi.models.pareto import largest_shape
 from topoi.models.validation import resolve_seed
 
 
@@ -19,6 +21,17 @@ def checked_model(model: Any) -> Any:
         raise ModelError(f"{type(model).__name__} cannot score documents; pass a fitted model, or topoi.load(file)")
     check_is_fitted(model, "n_iter_")
     return model
+
+
+def no_error(shape: float, n_samples: int) -> str:
+    """Why the scatter of draws with a tail of this shape (``models.pareto``) is no error, and what to use instead."""
+    if np.isnan(shape):
+        why = "samples may have missed an explanation, since an alpha is below 1"
+    elif np.isfinite(shape):
+        why = f"the Pareto shape of the samples' weights is {shape:.2f}, above {largest_shape(n_samples):.2f}"
+    else:
+        why = f"too few of {n_samples} samples count"
+    return f"no error: {why}; use model.log_likelihood (of Dirichlet mixtures, the particle filter)"
 
 
 class Readable(NamedTuple):

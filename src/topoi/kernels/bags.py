@@ -37,16 +37,17 @@ def log_word_probabilities(mixtures, topic_word):
 
 
 @compiled
-def bag_moments(log_words, start, word, times, top, total, squares):
+def bag_moments(log_words, start, word, times, top, total, squares, logs):
     """For each bag of words the sum of P(bag | sample) over samples, and of its square, with factors taken out.
 
     Σ P = total · exp(top) and Σ P² = squares · exp(2 · top). Bag ``d`` has ``times[i]`` tokens of column ``word[i]``
     of ``log_words`` for i from ``start[d]`` to ``start[d+1]``. A bag that no sample can draw has ``top`` minus
-    infinity and sums of zero. Cost: O(samples × distinct words of the bags).
+    infinity and sums of zero. ``logs`` gets log P(bag | sample), bags × samples. Cost: O(samples × distinct words of
+    the bags).
     """
     n_samples = log_words.shape[0]
-    each = np.empty(n_samples)
     for d in range(start.shape[0] - 1):
+        each = logs[d]
         top[d] = -np.inf
         for s in range(n_samples):
             each[s] = 0.0

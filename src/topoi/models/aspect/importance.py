@@ -3,8 +3,10 @@
 Mixtures are drawn from a posterior that inference has found and, one in ten, from the prior, which keeps weights
 bounded where that posterior is too narrow. Weights count both sources (Veach and Guibas 1995: the balance heuristic).
 
-For small alpha a document has several explanations, and one Dirichlet covers one of them: the logarithm is then too
-low, and the draws' own scatter does not show it. Only where a good part of the draws count is that scatter an error.
+With alpha of 1 or more the posterior of a mixture is log-concave: it has one mode, which one Dirichlet can cover, and
+the shape of the weights' tail tells whether it does (``models.pareto``). With smaller alpha a document may have several
+explanations, of which the draws cover one: the logarithm is then too low, and nothing in the draws shows it. So there
+is an error for alpha of 1 or more only.
 """
 
 from __future__ import annotations
@@ -22,19 +24,22 @@ from topoi.kernels.special import log_beta
 from topoi.models.aspect.state import Parameters
 from topoi.models.aspect.vb import word_norm
 from topoi.models.bags import Bags
+from topoi.models.pareto import largest_shape, pareto_shapes, tail_length
 from topoi.models.ranges import for_rows
 
 _FROM_PRIOR = 10
-# From this share and number of effective draws on an error is stated; docs/evaluation.md says how often it holds.
-_LEAST_SHARE, _LEAST_DRAWS = 0.4, 100
 
 
 class Sampled(NamedTuple):
-    """Per document: the log of the estimate, its standard error (in nats), and how many even weights it is worth."""
+    """Per document: the log of the estimate, its scatter (in nats), how many even weights it is worth, and their shape.
+
+    The shape is that of the weights' tail, see ``models.pareto``; NaN where the draws may have missed a mode.
+    """
 
     log_likelihood: NDArray[np.float64]
     standard_error: NDArray[np.float64]
     effective_samples: NDArray[np.float64]
+    shape: NDArray[np.float64]
 
 
 @lean
@@ -58,8 +63,11 @@ def _log_density(draw, parameters, n, norm):
 
 
 @compiled
-def sample_documents(bags, parameters, gamma, first, last, n_samples, seed, logs, errors, sizes):
-    """Documents ``first`` to ``last``; ``gamma`` has the posteriors to draw from. O(samples × words × aspects)."""
+def sample_documents(bags, parameters, gamma, first, last, n_samples, seed, logs, errors, sizes, tails):
+    """Documents ``first`` to ``last``; ``gamma`` has the posteriors to draw from. O(samples × words × aspects).
+
+    ``tails`` has room for the logarithms of each document's largest weights.
+    """
     n, width = parameters.n_aspects, parameters.alpha.shape[0]
     draw, mixture, weight = np.zeros(width), np.zeros(width), np.zeros(n_samples)
     stream = np.zeros(2, np.uint64)
@@ -86,6 +94,7 @@ def sample_documents(bags, parameters, gamma, first, last, n_samples, seed, logs
             top = max(log_share, beyond)
             weight[s] = value - top - math.log(math.exp(log_share - top) + math.exp(beyond - top))
             largest = max(largest, weight[s])
+        tails[d] = np.sort(weight)[n_samples - tails.shape[1] :]
         total, squares = 0.0, 0.0
         if largest > -np.inf:
             for s in range(n_samples):
@@ -122,26 +131,28 @@ def sample(
     True
     """
     parameters = parameters.writable()
-    found = Sampled(*(np.zeros(bags.n_docs) for _ in Sampled._fields))
+    logs, errors, sizes = np.zeros((3, bags.n_docs))
+    tails = np.zeros((bags.n_docs, tail_length(n_samples) + 1))
 
     def run(first: int, last: int) -> None:
-        sample_documents(bags, parameters, room, first, last, n_samples, seed, *found)
+        sample_documents(bags, parameters, room, first, last, n_samples, seed, logs, errors, sizes, tails)
 
     for_rows(run, np.diff(bags.doc_start), n_jobs)
-    return found
+    one_mode = bool((parameters.alpha[: parameters.n_aspects] >= 1.0).all())
+    return Sampled(logs, errors, sizes, pareto_shapes(tails) if one_mode else np.full(bags.n_docs, np.nan))
 
 
 def trusted_errors(found: Sampled, n_samples: int) -> NDArray[np.float64]:
-    """The standard errors, NaN where too few draws count for the logarithm to have one.
+    """The standard errors, NaN where the draws' scatter is none.
 
     Examples
     --------
     >>> import numpy as np
     >>> from topoi.models.aspect.importance import Sampled, trusted_errors
-    >>> found = Sampled(np.full(2, -9.0), np.array([0.01, 0.35]), np.array([700.0, 8.0]))
+    >>> found = Sampled(np.full(2, -9.0), np.array([0.01, 0.35]), np.array([700.0, 8.0]), np.array([0.2, 0.9]))
     >>> trusted_errors(found, 1000).tolist()
     [0.01, nan]
     """
-    enough = found.effective_samples >= max(_LEAST_DRAWS, _LEAST_SHARE * n_samples)
-    exact = (found.standard_error == 0.0) & np.isfinite(found.log_likelihood)
-    return np.where(enough | exact, found.standard_error, np.nan)
+    # Draws that are all alike, for a document without words or with one aspect, have no error but rounding.
+    exact = (found.standard_error < 1e-6) & np.isfinite(found.log_likelihood)
+    return np.where((found.shape <= largest_shape(n_samples)) | exact, found.standard_error, np.nan)

@@ -128,7 +128,7 @@ class AspectPredictions(MatrixInput):
             The particle filter, as in the other families, for any alpha: the default. Expectation propagation, off by a
             tenth or less on average for alpha of 0.5 or more; the variational lower bound; expectation propagation
             with what pairs of words add to it, a tenth of its error for alpha of 0.5 or more, and slower for long
-            documents; or importance sampling from the EP posterior, unbiased, and with an error for alpha of 0.5 or
+            documents; or importance sampling from the EP posterior, unbiased, and with an error for alpha of 1 or
             more. Powers that are not whole numbers, which particles cannot have, are left to the fit's inference.
         n_samples : int
             For importance sampling.
@@ -161,9 +161,9 @@ class AspectPredictions(MatrixInput):
         -------
         DataFrame
             document, n_words, log_likelihood; standard_error, in nats, of the filter and of importance sampling, NaN
-            where there is none, because a single filter was run or too few draws count; effective_samples of importance
-            sampling; n_particles of the filter; passes, skipped_words and settled of the inference (for importance
-            sampling, of the posterior it samples from), settled of the filter.
+            where there is none, because a single filter was run, an alpha is below 1 or too few draws count;
+            effective_samples of importance sampling; n_particles of the filter; passes, skipped_words and settled of
+            the inference (for importance sampling, of the posterior it samples from), settled of the filter.
 
         Examples
         --------

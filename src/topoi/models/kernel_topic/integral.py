@@ -21,6 +21,7 @@ from topoi.models.filtering import AUTO, Filtered, tolerance
 from topoi.models.kernel_topic.fitting import softmax
 from topoi.models.kernel_topic.folding_in import axes, laplace
 from topoi.models.kernel_topic.laplace_bridge import root
+from topoi.models.pareto import pareto_shapes, tail_length
 from topoi.models.ranges import for_rows
 
 Array = NDArray[np.float64]
@@ -74,17 +75,19 @@ class Proposal(NamedTuple):
 
 
 class Integrals(NamedTuple):
-    """Per document: the log of the estimate, the scatter of its logarithm, effective draws, and draws."""
+    """Per document: the log of the estimate, the scatter of its logarithm, effective draws, draws, weights' shape."""
 
     log_likelihood: Array
     error: Array
     effective: Array
     n_draws: NDArray[np.int64]
+    shape: Array
 
     @classmethod
     def room(cls, n_docs: int) -> Integrals:
         """Zeros for so many documents."""
-        return cls(np.zeros(n_docs), np.zeros(n_docs), np.zeros(n_docs), np.zeros(n_docs, np.int64))
+        logs, error, effective, shape = np.zeros((4, n_docs))
+        return cls(logs, error, effective, np.zeros(n_docs, np.int64), shape)
 
 
 class BelievedDocuments:
@@ -124,9 +127,10 @@ class BelievedDocuments:
         error = np.where(honest | (found.n_draws == 0), found.error, np.nan)
         return Filtered(found.log_likelihood, error, found.n_draws)
 
-    def sampled(self, bags: Bags, n_draws: int, seed: int, n_jobs: int) -> tuple[Array, Array, Array]:
-        """Log probabilities of the documents, standard errors and effective draws."""
-        return self._integrals(bags, n_draws, seed, n_jobs)[:3]
+    def sampled(self, bags: Bags, n_draws: int, seed: int, n_jobs: int) -> tuple[Array, Array, Array, Array]:
+        """Log probabilities of the documents, standard errors, effective draws, and the shape of weights' tails."""
+        found = self._integrals(bags, n_draws, seed, n_jobs)
+        return found.log_likelihood, found.error, found.effective, found.shape
 
     def _integrals(self, bags: Bags, n_draws: int | str, seed: int, n_jobs: int) -> Integrals:
         """On several threads; no document changes what another's is."""
@@ -174,21 +178,22 @@ def integrate(
 
 def _sampled(
     target: Target, proposal: Proposal, n_draws: int | str, rng: np.random.Generator
-) -> tuple[float, float, float, int]:
-    """The log of the estimate, the scatter of its logarithm, effective draws, and draws."""
+) -> tuple[float, float, float, int, float]:
+    """The log of the estimate, the scatter of its logarithm, effective draws, draws, and the shape of their weights."""
     if not len(target.times):
-        return 0.0, 0.0, 0.0, 0
+        return 0.0, 0.0, 0.0, 0, -np.inf
     allowed = float(tolerance(target.times.sum()))
     weights = _log_weights(target, proposal, _FIRST if isinstance(n_draws, str) else n_draws, rng)
     while True:
         n, top = len(weights), weights.max()
         if top == -np.inf:
-            return -np.inf, 0.0, 0.0, n
+            return -np.inf, 0.0, 0.0, n, -np.inf
         share = np.exp(weights - top)
         effective = float(share.sum() ** 2 / (share**2).sum())
         error = float(share.std(ddof=1) / share.mean() / np.sqrt(n)) if n > 1 else np.nan
         if n_draws != AUTO or (is_honest(effective, n) and error <= allowed) or n >= _MOST:
-            return float(top + np.log(share.mean())), error, effective, n
+            shape = float(pareto_shapes(np.sort(weights)[None, -tail_length(n) - 1 :])[0])
+            return float(top + np.log(share.mean())), error, effective, n, shape
         weights = np.concatenate((weights, _log_weights(target, proposal, n, rng)))
 
 

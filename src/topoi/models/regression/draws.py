@@ -35,8 +35,11 @@ _QUARTER, _LONGEST_STEP, _MOST_LEAPS = 0.5 * math.pi, 1.2, 60
 _TRIALS, _TRIAL_LEAPS, _LARGEST_GAIN = 4, 8, 0.5
 # Of the whole chain between half and all of this many draws are kept, fewer if coefficients are very many.
 _MOST_DRAWS, _LEAST_KEPT, _MOST_NUMBERS = 400, 40, 4_000_000
-# Fewer than these say nothing of a spread.
-FEW_DRAWS = 10
+# Given the topics, trajectories are cheap beside their metric, and most of the spread is that of draws given topics:
+# so many follow each other, fewer if those of a hundred sweeps could not be kept.
+_MOST_AT_ONCE, _STEPS_KEPT = 4, 100
+# Fewer than these, or of fewer sweeps, say nothing of a spread.
+_FEW_DRAWS, _FEW_SWEEPS = 10, 6
 
 
 class Draws(NamedTuple):
@@ -50,38 +53,43 @@ class Draws(NamedTuple):
         """No draws yet."""
         return cls(np.zeros((0, *shape), np.float32), np.zeros(0, np.int64))
 
-    def add(self, coefficients: Array, sweep: int) -> Draws:
-        """One more, if it is due. When there are too many every other one goes, and the next come half as often.
+    def add(self, found: Array, sweep: int) -> Draws:
+        """The draws after one more sweep, if they are due. When there are too many, those of every other sweep go.
 
-        What is kept depends on the sweeps alone, not on how long the chain is to be: one fit, or a shorter one resumed.
+        The next then come half as often. What is kept depends on the sweeps alone, not on how long the chain is to be:
+        one fit, or a shorter one resumed.
         """
-        spacing = self.sweeps[1] - self.sweeps[0] if len(self.sweeps) > 1 else 1
-        if len(self.sweeps) and sweep - self.sweeps[-1] < spacing:
+        at = np.unique(self.sweeps)
+        if len(at) and sweep - at[-1] < (at[1] - at[0] if len(at) > 1 else 1):
             return self
-        values = np.concatenate((self.values, coefficients[None].astype(np.float32)))
-        sweeps = np.append(self.sweeps, np.int64(sweep))
-        if len(sweeps) < most_draws(coefficients.size):
+        values = np.concatenate((self.values, found.astype(np.float32)))
+        sweeps = np.append(self.sweeps, np.full(len(found), sweep, np.int64))
+        if len(sweeps) < most_draws(found[0].size):
             return Draws(values, sweeps)
-        return Draws(values[1::2].copy(), sweeps[1::2].copy())
+        kept = np.isin(sweeps, np.append(at, sweep)[1::2])
+        return Draws(values[kept], sweeps[kept])
 
     def settled(self) -> Array:
         """The draws of the second half of the sweeps that have any."""
-        if not len(self.sweeps):
-            return self.values.astype(np.float64)
-        return self.values[2 * self.sweeps >= self.sweeps[0] + self.sweeps[-1]].astype(np.float64)
+        return self.values[self._late()].astype(np.float64)
 
+    def are_enough(self) -> bool:
+        """Whether those draws tell how uncertain coefficients are: ten or more, after six sweeps or more."""
+        sweeps = self.sweeps[self._late()]
+        return len(sweeps) >= _FEW_DRAWS and len(np.unique(sweeps)) >= _FEW_SWEEPS
 
-def spread_factor(n_draws: int) -> float:
-    """By what the variance of some draws is raised: their mean is uncertain, and so is their variance.
-
-    (1 + 1/n) (n − 1) / (n − 3): the variance of Student's t, which a next draw would follow if they were independent.
-    """
-    return (1.0 + 1.0 / n_draws) * (n_draws - 1) / (n_draws - 3)
+    def _late(self) -> NDArray[np.bool_]:
+        return 2 * self.sweeps >= self.sweeps[:1].sum() + self.sweeps[-1:].sum()
 
 
 def most_draws(size: int) -> int:
     """How many draws of so many coefficients are too many; an even number."""
     return 2 * (min(max(_MOST_NUMBERS // size, _LEAST_KEPT), _MOST_DRAWS) // 2)
+
+
+def draws_at_once(size: int) -> int:
+    """How many draws of so many coefficients follow a sweep that learns: four, or fewer if few can be kept."""
+    return min(max(most_draws(size) // _STEPS_KEPT, 1), _MOST_AT_ONCE)
 
 
 class Metric(NamedTuple):

@@ -23,7 +23,6 @@ from topoi.models.inputs import align
 from topoi.models.kernel_topic.laplace_bridge import root, softmax_points
 from topoi.models.prediction import make_documents
 from topoi.models.regression.design import Design
-from topoi.models.regression.draws import FEW_DRAWS
 from topoi.models.regression.likelihood import alpha_rows, covariance
 from topoi.models.regression.spread import CurvatureSpread, DrawnSpread, Spread
 
@@ -85,9 +84,8 @@ class RegressionPredictions(MetadataPredictions):
                     "nothing has been learned of the features yet: variance='cv' is chosen after "
                     f"{self.n_warmup} sweeps of warm-up, and {self.n_iter_} were run; resume(), or refit()"
                 )
-            draws = priors.draws.settled()
-            if len(draws) >= FEW_DRAWS:
-                self._known_spread = DrawnSpread(draws)
+            if priors.draws.are_enough():
+                self._known_spread = DrawnSpread(priors.draws.settled())
             else:
                 sampler, prior = self._sampler, self._sampler.plan.prior(priors.variance)
                 cells = sampler.fitted_cells(self._chains[0])
@@ -98,18 +96,21 @@ class RegressionPredictions(MetadataPredictions):
 
     @property
     def coefficients_are_drawn_(self) -> bool:
-        """Whether errors and bands come from draws; if there are less than ten, from the curvature given the topics."""
+        """Whether errors and bands come from draws; if there are too few, from the curvature given the topics."""
         return isinstance(self._spread(), DrawnSpread)
 
     def coefficients(self) -> pd.DataFrame:
         """The coefficients of the first chain: topic, feature, coefficient, standard_error, z.
 
         log alpha of a topic is the sum of its coefficients times the features' values: a coefficient of 0.7 for
-        ``party=Whig`` doubles the topic's alpha in Whig documents. Coefficient and standard error are mean and standard
-        deviation of ``coefficient_draws_``, sampled together with the topics: what is uncertain about topics is in
-        them. With ``learning="optimise"``, after a ``refit``, and after so few sweeps that there are less than ten
-        draws, they are the mode and its curvature *given* the counts of topics, and errors are too small where topics
-        overlap.
+        ``party=Whig`` doubles the topic's alpha in Whig documents. Coefficients are means of ``coefficient_draws_``,
+        sampled together with the topics: what is uncertain about topics is in them. Errors are the draws' standard
+        deviations, made larger for draws that are few and correlated, so that 1.645 of them are a 90 % interval if the
+        model holds and the chain has found the topics. No interval knows of topics that the chain has not found, nor of
+        a ``beta`` far from the words' true spread, which draws slopes towards zero (docs/dmr.md has figures).
+
+        With ``learning="optimise"``, after a ``refit``, and after so few sweeps that draws are too few, they are the
+        mode and its curvature *given* the counts of topics, and errors are too small where topics overlap.
 
         Examples
         --------

@@ -18,7 +18,7 @@ from topoi.kernels.random import new_stream
 from topoi.models.author_topic import kernels
 from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler, DocumentShard, make_priors
 from topoi.models.mixtures import count_topics
-from topoi.models.regression.draws import FEW_DRAWS, Draws, draw, metric_of
+from topoi.models.regression.draws import Draws, draw, draws_at_once, metric_of
 from topoi.models.regression.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
 from topoi.models.regression.selection import best_variance
 
@@ -190,8 +190,11 @@ class RegressionSampler(AuthorTopicSampler):
         else:
             rng = np.random.default_rng(new_stream(chain.seed, chain.index, sweep, _STREAM))
             metric = metric_of(self.design, cells, prior, rng)
-            found, _ = draw(self.design, cells, priors.coefficients, prior, metric, rng)
-            draws = draws.add(found, sweep)
+            several, found = [], priors.coefficients
+            for _ in range(draws_at_once(found.size)):
+                found, _ = draw(self.design, cells, found, prior, metric, rng)
+                several.append(found)
+            draws = draws.add(np.stack(several), sweep)
         chain.priors = self.priors(found, beta, variance, draws=draws)
 
     def summary(self, chain: Chain) -> RegressionPriors:
@@ -203,7 +206,7 @@ class RegressionSampler(AuthorTopicSampler):
         draws = priors.draws.settled()
         if not len(draws):
             return priors
-        if len(draws) >= FEW_DRAWS:
+        if priors.draws.are_enough():
             point = draws.mean(axis=0)
         else:
             cells, prior = self.fitted_cells(chain), self.plan.prior(priors.variance)
