@@ -5,8 +5,8 @@ so a draw does not depend on the instruction set. ``nogil`` lets shards run on t
 machine code on disk; ``error_model="numpy"`` drops the division checks that would stop vectorisation.
 
 A function that only other kernels call is compiled without the wrapper through which Python would call it, and without
-machine code of its own (see ``intermediate``). Wrappers unpack named tuples of arrays field by field and were a third of
-all compilation; the other a quarter of the rest.
+machine code of its own (see ``intermediate``). Wrappers unpack named tuples of arrays field by field and were a third
+of all compilation, needless machine code a quarter of the rest.
 """
 
 from __future__ import annotations
