@@ -1,5 +1,6 @@
 """``python -m benchmarks.cold``: what the first fit, question and page cost while nothing is compiled, and the second.
 
+Names of steps as arguments measure these alone (``python -m benchmarks.cold "fit LDA" "author page"``).
 Every step is a process of its own with an empty folder for compiled kernels, then once more with what it left there.
 Times are processor seconds of the whole process, imports included.
 """
@@ -56,13 +57,14 @@ def seconds(step: str, folder: Path, cache: Path) -> float:
 
 
 def main() -> None:
-    """Measure all steps and print a table."""
+    """Measure the steps and print a table."""
     rows = []
+    chosen = {name: step for name, step in STEPS.items() if name in (sys.argv[1:] or STEPS)}
     with tempfile.TemporaryDirectory() as place:
         models = Path(place, "models")
         models.mkdir()
         seconds("warming.fit(folder, model_named('author-topic'))", models, Path(place, "models-cache"))
-        for i, (name, step) in enumerate(STEPS.items()):
+        for i, (name, step) in enumerate(chosen.items()):
             progress(name)
             cache = Path(place, f"cache{i}")
             rows.append({"what": name, "first": seconds(step, models, cache), "again": seconds(step, models, cache)})

@@ -13,7 +13,7 @@ import pytest
 
 from topoi.engine.progress import Bar
 from topoi.kernels import preparing
-from topoi.kernels.jit import compiled, inlined, lean
+from topoi.kernels.jit import INNER, compiled, inlined, lean
 
 
 @lean
@@ -78,7 +78,7 @@ print(json.dumps(names))
 
 @pytest.mark.slow
 def test_signatures_stay_few() -> None:
-    counts = {name: n for name, n in json.loads(run(COUNT)).items() if n and not name.endswith(".inner")}
+    counts = {name: n for name, n in json.loads(run(COUNT)).items() if n and not name.endswith(f".{INNER}")}
     assert len(counts) > 20, "nothing was compiled or loaded"
     several = {name: n for name, n in counts.items() if n > 1}
     assert several == SEVERAL, several

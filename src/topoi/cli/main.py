@@ -6,6 +6,7 @@ import io
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from signal import SIGINT, SIGTERM
 from typing import Annotated, Any
 
@@ -118,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             with preparing.watching(_Note(given)):
-                code = app(given, prog_name="topoi", standalone_mode=False)
+                code = _command()(given, prog_name="topoi", standalone_mode=False)
             return code if isinstance(code, int) else 0
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
@@ -139,6 +140,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         look.say(f"topoi: {_one_line(error)}", err=True)
         return 1
+
+
+@cache
+def _command() -> Any:
+    """All verbs with their options: building them takes longer than most questions, so it is done once a process."""
+    return typer.main.get_command(app)
 
 
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:

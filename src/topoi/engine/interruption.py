@@ -2,13 +2,15 @@
 
 Python runs signal handlers between two steps of the main thread's own code; a compiled sweep or a factorisation is one
 step, however long it takes. So work that may take long is done in a thread of its own while the main thread waits, and
-is abandoned, unfinished, when somebody has asked for the end and it has not come within a second. What it was working
-on is lost: a fit goes back to the last state that was whole.
+is abandoned, unfinished, when somebody has asked for the end and it has not come within half a second. What it was
+working on is lost: a fit goes back to the last state that was whole. Abandoned work is stopped, or it would take the
+processor from the estimates and the save that come after it.
 """
 
 from __future__ import annotations
 
 import contextvars
+import ctypes
 import signal
 import threading
 import time
@@ -21,8 +23,8 @@ Result = TypeVar("Result")
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # Told of the first signal at once: what a person reads, while the fit comes to its end.
 notice: ContextVar[Callable[[signal.Signals], None] | None] = ContextVar("notice", default=None)
-# How long to wait for work that is under way when a signal comes.
-PATIENCE = 1.0
+# How long to wait for work that is under way when a signal comes: the rest of two seconds is for the save.
+PATIENCE = 0.5
 # Work that took less the last time is not worth a thread.
 _SHORT = 0.25
 
@@ -33,6 +35,10 @@ class Terminated(KeyboardInterrupt):
 
 class Abandoned(Exception):  # noqa: N818 (no error: what was asked for)
     """Work was left unfinished because a signal asked for the end."""
+
+
+class _Stopped(BaseException):
+    """Raised in a thread whose work was abandoned; nobody else's ``except Exception`` may swallow it."""
 
 
 class Interruption:
@@ -74,7 +80,8 @@ class Interruption:
     def run(self, work: Callable[[], Result], may_abandon: bool = True) -> Result:
         """The result of ``work()``, or ``Abandoned`` if a signal came and patience ended before it did.
 
-        Abandoned work goes on in a thread that ends with the process; nobody may look at what it changes any more.
+        Abandoned work goes on, in its thread, to the end of the compiled code that it is in, and no further; nobody may
+        look at what it changes any more.
         Where no signal can come (outside the main thread) it is done at once, by the caller. Work that may not be
         abandoned is waited for, but signals are heard meanwhile.
         """
@@ -94,11 +101,17 @@ class Interruption:
         while thread.is_alive():
             thread.join(0.05 if self.is_set() else 0.2)
             if may_abandon and self.is_set() and thread.is_alive() and not self.left:
+                _stop(thread)
                 raise Abandoned
         succeeded, result = found[0]
         if not succeeded:
             raise result
         return result  # type: ignore[no-any-return]
+
+
+def _stop(thread: threading.Thread) -> None:
+    """End a thread where it next runs Python code; one that waits for a pool of threads, after their present tasks."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stopped))
 
 
 class Pace:

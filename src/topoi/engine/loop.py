@@ -183,9 +183,9 @@ def run(
 ) -> Outcome:
     """Run all chains from sweep ``done`` to ``schedule.n_iter``.
 
-    Ctrl-C or SIGTERM ends after the sweep in progress, with the chains whole; where that would take more than a second
-    the sweep is abandoned, and ``chains`` are as after one of the last sweeps before it. A second signal ends at once.
-    A callback that returns a true value ends the run too.
+    Ctrl-C or SIGTERM ends after the sweep in progress, with the chains whole; where that would take more than half a
+    second the sweep is abandoned, and ``chains`` are as after one of the last sweeps before it. A second signal ends at
+    once. A callback that returns a true value ends the run too.
     """
     progress = progress or Silent()
     start = time.perf_counter()

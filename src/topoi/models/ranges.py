@@ -13,6 +13,9 @@ from topoi.engine.executors import open_executor
 from topoi.engine.shards import cut
 from topoi.kernels.counts import Documents
 
+# Words in a range: more than pays for the call, some hundredths of a second of the slowest work.
+_LONGEST = 10_000
+
 
 def document_range(documents: Documents, first: int, last: int) -> Documents:
     """Documents ``first`` to ``last``, counted from zero."""
@@ -52,7 +55,11 @@ def for_documents(run: Callable[[int, int], Any], documents: Documents, n_jobs: 
 
 
 def for_rows(run: Callable[[int, int], Any], lengths: NDArray[Any], n_jobs: int) -> None:
-    """The same for anything that comes in rows of these lengths."""
-    ranges = [r for r in cut(lengths + 1, min(4 * n_jobs, len(lengths)) or 1) if r[0] < r[1]]
+    """The same for anything that comes in rows of these lengths.
+
+    Ranges are short, so that work that a signal has made needless soon ends.
+    """
+    wanted = max(4 * n_jobs, int(lengths.sum()) // _LONGEST)
+    ranges = [r for r in cut(lengths + 1, min(wanted, len(lengths)) or 1) if r[0] < r[1]]
     with open_executor(n_jobs, len(ranges)) as executor:
         list(executor.map(lambda r: run(*r), ranges))
