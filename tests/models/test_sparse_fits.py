@@ -269,8 +269,8 @@ def golden_model(name):
 
 
 KERNELS = [
-    "topoi.models.author_topic.sparse_words._sweep_pruned",
-    "topoi.models.pachinko.pruned._sweep_pruned",
+    "topoi.models.author_topic.sparse_words.sweep_words_pruned",
+    "topoi.models.pachinko.pruned.sweep_pruned",
     "topoi.models.pachinko.pruned_plain.sweep_pruned_plain",
 ]
 

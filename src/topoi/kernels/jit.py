@@ -50,8 +50,7 @@ def inlined(function: Function) -> Function:
 def _compile(function: Any, options: dict[str, Any]) -> Any:
     """Two dispatchers in one: calls from Python reach this one, calls from compiled code one without a wrapper.
 
-    The second has a name of its own, because numba would otherwise keep both in one file of the cache. It is
-    made when it is first needed, and is then the one item of ``inner``.
+    The second has a name of its own, because numba would otherwise keep both in one file of the cache.
     """
     dispatcher = _dispatcher(function, {"pipeline_class": KernelCompiler, **options})
     inner: list[Any] = []
@@ -76,7 +75,6 @@ def _compile(function: Any, options: dict[str, Any]) -> Any:
     # numba asks for these two, under its compiler lock, when it meets the function in another kernel.
     dispatcher.get_call_template = template
     dispatcher.get_overload = lambda signature: for_kernels().get_overload(signature)
-    dispatcher.inner = inner
     return dispatcher
 
 
