@@ -39,9 +39,14 @@ def some(n_tokens=6):
     }
 
 
+def written(samples):
+    """What is read again of a file."""
+    return {name: np.asarray(array) for name, array in packed(samples).items()}
+
+
 def test_samples_survive_a_file():
     samples = some()
-    arrays = packed(samples)
+    arrays = written(samples)
     assert arrays["samples_topic"].dtype == np.uint16 and arrays["samples_slot"].dtype == np.uint8
     again = unpacked(arrays, ("topic", "slot"), 6, 40)
     assert list(again) == list(samples)
@@ -66,7 +71,7 @@ DAMAGE = {
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=list(DAMAGE))
 def test_damaged_samples_are_refused(damage):
-    arrays = packed(some())
+    arrays = written(some())
     damage(arrays)
     with pytest.raises(ModelError, match="saved samples"):
         unpacked(arrays, ("topic", "slot"), 6, 40)
