@@ -18,12 +18,13 @@ from topoi.cli.fit_options import CLASSES, Family
 _SUBJECTS = ("ship harbor sail anchor captain", "wheat harvest plough farmer barley", "judge verdict trial jury appeal")
 _PEOPLE = ("Drake", "Cook", "Tull", "Coke")
 _N_DOCS = 24
-_QUICK = {"n_iter": 2, "random_state": 0, "n_jobs": 1, "progress": False}
+# Enough sweeps to average samples and to learn, and enough topics to look for background topics among them.
+_QUICK = {"n_iter": 40, "random_state": 0, "n_jobs": 1, "progress": False}
 _SETTINGS: dict[Family, dict[str, Any]] = {
-    Family.author_topic: {"n_topics": 3},
-    Family.lda: {"n_topics": 3},
+    Family.author_topic: {"n_topics": 12},
+    Family.lda: {"n_topics": 12},
     Family.author: {},
-    Family.pachinko: {"n_super": 2, "n_sub": 3},
+    Family.pachinko: {"n_super": 2, "n_sub": 12},
     Family.aspect: {"n_aspects": 2},
     Family.kernel: {"n_topics": 2, "features": ["year"], "n_warmup": 1},
     Family.dmr: {"n_topics": 2, "features": ["year"], "n_warmup": 1},
