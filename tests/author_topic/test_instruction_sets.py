@@ -4,7 +4,7 @@ import pytest
 
 from instruction_sets import MACHINES, check_golden_runs
 
-KERNELS = ["topoi.models.author_topic.kernels._sweep", "topoi.models.author_topic.word_major._sweep_block"]
+KERNELS = ["topoi.models.author_topic.kernels.sweep", "topoi.models.author_topic.word_major.sweep_words"]
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import pytest
 
 from instruction_sets import MACHINES, check_golden_runs
 
-KERNELS = ["topoi.models.pachinko.four_level.sweep_with", "topoi.models.pachinko.general.sweep_with"]
+KERNELS = ["topoi.models.pachinko.four_level.sweep_four_level", "topoi.models.pachinko.general.sweep_general"]
 
 
 @pytest.mark.slow
