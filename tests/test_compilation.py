@@ -87,6 +87,44 @@ def test_signatures_stay_few() -> None:
 # Functions that may have several versions.
 SEVERAL: dict[str, int] = {}
 
+# Versions that fits of other sizes need and ``topoi warm`` has not asked for.
+AFTER_WARMING = """
+import json, tempfile, warnings
+from pathlib import Path
+from topoi.cli import warming
+from topoi.models.registry import models
+from topoi.kernels import jit
+warnings.simplefilter("ignore")
+dispatchers, make = [], jit._dispatcher
+jit._dispatcher = lambda function, options: dispatchers.append(make(function, options)) or dispatchers[-1]
+import topoi
+def versions():
+    return {(e.py_func.__module__, e.py_func.__qualname__, sig) for e in dispatchers for sig in e.overloads}
+with tempfile.TemporaryDirectory() as folder:
+    for name, step in warming.steps(list(models().values()), Path(folder)):
+        step()
+    before = versions()
+    drawn = topoi.LDA(4).simulate(120, 60, random_state=0)
+    rows = [drawn.tokens[a:b] for a, b in zip(drawn.doc_start[:-1], drawn.doc_start[1:])]
+    corpus = topoi.Corpus.from_tokens(
+        [[f"w{w}" for w in row] for row in rows], dates=[1900 + d for d in range(120)],
+        authors=[[f"A{(d + j) % 7}" for j in range(1 + d % 4)] for d in range(120)],
+    )
+    size = {"n_topics": 20, "n_super": 5, "n_sub": 20, "n_aspects": 4}
+    for each in models().values():
+        options = {name: size.get(name, value) for name, value in each.small.items()}
+        options |= {"n_iter": 120, "n_warmup": 5} if "n_warmup" in options else {"n_iter": 120}
+        model = each.model_class(random_state=0, progress=False, **options).fit(corpus)
+        model.save(Path(folder, f"{each.option}-again.topoi"))
+print(json.dumps(sorted(f"{module}.{name}{sig}" for module, name, sig in versions() - before)))
+"""
+
+
+@pytest.mark.slow
+def test_after_warming_first_fits_compile_nothing() -> None:
+    assert json.loads(run(AFTER_WARMING)) == []
+
+
 TWO_AT_ONCE = """
 from topoi.kernels import preparing
 begun = []

@@ -18,7 +18,8 @@ from topoi.models.registry import Model
 _SUBJECTS = ("ship harbor sail anchor captain", "wheat harvest plough farmer barley", "judge verdict trial jury appeal")
 _PEOPLE = ("Drake", "Cook", "Tull", "Coke")
 _N_DOCS = 24
-_QUICK = {"n_iter": 2, "random_state": 0, "n_jobs": 1, "progress": False}
+# Enough sweeps to average samples and to learn; families bring enough topics to look for background topics among them.
+_QUICK = {"n_iter": 40, "random_state": 0, "n_jobs": 1, "progress": False}
 _TEXT = "The captain of the ship sailed with wheat and barley"
 
 

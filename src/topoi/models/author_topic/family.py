@@ -31,7 +31,7 @@ FAMILY = Family(
             is_default=True,
             is_common=True,
             gives=("topics", "authors"),
-            small={"n_topics": 3},
+            small={"n_topics": 12},
         ),
         Model(
             "LDA",
@@ -42,7 +42,7 @@ FAMILY = Family(
             (TOPICS, *_LEARNED, SPARSE, *GIBBS),
             is_common=True,
             gives=("topics",),
-            small={"n_topics": 3},
+            small={"n_topics": 12},
         ),
         Model(
             "AuthorModel",

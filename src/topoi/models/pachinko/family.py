@@ -32,7 +32,7 @@ FAMILY = Family(
                 *GIBBS,
             ),
             gives=("graph",),
-            small={"n_super": 2, "n_sub": 3},
+            small={"n_super": 2, "n_sub": 12},
         ),
     ),
     {"Dag": "topoi.models.pachinko.dag", "WORDS": "topoi.models.pachinko.dag"},
