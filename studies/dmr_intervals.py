@@ -1,6 +1,7 @@
 """Do intervals of a regression's coefficients hold what they promise? Simulated documents with known coefficients.
 
     python -m studies.dmr_intervals            # some ten minutes of one core
+    python -m studies.dmr_intervals --from-truth    # two minutes
     python -m studies.dmr_intervals --quick    # one setting, few corpora
 
 Topics are drawn from Dirichlet(beta) over 50 words: the larger beta, the more they overlap. Documents have a number and a
@@ -12,7 +13,9 @@ for found topics matched to true ones, are slopes and contrasts of the category:
 * imputation: ten states of the optimised chain, twenty sweeps apart, joined by Rubin's rules;
 * bootstrap: the optimised fit of resampled documents, ``--bootstrap`` times (0: left out);
 * sample: the default, coefficients drawn together with topics;
-* sample, 2000: the same with 2,000 sweeps in place of 500.
+* sample, 2000: the same with 2,000 sweeps in place of 500;
+* sample, from truth (``--from-truth``, alone): a chain that begins with every word's true topic, so that nothing
+  but the interval is at work: no topic is there that a chain would have to find.
 
 Columns: the share of true values in 50, 80 and 90 % intervals, and in 90 % intervals of those topics whose words were
 found (affinity Σ √(p q) of 0.95 or more); slope, Σ estimate·truth / Σ truth²; root mean square error; mean standard
@@ -53,8 +56,10 @@ VARIANCE, N_WORDS, FOUND = 0.5, 50, 0.95
 Found = tuple[Array, Array]
 
 
-def planted(seed: int, n_topics: int, n_docs: int, length: int, beta: float) -> tuple[topoi.Corpus, Array, Array]:
-    """A corpus, its coefficients and its topics."""
+def planted(
+    seed: int, n_topics: int, n_docs: int, length: int, beta: float
+) -> tuple[topoi.Corpus, Array, Array, NDArray[np.uint16]]:
+    """A corpus, its coefficients, its topics, and the topic of every word."""
     rng = np.random.default_rng(seed)
     topic_word = rng.dirichlet(np.full(N_WORDS, beta), n_topics)
     coefficients = np.sqrt(VARIANCE) * rng.standard_normal((n_topics, 5))
@@ -62,13 +67,15 @@ def planted(seed: int, n_topics: int, n_docs: int, length: int, beta: float) -> 
     kind, number = rng.integers(0, 3, n_docs), rng.standard_normal(n_docs)
     number = (number - number.mean()) / number.std()
     alpha = np.exp(np.column_stack([np.ones(n_docs), np.eye(3)[kind], number]) @ coefficients.T)
-    words = []
+    words, drawn = [], []
     for row in alpha:
         shares = rng.gamma(row) + 1e-300
         topics = rng.choice(n_topics, max(5, rng.poisson(length)), p=shares / shares.sum())
+        drawn.append(topics)
         words.append([f"w{rng.choice(N_WORDS, p=topic_word[k])}" for k in topics])
     metadata = {"kind": ["ABC"[k] for k in kind], "number": number.tolist()}
-    return topoi.Corpus.from_tokens(words, metadata=metadata), coefficients, topic_word
+    corpus = topoi.Corpus.from_tokens(words, metadata=metadata)
+    return corpus, coefficients, topic_word, np.concatenate(drawn).astype(np.uint16)
 
 
 def affinity(model: Any, topic_word: Array) -> Array:
@@ -130,7 +137,7 @@ def ways(
 ) -> Iterator[tuple[str, Found, NDArray[np.bool_], float]]:
     """Name, contrasts with errors, which topics were found, and seconds, for each kind of interval."""
     n_topics, n_docs, length, true_beta, beta = setting
-    corpus, _, topic_word = planted(seed, n_topics, n_docs, length, true_beta)
+    corpus, _, topic_word, _ = planted(seed, n_topics, n_docs, length, true_beta)
 
     def fit(documents: topoi.Corpus, learning: str, n_iter: int = 500) -> Any:
         options = {"variance": VARIANCE, "beta": beta, "learning": learning, "n_iter": n_iter, "random_state": seed}
@@ -160,7 +167,33 @@ def ways(
         yield name, by_draws(model, places), found, seconds
 
 
-def table(setting: tuple[Any, ...], n_corpora: int, n_bootstrap: int) -> pd.DataFrame:
+def from_truth(setting: tuple[Any, ...], seed: int, _: int) -> Iterator[tuple[str, Found, NDArray[np.bool_], float]]:
+    """The same for a chain that begins with the true topics."""
+    corpus, _, topic_word, topic = planted(seed, *setting[:4])
+    options = {"variance": VARIANCE, "beta": setting[4], "random_state": seed}
+    model = topoi.DirichletMultinomialRegression(setting[0], features=["kind", "number"], **options)
+    make = model._make_sampler
+
+    def begun(*given: Any) -> Any:
+        sampler = make(*given)
+        start = sampler.start
+
+        def start_there(*how: int) -> Any:
+            sampler.begin = topic
+            return start(*how)
+
+        sampler.start = start_there  # type: ignore[method-assign]
+        return sampler
+
+    model._make_sampler = begun  # type: ignore[method-assign]
+    start = time.process_time()
+    model.fit(corpus)
+    seconds = time.process_time() - start
+    places = np.arange(setting[0])
+    yield "sample, from truth", by_draws(model, places), are_found(model, topic_word), seconds
+
+
+def table(setting: tuple[Any, ...], n_corpora: int, n_bootstrap: int, ways: Callable[..., Any]) -> pd.DataFrame:
     """The rows of one setting."""
     found: dict[str, list[Any]] = {}
     for seed in range(FIRST_SEED, FIRST_SEED + n_corpora):
@@ -187,12 +220,14 @@ def main() -> None:
     parser.add_argument("--corpora", type=int, default=12, help="corpora per setting")
     parser.add_argument("--bootstrap", type=int, default=0, help="resampled fits per corpus")
     parser.add_argument("--setting", type=int, help="only this line of SETTINGS, from 0")
+    parser.add_argument("--from-truth", action="store_true", help="only chains that begin with the true topics")
     given = parser.parse_args()
     chosen = SETTINGS[1:2] if given.quick else SETTINGS
     if given.setting is not None:
         chosen = [SETTINGS[given.setting]]
     for setting in chosen:
-        frame = table(setting, 4 if given.quick else given.corpora, given.bootstrap)
+        how = from_truth if given.from_truth else ways
+        frame = table(setting, 4 if given.quick else given.corpora, given.bootstrap, how)
         print(frame.round(2).to_string(index=False), flush=True)
 
 
