@@ -63,6 +63,7 @@ def test_advice_where_the_evidence_is_not_to_be_trusted():
     fixed = {"learn_alpha": False, "n_iter": 5, "random_state": 0}
     assert topoi.AspectModel(2, alpha=1.0, **fixed).fit(counts).fit_info_["advice"] is None
     assert "filter" in topoi.AspectModel(2, alpha=0.01, **fixed).fit(counts).fit_info_["advice"]
+    assert topoi.AspectModel(20, n_iter=2, random_state=0).fit(counts).fit_info_["advice"] is None, "the defaults"
     assert "lower bound" in topoi.AspectModel(2, inference="vb", **fixed).fit(counts).fit_info_["advice"]
 
 

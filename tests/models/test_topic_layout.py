@@ -79,6 +79,9 @@ def test_topics_of_one_document_are_opposite():
 
 def test_large_topics_count_no_more_than_small_ones():
     table = random_table(30, 6)
+    # Averages of samples are no whole numbers.
+    halves = cooccurrence([cells(table * 0.5)], 6) / 2**20
+    np.testing.assert_allclose(halves, cooccurrence([cells(table)], 6) / 2**20, atol=1e-6)
     assert np.array_equal(cooccurrence([cells(table)], 6), cooccurrence([cells(table * [1, 100, 1, 1, 1, 1])], 6))
     expected = [[together(table, i, j) if i != j else 0.0 for j in range(6)] for i in range(6)]
     np.testing.assert_allclose(cooccurrence([cells(table)], 6) / 2**20, expected, atol=1e-6)

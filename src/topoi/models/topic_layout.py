@@ -71,7 +71,8 @@ def cooccurrence(cells: Iterable[Cells], n_topics: int) -> NDArray[np.int64]:
     >>> (cooccurrence([cells], 2) / 2**20).round(2).tolist()
     [[0.0, 0.6], [0.6, 0.0]]
     """
-    products = np.zeros((n_topics, n_topics), np.int64)
+    # Means of samples are no whole numbers.
+    products = np.zeros((n_topics, n_topics))
     squares = np.zeros(n_topics)
     for doc, topic, number in cells:
         _add_products(doc, topic, number, products)

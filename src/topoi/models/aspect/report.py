@@ -61,7 +61,7 @@ def _advice(model: Any, least_alpha: float, skipped: int) -> str | None:
         )
     if model.inference == "vb":
         notes.append('the evidence is a lower bound: compare models by log_likelihood(..., estimator="filter")')
-    elif skipped or least_alpha < RELIABLE_ALPHA:
+    elif skipped or (least_alpha < RELIABLE_ALPHA and (model.learn_alpha or model.alpha is not None)):
         reason = f"alpha is as low as {least_alpha:.3g}, where the evidence of expectation propagation can be off"
         if skipped:
             reason = f"expectation propagation had to skip {skipped:,} words"
