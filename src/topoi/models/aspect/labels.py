@@ -97,7 +97,9 @@ class AspectChain(TopicCounts):
     def counts(self) -> Counts:  # type: ignore[override]
         """Tokens per word and aspect, and per aspect; nobody is an author."""
         n_words, width = len(self._parameters.word_aspect), lanes.padded(self.n_topics)
-        cells = np.bincount(self._corpus.tokens * width + self.assignments.topic, minlength=n_words * width)
+        cells = np.bincount(
+            self._corpus.tokens.astype(np.int64) * width + self.assignments.topic, minlength=n_words * width
+        )
         word_topic = cells.reshape(n_words, width).astype(np.float32)
         topic = np.bincount(self.assignments.topic, minlength=self.n_topics).astype(np.float64)
         return Counts(word_topic, topic, np.zeros((1, width), np.float32), np.zeros(1))
