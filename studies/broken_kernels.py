@@ -52,7 +52,7 @@ TESTS["aspect"] = [
     "test_importance.py",
     "test_estimator.py",
 ]
-PLAIN = "src/topoi/models/author_topic/plain.py"
+PLAIN = "src/topoi/models/author_topic/equations.py"
 KERNELS = "src/topoi/models/author_topic/kernels.py"
 COUNTS = "src/topoi/kernels/counts.py"
 WORDS = "src/topoi/models/author_topic/word_major.py"
@@ -63,14 +63,14 @@ LANES = "src/topoi/kernels/lanes.py"
 SHARDS = "src/topoi/engine/shards.py"
 PACHINKO = "src/topoi/models/pachinko/"
 BLOCKS = PACHINKO + "blocks.py"
-PATHS, GRAPH = PACHINKO + "plain.py", PACHINKO + "graph.py"
+PATHS, GRAPH = PACHINKO + "equations.py", PACHINKO + "graph.py"
 FOUR, GENERAL = PACHINKO + "four_level.py", PACHINKO + "general.py"
 FILTER, FOLDING, LEARNING = PACHINKO + "likelihood.py", PACHINKO + "inference.py", PACHINKO + "learning.py"
 MOMENTS = "src/topoi/kernels/moments.py"
 BAGS = "src/topoi/kernels/bags.py"
 EVALUATION = "src/topoi/evaluation/"
 AUTHOR_PRIOR, NODE_PRIOR = "src/topoi/models/author_topic/posterior.py", PACHINKO + "posterior.py"
-PRUNED, OPEN_PATHS, ENTERING = PACHINKO + "pruned.py", PACHINKO + "pruned_plain.py", PACHINKO + "entering.py"
+PRUNED, OPEN_PATHS, ENTERING = PACHINKO + "pruned.py", PACHINKO + "pruned_equations.py", PACHINKO + "entering.py"
 SPARSE_WORDS = "src/topoi/models/author_topic/sparse_words.py"
 LISTS, SCHEME = "src/topoi/kernels/word_lists.py", "src/topoi/models/sparse.py"
 
@@ -162,7 +162,7 @@ EVALUATION_MISTAKES = [
     Mistake("empirical: the same samples in every block", EVALUATION + "empirical.py", "(seed, chain.index, first)", "(seed, chain.index, 0)"),
     Mistake("empirical: second moment for variance", EVALUATION + "empirical.py", "sums.squares - sums.total**2 / n_samples", "sums.squares"),
     Mistake("empirical: chains added, not averaged", EVALUATION + "empirical.py", "everything.total / (n_samples * n_chains)", "everything.total / n_samples"),
-    Mistake("left to right: particles without weights", EVALUATION + "particles.py", "jobs, 0.0, weighted", "jobs, 0.0, False"),
+    Mistake("left to right: particles without weights", EVALUATION + "particles.py", "(model.n_jobs), 0.0, weighted", "(model.n_jobs), 0.0, False"),
     Mistake("left to right: a moved token stays in the counts", LIKELIHOOD, "                    total[p] -= 1.0\n", ""),
     Mistake("left to right, any graph: a moved token stays in the counts", FILTER, "particles.topic[p, j], particles.path[p, j], -1)", "particles.topic[p, j], particles.path[p, j], 0)"),
     Mistake("classes judged by different words", EVALUATION + "classification.py", "log_likelihoods(model, same, estimator", "log_likelihoods(model, corpus, estimator"),
@@ -252,14 +252,16 @@ PRUNED_MISTAKES = {
 }  # fmt: skip
 MISTAKES += [mistake._replace(family=family) for family, each in PRUNED_MISTAKES.items() for mistake in each]
 
-TESTS["regression"] = [
+TESTS["dmr"] = [
     "test_likelihood.py",
     "test_design.py",
     "test_sampler.py",
     "test_simulate.py",
+    "test_draws.py",
     "test_estimator.py",
 ]
-REGRESSION = "src/topoi/models/regression/"
+REGRESSION = "src/topoi/models/dmr/"
+DRAWS, SPREAD = REGRESSION + "draws.py", REGRESSION + "spread.py"
 COUNTS_FIT, DESIGN, ALPHAS = (REGRESSION + name for name in ("likelihood.py", "design.py", "state.py"))
 METADATA_PRIOR, CHOICE, STORY = (REGRESSION + name for name in ("posterior.py", "selection.py", "simulate.py"))
 REFIT, FROZEN = REGRESSION + "refitting.py", REGRESSION + "frozen.py"
@@ -275,20 +277,25 @@ REGRESSION_MISTAKES = [
     Mistake("regression: first slope left out of the curvature", COUNTS_FIT, "bend = a * (psi(a + n) - psi(a)) + a**2", "bend = a**2"),
     Mistake("regression: numbers not standardised", DESIGN, "((found - self.column.mean) / self.column.deviation)", "(found - self.column.mean)"),
     Mistake("regression: bumps of another width", DESIGN, "- self.centres) / self.width) ** 2)", "- self.centres) / 2.0 / self.width) ** 2)"),
-    Mistake("regression: the chosen variance not kept", ALPHAS, "chain.priors = self.priors(found, chain.priors.beta.astype(np.float64), variance)", "chain.priors = self.priors(found, chain.priors.beta.astype(np.float64), chain.priors.variance)"),
+    Mistake("regression: the chosen variance not kept", ALPHAS, "chain.priors = self.priors(found, beta, variance, draws=draws)", "chain.priors = self.priors(found, beta, priors.variance, draws=draws)"),
     Mistake("regression: new documents have the mean alpha", METADATA_PRIOR, "document_range(documents, d, d + 1))[0]", "documents).mean(axis=0)"),
     Mistake("regression: documents' shares smoothed by the mean alpha", METADATA_PRIOR, "rows[:, : self.n_topics] = self.alphas(part)", "rows[:, : self.n_topics] = self.alpha"),
     Mistake("regression: a checkpoint forgets the coefficients", ALPHAS, "own = {\"coefficients\": chain.priors.coefficients,", "own = {\"coefficients\": self.plan.mean,"),
-    Mistake("regression: the worst width is chosen", CHOICE, "    return int(np.argmax(scores))", "    return int(np.argmin(scores))"),
+    Mistake("regression: the worst width is chosen", CHOICE, "max(int(np.argmax(found)) - 1, 0)", "max(int(np.argmin(found)) - 1, 0)"),
     Mistake("regression: left-out documents are trained on", CHOICE, "np.flatnonzero(fold != number)", "np.flatnonzero(fold >= 0)"),
     Mistake("regression: refitted to the topics of the joint fit", REFIT, "cells, spread = sampler.cells(topic),", "cells, spread = sampler.fitted_cells(chain),"),
     Mistake("regression: metadata shape the topics of a refit", FROZEN, "copy.priors = twin.priors(np.log(alpha)[:, None], beta, 1.0)", "copy.priors = chain.priors"),
-    Mistake("regression: simulated documents have the mean alpha", STORY, "dirichlet_rows(rng, row, 1) for row in alpha", "dirichlet_rows(rng, alpha.mean(axis=0), 1) for row in alpha"),
+    Mistake("regression: simulated documents have the mean alpha", STORY, "dirichlet_rows(rng, row, 1)[0] for row in alpha", "dirichlet_rows(rng, alpha.mean(axis=0), 1)[0] for row in alpha"),
     Mistake("regression: simulated coefficients by variance, not deviation", STORY, "np.sqrt(prior.variance) * rng", "prior.variance * rng"),
     Mistake("regression: standard errors without the prior", COUNTS_FIT, "        whole[k, :, k] += precision\n", ""),
-    Mistake("regression: bands without the coefficients' errors", REGRESSION + "prediction.py", "_share_draws(np.log(alpha[d]), here, noise)", "_share_draws(np.log(alpha[d]), here * 1e-9, noise)"),
+    Mistake("regression: bands without the coefficients' errors", REGRESSION + "prediction.py", "here + unseen[d] * np.eye(len(here)), noise)", "here * 1e-9 + unseen[d] * np.eye(len(here)), noise)"),
+    Mistake("draws: ends always accepted", DRAWS, "accepted = bool(_log_uniform(rng) < gain)", "accepted = True"),
+    Mistake("draws: momentum left out of the gain", DRAWS, "before = value - 0.5 * float((momentum**2).sum())", "before = value"),
+    Mistake("draws: of the first half as well", DRAWS, "return 2 * self.sweeps >= self.sweeps[:1].sum() + self.sweeps[-1:].sum()", "return self.sweeps >= 0"),
+    Mistake("draws: correlated ones taken for independent", SPREAD, "    return n_draws / tau\n", "    return float(n_draws)\n"),
+    Mistake("draws: errors without Student's t", SPREAD, "* stdtrit(worth - 1.0, 0.95) / ndtri(0.95)", "* 1.0"),
 ]  # fmt: skip
-MISTAKES += [mistake._replace(family="regression") for mistake in REGRESSION_MISTAKES]
+MISTAKES += [mistake._replace(family="dmr") for mistake in REGRESSION_MISTAKES]
 
 TESTS["features"] = ["test_table.py", "test_predictions.py"]
 FEATURES = "src/topoi/models/features/"
@@ -300,22 +307,24 @@ FEATURE_MISTAKES = [
 MISTAKES += [mistake._replace(family="features") for mistake in FEATURE_MISTAKES]
 
 TESTS["kernel_topic"] = [
-    "test_words.py",
+    "test_word_shares.py",
     "test_laplace_bridge.py",
     "test_gaussian_process.py",
     "test_evidence.py",
-    "test_structure.py",
-    "test_conjugate.py",
+    "test_structured_operators.py",
+    "test_gp_iterative.py",
     "test_folding_in.py",
     "test_large.py",
     "test_estimator.py",
 ]
 KERNEL = "src/topoi/models/kernel_topic/"
 PROCESS, HYPER, FOLDED_IN = (KERNEL + name for name in ("gaussian_process.py", "evidence.py", "folding_in.py"))
-PRODUCTS, ITERATIONS, NEAR = (KERNEL + name for name in ("structure.py", "conjugate.py", "local.py"))
+PRODUCTS, ITERATIONS, NEAR = (
+    KERNEL + name for name in ("structured_operators.py", "gp_iterative.py", "near_covariance.py")
+)
 KERNEL_MISTAKES = [
-    Mistake("kernel: a word's own share stays in the counts", KERNEL + "words.py", "(max(word_topic[w, k] - own, 0.0) + beta)", "(max(word_topic[w, k], 0.0) + beta)"),
-    Mistake("kernel: copies of a word not counted", KERNEL + "words.py", "change = n * (share - shares[i, k])", "change = share - shares[i, k]"),
+    Mistake("kernel: a word's own share stays in the counts", KERNEL + "word_shares.py", "(max(word_topic[w, k] - own, 0.0) + beta)", "(max(word_topic[w, k], 0.0) + beta)"),
+    Mistake("kernel: copies of a word not counted", KERNEL + "word_shares.py", "change = n * (share - shares[i, k])", "change = share - shares[i, k]"),
     Mistake("kernel: the bridge as printed", KERNEL + "laplace_bridge.py", "own = mean + logsumexp(-mean", "own = -mean + logsumexp(-mean"),
     Mistake("kernel: sites without their bend", PROCESS, "return Sites(weight, total, bent + counts - weight)", "return Sites(weight, total, weight + counts - weight)"),
     Mistake("kernel: topics not coupled in the mean", PROCESS, "back[:, k] + gain[k] @ common", "back[:, k]"),
@@ -332,6 +341,24 @@ KERNEL_MISTAKES = [
     Mistake("kernel: folding in without the belief", FOLDED_IN, "slope = counts - total[:, None] * mixture - here.pull(now)", "slope = counts - total[:, None] * mixture"),
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="kernel_topic") for mistake in KERNEL_MISTAKES]
+
+TESTS["samples"] = ["test_averages.py", "test_settled.py"]
+FOLDERS = {"samples": "models", "filter": "evaluation"}
+TESTS["filter"] = ["test_one_quantity.py"]
+SAMPLE_MISTAKES = [
+    Mistake("averages: one sample lost", "src/topoi/models/averages.py", "return Averaged([*samples, last], sweeps", "return Averaged([*samples[1:], last], sweeps"),
+    Mistake("averages: topics that changed are averaged", "src/topoi/models/averages.py", "settled(sample, last, topics) if len(topics) else sample", "sample"),
+    Mistake("averages: samples of the first half", "src/topoi/engine/samples.py", "first = -(-(sweep // 2 + 2) // step) * step - 1", "first = step - 1"),
+]  # fmt: skip
+MISTAKES += [mistake._replace(family="samples") for mistake in SAMPLE_MISTAKES]
+FILTERING = "src/topoi/models/filtering.py"
+FILTER_MISTAKES = [
+    Mistake("filter: runs with the same seed", FILTERING, "np.random.SeedSequence((seed, n_particles, run))", "np.random.SeedSequence((seed, n_particles))"),
+    Mistake("filter: errors of one run, not of the mean", FILTERING, "error = _spread(each) / np.sqrt(_RUNS)", "error = _spread(each) / _RUNS"),
+    Mistake("filter: particles never grow", FILTERING, "2 * wanted[rows], 0)", "0, 0)"),
+    Mistake("filter: estimates not weighed by their particles", FILTERING, "found + np.log(n))", "found)"),
+]  # fmt: skip
+MISTAKES += [mistake._replace(family="filter") for mistake in FILTER_MISTAKES]
 
 
 class Project:
@@ -363,7 +390,7 @@ class Project:
                 "-x",
                 "-q",
                 "--no-header",
-                *(f"tests/{family}/{t}" for t in TESTS[family]),
+                *(f"tests/{FOLDERS.get(family, family)}/{t}" for t in TESTS[family]),
             ],
             cwd=self.folder,
             env=environment | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"},

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 import topoi
-from topoi.models.regression.likelihood import covariance, maximise
+from topoi.models.dmr.likelihood import covariance, maximise
 
 Array = NDArray[np.float64]
 #: topics, documents, words per document, beta of the true topics, beta of the fit

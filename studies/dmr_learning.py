@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import topoi
-from topoi.models.regression import state
+from topoi.models.dmr import state
 
 #: corpus, options of loading, features, topics
 CASES = [

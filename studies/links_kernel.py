@@ -17,7 +17,7 @@ import numpy as np
 import topoi
 from studies.kernel_comparison import OUT, folds, run, write_page
 from studies.same_start import LDA, TUNED_VARIANCES, Regression
-from topoi.models.regression.design import Design
+from topoi.models.dmr.design import Design
 
 N_TOPICS, N_PARTS, SEED = 10, 5, 0
 OBSERVED = (0, 4, 16, 64)

@@ -18,14 +18,14 @@ from sklearn.base import BaseEstimator
 import topoi
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.bags import Bags
+from topoi.models.dmr.design import Design
+from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, covariance, linear_covariance, maximise
+from topoi.models.dmr.prediction import _share_draws
+from topoi.models.dmr.selection import VARIANCES, held_out
 from topoi.models.features import folding
 from topoi.models.features.prediction import Belief, MetadataPredictions
 from topoi.models.features.table import as_source, values_of
 from topoi.models.kernel_topic.fitting import Counts, smoothed
-from topoi.models.regression.design import Design
-from topoi.models.regression.likelihood import Gaussian, TopicCells, alpha_rows, covariance, linear_covariance, maximise
-from topoi.models.regression.prediction import _share_draws
-from topoi.models.regression.selection import VARIANCES, held_out
 
 Array = NDArray[np.float64]
 WARM_ALPHA, FIRST_ALPHA, INTERCEPT_VARIANCE = 0.5, 0.1, 10.0

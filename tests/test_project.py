@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from studies.broken_kernels import FOLDERS, MISTAKES, TESTS
 
 import topoi
 
@@ -38,10 +39,15 @@ def test_workflows_and_forms_are_well_formed(path):
 
 
 def test_every_family_of_mistakes_is_tried_at_night():
-    from studies.broken_kernels import TESTS
-
     job = read(".github/workflows/nightly.yml")["jobs"]["broken-kernels"]
     assert sorted(job["strategy"]["matrix"]["family"]) == sorted(TESTS)
+
+
+def test_every_mistake_can_still_be_made():
+    for mistake in MISTAKES:
+        assert mistake.right in (ROOT / mistake.file).read_text(encoding="utf-8"), mistake.what
+    for family, names in TESTS.items():
+        assert all((ROOT / "tests" / FOLDERS.get(family, family) / name).exists() for name in names), family
 
 
 def test_the_citation_is_of_this_version():

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import topoi
-from topoi.models.regression.design import Design
-from topoi.models.regression.likelihood import alpha_rows
+from topoi.models.dmr.design import Design
+from topoi.models.dmr.likelihood import alpha_rows
 
 from .base import documents_as_words
 from .stepped import SteppedFit

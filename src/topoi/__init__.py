@@ -116,13 +116,13 @@ if TYPE_CHECKING:
     from topoi.corpus.read import read_corpus
     from topoi.models.aspect.estimator import AspectModel
     from topoi.models.author_topic.estimator import LDA, AuthorModel, AuthorTopicModel
+    from topoi.models.dmr.estimator import DirichletMultinomialRegression
     from topoi.models.files import load
     from topoi.models.kernel_topic import laplace_bridge
     from topoi.models.kernel_topic.covariances import On, Proximity
     from topoi.models.kernel_topic.estimator import KernelTopicModel
     from topoi.models.pachinko.dag import WORDS, Dag
     from topoi.models.pachinko.estimator import PachinkoAllocation
-    from topoi.models.regression.estimator import DirichletMultinomialRegression
     from topoi.models.stored.view import ModelView, view
     from topoi.store.store import open_store
 

@@ -10,7 +10,7 @@ import pytest
 
 import topoi
 from topoi.errors import ModelError, NotFoundError
-from topoi.models.author_topic.plain import author_share, move_token, recount_private_author, topic_weights
+from topoi.models.author_topic.equations import author_share, move_token, recount_private_author, topic_weights
 
 SKY = "The sun is a star; the moon has an orbit, a comet has light."
 LIFE = "A cell has a gene, a gene makes a protein, and an enzyme is a protein in tissue and light."

@@ -9,7 +9,7 @@ from scipy.stats import chi2
 from topoi.kernels.counts import Assignments, Counts, Documents
 from topoi.kernels.jit import compiled
 from topoi.kernels.lanes import padded
-from topoi.models.author_topic.plain import count, move_token, recount_private_author, topic_weights
+from topoi.models.author_topic.equations import count, move_token, recount_private_author, topic_weights
 from topoi.models.author_topic.state import make_priors
 
 PRIVATE = -1

@@ -12,8 +12,8 @@ from topoi.engine.executors import SerialExecutor
 from topoi.engine.loop import sweep_chains
 from topoi.kernels.counts import Assignments
 from topoi.kernels.random import new_stream
+from topoi.models.author_topic.equations import sweep_plain
 from topoi.models.author_topic.kernels import sweep
-from topoi.models.author_topic.plain import sweep_plain
 from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler
 
 

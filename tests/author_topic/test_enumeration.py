@@ -6,8 +6,8 @@ import pytest
 from author_topic.small_states import PRIVATE, counted, exact_posterior, make_documents, state_number
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream
+from topoi.models.author_topic.equations import count, sweep_plain
 from topoi.models.author_topic.kernels import sweep
-from topoi.models.author_topic.plain import count, sweep_plain
 from topoi.models.author_topic.state import make_priors
 from topoi.models.author_topic.word_major import sweep_words, word_runs
 

@@ -12,8 +12,8 @@ from author_topic.small_states import PRIVATE, counted, make_documents
 from topoi.kernels.draw import draw_plain
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream
+from topoi.models.author_topic.equations import sweep_plain
 from topoi.models.author_topic.kernels import sweep
-from topoi.models.author_topic.plain import sweep_plain
 from topoi.models.author_topic.state import make_priors
 from topoi.models.author_topic.word_major import sweep_words, word_runs
 

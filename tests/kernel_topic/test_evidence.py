@@ -7,8 +7,8 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, RationalQuadratic
 
 from topoi.models.kernel_topic import gaussian_process as gp
-from topoi.models.kernel_topic.bridge import message_evidence
 from topoi.models.kernel_topic.evidence import Hyper, Layout, Shape, evidence_and_gradient, learn
+from topoi.models.kernel_topic.message_passing import message_evidence
 
 RNG = np.random.default_rng(8)
 N_DOCS, N_TOPICS = 9, 3

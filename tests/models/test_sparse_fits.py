@@ -271,7 +271,7 @@ def golden_model(name):
 KERNELS = [
     "topoi.models.author_topic.sparse_words.sweep_words_pruned",
     "topoi.models.pachinko.pruned.sweep_pruned",
-    "topoi.models.pachinko.pruned_plain.sweep_pruned_plain",
+    "topoi.models.pachinko.pruned_equations.sweep_pruned_plain",
 ]
 
 

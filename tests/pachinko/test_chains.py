@@ -8,12 +8,12 @@ from pachinko.small_states import DAGS, log_joint, make_documents, random_alpha,
 from pachinko.sweeps import SWEEPS, sweeps_for
 from topoi.kernels.counts import Assignments
 from topoi.kernels.random import new_stream
-from topoi.models.author_topic import plain as author_plain
+from topoi.models.author_topic import equations as author_equations
 from topoi.models.author_topic.state import make_priors as author_priors
-from topoi.models.pachinko import plain
+from topoi.models.pachinko import equations
 from topoi.models.pachinko.dag import Dag
+from topoi.models.pachinko.equations import Paths, count
 from topoi.models.pachinko.graph import make_graph
-from topoi.models.pachinko.plain import Paths, count
 from topoi.models.pachinko.state import make_priors
 
 
@@ -44,15 +44,15 @@ def test_a_three_level_graph_is_lda():
     n = len(documents.tokens)
     paths, ours = Paths(np.zeros(n, np.uint16), np.zeros(n, np.uint32)), empty_counts(12, n_topics, 0)
     theirs, lda = Assignments(np.zeros(n, np.uint16), np.zeros(n, np.uint16)), empty_counts(12, n_topics, 0)
-    plain.random_paths(documents, graph, paths, new_stream(1))
-    author_plain.random_assignments(documents, n_topics, theirs, new_stream(1))
+    equations.random_paths(documents, graph, paths, new_stream(1))
+    author_equations.random_assignments(documents, n_topics, theirs, new_stream(1))
     assert np.array_equal(paths.topic, theirs.topic)
-    plain.count(documents, paths, ours)
-    author_plain.count(documents, theirs, lda)
+    equations.count(documents, paths, ours)
+    author_equations.count(documents, theirs, lda)
     one, other = new_stream(2), new_stream(2)
     for _ in range(10):
-        plain.sweep_plain(documents, paths, ours, make_priors(graph, alpha, beta), graph, one)
-        author_plain.sweep_plain(documents, theirs, lda, author_priors(alpha, beta), other)
+        equations.sweep_plain(documents, paths, ours, make_priors(graph, alpha, beta), graph, one)
+        author_equations.sweep_plain(documents, theirs, lda, author_priors(alpha, beta), other)
         assert np.array_equal(paths.topic, theirs.topic)
     assert np.array_equal(one, other)  # not one random number more
 
@@ -66,14 +66,14 @@ def test_a_four_level_graph_is_the_four_level_model():
     states = []
     for four_level in (False, True):
         paths, counts = Paths(np.zeros(n, np.uint16), np.zeros(n, np.uint32)), empty_counts(12, 6, 0)
-        plain.random_paths(documents, graph, paths, new_stream(1))
-        plain.count(documents, paths, counts)
+        equations.random_paths(documents, graph, paths, new_stream(1))
+        equations.count(documents, paths, counts)
         stream = new_stream(2)
         for _ in range(10):
             if four_level:
-                plain.sweep_four_level_plain(documents, paths, counts, priors, 4, stream)
+                equations.sweep_four_level_plain(documents, paths, counts, priors, 4, stream)
             else:
-                plain.sweep_plain(documents, paths, counts, priors, graph, stream)
+                equations.sweep_plain(documents, paths, counts, priors, graph, stream)
         states.append((*paths, stream))
     for one, other in zip(*states, strict=True):
         assert np.array_equal(one, other)
@@ -86,7 +86,7 @@ def test_log_joint_of_paths_equals_brute_force(name):
     documents, paths, _, priors, graph, (docs, states, alpha, beta) = random_state(dag, rng)
     words = log_joint(dag, [[] for _ in docs], [], alpha, beta)
     assert words == 0.0
-    found = plain.log_joint_documents(documents, paths, priors, graph)
+    found = equations.log_joint_documents(documents, paths, priors, graph)
     of_words = sum_of_words(docs, states, len(dag.topics), beta)
     assert found == pytest.approx(log_joint(dag, docs, states, alpha, beta) - of_words, rel=1e-6)
 

@@ -9,10 +9,7 @@ from pachinko.small_states import DAGS, choices, log_joint, make_documents, rand
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream
 from topoi.models.pachinko.dag import Dag
-from topoi.models.pachinko.four_level import four_level_weights, make_scratch, sweep_with
-from topoi.models.pachinko.general import general_weights
-from topoi.models.pachinko.graph import make_graph
-from topoi.models.pachinko.plain import (
+from topoi.models.pachinko.equations import (
     Paths,
     count,
     most_ways,
@@ -27,6 +24,9 @@ from topoi.models.pachinko.plain import (
     topic_weights,
     way_in,
 )
+from topoi.models.pachinko.four_level import four_level_weights, make_scratch, sweep_with
+from topoi.models.pachinko.general import general_weights
+from topoi.models.pachinko.graph import make_graph
 from topoi.models.pachinko.state import make_priors
 
 

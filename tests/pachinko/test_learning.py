@@ -6,9 +6,9 @@ import pytest
 from pachinko.small_states import DAGS, all_paths, make_documents, random_state
 from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet
 from topoi.kernels.moments import Proportions, match_moments
+from topoi.models.pachinko.equations import Paths
 from topoi.models.pachinko.graph import make_graph, slot_children
 from topoi.models.pachinko.learning import learn_alpha
-from topoi.models.pachinko.plain import Paths
 from topoi.models.pachinko.statistics import add_proportions, slot_counts
 
 TRUE = {"sum 20": np.array([8.0, 2.0, 6.0, 4.0]), "sum 1": np.array([0.05, 0.6, 0.1, 0.25])}

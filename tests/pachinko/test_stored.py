@@ -11,7 +11,7 @@ import topoi
 from pachinko.test_estimator import ODD
 from topoi.errors import ModelError, NotFoundError, StoreError
 from topoi.models.mixtures import whole_tokens
-from topoi.models.pachinko import plain, stored_structure
+from topoi.models.pachinko import equations, stored_structure
 from topoi.store.check import find_damage
 
 MODELS = {
@@ -183,20 +183,20 @@ def test_the_stored_sample_labels_a_document(pair):
         own = [(sample["topic"], -1.0 / first.n_samples) for sample in first.averaged.samples]
         for topics, weight in [*own, (first.assignments.topic, 1.0)]:
             for word, topic in zip(corpus.tokens[here], topics[here], strict=True):
-                plain.move_word(counts, word, topic, weight)
-        tally, reach = plain.new_tally(first.graph), np.empty(len(first.graph.n_paths))
+                equations.move_word(counts, word, topic, weight)
+        tally, reach = equations.new_tally(first.graph), np.empty(len(first.graph.n_paths))
         weights, expected = np.empty(first.n_topics), []
         tokens = list(zip(corpus.tokens[here], *(each[here] for each in first.assignments), strict=True))
         for _, topic, path in tokens:
-            plain.move_path(first.graph, tally, topic, path, 1)
+            equations.move_path(first.graph, tally, topic, path, 1)
         for word, topic, path in tokens:
-            plain.move_path(first.graph, tally, topic, path, -1)
-            plain.move_word(counts, word, topic, -1)
-            plain.reach_nodes(first.graph, tally, first.priors, reach)
-            plain.topic_weights(first.graph, tally, counts, first.priors, reach, word, weights)
+            equations.move_path(first.graph, tally, topic, path, -1)
+            equations.move_word(counts, word, topic, -1)
+            equations.reach_nodes(first.graph, tally, first.priors, reach)
+            equations.topic_weights(first.graph, tally, counts, first.priors, reach, word, weights)
             expected.append(weights / weights.sum())
-            plain.move_word(counts, word, topic, 1)
-            plain.move_path(first.graph, tally, topic, path, 1)
+            equations.move_word(counts, word, topic, 1)
+            equations.move_path(first.graph, tally, topic, path, 1)
         frame = topoi.label_document(view, d)
         assert np.allclose(frame["topic_probability"], [p.max() for p in expected], rtol=1e-5)
         assert frame["topic"].tolist() == [p.argmax() for p in expected]

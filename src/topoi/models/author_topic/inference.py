@@ -12,14 +12,14 @@ from topoi.kernels.counts import Assignments
 from topoi.kernels.folding import Labels, content_key, divide, local_problem
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import seed_stream
-from topoi.models.author_topic.kernels import sweep
-from topoi.models.author_topic.plain import (
+from topoi.models.author_topic.equations import (
     author_share,
     move_token,
     random_assignments,
     recount_private_author,
     topic_weights,
 )
+from topoi.models.author_topic.kernels import sweep
 
 
 @compiled

@@ -17,7 +17,7 @@ from topoi.kernels.counts import Inverses, make_inverses, most_authors, move_bet
 from topoi.kernels.draw import differences, draw_lanes, scan_products, scratch_length
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.random import high_float, next_bits
-from topoi.models.author_topic.plain import recount_private_author
+from topoi.models.author_topic.equations import recount_private_author
 
 _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)

@@ -22,7 +22,7 @@ from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models import limits
-from topoi.models.author_topic import kernels, plain, word_major
+from topoi.models.author_topic import equations, kernels, word_major
 from topoi.models.author_topic.sparse_shard import SparseShard
 from topoi.models.averages import Averaged, mean_counts, mean_lists
 from topoi.models.sparse import SparseScheme, chosen_documents, shuffled
@@ -249,7 +249,7 @@ class AuthorTopicSampler(SparseScheme):
         for number, shard in enumerate(chain.shards):
             n = len(shard.documents.tokens)
             drawn = Assignments(np.zeros(n, np.uint16), np.zeros(n, np.uint16))
-            plain.random_assignments(shard.documents, self.n_topics, drawn, new_stream(seed, index, 0, number))
+            equations.random_assignments(shard.documents, self.n_topics, drawn, new_stream(seed, index, 0, number))
             shard.set_assignments(drawn.topic, drawn.slot)
         self.recount(chain)
         return chain
@@ -328,7 +328,7 @@ class AuthorTopicSampler(SparseScheme):
         if self.sparse:
             count_lists(documents.tokens, assignments.topic[None], chain.counts)
             return
-        plain.count(documents, assignments, chain.counts)
+        equations.count(documents, assignments, chain.counts)
         self._check_counts(chain)
 
     def _counted(self, chain: Chain) -> tuple[Documents, Assignments]:
@@ -410,7 +410,7 @@ class AuthorTopicSampler(SparseScheme):
             counts.author_topic, counts.author, priors.alpha, priors.alpha_sum, self.lists.n_shared, self.n_topics
         )
         documents, assignments = self._counted(chain)
-        rest = plain.log_joint_documents(documents, assignments, counts, priors)
+        rest = equations.log_joint_documents(documents, assignments, counts, priors)
         return float(words + topics + rest)
 
 

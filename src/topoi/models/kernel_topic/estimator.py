@@ -25,7 +25,6 @@ from topoi.models.aspect.state import Parameters
 from topoi.models.bags import Bags
 from topoi.models.base import FittedModel
 from topoi.models.features.table import FeatureTable
-from topoi.models.kernel_topic.bridge import Believed, fit_bridge
 from topoi.models.kernel_topic.evidence import Hyper
 from topoi.models.kernel_topic.fitting import (
     Counts,
@@ -38,6 +37,7 @@ from topoi.models.kernel_topic.fitting import (
 )
 from topoi.models.kernel_topic.kernel_forms import as_kernel, to_plain
 from topoi.models.kernel_topic.laplace_bridge import from_expected_logs
+from topoi.models.kernel_topic.message_passing import Believed, fit_bridge
 from topoi.models.kernel_topic.posterior import BridgePosterior, LaplacePosterior, LargePosterior, mean_shares
 from topoi.models.kernel_topic.prediction import KernelPredictions
 from topoi.models.kernel_topic.simulate import simulate_kernel_topics

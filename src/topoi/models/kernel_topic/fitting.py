@@ -18,7 +18,7 @@ from topoi.engine.interruption import Abandoned, Interruption, interruptible
 from topoi.engine.progress import SweepInfo, open_progress
 from topoi.models.bags import Bags
 from topoi.models.features import folding
-from topoi.models.kernel_topic import words
+from topoi.models.kernel_topic import word_shares
 from topoi.models.kernel_topic.evidence import Hyper, Learned, learn
 from topoi.models.kernel_topic.gaussian_process import Each, Mode, Sites, find_mode, sites_at, start_at
 
@@ -69,21 +69,21 @@ class Counts:
 
     def recount(self) -> None:
         """The counts from the shares: rounding does not add up."""
-        words.count(self.bags, *self._arrays)
+        word_shares.count(self.bags, *self._arrays)
 
     def drawn(self) -> Array:
         """Counts of topics with one topic drawn for every word: they vary as topics do, expected counts less."""
         found = np.empty_like(self.doc_topic)
-        words.draw_counts(self.bags, self.shares, self._random.random(int(self.bags.times.sum())), found)
+        word_shares.draw_counts(self.bags, self.shares, self._random.random(int(self.bags.times.sum())), found)
         return found
 
     def sweep(self, base: Array, counted: bool) -> None:
         """Share every word anew."""
-        words.sweep(self.bags, *self._arrays, base, counted, self.beta)
+        word_shares.sweep(self.bags, *self._arrays, base, counted, self.beta)
 
     def share_document(self, d: int, base: Array, n_passes: int) -> None:
         """Share one document's words anew."""
-        words.share_document(self.bags, d, *self._arrays, base, self.beta, n_passes)
+        word_shares.share_document(self.bags, d, *self._arrays, base, self.beta, n_passes)
 
     @property
     def topic_word(self) -> Array:

@@ -18,7 +18,7 @@ from topoi.kernels.counts import Inverses, make_inverses, move_between_topics
 from topoi.kernels.draw import differences, draw_lanes, scan_products, scratch_length
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.random import next_bits, uniform
-from topoi.models.pachinko.plain import way_in
+from topoi.models.pachinko.equations import way_in
 
 _ONE = np.float32(1.0)
 

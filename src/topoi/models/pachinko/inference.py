@@ -8,7 +8,7 @@ from topoi.kernels.folding import Labels, content_key, local_problem, multiply
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import seed_stream
 from topoi.models.pachinko import blocks, four_level, general
-from topoi.models.pachinko.plain import (
+from topoi.models.pachinko.equations import (
     Paths,
     move_path,
     move_word,

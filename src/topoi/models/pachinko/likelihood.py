@@ -17,7 +17,7 @@ from topoi.kernels.draw import draw_plain
 from topoi.kernels.folding import content_key, word_probabilities
 from topoi.kernels.jit import compiled, inlined
 from topoi.kernels.random import seed_stream, uniform
-from topoi.models.pachinko.plain import (
+from topoi.models.pachinko.equations import (
     Tally,
     draw_path,
     most_ways,

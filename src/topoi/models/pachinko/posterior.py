@@ -15,10 +15,10 @@ from topoi.kernels.folding import SamplingPlan, Scored
 from topoi.kernels.word_lists import SparseCounts
 from topoi.models.averages import Averaged, average
 from topoi.models.pachinko import likelihood
+from topoi.models.pachinko.equations import Paths
 from topoi.models.pachinko.graph import slot_nodes
 from topoi.models.pachinko.inference import document_nodes, document_topics, fold_in
 from topoi.models.pachinko.nodes import passing, slot_sizes
-from topoi.models.pachinko.plain import Paths
 from topoi.models.pachinko.state import PachinkoSampler, chain_alpha
 from topoi.models.ranges import document_range
 from topoi.models.simulation import dirichlet_rows

@@ -13,7 +13,7 @@ from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.jit import compiled, lean
 from topoi.kernels.word_lists import insert_from_row, keep_from_row, open_row
 from topoi.models.pachinko import four_level, general
-from topoi.models.pachinko.plain import Paths
+from topoi.models.pachinko.equations import Paths
 
 _BLOCK_BYTES = 2**25
 

@@ -19,11 +19,11 @@ from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models.averages import Averaged, mean_counts, mean_lists
 from topoi.models.limits import check_exact
-from topoi.models.pachinko import blocks, entering, four_level, general, plain, pruned, pruned_plain, row_blocks
+from topoi.models.pachinko import blocks, entering, equations, four_level, general, pruned, pruned_equations, row_blocks
 from topoi.models.pachinko.dag import Dag
+from topoi.models.pachinko.equations import Paths
 from topoi.models.pachinko.graph import Graph, four_level_widths, make_graph
 from topoi.models.pachinko.learning import learn_alpha
-from topoi.models.pachinko.plain import Paths
 from topoi.models.ranges import document_range
 from topoi.models.sparse import SparseScheme, chosen_documents, shuffled
 from topoi.models.validation import fits_kernels
@@ -109,7 +109,7 @@ class PachinkoSampler(SparseScheme):
             return chain
         chain.sparse = self._new_state(len(chain.shards), None, None)
         for number, (part, paths) in enumerate(zip(self._parts, chain.shards, strict=True)):
-            plain.random_paths(part, self.graph, paths, new_stream(seed, index, 0, number))
+            equations.random_paths(part, self.graph, paths, new_stream(seed, index, 0, number))
         self.recount(chain)
         return chain
 
@@ -161,7 +161,7 @@ class PachinkoSampler(SparseScheme):
     def recount(self, chain: Chain) -> None:
         """Set the shared counts to what the paths say."""
         if not self.sparse:
-            plain.count(self.documents, self.whole(chain), chain.counts)
+            equations.count(self.documents, self.whole(chain), chain.counts)
             return
         parts = self._counted(chain)
         tokens = np.concatenate([documents.tokens for documents, _ in parts])
@@ -215,13 +215,13 @@ class PachinkoSampler(SparseScheme):
         elif n_super:
             considered = pruned.sweep_pruned(part, before, paths, counts, priors, n_super, stream)
         else:
-            considered = pruned_plain.sweep_pruned_plain(part, before, paths, counts, priors, graph, stream)
+            considered = pruned_equations.sweep_pruned_plain(part, before, paths, counts, priors, graph, stream)
         if len(new):
             n += int(lengths[new].sum())
             if n_super:
                 considered += entering.enter_documents(part, new, paths, counts, priors, n_super, stream)
             else:
-                considered += pruned_plain.enter_plain(part, new, paths, counts, priors, graph, stream)
+                considered += pruned_equations.enter_plain(part, new, paths, counts, priors, graph, stream)
         chain.sparse.tally[shard] = considered, n
         return before
 
@@ -237,7 +237,7 @@ class PachinkoSampler(SparseScheme):
         """log P(words, paths | alpha, beta), parameters integrated out."""
         counts, priors = chain.counts, chain.priors
         words = counts.log_words(priors.beta, priors.beta_sum)
-        each = [plain.log_joint_documents(part, paths, priors, self.graph) for part, paths in self._counted(chain)]
+        each = [equations.log_joint_documents(part, paths, priors, self.graph) for part, paths in self._counted(chain)]
         return float(words + sum(each))
 
 

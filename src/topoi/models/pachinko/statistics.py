@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topoi.kernels.jit import compiled
-from topoi.models.pachinko.plain import move_path, new_tally, way_in
+from topoi.models.pachinko.equations import move_path, new_tally, way_in
 
 
 @compiled

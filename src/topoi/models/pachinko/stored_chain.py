@@ -13,9 +13,9 @@ from topoi.errors import StoreError
 from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.lanes import padded
 from topoi.models.mixtures import blocks
+from topoi.models.pachinko.equations import Paths
 from topoi.models.pachinko.graph import Graph, four_level_widths, make_graph, path_bytes
 from topoi.models.pachinko.inference import document_topics, sample_document, start_document
-from topoi.models.pachinko.plain import Paths
 from topoi.models.pachinko.state import make_priors
 from topoi.models.pachinko.stored_graph import stored_dag
 from topoi.models.stored.chain import StoredDocument

@@ -103,7 +103,7 @@ class Design:
     Examples
     --------
     >>> import topoi
-    >>> from topoi.models.regression.design import Design
+    >>> from topoi.models.dmr.design import Design
     >>> corpus = topoi.Corpus.from_tokens([["a"], ["b"]], authors=["Ann", "Bob"], dates=[1999, 2001])
     >>> design = Design.learn(corpus, ["year", "authors"], width=1.0)
     >>> design.labels

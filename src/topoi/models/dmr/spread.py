@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from topoi.models.regression.likelihood import linear_covariance, standard_errors
+from topoi.models.dmr.likelihood import linear_covariance, standard_errors
 
 Array = NDArray[np.float64]
 # Two draws are the fewest that have a spread.
@@ -87,7 +87,7 @@ def effective_draws(draws: Array) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.regression.spread import effective_draws
+    >>> from topoi.models.dmr.spread import effective_draws
     >>> draws = np.random.default_rng(0).standard_normal((50, 3, 4))
     >>> 40 < effective_draws(draws) <= 50, 7 < effective_draws(np.repeat(draws, 5, axis=0)[:50]) < 13
     (True, True)

@@ -17,10 +17,10 @@ from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic import kernels
 from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler, DocumentShard, make_priors
+from topoi.models.dmr.draws import Draws, draw, draws_at_once, metric_of
+from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
+from topoi.models.dmr.selection import best_variance
 from topoi.models.mixtures import count_topics
-from topoi.models.regression.draws import Draws, draw, draws_at_once, metric_of
-from topoi.models.regression.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
-from topoi.models.regression.selection import best_variance
 
 Array = NDArray[np.float64]
 _STEPS_WITHIN = 20
@@ -91,8 +91,8 @@ class RegressionSampler(AuthorTopicSampler):
     Examples
     --------
     >>> import numpy as np, topoi
-    >>> from topoi.models.regression.design import Design
-    >>> from topoi.models.regression.state import Plan, RegressionSampler
+    >>> from topoi.models.dmr.design import Design
+    >>> from topoi.models.dmr.state import Plan, RegressionSampler
     >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c"]])
     >>> plan = Plan(np.log([[0.5], [0.25]]), 1.0, 10.0, 0, 10)
     >>> sampler = RegressionSampler(corpus, Design(()).matrix(corpus), plan, np.full(3, 0.1))

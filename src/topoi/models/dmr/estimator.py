@@ -17,16 +17,16 @@ from topoi.engine.executors import open_executor
 from topoi.engine.interruption import interruptible
 from topoi.engine.progress import SweepInfo
 from topoi.errors import ModelError, StoreError
+from topoi.models.dmr.design import PARTS, Design, is_chosen
+from topoi.models.dmr.frozen import topics_of_words
+from topoi.models.dmr.likelihood import Gaussian
+from topoi.models.dmr.posterior import RegressionPosterior
+from topoi.models.dmr.prediction import RegressionPredictions
+from topoi.models.dmr.refitting import Refitting
+from topoi.models.dmr.selection import FEW_VARIANCES, best_design
+from topoi.models.dmr.simulate import simulate_regression
+from topoi.models.dmr.state import Plan, RegressionSampler, checked_variance, prior_mean
 from topoi.models.gibbs import GibbsModel
-from topoi.models.regression.design import PARTS, Design, is_chosen
-from topoi.models.regression.frozen import topics_of_words
-from topoi.models.regression.likelihood import Gaussian
-from topoi.models.regression.posterior import RegressionPosterior
-from topoi.models.regression.prediction import RegressionPredictions
-from topoi.models.regression.refitting import Refitting
-from topoi.models.regression.selection import FEW_VARIANCES, best_design
-from topoi.models.regression.simulate import simulate_regression
-from topoi.models.regression.state import Plan, RegressionSampler, checked_variance, prior_mean
 from topoi.models.tables import Tables
 from topoi.models.texts import corpus_with
 from topoi.models.topic_rows import averaging_parameters, topic_tables

@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import open_executor, resolve_jobs
 from topoi.errors import ModelError
-from topoi.models.regression.design import Design
-from topoi.models.regression.frozen import frozen_topics
-from topoi.models.regression.likelihood import maximise
-from topoi.models.regression.selection import VARIANCES, best_variance, held_out
-from topoi.models.regression.state import checked_variance, prior_mean
+from topoi.models.dmr.design import Design
+from topoi.models.dmr.frozen import frozen_topics
+from topoi.models.dmr.likelihood import maximise
+from topoi.models.dmr.selection import VARIANCES, best_variance, held_out
+from topoi.models.dmr.state import checked_variance, prior_mean
 from topoi.models.validation import positive_vector, whole_number
 
 _STEPS_AFTER = 1000

@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.models.kernel_topic.conjugate import LargePrior
 from topoi.models.kernel_topic.gaussian_process import Each, serially
+from topoi.models.kernel_topic.gp_iterative import LargePrior
 from topoi.models.kernel_topic.operators import Cross, Places
 
 Array = NDArray[np.float64]

@@ -20,11 +20,11 @@ from topoi.kernels.draw import draw_plain
 from topoi.kernels.jit import compiled
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
+from topoi.models.author_topic.equations import sweep_plain, sweep_plain_with_priors
 from topoi.models.author_topic.kernels import lane_weights, sweep, sweep_with_priors
-from topoi.models.author_topic.plain import sweep_plain, sweep_plain_with_priors
 from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler, make_priors
-from topoi.models.regression.design import Design
-from topoi.models.regression.state import Plan, RegressionSampler
+from topoi.models.dmr.design import Design
+from topoi.models.dmr.state import Plan, RegressionSampler
 
 BETA = np.array([0.5, 0.2, 0.9])
 ALPHAS = np.array([[0.7, 0.3, 1.1], [0.1, 2.0, 0.4]])

@@ -12,7 +12,7 @@ from topoi.models.kernel_topic import structure as structures
 from topoi.models.kernel_topic.covariances import Proximity
 from topoi.models.kernel_topic.kernel_forms import bind
 from topoi.models.kernel_topic.operators import DenseOperator, pivoted_factor
-from topoi.models.kernel_topic.structure import Structure, StructuredOperator
+from topoi.models.kernel_topic.structured_operators import Structure, StructuredOperator
 
 N_DOCS = 120
 RNG = np.random.default_rng(0)

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.errors import ModelError
+from topoi.models.dmr.design import Design
+from topoi.models.dmr.likelihood import alpha_rows
+from topoi.models.dmr.state import Plan, checked_variance, prior_mean
 from topoi.models.features.table import corpus_of
-from topoi.models.regression.design import Design
-from topoi.models.regression.likelihood import alpha_rows
-from topoi.models.regression.state import Plan, checked_variance, prior_mean
 from topoi.models.simulation import (
     SimulatedCorpus,
     categorical,

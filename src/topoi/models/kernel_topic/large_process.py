@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.models.kernel_topic.blocks import choose_blocks, learn_on_blocks
-from topoi.models.kernel_topic.conjugate import LargePrior, newton_step, start_large
+from topoi.models.kernel_topic.block_evidence import choose_blocks, learn_on_blocks
 from topoi.models.kernel_topic.evidence import MEAN_VARIANCE, Hyper, Learned, Shape
 from topoi.models.kernel_topic.fitting import Process, Schedule
 from topoi.models.kernel_topic.gaussian_process import Each, Mode, Sites, climb
+from topoi.models.kernel_topic.gp_iterative import LargePrior, newton_step, start_large
 from topoi.models.kernel_topic.operators import DenseOperator, Operator
-from topoi.models.kernel_topic.structure import Structure, StructuredOperator
+from topoi.models.kernel_topic.structured_operators import Structure, StructuredOperator
 
 Array = NDArray[np.float64]
 

@@ -14,6 +14,9 @@ from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
 from topoi.models.author_topic.state import AuthorLists
 from topoi.models.bags import Bags
+from topoi.models.dmr.design import Design
+from topoi.models.dmr.likelihood import alpha_rows, covariance
+from topoi.models.dmr.spread import CurvatureSpread, DrawnSpread, Spread
 from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
 from topoi.models.features.table import as_source
@@ -22,9 +25,6 @@ from topoi.models.filtering import Filtered
 from topoi.models.inputs import align
 from topoi.models.kernel_topic.laplace_bridge import root, softmax_points
 from topoi.models.prediction import make_documents
-from topoi.models.regression.design import Design
-from topoi.models.regression.likelihood import alpha_rows, covariance
-from topoi.models.regression.spread import CurvatureSpread, DrawnSpread, Spread
 
 Array = NDArray[np.float64]
 _DRAWS, _ROWS_AT_ONCE = 1000, 256

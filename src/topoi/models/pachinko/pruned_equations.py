@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from topoi.kernels.draw import draw_positive
 from topoi.kernels.jit import compiled, inlined
 from topoi.kernels.word_lists import add_to_list, open_row, take_from_list
-from topoi.models.pachinko.plain import most_ways, move_path, new_tally, reach_topic, share
+from topoi.models.pachinko.equations import most_ways, move_path, new_tally, reach_topic, share
 
 
 class Room(NamedTuple):

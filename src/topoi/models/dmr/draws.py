@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from topoi.models.regression.likelihood import (
+from topoi.models.dmr.likelihood import (
     Gaussian,
     TopicCells,
     alpha_rows,

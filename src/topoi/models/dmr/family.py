@@ -10,7 +10,7 @@ FAMILY = Family(
             "DirichletMultinomialRegression",
             "dmr",
             "Dirichlet-multinomial regression",
-            "topoi.models.regression.estimator",
+            "topoi.models.dmr.estimator",
             "topoi.models.author_topic.stored_chain",
             (
                 TOPICS,

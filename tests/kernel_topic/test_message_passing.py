@@ -10,10 +10,10 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 import topoi
 from kernel_topic.planted import N_TOPICS, curves, matched, planted, softmax
 from topoi.models.bags import Bags
-from topoi.models.kernel_topic.bridge import Messages
 from topoi.models.kernel_topic.evidence import Hyper, Shape
 from topoi.models.kernel_topic.fitting import Counts
 from topoi.models.kernel_topic.laplace_bridge import to_dirichlet, to_gaussian
+from topoi.models.kernel_topic.message_passing import Messages
 from topoi.models.kernel_topic.posterior import BridgePosterior
 
 CORPUS, _ = planted(40, seed=0)

@@ -173,7 +173,7 @@ class StructuredOperator:
     >>> import topoi
     >>> from topoi.models.features.table import FeatureTable
     >>> from topoi.models.kernel_topic.kernel_forms import bind
-    >>> from topoi.models.kernel_topic.structure import Structure, StructuredOperator
+    >>> from topoi.models.kernel_topic.structured_operators import Structure, StructuredOperator
     >>> corpus = topoi.Corpus.from_tokens([["a"]] * 3, authors=["Ann", "Ann", "Bob"], dates=[1999, 2001, 2001])
     >>> table = FeatureTable.learn(corpus, ["year", "authors"], sparse=True)
     >>> kernel = bind(topoi.Proximity(length_scale=[2.0, 1.0]), table)

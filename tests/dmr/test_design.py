@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.models.regression.design import Design, is_chosen
+from topoi.models.dmr.design import Design, is_chosen
 
 
 @pytest.fixture

@@ -5,17 +5,17 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from regression.planted import PLANTED, matching, planted_corpus
 from scipy.sparse import csr_matrix
 
 import topoi
-from regression.planted import PLANTED, matching, planted_corpus
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.loop import sweep_chains
 from topoi.errors import ModelError
 from topoi.evaluation import empirical_likelihood, left_to_right
+from topoi.models.dmr.frozen import frozen_topics
+from topoi.models.dmr.likelihood import objective
 from topoi.models.features.columns import SOMEBODY
-from topoi.models.regression.frozen import frozen_topics
-from topoi.models.regression.likelihood import objective
 
 FEATURES = ["venue", "size"]
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from scipy.special import gammaln
 
-from topoi.models.regression.likelihood import (
+from topoi.models.dmr.likelihood import (
     Gaussian,
     TopicCells,
     alpha_rows,
@@ -16,7 +16,7 @@ from topoi.models.regression.likelihood import (
     objective,
     standard_errors,
 )
-from topoi.models.regression.selection import held_out, some_cells
+from topoi.models.dmr.selection import held_out, some_cells
 
 
 def cells_of(counts):
@@ -81,12 +81,12 @@ def test_covariance_is_the_inverse_of_the_curvature(problem, monkeypatch):
     found = covariance(design, cells_of(counts), mode, prior)
     np.testing.assert_allclose(found.reshape(12, 12), np.linalg.inv(curved), rtol=1e-4, atol=1e-6)
     # Too many coefficients for the whole matrix: the topics' own blocks, inverted one by one.
-    monkeypatch.setattr("topoi.models.regression.likelihood._MOST_UNKNOWNS", 0)
+    monkeypatch.setattr("topoi.models.dmr.likelihood._MOST_UNKNOWNS", 0)
     blocks = covariance(design, cells_of(counts), mode, prior)
     for k in range(4):
         own = curved.reshape(4, 3, 4, 3)[k, :, k]
         np.testing.assert_allclose(blocks[k], np.linalg.inv(own), rtol=1e-4, atol=1e-6)
-    monkeypatch.setattr("topoi.models.regression.likelihood._MOST_NUMBERS", 0)
+    monkeypatch.setattr("topoi.models.dmr.likelihood._MOST_NUMBERS", 0)
     alone = covariance(design, cells_of(counts), mode, prior)
     np.testing.assert_allclose(alone, 1.0 / np.diagonal(curved).reshape(4, 3), rtol=1e-4)
     for each, expected in ((found, np.linalg.inv(curved)), (alone, np.diag(alone.ravel()))):

@@ -2,19 +2,19 @@
 
 import numpy as np
 import pytest
+from regression.planted import overlapping_corpus
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_matrix
 
 import topoi
-from regression.planted import overlapping_corpus
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.loop import sweep_chains
-from topoi.models.regression import draws
-from topoi.models.regression.design import Design
-from topoi.models.regression.draws import Draws, draw, draws_at_once, metric_of, most_draws
-from topoi.models.regression.likelihood import Gaussian, TopicCells
-from topoi.models.regression.spread import DrawnSpread
-from topoi.models.regression.state import Plan, RegressionSampler
+from topoi.models.dmr import draws
+from topoi.models.dmr.design import Design
+from topoi.models.dmr.draws import Draws, draw, draws_at_once, metric_of, most_draws
+from topoi.models.dmr.likelihood import Gaussian, TopicCells
+from topoi.models.dmr.spread import DrawnSpread
+from topoi.models.dmr.state import Plan, RegressionSampler
 
 
 def cells_of(counts):

@@ -15,8 +15,8 @@ from topoi.kernels.lanes import padded
 from topoi.models.author_topic import likelihood
 from topoi.models.author_topic.inference import fold_in
 from topoi.models.author_topic.posterior import Posterior
+from topoi.models.dmr.likelihood import alpha_rows
 from topoi.models.ranges import document_range
-from topoi.models.regression.likelihood import alpha_rows
 from topoi.models.simulation import dirichlet_rows
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.engine.interruption import Abandoned, interruptible
-from topoi.models.regression.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
+from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
 
 VARIANCES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 # With widths to be tried as well, not every variance is: the best width hardly depends on it.

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kernel_topic.test_structure import KERNELS, N_DOCS, made
 from sklearn.gaussian_process.kernels import RBF
 
-from kernel_topic.test_structure import KERNELS, N_DOCS, made
 from topoi.errors import ModelError
-from topoi.models.kernel_topic import conjugate
 from topoi.models.kernel_topic import gaussian_process as gp
-from topoi.models.kernel_topic.blocks import choose_blocks, learn_on_blocks, some_documents, some_sites
-from topoi.models.kernel_topic.conjugate import LargePrior, newton_step, start_large
+from topoi.models.kernel_topic import gp_iterative
+from topoi.models.kernel_topic.block_evidence import choose_blocks, learn_on_blocks, some_documents, some_sites
 from topoi.models.kernel_topic.evidence import Hyper, Layout, Shape, evidence_and_gradient, learn
-from topoi.models.kernel_topic.local import given_near, new_covariances, training_covariances
+from topoi.models.kernel_topic.gp_iterative import LargePrior, newton_step, start_large
+from topoi.models.kernel_topic.near_covariance import given_near, new_covariances, training_covariances
 from topoi.models.kernel_topic.operators import DenseOperator
 
 RNG = np.random.default_rng(3)
@@ -43,7 +43,7 @@ def test_a_product_is_that_of_every_topics_covariance(both) -> None:
 
 @pytest.mark.parametrize("which", range(len(KERNELS)))
 def test_a_step_is_newtons(which: int, monkeypatch) -> None:
-    monkeypatch.setattr(conjugate, "_STEP_TOLERANCE", 1e-10)
+    monkeypatch.setattr(gp_iterative, "_STEP_TOLERANCE", 1e-10)
     exact, large = priors(which)
     a = gp.start_at(exact, Y)
     y, found_a, n = start_large(large, Y)
@@ -55,7 +55,7 @@ def test_a_step_is_newtons(which: int, monkeypatch) -> None:
 
 
 def test_a_matrix_takes_the_same_step(both, monkeypatch) -> None:
-    monkeypatch.setattr(conjugate, "_STEP_TOLERANCE", 1e-10)
+    monkeypatch.setattr(gp_iterative, "_STEP_TOLERANCE", 1e-10)
     exact, _ = both
     operator = DenseOperator(exact.shape, lambda new, diagonal: (new, np.ones(len(new))))
     y, a, _ = newton_step(LargePrior(operator, AMPLITUDE, NOISE, 4.0), COUNTS, Y, gp.start_at(exact, Y))
@@ -76,21 +76,21 @@ def test_the_preconditioner_spares_iterations(both, monkeypatch) -> None:
     _, large = both
     a = start_large(large, Y)[1]
     quick = newton_step(large, COUNTS, Y, a)[2]
-    monkeypatch.setattr(conjugate.Preconditioner, "times", lambda self, columns: columns)
+    monkeypatch.setattr(gp_iterative.Preconditioner, "times", lambda self, columns: columns)
     assert quick < 0.6 * newton_step(large, COUNTS, Y, a)[2]
 
 
 def test_the_preconditioner_is_the_inverse_where_no_names_are_shared() -> None:
     exact, large = priors(3)
     weight = gp.sites_at(Y, COUNTS).weight
-    gain = conjugate.Gain(large, weight / (1.0 + large.diagonal * weight), True, gp.serially)
+    gain = gp_iterative.Gain(large, weight / (1.0 + large.diagonal * weight), True, gp.serially)
     x = RNG.normal(size=Y.shape)
     # A year and a random number: 120 values, more columns than the preconditioner takes; nearly the inverse.
     assert gain._preconditioner.times(gain._matrix(x)) == pytest.approx(x, abs=0.3)
     exact, large = priors(0)
     alone = LargePrior(large.shape, large.amplitude, large.noise, 4.0)
     alone.shape._sparse.data[:] = 0.0
-    gain = conjugate.Gain(alone, weight / (1.0 + alone.diagonal * weight), True, gp.serially)
+    gain = gp_iterative.Gain(alone, weight / (1.0 + alone.diagonal * weight), True, gp.serially)
     assert gain._preconditioner.times(gain._matrix(x)) == pytest.approx(x, abs=1e-8)
 
 

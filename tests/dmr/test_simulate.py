@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.models.regression.likelihood import alpha_rows
+from topoi.models.dmr.likelihood import alpha_rows
 
 FEATURES = ["venue", "year"]
 
