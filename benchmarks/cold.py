@@ -25,8 +25,8 @@ STEPS = {
     "label a text": "warming.label(model)",
     "label a text by two authors": "warming.label(model, ('Drake', 'Cook'))",
     "similar authors": "warming.similar(model)",
-    "author page": "author_page(make_app(model).state.server.library.room(), 0)",
-    "document page": "document_page(make_app(model).state.server.library.room(), 0)",
+    "author page": "author_page(make_app(model).state.server.watcher.context(), 0)",
+    "document page": "document_page(make_app(model).state.server.watcher.context(), 0)",
 }
 _PAGES = """
 from topoi.web.app import make_app

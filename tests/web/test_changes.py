@@ -136,10 +136,10 @@ def test_many_readers_and_a_writer(path):
 def test_caches_outlive_labels(path):
     client = client_of(path)
     client.get(f"/m/{MAIN}/author/0")
-    library = client.app.state.server.library
-    before = library.room().shelf
+    watcher = client.app.state.server.watcher
+    before = watcher.context().cache
     topoi.open_store(path).set_label(None, 0, "x")
-    assert library.room().shelf is before
+    assert watcher.context().cache is before
 
 
 def test_another_collection_copied_over_the_file(path, tmp_path):

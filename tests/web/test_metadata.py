@@ -23,8 +23,8 @@ from topoi.store import connect
 from topoi.store import store as store_module
 from topoi.web.export import Limits, export_site
 from topoi.web.pages import metadata
+from topoi.web.pages.context import StoreWatcher
 from topoi.web.pages.parameters import MOST_VALUES
-from topoi.web.pages.room import Library
 from web.conftest import client_of
 from web.samples import HOSTILE, SCRIPT, fit, hostile_corpus, linked_corpus, ordinary_corpus
 
@@ -429,9 +429,9 @@ def test_static_copy(path, tmp_path, client):
 
 
 def test_room_knows_features_without_loading(path):
-    library = Library(path)
-    assert library.room("kernel").features == ["date", "authors", "venue", "pages", "cites"]
-    assert library.room("lda").features == []
+    watcher = StoreWatcher(path)
+    assert watcher.context("kernel").features == ["date", "authors", "venue", "pages", "cites"]
+    assert watcher.context("lda").features == []
 
 
 def test_names_with_semicolons_are_found(tmp_path):

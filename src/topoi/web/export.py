@@ -20,7 +20,7 @@ from topoi.web.answers import to_json
 from topoi.web.charts import chart_of
 from topoi.web.links import StaticLinks
 from topoi.web.pages import PAGES, shapes
-from topoi.web.pages.room import Library, Room
+from topoi.web.pages.context import PageContext, StoreWatcher
 from topoi.web.pages.structure import inner_nodes
 from topoi.web.render import render, site_of, static_files
 
@@ -104,7 +104,7 @@ class PageFile(NamedTuple):
     """A page to be written: where, and how its twin is made."""
 
     here: str
-    build: Callable[[Room], Any]
+    build: Callable[[PageContext], Any]
 
 
 def export_site(
@@ -151,14 +151,14 @@ def export_site(
     """
     target = Path(folder).resolve()
     _check_target(target, replace)
-    library = Library(Path(path))
-    rooms = _rooms(library, names)
-    _check_names([room.model["slug"] for room in rooms])
+    watcher = StoreWatcher(Path(path))
+    contexts = _contexts(watcher, names)
+    _check_names([context.model["slug"] for context in contexts])
     target.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
-        n_pages = _write_all([_Copy(room, made, limits or Limits(), data) for room in rooms], made, progress)
-        about = {"topoi": __version__, "file": safe_text(library.path.name), "n_pages": n_pages}
+        n_pages = _write_all([_Copy(context, made, limits or Limits(), data) for context in contexts], made, progress)
+        about = {"topoi": __version__, "file": safe_text(watcher.path.name), "n_pages": n_pages}
         _write(made / MARK, to_json(about | {"names": sorted(entry.name for entry in made.iterdir())}))
         os.chmod(made, 0o755)
         _put_in_place(made, target)
@@ -168,17 +168,17 @@ def export_site(
     return n_pages
 
 
-def _rooms(library: Library, names: Sequence[str] | None) -> list[Room]:
+def _contexts(watcher: StoreWatcher, names: Sequence[str] | None) -> list[PageContext]:
     """The models to be copied, the one saved last first; to the pages of one, there are no others."""
-    state = library.state()
-    if not state.models:
-        raise StoreError(f"{library.path} holds no model; save one with `topoi fit` or model.save")
-    there = [model["name"] for model in state.models]
+    snapshot = watcher.snapshot()
+    if not snapshot.models:
+        raise StoreError(f"{watcher.path} holds no model; save one with `topoi fit` or model.save")
+    there = [model["name"] for model in snapshot.models]
     for name in names or ():
         if name not in there:
             raise NotFoundError(f"there is no model {name!r}; there are: {', '.join(map(repr, reversed(there)))}")
-    state.models = [model for model in state.models if names is None or model["name"] in names]
-    return [Room(library, state, state.shelf(model["name"])) for model in state.models]
+    snapshot.models = [model for model in snapshot.models if names is None or model["name"] in names]
+    return [PageContext(watcher, snapshot, snapshot.cache(model["name"])) for model in snapshot.models]
 
 
 def _check_target(target: Path, replace: bool) -> None:
@@ -231,7 +231,7 @@ def _write_all(copies: list[_Copy], folder: Path, progress: Callable[[int, int],
     total, done = sum(copy.n_pages for copy in copies), 0
     for name, file in static_files().items():
         _write(folder / "static" / name, file.body)
-    _write(folder / "index.html", _first_page(copies[0].room).encode())
+    _write(folder / "index.html", _first_page(copies[0].context).encode())
     for copy in copies:
         for _ in copy.write():
             done += 1
@@ -239,28 +239,28 @@ def _write_all(copies: list[_Copy], folder: Path, progress: Callable[[int, int],
     return done
 
 
-def _first_page(room: Room) -> str:
+def _first_page(context: PageContext) -> str:
     """Leads on to the model saved last."""
-    address = f"{room.model['slug']}/index.html"
-    title = escape(safe_text(room.library.path.name))
+    address = f"{context.model['slug']}/index.html"
+    title = escape(safe_text(context.watcher.path.name))
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
         f'<meta http-equiv="refresh" content="0; url={address}"><p><a href="{address}">{title}</a></p></html>\n'
     )
 
 
-def _call(kind: str, positions: tuple[Any, ...], room: Room, **parameters: Any) -> Any:
+def _call(kind: str, positions: tuple[Any, ...], context: PageContext, **parameters: Any) -> Any:
     """A page's twin."""
-    return _BUILD[kind](room, *positions, **parameters)
+    return _BUILD[kind](context, *positions, **parameters)
 
 
 class _Copy:
     """One model's pages."""
 
-    def __init__(self, room: Room, folder: Path, limits: Limits, data: str | None) -> None:
-        self.room, self.folder, self.data = room, folder / room.model["slug"], data
-        self.kinds = frozenset(page.kind for page in PAGES if page.needs(room)) - {"search", "parse", "reviewers"}
-        authors = room.state.authors.find("") if room.collection["n_authors"] else []
+    def __init__(self, context: PageContext, folder: Path, limits: Limits, data: str | None) -> None:
+        self.context, self.folder, self.data = context, folder / context.model["slug"], data
+        self.kinds = frozenset(page.kind for page in PAGES if page.needs(context)) - {"search", "parse", "reviewers"}
+        authors = context.snapshot.authors.find("") if context.collection["n_authors"] else []
         self.authors = authors[: limits.authors]
         self.documents = self._documents(limits.documents)
         self.words = self._words()
@@ -273,34 +273,36 @@ class _Copy:
     @property
     def n_pages(self) -> int:
         """How many pages there will be, but for lists of many pages."""
-        return self.room.view.n_topics + len(self.authors) + len(self.documents) + len(self.words)
+        return self.context.view.n_topics + len(self.authors) + len(self.documents) + len(self.words)
 
     def _documents(self, most: int | None) -> list[int]:
-        n = int(self.room.collection["n_documents"])
+        n = int(self.context.collection["n_documents"])
         if most is None or most >= n:
             return list(range(n))
         leading: dict[int, None] = {}
-        for k in range(self.room.view.n_topics):
-            leading.update(dict.fromkeys(int(row[1]) for row in self.room.view.rows("topic_documents", topic=k, n=15)))
+        for k in range(self.context.view.n_topics):
+            leading.update(
+                dict.fromkeys(int(row[1]) for row in self.context.view.rows("topic_documents", topic=k, n=15))
+            )
         return sorted([*leading, *(d for d in range(n) if d not in leading)][:most])
 
     def _words(self) -> list[int]:
         """The words that topics' pages list."""
         found: set[int] = set()
-        for k in range(self.room.view.n_topics):
-            found |= {word["word_id"] for word in _BUILD["topic"](self.room, k)["words"]}
+        for k in range(self.context.view.n_topics):
+            found |= {word["word_id"] for word in _BUILD["topic"](self.context, k)["words"]}
         return sorted(found)
 
     def write(self) -> Iterator[None]:
         """Write all pages, one at a time."""
         for file in self._files():
-            twin = file.build(self.room)
+            twin = file.build(self.context)
             self._write_page(file.here, twin)
             yield
             if twin["kind"] == "document" and len(twin["authors"]) > 1:  # one alone has all words
                 self._write_page(f"{file.here}-by-author", {**twin, "colour": "author"})
                 yield
-        self._write_page(_LEFT_OUT, _left_out(self.room))
+        self._write_page(_LEFT_OUT, _left_out(self.context))
 
     def _files(self) -> Iterator[PageFile]:
         yield PageFile("", _BUILD["overview"])
@@ -309,16 +311,16 @@ class _Copy:
             yield PageFile("trends", _BUILD["trends"])
         if "structure" in self.kinds:
             yield PageFile("structure", _BUILD["structure"])
-            for node in inner_nodes(self.room):
+            for node in inner_nodes(self.context):
                 yield PageFile(f"structure/{node}", partial(_call, "node", (node,)))
         if "metadata" in self.kinds:
             yield PageFile("metadata", _BUILD["metadata"])
-            for k in range(self.room.view.n_topics):
+            for k in range(self.context.view.n_topics):
                 yield PageFile(f"metadata/{k}", partial(_call, "metadata", (), topic=[k]))
         yield from self._comparisons()
         yield from self._lists()
-        if self.room.has_topics:
-            yield from self._each("topic", range(self.room.view.n_topics))
+        if self.context.has_topics:
+            yield from self._each("topic", range(self.context.view.n_topics))
         yield from self._each("author", self.authors)
         yield from self._each("word", self.words)
         yield from self._each("document", self.documents)
@@ -331,20 +333,20 @@ class _Copy:
         if "compare" not in self.kinds:
             return
         yield PageFile("compare", _BUILD["compare"])
-        for model in self.room.state.models:
-            if model["n_topics"] and model["slug"] != self.room.model["slug"]:
+        for model in self.context.snapshot.models:
+            if model["n_topics"] and model["slug"] != self.context.model["slug"]:
                 yield PageFile(f"compare/{model['slug']}", partial(_call, "compare", (model["slug"],)))
 
     def _lists(self) -> Iterator[PageFile]:
         for kind in ("authors", "documents"):
             if kind in self.kinds:
-                for page in range(1, _BUILD[kind](self.room)["n_pages"] + 1):
+                for page in range(1, _BUILD[kind](self.context)["n_pages"] + 1):
                     here = f"{kind}-{page}" if page > 1 else kind
                     yield PageFile(here, partial(_call, kind, (), page=page))
 
     def _write_page(self, here: str, twin: Any) -> None:
-        link = FileLinks(self.room.model["slug"], here, self.kept, self.kinds, self.data)
-        site = site_of(self.room, twin["kind"], link, read_only=True, static=True)
+        link = FileLinks(self.context.model["slug"], here, self.kept, self.kinds, self.data)
+        site = site_of(self.context, twin["kind"], link, read_only=True, static=True)
         name = here or "index"
         _write(self.folder / f"{name}.html", render(twin, site, link).encode("utf-8", "replace"))
         if self.data is not None and "-by-author" not in here and here != _LEFT_OUT:
@@ -356,8 +358,8 @@ class _Copy:
             _write(self.folder / f"{place}.svg", str(picture).encode("utf-8", "replace"))
 
 
-def _left_out(room: Room) -> shapes.ErrorPage:
-    name = json.dumps(safe_text(room.library.path.name))
+def _left_out(context: PageContext) -> shapes.ErrorPage:
+    name = json.dumps(safe_text(context.watcher.path.name))
     detail = (
         "This copy shows only a part: searching, parsing and sampling need the program, and some authors, documents "
         f"and words have no page here. All of it is in the file: topoi browse {name}"

@@ -15,7 +15,7 @@ from topoi.errors import safe_text
 from topoi.web import filters
 from topoi.web.links import PageLinks
 from topoi.web.pages import PAGES
-from topoi.web.pages.room import Room
+from topoi.web.pages.context import PageContext
 from topoi.web.pages.text import one_line
 
 if TYPE_CHECKING:
@@ -93,13 +93,13 @@ def collection_title(name: str) -> str:
 
 
 def site_of(
-    room: Room, here: str, link: PageLinks, *, read_only: bool, token: str = "", static: bool = False
+    context: PageContext, here: str, link: PageLinks, *, read_only: bool, token: str = "", static: bool = False
 ) -> dict[str, Any]:
     """What every page shows besides itself.
 
     Parameters
     ----------
-    room : Room
+    context : PageContext
         The model.
     here : str
         The kind of page this is.
@@ -112,21 +112,21 @@ def site_of(
     static : bool
         Whether the page is for a static copy.
     """
-    site = bare_site(safe_text(room.library.path.name), read_only=read_only)
+    site = bare_site(safe_text(context.watcher.path.name), read_only=read_only)
     return site | {
         "static": static,
         "token": token,
-        "models": room.state.models,
-        "model": room.model,
-        "has_authors": room.has_authors,
-        "has_topics": room.has_topics,
-        "has_texts": room.has_texts,
-        "years": room.years,
-        "features": room.features,
+        "models": context.snapshot.models,
+        "model": context.model,
+        "has_authors": context.has_authors,
+        "has_topics": context.has_topics,
+        "has_texts": context.has_texts,
+        "years": context.years,
+        "features": context.features,
         "nav": [
             (_MENU_KEYS.get(page.kind, page.kind), page.title, link.page(page.path, {}), is_at(page.kind, here))
             for page in PAGES
-            if page.in_menu and page.needs(room) and not (static and page.kind in _NEEDS_SERVER)
+            if page.in_menu and page.needs(context) and not (static and page.kind in _NEEDS_SERVER)
         ],
         "here": here,
     }

@@ -160,9 +160,9 @@ def _first_path(app: FastAPI, name: str | None) -> str:
     """The first page; a file that cannot be read, or a model that is not there, is an error now."""
     from topoi.web.links import slug_of
 
-    library = app.state.server.library
-    room = library.room(None if name is None else slug_of(name))
-    return "/" if name is None else f"/m/{room.model['slug']}/"
+    watcher = app.state.server.watcher
+    context = watcher.context(None if name is None else slug_of(name))
+    return "/" if name is None else f"/m/{context.model['slug']}/"
 
 
 def _announcing(server: Any, announce: Callable[[], None]) -> Any:
@@ -212,12 +212,12 @@ def _warm(server: Server) -> None:
     from topoi.web.pages.overview import overview_page
     from topoi.web.pages.parse import parse_page
 
-    room = server.library.room()
-    server.first_page(overview_page(room), room, Links(room.model["slug"]))
-    document_page(room, 0, burn_in=1, samples=1, lag=1)
-    if room.collection["n_authors"]:
-        _ = room.state.authors
-        author_page(room, 0)
+    context = server.watcher.context()
+    server.first_page(overview_page(context), context, Links(context.model["slug"]))
+    document_page(context, 0, burn_in=1, samples=1, lag=1)
+    if context.collection["n_authors"]:
+        _ = context.snapshot.authors
+        author_page(context, 0)
     # A pattern of the file's own may take for ever; it is run only when somebody asks for it.
-    if room.has_topics and room.view.vocabulary_.analyzer.pattern is None:
-        parse_page(room, text=" ".join(map(str, room.view.vocabulary_.words[:5])), burn_in=1, samples=1, lag=1)
+    if context.has_topics and context.view.vocabulary_.analyzer.pattern is None:
+        parse_page(context, text=" ".join(map(str, context.view.vocabulary_.words[:5])), burn_in=1, samples=1, lag=1)

@@ -18,8 +18,8 @@ from topoi.web.forms import form_model, form_of, read_form
 from topoi.web.limits import Gate
 from topoi.web.links import Links
 from topoi.web.pages import Page
+from topoi.web.pages.context import PageContext, StoreWatcher
 from topoi.web.pages.parameters import Slug, Topic
-from topoi.web.pages.room import Library, Room
 from topoi.web.render import bare_site, render, site_of, static_files
 from topoi.web.security import Tokens
 from topoi.web.tables import to_csv
@@ -48,7 +48,7 @@ class Server:
     """
 
     def __init__(self, path: FilePath, read_only: bool) -> None:
-        self.library = Library(path)
+        self.watcher = StoreWatcher(path)
         self.read_only = read_only
         self.tokens = Tokens()
         self.gate = Gate()
@@ -85,65 +85,65 @@ class Server:
     def _answer(
         self, request: Request, link: Links, page: Page, parameters: dict[str, Any], answer: Callable[..., Response]
     ) -> Response:
-        def question(room: Room) -> tuple[Any, Room]:
+        def question(context: PageContext) -> tuple[Any, PageContext]:
             if page.costly(parameters):
                 with self.gate.pass_through():
-                    return page.build(room, **parameters), room
-            return page.build(room, **parameters), room
+                    return page.build(context, **parameters), context
+            return page.build(context, **parameters), context
 
         try:
-            twin, room = self.library.ask(link.slug, question)
-            return answer(twin, room, link, request)
+            twin, context = self.watcher.ask(link.slug, question)
+            return answer(twin, context, link, request)
         except TopoiError:
             raise
         except _SUSPECT as error:
             # Either the file holds what it must not, and then that is said, or this is a mistake of ours.
-            damage = self.library.damage()
+            damage = self.watcher.damage()
             if damage is None:
                 raise
-            raise StoreError(f"{self.library.path} is damaged: {damage}") from error
+            raise StoreError(f"{self.watcher.path} is damaged: {damage}") from error
 
-    def as_json(self, twin: Any, room: Room, link: Links, request: Request) -> Response:
+    def as_json(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
         """The twin."""
         return TwinResponse(twin)
 
-    def as_csv(self, twin: Any, room: Room, link: Links, request: Request) -> Response:
+    def as_csv(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
         """One of the twin's lists."""
         table = request.query_params.get("table")
         body = to_csv(twin, table)
         return download(body, "text/csv", f"{link.here or 'overview'}-{table or 'table'}.csv".replace("/", "-"))
 
-    def as_svg(self, twin: Any, room: Room, link: Links, request: Request) -> Response:
+    def as_svg(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
         """The twin's picture."""
         from topoi.web.charts import chart_of
 
-        picture = chart_of(twin, self._site(room, twin["kind"], link))
+        picture = chart_of(twin, self._site(context, twin["kind"], link))
         if picture is None:
             raise NotFoundError("this page has no picture: there are no years, or too few topics")
         return download(picture, "image/svg+xml", f"{link.here}.svg".replace("/", "-").replace(".svg.svg", ".svg"))
 
-    def as_html(self, twin: Any, room: Room, link: Links, request: Request) -> Response:
+    def as_html(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
         """The twin as a page."""
         if twin["kind"] != "overview":
-            return HTMLResponse(render(twin, self._site(room, twin["kind"], link), link))
-        return HTMLResponse(self.first_page(twin, room, link))
+            return HTMLResponse(render(twin, self._site(context, twin["kind"], link), link))
+        return HTMLResponse(self.first_page(twin, context, link))
 
-    def first_page(self, twin: Any, room: Room, link: Links) -> str:
+    def first_page(self, twin: Any, context: PageContext, link: Links) -> str:
         """The overview: its map and its small lines take long to draw, and change only with the file and its labels."""
-        key = (room.shelf.digest, tuple(room.state.digests.items()), tuple(sorted(room.labels.items())))
+        key = (context.cache.digest, tuple(context.snapshot.digests.items()), tuple(sorted(context.labels.items())))
         kept = self._first_pages.get(link.slug)
         if kept is None or kept[0] != key:
             whole = Links(link.slug, versions=self._versions)
-            kept = (key, render(twin, self._site(room, "overview", whole), whole))
+            kept = (key, render(twin, self._site(context, "overview", whole), whole))
             self._first_pages[link.slug] = kept
         return kept[1]
 
-    def _site(self, room: Room, here: str, link: Links) -> dict[str, Any]:
-        return site_of(room, here, link, read_only=self.read_only, token=self.tokens.token)
+    def _site(self, context: PageContext, here: str, link: Links) -> dict[str, Any]:
+        return site_of(context, here, link, read_only=self.read_only, token=self.tokens.token)
 
     def home(self) -> Response:
         """The way to the model saved last."""
-        slug = self.library.ask(None, lambda room: room.model["slug"])
+        slug = self.watcher.ask(None, lambda context: context.model["slug"])
         return RedirectResponse(f"/m/{slug}/", 303)
 
     def static(self, request: Request, name: str) -> Response:
@@ -166,10 +166,10 @@ class Server:
         text = " ".join(form.get("label", [""])[-1].replace("\0", "").split())
         if len(text) > _LONGEST_LABEL:
             raise HTTPException(400, f"a label has at most {_LONGEST_LABEL:,} characters, not {len(text):,}")
-        room = self.library.room(slug)
-        room.check_topic(topic)
+        context = self.watcher.context(slug)
+        context.check_topic(topic)
         with self.writing.pass_through():
-            room.view.store.set_label(room.view.name, topic, text or None)
+            context.view.store.set_label(context.view.name, topic, text or None)
         return RedirectResponse(Links(slug).topic(topic), 303)
 
     def error(
@@ -181,9 +181,9 @@ class Server:
         headers: dict[str, str] | None = None,
     ) -> Response:
         """An error, with the menu of the model it happened in if that can be read."""
-        name = safe_text(self.library.path.name)
+        name = safe_text(self.watcher.path.name)
         # Who asks over the network need not know where the file lies.
-        named = detail.replace(safe_text(self.library.path), name)
+        named = detail.replace(safe_text(self.watcher.path), name)
         page = error_page(status, named, title)
         site, link = self._surroundings(request) if status != 503 else (None, None)
         if site is None or link is None:
@@ -194,9 +194,9 @@ class Server:
     def _surroundings(self, request: Request) -> tuple[dict[str, Any] | None, Links | None]:
         for slug in (_slug_in(request), None):
             try:
-                room = self.library.room(slug)
-                link = Links(room.model["slug"], versions=self._versions)
-                return self._site(room, "error", link), link
+                context = self.watcher.context(slug)
+                link = Links(context.model["slug"], versions=self._versions)
+                return self._site(context, "error", link), link
             except TopoiError:
                 continue
         return None, None

@@ -1,4 +1,4 @@
-"""The pages: each a function from a room (a model in a store) and parameters to a plain dict, its JSON twin.
+"""The pages: each a function from a context (a model in a store) and parameters to a plain dict, its JSON twin.
 
 ``PAGES`` is the registry from which the server, the menu and a static copy take them. A page that only some families
 have says so in ``needs``.
@@ -13,6 +13,7 @@ from topoi.web.pages import shapes
 from topoi.web.pages.author import author_page
 from topoi.web.pages.authors import authors_page
 from topoi.web.pages.compare import compare_page
+from topoi.web.pages.context import PageContext
 from topoi.web.pages.document import document_page
 from topoi.web.pages.documents import documents_page
 from topoi.web.pages.metadata import metadata_page
@@ -20,7 +21,6 @@ from topoi.web.pages.models import models_page
 from topoi.web.pages.overview import overview_page
 from topoi.web.pages.parse import parse_page
 from topoi.web.pages.reviewers import reviewers_page
-from topoi.web.pages.room import Room
 from topoi.web.pages.search import search_page
 from topoi.web.pages.structure import node_page, structure_page
 from topoi.web.pages.topic import topic_page
@@ -28,36 +28,36 @@ from topoi.web.pages.trends import trends_page
 from topoi.web.pages.word import word_page
 
 
-def _always(room: Room) -> bool:
+def _always(context: PageContext) -> bool:
     return True
 
 
-def _topics(room: Room) -> bool:
-    return room.has_topics
+def _topics(context: PageContext) -> bool:
+    return context.has_topics
 
 
-def _graph(room: Room) -> bool:
-    return room.has_graph
+def _graph(context: PageContext) -> bool:
+    return context.has_graph
 
 
-def _features(room: Room) -> bool:
-    return bool(room.features)
+def _features(context: PageContext) -> bool:
+    return bool(context.features)
 
 
-def _some_authors(room: Room) -> bool:
-    return room.collection["n_authors"] > 0
+def _some_authors(context: PageContext) -> bool:
+    return context.collection["n_authors"] > 0
 
 
-def _years(room: Room) -> bool:
-    return len(room.years) > 1
+def _years(context: PageContext) -> bool:
+    return len(context.years) > 1
 
 
-def _two_models(room: Room) -> bool:
-    return room.has_topics and sum(bool(model["n_topics"]) for model in room.state.models) > 1
+def _two_models(context: PageContext) -> bool:
+    return context.has_topics and sum(bool(model["n_topics"]) for model in context.snapshot.models) > 1
 
 
-def _reviewers(room: Room) -> bool:
-    return room.has_topics and room.has_authors
+def _reviewers(context: PageContext) -> bool:
+    return context.has_topics and context.has_authors
 
 
 class Page(NamedTuple):
@@ -72,7 +72,7 @@ class Page(NamedTuple):
     path : str
         Its address below the model's, with parameters in braces; empty for the first page.
     build : callable
-        Given a room and parameters, returns the twin.
+        Given a context and parameters, returns the twin.
     shape : type
         The twin's shape.
     needs : callable
@@ -90,7 +90,7 @@ class Page(NamedTuple):
     path: str
     build: Callable[..., Any]
     shape: Any
-    needs: Callable[[Room], bool] = _always
+    needs: Callable[[PageContext], bool] = _always
     in_menu: bool = True
     costly: Callable[[dict[str, Any]], bool] = lambda parameters: False
     takes_text: bool = False

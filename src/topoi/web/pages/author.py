@@ -13,8 +13,8 @@ from topoi.analysis.authors import enough_words
 from topoi.errors import NotFoundError, StoreError
 from topoi.models.mixtures import whole_tokens
 from topoi.web.pages import parameters
+from topoi.web.pages.context import PageContext
 from topoi.web.pages.parts import documents_by_id, listed_rows, name_of_author, nearest
-from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import (
     AuthorHead,
     AuthorNear,
@@ -44,41 +44,41 @@ class Work(NamedTuple):
     perplexity: float | None
 
 
-def author_page(room: Room, author: parameters.AuthorId) -> AuthorPage:
+def author_page(context: PageContext, author: parameters.AuthorId) -> AuthorPage:
     """What somebody writes about, when, with whom, and which documents are odd."""
-    rows = room.rows("author", author_id=author, n=N_COAUTHORS)
+    rows = context.rows("author", author_id=author, n=N_COAUTHORS)
     if not rows:
-        n_authors = room.collection["n_authors"]
+        n_authors = context.collection["n_authors"]
         there = f"authors are numbered 0 to {n_authors - 1}" if n_authors else "the collection has none"
         raise NotFoundError(f"there is no author {author}; {there}")
     name, n_documents, coauthors = rows[0]
-    works = [_work(row) for row in room.rows("author_works", author_id=author)]
-    topics, n_tokens = _topics(room, author, works)
-    words = _words(room, author)
+    works = [_work(row) for row in context.rows("author_works", author_id=author)]
+    topics, n_tokens = _topics(context, author, works)
+    words = _words(context, author)
     years = [work.year for work in works if work.year is not None]
     head = AuthorHead(
         author_id=author,
         name=short(one_line(str(name)), _LONGEST_NAME) or "(no name)",
         n_documents=n_documents,
-        n_tokens=n_tokens if room.has_topics else sum(word["n_tokens"] for word in words),
+        n_tokens=n_tokens if context.has_topics else sum(word["n_tokens"] for word in words),
         first_year=min(years, default=None),
         last_year=max(years, default=None),
     )
     latest = sorted(works, key=lambda work: (work.year is None, -(work.year or 0), -work.document_id))[:N_DOCUMENTS]
     surprising, typical, median = _extremes(works)
-    documents = documents_by_id(room, [work.document_id for work in (*latest, *surprising, *typical)])
+    documents = documents_by_id(context, [work.document_id for work in (*latest, *surprising, *typical)])
     return AuthorPage(
         kind="author",
         author=head,
         summary=_summary(head, topics, words),
         topics=topics[:N_TOPICS],
         words=words[:N_WORDS],
-        by_year=_by_year(room, works, topics),
+        by_year=_by_year(context, works, topics),
         median_perplexity=median,
         surprising=_surprises(surprising, documents),
         typical=_surprises(typical, documents),
         documents=[documents[work.document_id] for work in latest],
-        similar=_similar(room, author),
+        similar=_similar(context, author),
         coauthors=_coauthors(coauthors),
     )
 
@@ -88,30 +88,30 @@ def _work(row: Sequence[Any]) -> Work:
     return Work(int(number), year if isinstance(year, int) else None, perplexity)
 
 
-def _topics(room: Room, author: int, works: list[Work]) -> tuple[list[TopicShare], int]:
+def _topics(context: PageContext, author: int, works: list[Work]) -> tuple[list[TopicShare], int]:
     """All topics with words of the author or, if the model tells none apart, of the documents; and their number."""
-    if not room.has_topics:
+    if not context.has_topics:
         return [], 0
-    if room.has_authors:
-        counts = room.view.chains_[0].authors.counts(author)[0]
+    if context.has_authors:
+        counts = context.view.chains_[0].authors.counts(author)[0]
     else:
         documents = np.array([work.document_id for work in works], np.int64)
-        counts = _tokens_by_year(room, documents, np.zeros(len(works), np.int64), 1)[0]
+        counts = _tokens_by_year(context, documents, np.zeros(len(works), np.int64), 1)[0]
     total, whole = float(counts.sum()), whole_tokens(counts)
     order = np.argsort(-counts, kind="stable")
     found = [
-        TopicShare(topic=room.face(int(k)), share=float(counts[k]) / total, n_tokens=int(whole[k]))
+        TopicShare(topic=context.face(int(k)), share=float(counts[k]) / total, n_tokens=int(whole[k]))
         for k in order
         if whole[k]
     ]
     return found, int(whole_tokens(total))
 
 
-def _words(room: Room, author: int) -> list[AuthorWord]:
+def _words(context: PageContext, author: int) -> list[AuthorWord]:
     """An author's words in a model without topics."""
-    if room.has_topics:
+    if context.has_topics:
         return []
-    rows = room.rows("author_vocabulary", author_id=author)
+    rows = context.rows("author_vocabulary", author_id=author)
     return [
         AuthorWord(word_id=number, word=short(word, _LONGEST_WORD), n_tokens=n_tokens, probability=p)
         for number, word, n_tokens, p in rows
@@ -134,7 +134,7 @@ def _surprises(works: list[Work], documents: dict[int, Doc]) -> list[Surprise]:
     return [Surprise(document=documents[w.document_id], perplexity=w.perplexity or 0.0) for w in works]
 
 
-def _by_year(room: Room, works: list[Work], topics: list[TopicShare]) -> AuthorYears | None:
+def _by_year(context: PageContext, works: list[Work], topics: list[TopicShare]) -> AuthorYears | None:
     """Documents a year, and what they are about: shares of the words of the author's documents."""
     dated = [work for work in works if work.year is not None]
     years = sorted({work.year for work in dated if work.year is not None})
@@ -145,40 +145,40 @@ def _by_year(room: Room, works: list[Work], topics: list[TopicShare]) -> AuthorY
     shown = [share for share in topics if not share["topic"]["glue"]][:N_YEAR_TOPICS]
     series = []
     if shown:
-        table = _tokens_by_year(room, np.array([work.document_id for work in dated]), at, len(years))
+        table = _tokens_by_year(context, np.array([work.document_id for work in dated]), at, len(years))
         totals = np.maximum(table.sum(axis=1), 1)
         series = [
-            Series(topic=room.face(k), share=(table[:, k] / totals).round(6).tolist())
+            Series(topic=context.face(k), share=(table[:, k] / totals).round(6).tolist())
             for k in (share["topic"]["topic"] for share in shown)
         ]
     return AuthorYears(years=years, n_documents=np.bincount(at, minlength=len(years)).tolist(), topics=series)
 
 
-def _tokens_by_year(room: Room, documents: Any, at: Any, n_years: int) -> Any:
+def _tokens_by_year(context: PageContext, documents: Any, at: Any, n_years: int) -> Any:
     """Words per year and topic of some documents."""
-    mixtures = room.view.chains_[0].documents
+    mixtures = context.view.chains_[0].documents
     if documents.max(initial=0) >= len(mixtures):
-        raise StoreError(f"{room.view.store.path}: an author has a document that is not there")
-    table = np.zeros((n_years, room.view.n_topics))
+        raise StoreError(f"{context.view.store.path}: an author has a document that is not there")
+    table = np.zeros((n_years, context.view.n_topics))
     for first in range(0, len(documents), _ROWS_AT_ONCE):
         part = slice(first, first + _ROWS_AT_ONCE)
         np.add.at(table, at[part], mixtures.counts(documents[part]))
     return table
 
 
-def _similar(room: Room, author: int) -> list[AuthorNear]:
+def _similar(context: PageContext, author: int) -> list[AuthorNear]:
     """As ``topoi.similar_authors``, without what a page does not show."""
-    if not room.has_topics or not room.has_authors:
+    if not context.has_topics or not context.has_authors:
         return []
-    authors = room.view.chains_[0].authors
+    authors = context.view.chains_[0].authors
     own = authors.shares(author)[0]
     distance = authors.distances(own, "symmetrised-kl")
-    known = enough_words(room.view, None)
+    known = enough_words(context.view, None)
     chosen = nearest(distance, known[known != author], N_SIMILAR)
-    names = {row[0]: name_of_author(row[1]) for row in room.rows("authors", ids=json.dumps(chosen))}
+    names = {row[0]: name_of_author(row[1]) for row in context.rows("authors", ids=json.dumps(chosen))}
     shares = authors.shares(np.array(chosen, np.int64)) if chosen else []
     return [
-        AuthorNear(author_id=a, author=names[a], distance=float(distance[a]), topics=room.shared_chips(own, row))
+        AuthorNear(author_id=a, author=names[a], distance=float(distance[a]), topics=context.shared_chips(own, row))
         for a, row in zip(chosen, shares, strict=True)
     ]
 

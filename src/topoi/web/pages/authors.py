@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 
 from topoi.web.pages import parameters
+from topoi.web.pages.context import PageContext
 from topoi.web.pages.parts import leading_topics, name_of_author
-from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import AuthorLine, AuthorsPage
 
 A_PAGE = 50
 
 
-def authors_page(room: Room, q: parameters.Query = "", page: parameters.PageNumber = 1) -> AuthorsPage:
+def authors_page(context: PageContext, q: parameters.Query = "", page: parameters.PageNumber = 1) -> AuthorsPage:
     """Authors with a word in their name that begins as asked; without a question all, the busiest first."""
-    authors = room.state.authors
+    authors = context.snapshot.authors
     found = authors.find(q) if q.strip() else authors.busiest
     shown = [int(a) for a in found[(page - 1) * A_PAGE : page * A_PAGE]]
-    rows = room.rows("authors", ids=json.dumps(shown))
-    topics = leading_topics(room, "authors", shown)
+    rows = context.rows("authors", ids=json.dumps(shown))
+    topics = leading_topics(context, "authors", shown)
     return AuthorsPage(
         kind="authors",
         query=q,

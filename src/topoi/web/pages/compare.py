@@ -9,36 +9,38 @@ from numpy.typing import NDArray
 
 from topoi.errors import ModelError
 from topoi.web.pages import parameters
-from topoi.web.pages.room import Room
+from topoi.web.pages.context import PageContext
 from topoi.web.pages.shapes import ComparePage, Matrix, Pair, Unpaired
 
 
-def compare_page(room: Room, other: parameters.OtherSlug = None) -> ComparePage:
+def compare_page(context: PageContext, other: parameters.OtherSlug = None) -> ComparePage:
     """The pairs of corresponding topics, the nearest first, and what all topics of both models share."""
-    choices = [model for model in room.state.models if model["n_topics"] and model["name"] != room.model["name"]]
+    choices = [
+        model for model in context.snapshot.models if model["n_topics"] and model["name"] != context.model["name"]
+    ]
     page = ComparePage(
-        kind="compare", first=room.model, second=None, choices=choices, pairs=[], matrix=None, unpaired=None
+        kind="compare", first=context.model, second=None, choices=choices, pairs=[], matrix=None, unpaired=None
     )
     if other is None:
         return page
-    second = room.library.room(other)
-    if not (room.has_topics and second.has_topics):
+    second = context.watcher.context(other)
+    if not (context.has_topics and second.has_topics):
         raise ModelError("only models with topics can be compared")
-    if second.model["name"] == room.model["name"]:
+    if second.model["name"] == context.model["name"]:
         raise ModelError("choose another model to compare with: this is the same one")
-    found = room.shelf.keep(("alignment", second.shelf.digest), lambda: _aligned(room, second))
+    found = context.cache.keep(("alignment", second.cache.digest), lambda: _aligned(context, second))
     page["second"], page["matrix"], page["unpaired"] = second.model, found["matrix"], found["unpaired"]
     page["pairs"] = [
-        Pair(first=room.chip(a), second=second.chip(b), shared=shared, distance=distance)
+        Pair(first=context.chip(a), second=second.chip(b), shared=shared, distance=distance)
         for a, b, shared, distance in found["pairs"]
     ]
     return page
 
 
-def _aligned(room: Room, second: Room) -> dict[str, Any]:
+def _aligned(context: PageContext, second: PageContext) -> dict[str, Any]:
     from topoi.analysis.alignment import align_topics
 
-    alignment = align_topics(room.view, second.view)
+    alignment = align_topics(context.view, second.view)
     columns = (alignment.pairs[name].tolist() for name in ("topic_a", "topic_b", "shared", "distance"))
     shared = alignment.shared.to_numpy()
     matrix = Matrix(

@@ -12,6 +12,7 @@ from topoi.corpus.checked_json import read_json
 from topoi.errors import NotFoundError, StoreError
 from topoi.web.limits import check_sampling
 from topoi.web.pages import parameters
+from topoi.web.pages.context import PageContext
 from topoi.web.pages.parts import (
     THIS_DOCUMENT,
     author_shares,
@@ -22,7 +23,6 @@ from topoi.web.pages.parts import (
     pieces_of_words,
     topic_shares,
 )
-from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import AuthorShare, DocumentNear, DocumentPage, Face, FullDoc, Piece, Sampling
 from topoi.web.pages.structure import N_SUPER_OF_DOCUMENT, super_topics_in
 from topoi.web.pages.text import one_line, short
@@ -39,7 +39,7 @@ _N_LOOKED_AT = 100  # documents, to see whether a feature links them
 
 
 def document_page(
-    room: Room,
+    context: PageContext,
     document: parameters.DocumentId,
     colour: parameters.Colour = "topic",
     burn_in: parameters.BurnInOrNone = None,
@@ -47,12 +47,12 @@ def document_page(
     lag: parameters.LagOrNone = None,
 ) -> DocumentPage:
     """A document as the stored sample labels it or, if a burn-in, samples or a lag are given, sampled on the spot."""
-    if document >= room.collection["n_documents"]:
-        there = f"documents are numbered 0 to {room.collection['n_documents'] - 1}"
+    if document >= context.collection["n_documents"]:
+        there = f"documents are numbered 0 to {context.collection['n_documents'] - 1}"
         raise NotFoundError(f"there is no document {document}; {there}")
-    near = _nearest(room, document)
+    near = _nearest(context, document)
     numbers = json.dumps([document, *(other for other, _, _ in near)])
-    rows = room.rows("work_and_others", ids=numbers, n=N_SUPER_OF_DOCUMENT)
+    rows = context.rows("work_and_others", ids=numbers, n=N_SUPER_OF_DOCUMENT)
     if not rows or rows[0][0] != document:
         raise NotFoundError(f"there is no document {document}")
     *first, nodes = rows[0]
@@ -63,7 +63,7 @@ def document_page(
         lag=LAG if lag is None else lag,
         live=not (burn_in is None and samples is None and lag is None),
     )
-    pieces, n_hidden, labels = _labelled(room, full, text, sampling)
+    pieces, n_hidden, labels = _labelled(context, full, text, sampling)
     others = {row[0]: doc_of(row) for row in rows[1:]}
     return DocumentPage(
         kind="document",
@@ -71,12 +71,12 @@ def document_page(
         colour=colour,
         pieces=pieces,
         n_hidden=n_hidden,
-        topics=topic_shares(room, labels.get("topic", ())),
-        super_topics=super_topics_in(room, nodes),
+        topics=topic_shares(context, labels.get("topic", ())),
+        super_topics=super_topics_in(context, nodes),
         authors=_authors(full, labels),
-        faces=faces_of(room, pieces),
-        sampling=sampling if _can_sample(room) else None,
-        has_links=room.shelf.keep("reads links", lambda: _reads_links(room)),
+        faces=faces_of(context, pieces),
+        sampling=sampling if _can_sample(context) else None,
+        has_links=context.cache.keep("reads links", lambda: _reads_links(context)),
         similar=[
             DocumentNear(document=others[other], distance=distance, topics=topics)
             for other, distance, topics in near
@@ -131,59 +131,59 @@ def _value(value: Any) -> Any:
 
 
 def _labelled(
-    room: Room, full: FullDoc, text: str | None, sampling: Sampling
+    context: PageContext, full: FullDoc, text: str | None, sampling: Sampling
 ) -> tuple[list[Piece], int, dict[str, Any]]:
     """The text in pieces, how many known words are not shown, and the labels of all of them."""
-    if not room.has_topics:
+    if not context.has_topics:
         plain = [Piece(text=text[:1_000_000])] if text else []
         return plain, 0, {}
-    frame = _labels(room, full, sampling)
+    frame = _labels(context, full, sampling)
     labels: dict[str, Any] = {
         "word_id": frame["word_id"].tolist(),
         "topic": frame["topic"].tolist(),
         "p": frame["topic_probability"].tolist(),
         "writers": frame.attrs["authors"],
     }
-    if room.has_authors:
+    if context.has_authors:
         labels["author"] = frame["author_position"].tolist()
         labels["q"] = frame["author_probability"].tolist()
     if text is None or (len(frame) and frame["start"].isna().any()):
-        words = room.view.vocabulary_.words[frame["word_id"].to_numpy()] if len(frame) else []
+        words = context.view.vocabulary_.words[frame["word_id"].to_numpy()] if len(frame) else []
         return *pieces_of_words(list(words), labels), labels
     labels["start"] = frame["start"].astype(int).tolist()
     labels["end"] = frame["end"].astype(int).tolist()
     return *pieces_of(text, labels), labels
 
 
-def _reads_links(room: Room) -> bool:
+def _reads_links(context: PageContext) -> bool:
     """Whether a feature of the model names documents, in those that come first."""
-    if not room.features:
+    if not context.features:
         return False
-    known = [metadata_of(row[0]) for row in room.rows("some_metadata", n=_N_LOOKED_AT)]
-    for name in room.features:
+    known = [metadata_of(row[0]) for row in context.rows("some_metadata", n=_N_LOOKED_AT)]
+    for name in context.features:
         listed = (values for values in (one.get(name) for one in known) if isinstance(values, list))
         named = {str(value) for values in listed for value in values}
-        if named and 2 * len(room.rows("documents_named", ids=json.dumps(sorted(named)))) >= len(named):
+        if named and 2 * len(context.rows("documents_named", ids=json.dumps(sorted(named)))) >= len(named):
             return True
     return False
 
 
-def _can_sample(room: Room) -> bool:
+def _can_sample(context: PageContext) -> bool:
     """Whether the model's documents can be sampled from its rows."""
-    return room.has_topics and room.view.chains_[0].can_sample
+    return context.has_topics and context.view.chains_[0].can_sample
 
 
-def _labels(room: Room, full: FullDoc, sampling: Sampling) -> Any:
+def _labels(context: PageContext, full: FullDoc, sampling: Sampling) -> Any:
     """Every word's topic and author: sampled now, as stored or, where that is not possible, as stored and certain."""
     from topoi.analysis.label import label_document, stored_labels
 
     if sampling["live"]:
         plan = (sampling["burn_in"], sampling["samples"], sampling["lag"])
-        check_sampling(full["n_tokens"], room.view.n_topics, 1 + len(full["authors"]) * room.has_authors, *plan)
-        return label_document(room.view, full["document_id"], *plan)
-    if full["n_tokens"] * room.view.n_topics > _MOST_PROBABILITIES or not _can_sample(room):
-        return stored_labels(room.view, full["document_id"])
-    return label_document(room.view, full["document_id"])
+        check_sampling(full["n_tokens"], context.view.n_topics, 1 + len(full["authors"]) * context.has_authors, *plan)
+        return label_document(context.view, full["document_id"], *plan)
+    if full["n_tokens"] * context.view.n_topics > _MOST_PROBABILITIES or not _can_sample(context):
+        return stored_labels(context.view, full["document_id"])
+    return label_document(context.view, full["document_id"])
 
 
 def _authors(full: FullDoc, labels: dict[str, Any]) -> list[AuthorShare]:
@@ -196,20 +196,20 @@ def _authors(full: FullDoc, labels: dict[str, Any]) -> list[AuthorShare]:
     return author_shares(names, labels["author"])
 
 
-def _nearest(room: Room, number: int) -> list[tuple[int, float, list[Face]]]:
+def _nearest(context: PageContext, number: int) -> list[tuple[int, float, list[Face]]]:
     """As ``topoi.similar_documents``, without what a page does not show: number, distance, shared topics."""
-    if not room.has_topics:
+    if not context.has_topics:
         return []
-    documents = room.view.chains_[0].documents
-    compared = room.shelf.keep("unsmoothed", documents.unsmoothed)
+    documents = context.view.chains_[0].documents
+    compared = context.cache.keep("unsmoothed", documents.unsmoothed)
     counts = documents.counts(number)[0]
     if not counts.any():
         return []
     own = counts / counts.sum()
     distance = compared.distances(own, "jensen-shannon")
-    rows = room.shelf.keep("documents with words", lambda: np.flatnonzero(documents.totals > 0))
+    rows = context.cache.keep("documents with words", lambda: np.flatnonzero(documents.totals > 0))
     chosen = nearest(distance, rows[rows != number], N_SIMILAR)
     if not chosen:
         return []
     others = compared.shares(np.array(chosen))
-    return [(d, float(distance[d]), room.shared_chips(own, row)) for d, row in zip(chosen, others, strict=True)]
+    return [(d, float(distance[d]), context.shared_chips(own, row)) for d, row in zip(chosen, others, strict=True)]

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from topoi.web.pages import parameters
+from topoi.web.pages.context import PageContext
 from topoi.web.pages.parts import found, lines
-from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import DocumentsPage
 from topoi.web.pages.text import match_for
 
@@ -15,7 +15,7 @@ A_PAGE = 30
 
 
 def documents_page(
-    room: Room, q: parameters.Query = "", year: parameters.Year = None, page: parameters.PageNumber = 1
+    context: PageContext, q: parameters.Query = "", year: parameters.Year = None, page: parameters.PageNumber = 1
 ) -> DocumentsPage:
     """Documents that have all words asked for, best first; without a question, in the order of the collection."""
     skip = (page - 1) * A_PAGE
@@ -23,13 +23,13 @@ def documents_page(
     n_found = 0
     rows: list[Any] = []
     if match is not None:
-        n_found, rows = found(room, match, year, A_PAGE, skip)
+        n_found, rows = found(context, match, year, A_PAGE, skip)
     elif not q.strip() and year is not None:
-        n_found = room.rows("n_of_year", year=year)[0][0]
-        rows = room.rows("works_of_year", year=year, n=A_PAGE, skip=skip) if skip < n_found else []
+        n_found = context.rows("n_of_year", year=year)[0][0]
+        rows = context.rows("works_of_year", year=year, n=A_PAGE, skip=skip) if skip < n_found else []
     elif not q.strip():
-        n_found = room.collection["n_documents"]
-        rows = room.rows("works", ids=json.dumps(list(range(skip, min(skip + A_PAGE, n_found)))))
+        n_found = context.collection["n_documents"]
+        rows = context.rows("works", ids=json.dumps(list(range(skip, min(skip + A_PAGE, n_found)))))
     return DocumentsPage(
         kind="documents",
         query=q,
@@ -37,5 +37,5 @@ def documents_page(
         page=page,
         n_pages=max(-(-n_found // A_PAGE), 1),
         n_found=n_found,
-        documents=lines(room, rows, q),
+        documents=lines(context, rows, q),
     )

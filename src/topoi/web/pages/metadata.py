@@ -24,8 +24,8 @@ from topoi.errors import ModelError, NotFoundError, StoreError, TopoiError
 from topoi.models.features.columns import Column, Links, Names, Number
 from topoi.models.ranking import reading_order
 from topoi.web.pages import parameters
+from topoi.web.pages.context import PageContext
 from topoi.web.pages.parts import author_hue, documents_by_id
-from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import (
     Choice,
     Curve,
@@ -78,7 +78,7 @@ class Answers:
 
 
 def metadata_page(
-    room: Room,
+    context: PageContext,
     along: parameters.FeatureName = None,
     topic: parameters.Topics = (),  # type: ignore[assignment]
     by: parameters.FeatureName = None,
@@ -89,8 +89,8 @@ def metadata_page(
 ) -> MetadataPage:
     """Predicted shares of topics along a feature, for chosen authors or other values, and a document's links."""
     for k in topic:
-        room.check_topic(k)
-    reader = reader_of(room)
+        context.check_topic(k)
+    reader = reader_of(context)
     column = _along(reader, along)
     other = _by(reader, column, by)
     fixed = _fixed(reader, column)
@@ -103,8 +103,8 @@ def metadata_page(
     groups: list[CurveGroup] = []
     if column is not None:
         given = _given(other, values, fixed, at_number)
-        at, groups = _groups(room, reader, column, other, values, given, chosen, bands)
-    linked, n_left_out = _linked(room, reader, document)
+        at, groups = _groups(context, reader, column, other, values, given, chosen, bands)
+    linked, n_left_out = _linked(context, reader, document)
     return MetadataPage(
         kind="metadata",
         features=[_feature(reader, name) for name in reader.columns],
@@ -120,7 +120,7 @@ def metadata_page(
         bands=bands,
         level=LEVEL,
         chosen=chosen,
-        topics=room.chips(face["topic"] for face in room.topics_in_order()),
+        topics=context.chips(face["topic"] for face in context.topics_in_order()),
         at=at,
         groups=groups,
         document=document,
@@ -129,17 +129,17 @@ def metadata_page(
     )
 
 
-def reader_of(room: Room) -> Reader:
+def reader_of(context: PageContext) -> Reader:
     """The model, loaded once while its contents stay; one without features is a ``NotFoundError``."""
-    if not room.features:
+    if not context.features:
         raise NotFoundError("this model reads no metadata; a kernel topic model or a Dirichlet regression does")
-    return room.shelf.keep("reader", lambda: _read(room))
+    return context.cache.keep("reader", lambda: _read(context))
 
 
-def _read(room: Room) -> Reader:
+def _read(context: PageContext) -> Reader:
     from topoi.models.files import load  # estimators take long to import, and other pages do without
 
-    model = load(room.view.store, room.view.name)
+    model = load(context.view.store, context.view.name)
     ids = {str(name): a for a, name in enumerate(model.corpus_.authors)}
     return Reader(model, feature_columns(model), link_features(model), ids, Answers())
 
@@ -222,7 +222,7 @@ def _given(
 
 
 def _groups(
-    room: Room,
+    context: PageContext,
     reader: Reader,
     column: Column,
     other: Names | None,
@@ -241,10 +241,10 @@ def _groups(
         except TopoiError:
             raise
         except (ValueError, ArithmeticError) as error:  # whatever a stranger's numbers lead to
-            raise StoreError(f"{room.view.store.path}: the model's numbers lead nowhere ({error})") from error
+            raise StoreError(f"{context.view.store.path}: the model's numbers lead nowhere ({error})") from error
 
     frame = reader.answers.get(key, curves)
-    n_topics, n_groups = room.view.n_topics, len(values)
+    n_topics, n_groups = context.view.n_topics, len(values)
     at = frame[column.name].to_list()[: len(frame) // n_groups : n_topics]
     shape = (n_groups, len(at), n_topics)
     parts = {name: frame[name].to_numpy().reshape(shape).round(6) for name in ("mean", "lower", "upper")}
@@ -252,7 +252,7 @@ def _groups(
     groups = []
     for i, value in enumerate(values):
         shown = [
-            Curve(topic=room.chip(k), **{name: part[i, :, k].tolist() for name, part in parts.items()})  # type: ignore[typeddict-item]
+            Curve(topic=context.chip(k), **{name: part[i, :, k].tolist() for name, part in parts.items()})  # type: ignore[typeddict-item]
             for k in (chosen or range(n_topics))
         ]
         groups.append(
@@ -300,21 +300,21 @@ def _points(
     return found
 
 
-def _linked(room: Room, reader: Reader, document: int | None) -> tuple[list[LinkedDocument], int]:
+def _linked(context: PageContext, reader: Reader, document: int | None) -> tuple[list[LinkedDocument], int]:
     """A document and those around it."""
     if document is None:
         return [], 0
     if not reader.links:
         raise ModelError("none of this model's features are links between documents")
     frame = link_neighbourhood(reader.model, document, n=N_LINKED)
-    documents = documents_by_id(room, frame["document"])
+    documents = documents_by_id(context, frame["document"])
     rows = zip(frame["document"], frame["relation"], frame["similarity"], frame["topic"], frame["share"], strict=True)
     linked = [
         LinkedDocument(
             document=documents[int(d)],
             relation=relation,
             similarity=float(similarity),
-            topic=room.chip(int(k)),
+            topic=context.chip(int(k)),
             share=float(share),
         )
         for d, relation, similarity, k, share in rows

@@ -6,17 +6,17 @@ import math
 from typing import Any
 
 from topoi.store.door import stored_json
-from topoi.web.pages.room import Room
+from topoi.web.pages.context import PageContext
 from topoi.web.pages.shapes import FullModel, ModelsPage, Trace
 
 MOST_MODELS = 200
 MOST_POINTS = 200
 
 
-def models_page(room: Room) -> ModelsPage:
+def models_page(context: PageContext) -> ModelsPage:
     """All models of the file with their settings and how the fits went, the one saved last first."""
-    details = {row[0]: row[1:] for row in room.rows("model_details", n=MOST_MODELS)}
-    traces = _traces(room.rows("traces"))
+    details = {row[0]: row[1:] for row in context.rows("model_details", n=MOST_MODELS)}
+    traces = _traces(context.rows("traces"))
     return ModelsPage(
         kind="models",
         models=[
@@ -27,7 +27,7 @@ def models_page(room: Room) -> ModelsPage:
                 settings=_settings(details[model["name"]][2]),
                 trace=traces.get(model["name"], []),
             )
-            for model in room.state.models
+            for model in context.snapshot.models
             if model["name"] in details
         ],
     )

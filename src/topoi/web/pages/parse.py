@@ -10,9 +10,9 @@ import numpy as np
 from topoi.errors import ModelError, NotFoundError
 from topoi.web.limits import check_sampling, most_authors
 from topoi.web.pages import parameters
+from topoi.web.pages.context import PageContext
 from topoi.web.pages.document import BURN_IN, LAG, SAMPLES
 from topoi.web.pages.parts import author_shares, faces_of, name_of_author, pieces_of, topic_shares
-from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import LikelyAuthor, ParsePage, ParseResult, Sampling
 
 N_LIKELY = 5
@@ -24,7 +24,7 @@ _MOST_NAMES = parameters.MOST_NAMES
 
 
 def parse_page(
-    room: Room,
+    context: PageContext,
     text: parameters.Text = "",
     who: parameters.Who = "nobody",
     authors: parameters.Names = (),  # type: ignore[assignment]
@@ -37,7 +37,7 @@ def parse_page(
     names = split_names(authors)
     page = ParsePage(
         kind="parse",
-        text=text or document_text(room, document),
+        text=text or document_text(context, document),
         authors=names,
         who=who,
         sampling=Sampling(burn_in=burn_in, samples=samples, lag=lag, live=True),
@@ -47,7 +47,7 @@ def parse_page(
     if not text.strip():
         return page
     try:
-        page["result"] = _result(room, page)
+        page["result"] = _result(context, page)
     except (ModelError, NotFoundError) as error:
         page["error"] = str(error)
     return page
@@ -69,34 +69,34 @@ def split_names(given: Any) -> list[str]:
     return found
 
 
-def document_text(room: Room, document: int | None) -> str:
+def document_text(context: PageContext, document: int | None) -> str:
     """The text of a document to begin with."""
     if document is None:
         return ""
-    rows = room.rows("document_text", document_id=document, n=parameters.LONGEST_TEXT)
+    rows = context.rows("document_text", document_id=document, n=parameters.LONGEST_TEXT)
     if not rows:
         raise NotFoundError(f"there is no document {document}")
     return str(rows[0][0] or "")
 
 
-def _result(room: Room, page: ParsePage) -> ParseResult:
+def _result(context: PageContext, page: ParsePage) -> ParseResult:
     from topoi.analysis.label import label_words
 
     began = time.perf_counter()
     text, sampling = page["text"], page["sampling"]
-    if not room.has_topics:
+    if not context.has_topics:
         raise ModelError("this model has no topics to label words with; choose another model")
-    encoded = room.view.vocabulary_.encode([text])
+    encoded = context.view.vocabulary_.encode([text])
     n_words = len(encoded.tokens)
     plan = (sampling["burn_in"], sampling["samples"], sampling["lag"])
-    n_authors = most_authors(n_words, room.view.n_topics, plan[0] + plan[1] * plan[2], N_LIKELY, MOST_CANDIDATES)
-    named = _named(room, page["who"], page["authors"])
-    check_sampling(n_words, room.view.n_topics, n_authors if page["who"] == "any" else len(named or ()), *plan)
+    n_authors = most_authors(n_words, context.view.n_topics, plan[0] + plan[1] * plan[2], N_LIKELY, MOST_CANDIDATES)
+    named = _named(context, page["who"], page["authors"])
+    check_sampling(n_words, context.view.n_topics, n_authors if page["who"] == "any" else len(named or ()), *plan)
     read = text[: encoded.token_end[LIKELY_WORDS - 1]] if n_words > LIKELY_WORDS else text
-    likely = _likely(room, read, n_authors if page["who"] == "any" else N_LIKELY) if n_words else []
+    likely = _likely(context, read, n_authors if page["who"] == "any" else N_LIKELY) if n_words else []
     candidates: Any = [author["author_id"] for author in likely] if page["who"] == "any" else named
-    frame = label_words(room.view, text, candidates, *plan)
-    index = room.view.vocabulary_.index
+    frame = label_words(context.view, text, candidates, *plan)
+    index = context.view.vocabulary_.index
     labels: dict[str, Any] = {
         "start": frame["start"].tolist(),
         "end": frame["end"].tolist(),
@@ -104,14 +104,14 @@ def _result(room: Room, page: ParsePage) -> ParseResult:
         "topic": frame["topic"].tolist(),
         "p": frame["topic_probability"].tolist(),
     }
-    names = _add_authors(room, frame, labels)
+    names = _add_authors(context, frame, labels)
     pieces, n_hidden = pieces_of(text, labels)
     return ParseResult(
         pieces=pieces,
         n_hidden=n_hidden,
-        topics=topic_shares(room, labels["topic"]),
+        topics=topic_shares(context, labels["topic"]),
         authors=author_shares(names, labels.get("author", ())),
-        faces=faces_of(room, pieces),
+        faces=faces_of(context, pieces),
         likely=likely[:N_LIKELY],
         n_known=len(frame),
         n_unknown=int(frame.attrs["n_unknown"]),
@@ -119,23 +119,23 @@ def _result(room: Room, page: ParsePage) -> ParseResult:
     )
 
 
-def _named(room: Room, who: Literal["nobody", "any", "named"], names: list[str]) -> list[str] | None:
+def _named(context: PageContext, who: Literal["nobody", "any", "named"], names: list[str]) -> list[str] | None:
     """The possible authors that were named; None for somebody new."""
     if who == "nobody":
         return None
-    if not room.has_authors:
+    if not context.has_authors:
         raise ModelError("this model tells no authors apart; choose “nobody in particular”, or another model")
     if who == "named" and not names:
         raise ModelError("name at least one possible author, one a line or with semicolons between")
     return names
 
 
-def _add_authors(room: Room, frame: Any, labels: dict[str, Any]) -> list[tuple[int | None, str]]:
+def _add_authors(context: PageContext, frame: Any, labels: dict[str, Any]) -> list[tuple[int | None, str]]:
     """The candidates who were given words, those with most first; their positions go into the labels."""
     if "author" not in frame:
         return []
     rows = [int(a) for a in frame.attrs["rows"]]
-    spelled = [str(name) for name in room.view.authors_[np.array(rows, np.int64)]]
+    spelled = [str(name) for name in context.view.authors_[np.array(rows, np.int64)]]
     number = dict(zip(spelled, rows, strict=True))
     counts = frame["author"].value_counts()
     order = sorted(spelled, key=lambda name: -int(counts.get(name, 0)))
@@ -146,13 +146,13 @@ def _add_authors(room: Room, frame: Any, labels: dict[str, Any]) -> list[tuple[i
     return [(number[name], name_of_author(name)) for name in shown]
 
 
-def _likely(room: Room, text: str, n: int) -> list[LikelyAuthor]:
+def _likely(context: PageContext, text: str, n: int) -> list[LikelyAuthor]:
     """The authors most likely to have written the text alone."""
-    if not room.has_authors:
+    if not context.has_authors:
         return []
     from topoi.analysis.authorship import likely_authors
 
-    frame = likely_authors(room.view, text, n)
+    frame = likely_authors(context.view, text, n)
     columns = (frame.attrs["rows"], *(frame[name].tolist() for name in ("author", "probability", "n_words")))
     return [
         LikelyAuthor(author_id=int(a), author=name_of_author(name), probability=p, n_words=n)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from topoi.errors import StoreError
 from topoi.store.door import stored_json
-from topoi.web.pages.room import Room
+from topoi.web.pages.context import PageContext
 from topoi.web.pages.shapes import (
     AuthorName,
     AuthorShare,
@@ -65,28 +65,31 @@ def name_of_author(name: Any) -> str:
     return short(one_line(str(name)), LONGEST_NAME) or "(no name)"
 
 
-def documents_by_id(room: Room, ids: Iterable[int]) -> dict[int, Doc]:
+def documents_by_id(context: PageContext, ids: Iterable[int]) -> dict[int, Doc]:
     """Some documents, by number."""
     wanted = json.dumps(sorted({int(d) for d in ids}))
-    return {row[0]: doc_of(row) for row in room.rows("works", ids=wanted)}
+    return {row[0]: doc_of(row) for row in context.rows("works", ids=wanted)}
 
 
-def leading_topics(room: Room, of: Literal["authors", "documents"], ids: Sequence[int]) -> dict[int, list[Face]]:
+def leading_topics(
+    context: PageContext, of: Literal["authors", "documents"], ids: Sequence[int]
+) -> dict[int, list[Face]]:
     """For authors or documents the topics with most of their words; topics of connecting words come last."""
-    if not room.has_topics or not ids or (of == "authors" and not room.has_authors):
+    if not context.has_topics or not ids or (of == "authors" and not context.has_authors):
         return {}
-    chain = room.view.chains_[0]
+    chain = context.view.chains_[0]
     counts = (chain.authors if of == "authors" else chain.documents).counts(np.array(ids, np.int64))
-    glue = np.array([topic["face"]["glue"] for topic in room.shelf.topics])
+    glue = np.array([topic["face"]["glue"] for topic in context.cache.topics])
     order = np.lexsort((-counts, np.broadcast_to(glue, counts.shape)), axis=1)[:, :N_LEADING]
     return {
-        number: room.chips(k for k in best if row[k] > 0) for number, row, best in zip(ids, counts, order, strict=True)
+        number: context.chips(k for k in best if row[k] > 0)
+        for number, row, best in zip(ids, counts, order, strict=True)
     }
 
 
-def lines(room: Room, rows: Sequence[Sequence[Any]], query: str = "") -> list[DocumentLine]:
+def lines(context: PageContext, rows: Sequence[Sequence[Any]], query: str = "") -> list[DocumentLine]:
     """Documents of a list with their topics and, if there was a question, where its words stand in them."""
-    topics = leading_topics(room, "documents", [int(row[0]) for row in rows])
+    topics = leading_topics(context, "documents", [int(row[0]) for row in rows])
     find = finder(query)
     return [
         DocumentLine(
@@ -98,30 +101,30 @@ def lines(room: Room, rows: Sequence[Sequence[Any]], query: str = "") -> list[Do
     ]
 
 
-def found(room: Room, match: str, year: int | None, n: int, skip: int = 0) -> tuple[int, list[Any]]:
+def found(context: PageContext, match: str, year: int | None, n: int, skip: int = 0) -> tuple[int, list[Any]]:
     """How many documents have the words asked for, and some of them, the best first."""
     if year is not None:
-        n_found = room.rows("n_found_in_year", match=match, year=year)[0][0]
+        n_found = context.rows("n_found_in_year", match=match, year=year)[0][0]
         query = "found_in_year"
     else:
-        n_found = room.rows("n_found", match=match)[0][0]
+        n_found = context.rows("n_found", match=match)[0][0]
         # To rank takes long for words that are everywhere, and says nothing.
         query = "found" if n_found <= MOST_RANKED else "found_unranked"
-    rows = room.rows(query, match=match, year=year, n=n, skip=skip) if skip < n_found else []
+    rows = context.rows(query, match=match, year=year, n=n, skip=skip) if skip < n_found else []
     return n_found, rows
 
 
-def moves(room: Room, by: Literal["year", "decade"] = "year") -> list[dict[str, Any]]:
+def moves(context: PageContext, by: Literal["year", "decade"] = "year") -> list[dict[str, Any]]:
     """What ``hottest_topics`` says of all topics, from the steepest rise to the steepest fall."""
-    return room.shelf.keep(("moves", by), lambda: _moves(room, by))
+    return context.cache.keep(("moves", by), lambda: _moves(context, by))
 
 
-def _moves(room: Room, by: Literal["year", "decade"]) -> list[dict[str, Any]]:
+def _moves(context: PageContext, by: Literal["year", "decade"]) -> list[dict[str, Any]]:
     import pandas as pd
 
     from topoi.analysis.trends import hottest_topics
 
-    periods, tokens, share = shares_by(room, by)
+    periods, tokens, share = shares_by(context, by)
     if len(periods) < 2:
         return []
     n_topics = len(tokens)
@@ -137,9 +140,11 @@ def _moves(room: Room, by: Literal["year", "decade"]) -> list[dict[str, Any]]:
     return rows
 
 
-def shares_by(room: Room, by: Literal["year", "decade"]) -> tuple[list[int], NDArray[np.int64], NDArray[np.float64]]:
+def shares_by(
+    context: PageContext, by: Literal["year", "decade"]
+) -> tuple[list[int], NDArray[np.int64], NDArray[np.float64]]:
     """Years or decades, tokens per topic in each, and shares."""
-    years, tokens, share = room.shelf.trends
+    years, tokens, share = context.cache.trends
     if by == "year" or not years:
         return years, tokens, share
     decades = sorted({year // 10 * 10 for year in years})
@@ -149,18 +154,18 @@ def shares_by(room: Room, by: Literal["year", "decade"]) -> tuple[list[int], NDA
     return decades, summed, summed / np.maximum(summed.sum(axis=0), 1)
 
 
-def rising(room: Room, n: int, by: Literal["year", "decade"] = "year") -> list[Move]:
+def rising(context: PageContext, n: int, by: Literal["year", "decade"] = "year") -> list[Move]:
     """The topics that rise most; topics of connecting words are no news."""
-    return _first_moves(room, moves(room, by), 1, n)
+    return _first_moves(context, moves(context, by), 1, n)
 
 
-def falling(room: Room, n: int, by: Literal["year", "decade"] = "year") -> list[Move]:
+def falling(context: PageContext, n: int, by: Literal["year", "decade"] = "year") -> list[Move]:
     """The topics that fall most."""
-    return _first_moves(room, moves(room, by)[::-1], -1, n)
+    return _first_moves(context, moves(context, by)[::-1], -1, n)
 
 
-def _first_moves(room: Room, rows: list[dict[str, Any]], direction: int, n: int) -> list[Move]:
-    wanted = ((room.face(row["topic"]), row) for row in rows if row["direction"] == direction)
+def _first_moves(context: PageContext, rows: list[dict[str, Any]], direction: int, n: int) -> list[Move]:
+    wanted = ((context.face(row["topic"]), row) for row in rows if row["direction"] == direction)
     found = [
         Move(topic=face, first=row["first"], last=row["last"], change=row["change"])
         for face, row in wanted
@@ -214,12 +219,12 @@ def _piece(text: str, labels: dict[str, Any], i: int) -> Piece:
     return piece
 
 
-def topic_shares(room: Room, topics: Iterable[int], n: int = 10) -> list[TopicShare]:
+def topic_shares(context: PageContext, topics: Iterable[int], n: int = 10) -> list[TopicShare]:
     """How a text's words are divided among topics."""
     counts = Counter(topics)
     total = max(sum(counts.values()), 1)
     order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:n]
-    return [TopicShare(topic=room.face(k), share=number / total, n_tokens=number) for k, number in order]
+    return [TopicShare(topic=context.face(k), share=number / total, n_tokens=number) for k, number in order]
 
 
 def author_shares(names: Sequence[tuple[int | None, str]], positions: Iterable[int]) -> list[AuthorShare]:
@@ -237,9 +242,9 @@ def author_hue(position: int) -> int:
     return round(210 + position * _GOLDEN_ANGLE) % 360
 
 
-def faces_of(room: Room, pieces: Iterable[Piece]) -> dict[str, Face]:
+def faces_of(context: PageContext, pieces: Iterable[Piece]) -> dict[str, Face]:
     """All topics that words of a text wear."""
-    return {str(k): room.chip(k) for k in sorted({piece["topic"] for piece in pieces if "topic" in piece})}
+    return {str(k): context.chip(k) for k in sorted({piece["topic"] for piece in pieces if "topic" in piece})}
 
 
 def nearest(distance: NDArray[np.float64], allowed: NDArray[np.int64], n: int) -> list[int]:

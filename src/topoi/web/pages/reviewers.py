@@ -6,16 +6,16 @@ import warnings
 
 from topoi.errors import ModelError, NotFoundError
 from topoi.web.pages import parameters
+from topoi.web.pages.context import PageContext
 from topoi.web.pages.parse import document_text, split_names
 from topoi.web.pages.parts import name_of_author
-from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import LeftOut, Reviewer, ReviewersPage
 
 N_REVIEWERS = 15
 
 
 def reviewers_page(
-    room: Room,
+    context: PageContext,
     text: parameters.Text = "",
     exclude: parameters.Names = (),  # type: ignore[assignment]
     document: parameters.DocumentOrNone = None,
@@ -23,10 +23,10 @@ def reviewers_page(
     """Authors whose topics explain a text best, without its own authors and their co-authors."""
     names = split_names(exclude)
     if not text and document is not None:
-        names = names or [author["author"] for author in _authors(room, document)]
+        names = names or [author["author"] for author in _authors(context, document)]
     page = ReviewersPage(
         kind="reviewers",
-        text=text or document_text(room, document),
+        text=text or document_text(context, document),
         exclude=names,
         reviewers=[],
         left_out=None,
@@ -35,24 +35,24 @@ def reviewers_page(
     if not text.strip():
         return page
     try:
-        _fill(room, page)
+        _fill(context, page)
     except (ModelError, NotFoundError) as error:
         page["error"] = str(error)
     return page
 
 
-def _fill(room: Room, page: ReviewersPage) -> None:
+def _fill(context: PageContext, page: ReviewersPage) -> None:
     from topoi.analysis.reviewers import recommend_reviewers
 
-    if not (room.has_topics and room.has_authors):
+    if not (context.has_topics and context.has_authors):
         raise ModelError("reviewers are found by authors' topics, and this model has none; choose another model")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # names that nobody has are listed in the answer
-        frame = recommend_reviewers(room.view, page["text"], N_REVIEWERS, exclude=page["exclude"])
+        frame = recommend_reviewers(context.view, page["text"], N_REVIEWERS, exclude=page["exclude"])
     columns = (frame.attrs["rows"], *(frame[name].tolist() for name in ("author", "score", "n_documents", "topics")))
     page["reviewers"] = [
         Reviewer(
-            author_id=int(a), author=name_of_author(name), score=score, n_documents=int(n), topics=room.chips(topics)
+            author_id=int(a), author=name_of_author(name), score=score, n_documents=int(n), topics=context.chips(topics)
         )
         for a, name, score, n, topics in zip(*columns, strict=True)
     ]
@@ -64,6 +64,6 @@ def _fill(room: Room, page: ReviewersPage) -> None:
     )
 
 
-def _authors(room: Room, document: int) -> list[dict[str, str]]:
-    rows = room.rows("names_of_work", document_id=document)
+def _authors(context: PageContext, document: int) -> list[dict[str, str]]:
+    rows = context.rows("names_of_work", document_id=document)
     return [{"author": name_of_author(row[0])} for row in rows]

@@ -6,9 +6,9 @@ import json
 
 from topoi.web.links import Links
 from topoi.web.pages import parameters
+from topoi.web.pages.context import PageContext
 from topoi.web.pages.names import fold
 from topoi.web.pages.parts import found, lines, name_of_author
-from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import AuthorSize, Completion, Face, SearchPage, WordLine
 from topoi.web.pages.text import match_for, one_line, short
 
@@ -18,25 +18,25 @@ _LONGEST_WORD = 100
 _LONGEST_LABEL = 120
 
 
-def search_page(room: Room, q: parameters.Query = "") -> SearchPage:
+def search_page(context: PageContext, q: parameters.Query = "") -> SearchPage:
     """Topics, authors, words and documents for a question."""
     match = match_for(q)
-    rows = found(room, match, None, N_DOCUMENTS)[1] if match else []
+    rows = found(context, match, None, N_DOCUMENTS)[1] if match else []
     return SearchPage(
         kind="search",
         query=q,
-        topics=find_topics(room, q)[:N_TOPICS],
-        authors=find_authors(room, q, N_AUTHORS),
-        words=find_words(room, q, N_WORDS),
-        documents=lines(room, rows, q),
+        topics=find_topics(context, q)[:N_TOPICS],
+        authors=find_authors(context, q, N_AUTHORS),
+        words=find_words(context, q, N_WORDS),
+        documents=lines(context, rows, q),
     )
 
 
-def completions(room: Room, q: parameters.Query = "") -> list[Completion]:
+def completions(context: PageContext, q: parameters.Query = "") -> list[Completion]:
     """At most twelve things that what has been typed may be the beginning of."""
     if not fold(q):
         return []
-    link = Links(room.model["slug"])
+    link = Links(context.model["slug"])
     suggested = [
         Completion(
             kind="author",
@@ -44,7 +44,7 @@ def completions(room: Room, q: parameters.Query = "") -> list[Completion]:
             detail=f"{author['n_documents']:,} document{'' if author['n_documents'] == 1 else 's'}",
             href=link.author(author["author_id"]),
         )
-        for author in find_authors(room, q, N_SUGGESTED_AUTHORS)
+        for author in find_authors(context, q, N_SUGGESTED_AUTHORS)
     ]
     suggested += [
         Completion(
@@ -53,55 +53,55 @@ def completions(room: Room, q: parameters.Query = "") -> list[Completion]:
             detail=f"topic {face['topic']}",
             href=link.topic(face["topic"]),
         )
-        for face in find_topics(room, q)[:N_SUGGESTED_TOPICS]
+        for face in find_topics(context, q)[:N_SUGGESTED_TOPICS]
     ]
     suggested += [
         Completion(
             kind="word", label=word["word"], detail=f"{word['n_tokens']:,} uses", href=link.word(word["word_id"])
         )
-        for word in find_words(room, q, N_SUGGESTED_WORDS)
+        for word in find_words(context, q, N_SUGGESTED_WORDS)
     ]
-    return [*suggested, *_titles(room, q, link, N_SUGGESTIONS - len(suggested))]
+    return [*suggested, *_titles(context, q, link, N_SUGGESTIONS - len(suggested))]
 
 
-def find_topics(room: Room, q: str) -> list[Face]:
+def find_topics(context: PageContext, q: str) -> list[Face]:
     """Topics in whose label or leading words all words asked for begin a word; the nearest to the front first."""
     terms = fold(q).split()
-    if not terms or not room.has_topics:
+    if not terms or not context.has_topics:
         return []
     matching = []
-    for topic in room.shelf.topics:
+    for topic in context.cache.topics:
         number = topic["face"]["topic"]
-        words = [*fold(room.labels.get(number, "")).split(), *(fold(word) for word in topic["all_words"])]
+        words = [*fold(context.labels.get(number, "")).split(), *(fold(word) for word in topic["all_words"])]
         places = [next((at for at, word in enumerate(words) if word.startswith(term)), None) for term in terms]
         known = [place for place in places if place is not None]
         if len(known) == len(terms):
             matching.append((sum(known), -topic["face"]["share"], number))
-    return [room.face(number) for _, _, number in sorted(matching)]
+    return [context.face(number) for _, _, number in sorted(matching)]
 
 
-def find_authors(room: Room, q: str, n: int) -> list[AuthorSize]:
+def find_authors(context: PageContext, q: str, n: int) -> list[AuthorSize]:
     """Authors with these words in their names."""
-    if not fold(q) or not room.collection["n_authors"]:
+    if not fold(q) or not context.collection["n_authors"]:
         return []
-    ids = room.state.authors.find(q)[:n]
+    ids = context.snapshot.authors.find(q)[:n]
     if not ids:
         return []
-    rows = room.rows("authors", ids=json.dumps(ids))
+    rows = context.rows("authors", ids=json.dumps(ids))
     return [AuthorSize(author_id=a, author=name_of_author(name), n_documents=n_docs) for a, name, n_docs in rows]
 
 
-def find_words(room: Room, q: str, n: int) -> list[WordLine]:
+def find_words(context: PageContext, q: str, n: int) -> list[WordLine]:
     """Words of the vocabulary that begin with what was asked for."""
     given = one_line(q).lower().replace(" ", "_")
     if not given:
         return []
-    rows = room.rows("words_beginning", first=given, beyond=given + "\U0010ffff", n=n)
+    rows = context.rows("words_beginning", first=given, beyond=given + "\U0010ffff", n=n)
     exact = sorted(rows, key=lambda row: row[1] != given)
     return [WordLine(word_id=w, word=short(word, _LONGEST_WORD), n_tokens=n_tokens) for w, word, n_tokens in exact]
 
 
-def _titles(room: Room, q: str, link: Links, n: int) -> list[Completion]:
+def _titles(context: PageContext, q: str, link: Links, n: int) -> list[Completion]:
     match = match_for(q, column="title")
     if not match or n <= 0:
         return []
@@ -112,5 +112,5 @@ def _titles(room: Room, q: str, link: Links, n: int) -> list[Completion]:
             detail="" if year is None else str(year),
             href=link.document(number),
         )
-        for number, identifier, title, year in room.rows("found_titles", match=match, n=n)
+        for number, identifier, title, year in context.rows("found_titles", match=match, n=n)
     ]

@@ -14,8 +14,8 @@ from topoi.errors import NotFoundError, StoreError
 from topoi.models.pachinko.dag import WORDS
 from topoi.store.door import stored_json
 from topoi.web.pages import parameters
+from topoi.web.pages.context import PageContext
 from topoi.web.pages.parts import doc_of, listed_rows
-from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import (
     GraphEdge,
     GraphNode,
@@ -49,7 +49,7 @@ _MOST_SHARE = 1.000001
 _COUNTED = re.compile(r"(super|sub|topic|level \d+ topic) \d+")
 
 
-class GraphShelf(NamedTuple):
+class GraphCache(NamedTuple):
     """What is read once of a graph: its edges, its nodes without faces of topics, and their trends."""
 
     graph: Graph
@@ -59,117 +59,117 @@ class GraphShelf(NamedTuple):
 
 
 def structure_page(
-    room: Room, most: parameters.MostNodes = N_SUPER, min_share: parameters.MinShare = None
+    context: PageContext, most: parameters.MostNodes = N_SUPER, min_share: parameters.MinShare = None
 ) -> StructurePage:
     """All super-topics with their strongest topics, and a picture of the largest."""
-    kept = graph_shelf(room)
+    kept = graph_shelf(context)
     graph = kept.graph
-    shown = strongest(graph, most, N_SUB if min_share is None else _ALL, min_share or 0.0, _glue(room))
+    shown = strongest(graph, most, N_SUB if min_share is None else _ALL, min_share or 0.0, _glue(context))
     return StructurePage(  # type: ignore[typeddict-item]
         kind="structure",
         n_super=len(graph.inner),
-        n_topics=room.view.n_topics,
+        n_topics=context.view.n_topics,
         n_edges=len(graph.edges),
         most=most,
         min_share=min_share,
         super_topics=[
-            SuperTopic(node=node_face(room, node, trend=True), children=_children(room, node, N_CHILDREN))
+            SuperTopic(node=node_face(context, node, trend=True), children=_children(context, node, N_CHILDREN))
             for node in graph.inner
         ],
-        **_picture(room, shown),
+        **_picture(context, shown),
     )
 
 
-def node_page(room: Room, node: parameters.Node, min_share: parameters.MinShare = None) -> NodePage:
+def node_page(context: PageContext, node: parameters.Node, min_share: parameters.MinShare = None) -> NodePage:
     """A super-topic: its topics, words, documents and trend."""
-    kept = graph_shelf(room)
+    kept = graph_shelf(context)
     graph = kept.graph
     _check(kept, node)
     least = 0.0 if min_share is None else min_share
-    shown = around(graph, node, N_AROUND if min_share is None else _ALL, least, _glue(room))
+    shown = around(graph, node, N_AROUND if min_share is None else _ALL, least, _glue(context))
     own = graph.own.get(node)
     above = by_words(graph.above[node])
     return NodePage(  # type: ignore[typeddict-item]
         kind="node",
-        node=node_face(room, node, trend=True),
+        node=node_face(context, node, trend=True),
         min_share=min_share,
-        own=None if own is None else _part(room, node, own),
-        parents=[_part(room, edge.parent, edge) for edge in above if edge.parent != graph.root][:N_PARENTS],
-        children=_children(room, node, N_AROUND if min_share is None else _ALL, least),
-        words=_words(room, kept.nodes[node]["all_words"]),
+        own=None if own is None else _part(context, node, own),
+        parents=[_part(context, edge.parent, edge) for edge in above if edge.parent != graph.root][:N_PARENTS],
+        children=_children(context, node, N_AROUND if min_share is None else _ALL, least),
+        words=_words(context, kept.nodes[node]["all_words"]),
         documents=[
             TopicDocument(document=doc_of(row), share=row[6], n_tokens=row[5])
-            for row in room.rows("node_works", node=node, n=N_DOCUMENTS)
+            for row in context.rows("node_works", node=node, n=N_DOCUMENTS)
         ],
         trend=_trend(kept, node),
-        **_picture(room, _without(graph.root, shown)),
+        **_picture(context, _without(graph.root, shown)),
     )
 
 
-def super_topics_of(room: Room, topic: int) -> list[NodePart]:
+def super_topics_of(context: PageContext, topic: int) -> list[NodePart]:
     """The super-topics that draw most of a topic's words; none in a model without a graph."""
-    if not room.has_graph:
+    if not context.has_graph:
         return []
-    kept = graph_shelf(room)
+    kept = graph_shelf(context)
     node = next((n["node"] for n in kept.nodes if n["topic"] == topic), None)
     above = by_words(kept.graph.above.get(node, []))
     found = [edge for edge in above if edge.parent != kept.graph.root and edge.n_words > 0]
-    return [_part(room, edge.parent, edge) for edge in found[:N_SUPER_OF_TOPIC]]
+    return [_part(context, edge.parent, edge) for edge in found[:N_SUPER_OF_TOPIC]]
 
 
-def super_topics_in(room: Room, listed: Any) -> list[NodeShare]:
+def super_topics_in(context: PageContext, listed: Any) -> list[NodeShare]:
     """The super-topics of a document, from a JSON list of numbers, words and shares; none if there is no graph."""
-    if not room.has_graph:
+    if not context.has_graph:
         return []
     rows = listed_rows(listed, "a list of super-topics", 3)
-    n_nodes = len(graph_shelf(room).nodes)
+    n_nodes = len(graph_shelf(context).nodes)
     if any(row[0] >= n_nodes or type(row[1]) is not int or not _is_share(row[2]) for row in rows):
-        raise StoreError(f"{room.view.store.path}: a table names a node that is not there, or no share")
-    return [NodeShare(node=node_face(room, node), share=share, n_tokens=n) for node, n, share in rows]
+        raise StoreError(f"{context.view.store.path}: a table names a node that is not there, or no share")
+    return [NodeShare(node=node_face(context, node), share=share, n_tokens=n) for node, n, share in rows]
 
 
 def _is_share(value: Any) -> bool:
     return isinstance(value, int | float) and 0 <= value <= _MOST_SHARE
 
 
-def inner_nodes(room: Room) -> list[Any]:
+def inner_nodes(context: PageContext) -> list[Any]:
     """The nodes that have a page: those with children, but for the root."""
-    return sorted(graph_shelf(room).graph.inner)  # type: ignore[type-var]
+    return sorted(graph_shelf(context).graph.inner)  # type: ignore[type-var]
 
 
-def graph_shelf(room: Room) -> GraphShelf:
+def graph_shelf(context: PageContext) -> GraphCache:
     """The graph, read once; a model without one is a ``NotFoundError``."""
-    if not room.has_graph:
+    if not context.has_graph:
         raise NotFoundError("the topics of this model hang on no graph; a pachinko model's do")
-    return room.shelf.keep("graph", lambda: _read(room))
+    return context.cache.keep("graph", lambda: _read(context))
 
 
-def _read(room: Room) -> GraphShelf:
-    nodes = [_node(room, row) for row in room.rows("graph_nodes")]
-    edges = room.rows("graph_edges")
-    missing = f"{room.view.store.path}: the graph is missing; load the model and save it again"
+def _read(context: PageContext) -> GraphCache:
+    nodes = [_node(context, row) for row in context.rows("graph_nodes")]
+    edges = context.rows("graph_edges")
+    missing = f"{context.view.store.path}: the graph is missing; load the model and save it again"
     if [node["node"] for node in nodes] != list(range(len(nodes))) or not edges:
         raise StoreError(missing)
     if not all(0 <= row[0] < len(nodes) and (row[1] is None or row[0] < row[1] < len(nodes)) for row in edges):
-        raise StoreError(f"{room.view.store.path}: an edge of the graph leads nowhere")
+        raise StoreError(f"{context.view.store.path}: an edge of the graph leads nowhere")
     graph = Graph(Edge(row[0], WORDS if row[1] is None else row[1], *row[2:]) for row in edges)
     if len(graph.level) != len(nodes):
-        raise StoreError(f"{room.view.store.path}: a node of the graph has no parents")
+        raise StoreError(f"{context.view.store.path}: a node of the graph has no parents")
     years: list[int] = []
     trends: dict[int, tuple[list[float], list[int]]] = {}
-    rows = room.rows("graph_trends")
+    rows = context.rows("graph_trends")
     if rows:
         years = sorted({row[1] for row in rows})
         place = {year: at for at, year in enumerate(years)}
         trends = {node: ([0.0] * len(years), [0] * len(years)) for node in {row[0] for row in rows}}
         for node, year, n_tokens, share in rows:
             trends[node][0][place[year]], trends[node][1][place[year]] = share, n_tokens
-    return GraphShelf(graph, nodes, years, trends)
+    return GraphCache(graph, nodes, years, trends)
 
 
-def _node(room: Room, row: tuple[Any, ...]) -> dict[str, Any]:
+def _node(context: PageContext, row: tuple[Any, ...]) -> dict[str, Any]:
     number, name, _, topic, n_children, n_tokens, share, words = row
-    with room.view.store.named():
+    with context.view.store.named():
         known = stored_json(words, f"node {number} of the graph", "words")
     listed = [short(word, _LONGEST_WORD) for word in known][:_MOST_WORDS]
     name = short(one_line(name), _LONGEST_NAME) or str(number)
@@ -179,17 +179,17 @@ def _node(room: Room, row: tuple[Any, ...]) -> dict[str, Any]:
     return {"node": number, "face": face, "topic": topic, "all_words": listed}
 
 
-def node_face(room: Room, node: Any, *, trend: bool = False) -> NodeFace:
+def node_face(context: PageContext, node: Any, *, trend: bool = False) -> NodeFace:
     """A node as it is shown, with the face of its topic if it draws words."""
-    kept = graph_shelf(room)
+    kept = graph_shelf(context)
     known = kept.nodes[node]
     line = kept.trends.get(node) if trend else None
-    topic = None if known["topic"] is None else room.chip(known["topic"])
+    topic = None if known["topic"] is None else context.chip(known["topic"])
     rounded = None if line is None else np.round(line[0], 6).tolist()
     return cast(NodeFace, {**known["face"], "topic": topic, "trend": rounded})
 
 
-def _check(kept: GraphShelf, node: int) -> None:
+def _check(kept: GraphCache, node: int) -> None:
     if not 0 <= node < len(kept.nodes):
         raise NotFoundError(f"there is no node {node} in this graph; nodes are numbered 0 to {len(kept.nodes) - 1}")
     if node == kept.graph.root:
@@ -198,40 +198,40 @@ def _check(kept: GraphShelf, node: int) -> None:
         raise NotFoundError(f"node {node} is no super-topic but topic {kept.nodes[node]['topic']}, which has its page")
 
 
-def _part(room: Room, node: Any, edge: Edge) -> NodePart:
-    return NodePart(node=node_face(room, node), alpha=edge.alpha, share=edge.share, n_tokens=edge.n_words)
+def _part(context: PageContext, node: Any, edge: Edge) -> NodePart:
+    return NodePart(node=node_face(context, node), alpha=edge.alpha, share=edge.share, n_tokens=edge.n_words)
 
 
-def _children(room: Room, node: Any, n: int, min_share: float = 0.0) -> list[NodePart]:
+def _children(context: PageContext, node: Any, n: int, min_share: float = 0.0) -> list[NodePart]:
     """The strongest children of a node; topics of connecting words, which all super-topics have, come last."""
-    below = children(graph_shelf(room).graph, node, min_share, _glue(room))[:n]
-    return [_part(room, edge.child, edge) for edge in below]
+    below = children(graph_shelf(context).graph, node, min_share, _glue(context))[:n]
+    return [_part(context, edge.child, edge) for edge in below]
 
 
-def _glue(room: Room) -> frozenset[Any]:
+def _glue(context: PageContext) -> frozenset[Any]:
     """The nodes that are topics of connecting words."""
-    topics, kept = room.shelf.topics, graph_shelf(room)
+    topics, kept = context.cache.topics, graph_shelf(context)
     known = [(node["node"], node["topic"]) for node in kept.nodes if node["topic"] is not None]
     return frozenset(node for node, topic in known if topic < len(topics) and topics[topic]["face"]["glue"])
 
 
-def _words(room: Room, words: list[str]) -> list[NodeWord]:
-    return [NodeWord(word_id=number, word=word) for number, word in room.rows("words_named", ids=json.dumps(words))]
+def _words(context: PageContext, words: list[str]) -> list[NodeWord]:
+    return [NodeWord(word_id=number, word=word) for number, word in context.rows("words_named", ids=json.dumps(words))]
 
 
-def _trend(kept: GraphShelf, node: int) -> YearShares | None:
+def _trend(kept: GraphCache, node: int) -> YearShares | None:
     if node not in kept.trends:
         return None
     share, n_tokens = kept.trends[node]
     return YearShares(years=kept.years, share=share, n_tokens=n_tokens)
 
 
-def _picture(room: Room, shown: Excerpt) -> Any:
+def _picture(context: PageContext, shown: Excerpt) -> Any:
     """The nodes and edges of a picture; of very many edges the strongest."""
     edges = sorted(shown.edges, key=lambda edge: -edge.share)[:MOST_EDGES]
     nodes = _reached(shown, edges)
     return {
-        "nodes": [GraphNode(node=node_face(room, node), column=shown.level[node]) for node in nodes],
+        "nodes": [GraphNode(node=node_face(context, node), column=shown.level[node]) for node in nodes],
         "edges": [
             GraphEdge(parent=edge.parent, child=edge.child, alpha=edge.alpha, share=edge.share, n_tokens=edge.n_words)  # type: ignore[typeddict-item]
             for edge in edges

@@ -6,8 +6,8 @@ import numpy as np
 
 from topoi.models.ranking import largest, relevance_scores
 from topoi.web.pages import parameters
+from topoi.web.pages.context import PageContext
 from topoi.web.pages.parts import doc_of, name_of_author
-from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import Neighbour, TopicAuthor, TopicDocument, TopicPage, TopicWord, YearShares
 from topoi.web.pages.structure import super_topics_of
 from topoi.web.pages.text import short
@@ -17,31 +17,31 @@ _LONGEST_WORD = 100
 _ALL = -1
 
 
-def topic_page(room: Room, topic: parameters.Topic, relevance: parameters.Relevance = 0.6) -> TopicPage:
+def topic_page(context: PageContext, topic: parameters.Topic, relevance: parameters.Relevance = 0.6) -> TopicPage:
     """A topic's words in the order of their relevance, its authors, documents, neighbours and trend."""
-    room.check_topic(topic)
+    context.check_topic(topic)
     return TopicPage(
         kind="topic",
-        topic=room.face(topic),
-        n_tokens=room.shelf.topics[topic]["n_tokens"],
+        topic=context.face(topic),
+        n_tokens=context.cache.topics[topic]["n_tokens"],
         relevance=relevance,
-        words=_words(room, topic, relevance),
-        authors=_authors(room, topic),
+        words=_words(context, topic, relevance),
+        authors=_authors(context, topic),
         documents=[
             TopicDocument(document=doc_of(row), share=row[6], n_tokens=row[5])
-            for row in room.rows("topic_works", topic=topic, n=N_DOCUMENTS)
+            for row in context.rows("topic_works", topic=topic, n=N_DOCUMENTS)
         ],
         neighbours=[
-            Neighbour(topic=room.chip(other), distance=distance)
-            for other, distance in room.rows("topic_neighbours", topic=topic, n=N_NEIGHBOURS)
+            Neighbour(topic=context.chip(other), distance=distance)
+            for other, distance in context.rows("topic_neighbours", topic=topic, n=N_NEIGHBOURS)
         ],
-        trend=trend_of(room, topic),
-        super_topics=super_topics_of(room, topic),
+        trend=trend_of(context, topic),
+        super_topics=super_topics_of(context, topic),
     )
 
 
-def _words(room: Room, topic: int, relevance: float) -> list[TopicWord]:
-    rows = room.rows("topic_word_counts", topic=topic, n=N_WORDS if relevance == 1 else _ALL)
+def _words(context: PageContext, topic: int, relevance: float) -> list[TopicWord]:
+    rows = context.rows("topic_word_counts", topic=topic, n=N_WORDS if relevance == 1 else _ALL)
     if not rows:
         return []
     rows.sort(key=lambda row: row[0])  # ties go by the word's number, as everywhere
@@ -60,16 +60,16 @@ def _words(room: Room, topic: int, relevance: float) -> list[TopicWord]:
     ]
 
 
-def _authors(room: Room, topic: int) -> list[TopicAuthor]:
-    if not room.has_authors:
+def _authors(context: PageContext, topic: int) -> list[TopicAuthor]:
+    if not context.has_authors:
         return []
-    rows = room.rows("topic_leaders", topic=topic, n=N_AUTHORS)
+    rows = context.rows("topic_leaders", topic=topic, n=N_AUTHORS)
     return [TopicAuthor(author_id=a, author=name_of_author(name), n_tokens=n, probability=p) for a, name, n, p in rows]
 
 
-def trend_of(room: Room, topic: int) -> YearShares | None:
+def trend_of(context: PageContext, topic: int) -> YearShares | None:
     """A topic's share of each year's words."""
-    years, tokens, share = room.shelf.trends
+    years, tokens, share = context.cache.trends
     if not years:
         return None
     return YearShares(years=years, share=share[topic].tolist(), n_tokens=tokens[topic].tolist())

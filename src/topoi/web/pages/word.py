@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from topoi.errors import NotFoundError
 from topoi.web.pages import parameters
+from topoi.web.pages.context import PageContext
 from topoi.web.pages.parts import doc_of
-from topoi.web.pages.room import Room
 from topoi.web.pages.shapes import Word, WordPage, WordTopic
 from topoi.web.pages.text import match_for, short
 
@@ -14,32 +14,32 @@ _LONGEST_WORD = 1000
 _NOTHING = '""'  # a question to the full-text index that no document answers
 
 
-def word_page(room: Room, word: parameters.WordId) -> WordPage:
+def word_page(context: PageContext, word: parameters.WordId) -> WordPage:
     """The topics that a word comes from, and documents with it."""
-    words = room.view.vocabulary_.words
+    words = context.view.vocabulary_.words
     if word >= len(words):
         raise NotFoundError(f"there is no word {word}; words are numbered 0 to {len(words) - 1}")
     written = str(words[word])
     match = match_for(short(written.replace("_", " "), _LONGEST_WORD))
-    rows = room.rows("word_and_works", word_id=word, match=(match or _NOTHING).removesuffix("*"), n=N_DOCUMENTS)
+    rows = context.rows("word_and_works", word_id=word, match=(match or _NOTHING).removesuffix("*"), n=N_DOCUMENTS)
     *_, n_tokens, n_documents = rows[0]
     return WordPage(
         kind="word",
         word=Word(word_id=word, word=short(written, _LONGEST_WORD), n_tokens=n_tokens, n_documents=n_documents),
-        topics=_topics(room, written),
+        topics=_topics(context, written),
         documents=[doc_of(row) for row in rows if row[0] is not None],
     )
 
 
-def _topics(room: Room, word: str) -> list[WordTopic]:
-    if not room.has_topics:
+def _topics(context: PageContext, word: str) -> list[WordTopic]:
+    if not context.has_topics:
         return []
     from topoi.analysis.topics import word_topics
 
-    frame = word_topics(room.view, word, N_TOPICS)
+    frame = word_topics(context.view, word, N_TOPICS)
     columns = (frame[name].tolist() for name in ("topic", "probability", "n_words", "word_rank"))
     return [
-        WordTopic(topic=room.face(k), probability=p, n_tokens=n, word_rank=rank)
+        WordTopic(topic=context.face(k), probability=p, n_tokens=n, word_rank=rank)
         for k, p, n, rank in zip(*columns, strict=True)
         if n
     ]

@@ -32,7 +32,7 @@ _MOST_ATTEMPTS = 3
 _SHARED_LOOKED_AT, _SHARED_SHOWN = 10, 3
 
 
-class Shelf:
+class ModelCache:
     """What is read once of a model and kept while its contents stay: faces of topics, their trends, its view."""
 
     def __init__(self, view: ModelView, digest: str) -> None:
@@ -88,10 +88,10 @@ class Shelf:
         return {"face": face, "n_tokens": n_tokens, "x": x, "y": y, "all_words": words}
 
 
-class State:
+class Snapshot:
     """What stands in the file at one moment."""
 
-    def __init__(self, store: Store, before: State | None = None) -> None:
+    def __init__(self, store: Store, before: Snapshot | None = None) -> None:
         self.store = store
         self._lock, self._author_lock = threading.Lock(), threading.Lock()
         rows = rows_of(store, "models")
@@ -110,11 +110,11 @@ class State:
         ]
         self.corpus = store.sizes
         same = before is not None and before.store is store and before.corpus == self.corpus
-        self.shelves: dict[str, Shelf] = {}
+        self.caches: dict[str, ModelCache] = {}
         self._authors: AuthorIndex | None = None
         if same and before is not None:
-            kept = before.shelves.items()
-            self.shelves = {name: shelf for name, shelf in kept if self.digests.get(name) == shelf.digest}
+            kept = before.caches.items()
+            self.caches = {name: cache for name, cache in kept if self.digests.get(name) == cache.digest}
             self._authors = before._authors
 
     @property
@@ -133,15 +133,15 @@ class State:
                 raise StoreError(f"{self.store.path}: the authors are not numbered from 0")
             yield name, n_documents
 
-    def shelf(self, name: str) -> Shelf:
+    def cache(self, name: str) -> ModelCache:
         """What is kept of a model."""
         with self._lock:
-            if name not in self.shelves:
-                self.shelves[name] = Shelf(ModelView(self.store, name), self.digests[name])
-            return self.shelves[name]
+            if name not in self.caches:
+                self.caches[name] = ModelCache(ModelView(self.store, name), self.digests[name])
+            return self.caches[name]
 
 
-class Library:
+class StoreWatcher:
     """A store that others may write to, replace or remove while it is read.
 
     Parameters
@@ -154,7 +154,7 @@ class Library:
         self.path = path
         self._lock = threading.Lock()
         self._seen: tuple[int, ...] | None = None
-        self._state: State | None = None
+        self._snapshot: Snapshot | None = None
 
     def seen(self) -> tuple[int, ...]:
         """Which file it is and when it was last written to."""
@@ -166,48 +166,48 @@ class Library:
             raise StoreError(f"cannot read {self.path}: {error.strerror}") from error
         return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
-    def state(self) -> State:
+    def snapshot(self) -> Snapshot:
         """What stands in the file now."""
         now = self.seen()
         with self._lock:
-            if self._state is None or self._seen is None or self._seen[:2] != now[:2]:
-                self._state, self._seen = State(Store(self.path)), now
+            if self._snapshot is None or self._seen is None or self._seen[:2] != now[:2]:
+                self._snapshot, self._seen = Snapshot(Store(self.path)), now
             elif self._seen != now:
-                self._state, self._seen = State(self._state.store, self._state), now
-            return self._state
+                self._snapshot, self._seen = Snapshot(self._snapshot.store, self._snapshot), now
+            return self._snapshot
 
-    def ask(self, slug: str | None, question: Callable[[Room], Result]) -> Result:
+    def ask(self, slug: str | None, question: Callable[[PageContext], Result]) -> Result:
         """The answer to a question about a model; asked anew if the file was written to meanwhile."""
         for _ in range(_MOST_ATTEMPTS - 1):
             before = self.seen()
             try:
-                answer = question(self.room(slug))
+                answer = question(self.context(slug))
             except (StoreError, KeyError, IndexError):
                 if self.seen() == before:
                     raise
                 continue
             if self.seen() == before:
                 return answer
-        return question(self.room(slug))
+        return question(self.context(slug))
 
     def damage(self) -> str | None:
         """What in the file is not as it must be; None if nothing is found."""
         with Store(self.path) as store, store.connection() as connection:
             return find_damage(connection)
 
-    def room(self, slug: str | None = None) -> Room:
+    def context(self, slug: str | None = None) -> PageContext:
         """A model's pages, for one request; None is the model saved last."""
-        state = self.state()
-        if not state.models:
+        snapshot = self.snapshot()
+        if not snapshot.models:
             raise StoreError(f"{self.path} holds no model; save one with `topoi fit` or model.save")
-        name = state.models[0]["name"] if slug is None else name_of(slug)
-        if name not in state.digests:
-            there = ", ".join(repr(short(model["name"], 60)) for model in state.models[:5])
+        name = snapshot.models[0]["name"] if slug is None else name_of(slug)
+        if name not in snapshot.digests:
+            there = ", ".join(repr(short(model["name"], 60)) for model in snapshot.models[:5])
             raise NotFoundError(f"there is no model {short(name, 100)!r} in this file; there are: {there}")
-        return Room(self, state, state.shelf(name))
+        return PageContext(self, snapshot, snapshot.cache(name))
 
 
-class Room:
+class PageContext:
     """Everything a page needs of a model, for one request: labels are those of this moment.
 
     Attributes
@@ -218,12 +218,12 @@ class Room:
         What it is.
     """
 
-    def __init__(self, library: Library, state: State, shelf: Shelf) -> None:
-        self.library = library
-        self.state = state
-        self.shelf = shelf
-        self.view = shelf.view
-        self.model = next(model for model in state.models if model["name"] == shelf.view.name)
+    def __init__(self, watcher: StoreWatcher, snapshot: Snapshot, cache: ModelCache) -> None:
+        self.watcher = watcher
+        self.snapshot = snapshot
+        self.cache = cache
+        self.view = cache.view
+        self.model = next(model for model in snapshot.models if model["name"] == cache.view.name)
 
     def rows(self, query: str, **parameters: Any) -> list[Any]:
         """The rows of one of ``topoi.store.queries.PAGE_QUERIES`` for this model."""
@@ -232,7 +232,7 @@ class Room:
     @cached_property
     def collection(self) -> Collection:
         """The size of the collection."""
-        sizes, years = self.state.corpus, self.years
+        sizes, years = self.snapshot.corpus, self.years
         return Collection(
             n_documents=sizes.n_documents,
             n_authors=sizes.n_authors,
@@ -245,7 +245,7 @@ class Room:
     @property
     def has_texts(self) -> bool:
         """Whether the documents' texts are in the file."""
-        return bool(self.state.corpus.has_texts)
+        return bool(self.snapshot.corpus.has_texts)
 
     @property
     def has_topics(self) -> bool:
@@ -272,7 +272,7 @@ class Room:
     @property
     def years(self) -> list[int]:
         """The years for which there are shares of topics."""
-        return self.shelf.trends[0] if self.has_topics else []
+        return self.cache.trends[0] if self.has_topics else []
 
     @cached_property
     def labels(self) -> dict[int, str]:
@@ -285,7 +285,7 @@ class Room:
 
     def face(self, topic: int) -> Face:
         """A topic as it is shown where it stands out, with its trend."""
-        topics = self.shelf.topics
+        topics = self.cache.topics
         if not 0 <= topic < len(topics):
             raise StoreError(f"{self.view.store.path}: a table names a topic that is not there")
         return cast(Face, {**topics[topic]["face"], "label": self.labels.get(topic)})
@@ -306,7 +306,7 @@ class Room:
     def shared_chips(self, own: NDArray[np.float64], other: NDArray[np.float64]) -> list[Face]:
         """The topics that two mixtures have in common; connecting words, which everybody shares, come last."""
         shared = shared_topics(own, other, _SHARED_LOOKED_AT)
-        shared.sort(key=lambda topic: self.shelf.topics[topic]["face"]["glue"])
+        shared.sort(key=lambda topic: self.cache.topics[topic]["face"]["glue"])
         return self.chips(shared[:_SHARED_SHOWN])
 
     def check_topic(self, topic: int) -> None:
