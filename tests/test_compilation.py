@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -142,6 +143,20 @@ def test_two_processes_may_compile_at_once(tmp_path: Path) -> None:
     third, _, compiled_again = run(TWO_AT_ONCE, NUMBA_CACHE_DIR=str(tmp_path)).rpartition(" ")
     assert first == second == third != ""
     assert int(compiled_again) == 0
+
+
+def test_a_cache_that_cannot_be_read_is_made_anew(tmp_path: Path) -> None:
+    """As after an upgrade in which a class has moved: numba keeps the names of classes in its files."""
+    first = run(TWO_AT_ONCE, NUMBA_CACHE_DIR=str(tmp_path))
+    indexes = list(tmp_path.rglob("*.nbi"))
+    assert indexes
+    for index in indexes:
+        with index.open("rb") as stream:
+            version = pickle.load(stream)
+        index.write_bytes(pickle.dumps(version) + b"cno_such_module\nThing\n.")
+    for compiles in (True, False):
+        stream, _, n_compiled = run(TWO_AT_ONCE, NUMBA_CACHE_DIR=str(tmp_path)).rpartition(" ")
+        assert stream == first.rpartition(" ")[0] and (int(n_compiled) > 0) == compiles
 
 
 # As where the package's folder is read-only: file permissions do not bind the superuser, who may run these tests.

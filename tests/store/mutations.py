@@ -288,5 +288,5 @@ def _damage_schema(connection: sqlite3.Connection, chance: random.Random) -> str
         connection.execute(f"ALTER TABLE {table} RENAME TO evil")
         connection.execute(f"CREATE VIEW {table} AS SELECT * FROM evil")
     else:
-        connection.execute(f"PRAGMA user_version = {chance.choice((0, 1, 2, 99))}")
+        connection.execute(f"PRAGMA user_version = {chance.choice((0, 2, 3, 99))}")
     return f"{table} {kind}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
 
@@ -98,7 +98,25 @@ class _Rebuilding:
         return _Intermediate.read(self._context.codegen(), data)
 
 
-class InnerCache(FunctionCache):  # type: ignore[misc]
+class _Index(IndexDataCacheFile):  # type: ignore[misc]
+    """What a file of the cache holds; nothing if it cannot be read, as after a class that it names has moved."""
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except Exception:  # whatever an older version of topoi, or a stranger, has left there
+            return {}
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """Keeps functions that Python calls."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._cache_file.__class__ = _Index
+
+
+class InnerCache(KernelCache):
     """Keeps functions that only kernels call."""
 
     _impl_class = _InnerCacheImpl

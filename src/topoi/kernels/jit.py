@@ -20,7 +20,7 @@ from numba.core import event
 from numba.core.types.misc import unliteral
 
 from topoi.kernels import preparing
-from topoi.kernels.intermediate import InnerCache, InnerCompiler, KernelCompiler
+from topoi.kernels.intermediate import InnerCache, InnerCompiler, KernelCache, KernelCompiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 # Nothing calls a kernel from C.
@@ -53,6 +53,8 @@ def _compile(function: Any, options: dict[str, Any]) -> Any:
     The second has a name of its own, because numba would otherwise keep both in one file of the cache.
     """
     dispatcher = _dispatcher(function, {"pipeline_class": KernelCompiler, **options})
+    if dispatcher.stats.cache_path is not None:
+        dispatcher._cache = KernelCache(function)
     inner: list[Any] = []
 
     def for_kernels() -> Any:

@@ -17,7 +17,7 @@ from topoi.errors import StoreError
 # Readers have a connection for each thread, and the system keeps the file's pages for all of them.
 _READER_CACHE_KIB = 500
 APPLICATION_ID = 0x746F706F
-VERSION = 3
+VERSION = 1
 # How long to wait for the moment in which another program writes, or for another save to end.
 WAIT_SECONDS = 60.0
 _LOCKED = ("database is locked", "database table is locked")

@@ -8,10 +8,11 @@ from contextlib import closing
 from pathlib import Path
 
 from topoi.errors import StoreError
-from topoi.store import connect, steps
+from topoi.store import connect
 
-# From a version to the next: a function that is given a connection in a transaction. A change of schema.sql adds one.
-STEPS: dict[int, Callable[[sqlite3.Connection], None]] = {1: steps.from_1_to_2, 2: steps.from_2_to_3}
+# From a version to the next: a function that is given a connection in a transaction. After the first release, a change
+# of schema.sql adds one.
+STEPS: dict[int, Callable[[sqlite3.Connection], None]] = {}
 
 
 def migrated(path: Path) -> None:

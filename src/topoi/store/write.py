@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import sqlite3
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -115,21 +114,6 @@ def _put_table(connection: sqlite3.Connection, model_id: int, table: str, conten
         if set(columns) != set(names):
             raise StoreError(f"table {table} needs the columns {', '.join(names)}, but was given {', '.join(columns)}")
         connection.executemany(f"INSERT INTO {table} VALUES ({marks})", table_rows(columns, names, model_id))
-
-
-def put_missing_tables(path: Path, model_id: int, digest: str, tables: Mapping[str, Table]) -> None:
-    """Fill tables of a model that are still empty, as after a migration; nothing happens if another model has come."""
-    with sole_writer(path.resolve()) as connection:
-        there = connection.execute("SELECT digest FROM model WHERE model_id = ?", (model_id,)).fetchone()
-        filled = [
-            connection.execute(f"SELECT EXISTS (SELECT 1 FROM {table} WHERE model_id = ?)", (model_id,)).fetchone()[0]
-            for table in MODEL_TABLES
-            if table in tables
-        ]
-        if there == (digest,) and not any(filled):
-            for table, columns in tables.items():
-                _put_table(connection, model_id, table, columns)
-            connection.execute("COMMIT")
 
 
 def set_label(path: Path, model: str | None, topic: int, text: str | None) -> None:

@@ -45,7 +45,7 @@ class StoredChain(SampledChain):
 
     @cached_property
     def can_sample(self) -> bool:  # type: ignore[override]
-        """Whether the graph is in the file; one that was migrated and cannot be written to lacks it."""
+        """Whether the graph is in the file; a damaged one may lack it."""
         return bool(self._query("SELECT EXISTS (SELECT 1 FROM dag_node WHERE model_id = :model) AS is_there")[0][0])
 
     @cached_property

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -19,18 +17,17 @@ from topoi.models.pachinko.frames import GraphFrames, NodeDocuments
 from topoi.models.pachinko.graph import slot_children
 from topoi.models.pachinko.stored_graph import stored_dag
 from topoi.models.ranking import largest
+from topoi.models.registry import giving
 from topoi.models.validation import whole_number
 from topoi.store.door import stored_json
-from topoi.store.entry import GRAPH_TABLES, N_RANKED, N_WORDS
+from topoi.store.entry import N_RANKED, N_WORDS
 from topoi.store.store import Store
-from topoi.store.write import put_missing_tables
-
-_FAMILIES_WITH_GRAPH = ("PachinkoAllocation",)
 
 
 class StoredStructure(GraphFrames):
     """Frames about the graph of a model in a store; mixed into ``ModelView``, whose other families have none."""
 
+    gives: tuple[str, ...]
     store: Store
     name: str
     family: str
@@ -58,26 +55,11 @@ class StoredStructure(GraphFrames):
     @property
     def has_graph(self) -> bool:
         """Whether the model's topics hang on a graph."""
-        return self.family in _FAMILIES_WITH_GRAPH
-
-    def _fill_graph(self, digest: str) -> None:
-        """Add the tables of the graph to a file that was migrated from a version without them, if it may be written."""
-        with self.store.connection() as connection:
-            there = connection.execute("SELECT EXISTS (SELECT 1 FROM dag_node WHERE model_id = ?)", (self.model_id,))
-            filled = bool(there.fetchone()[0])
-        if filled or not os.access(self.store.path, os.W_OK):
-            return
-        from topoi.models.files import load  # slow to import, and hardly ever needed
-
-        with suppress(StoreError):  # only questions about the graph go unanswered
-            model = load(self.store, self.name)
-            tables = model._tables(model.corpus_)
-            wanted = {name: tables[name] for name in GRAPH_TABLES}
-            put_missing_tables(self.store.path, self.model_id, digest, wanted)
+        return "graph" in self.gives
 
     def _need_graph(self) -> None:
         if not self.has_graph:
-            raise ModelError(f"{self.family} has no graph of topics; fit a PachinkoAllocation")
+            raise ModelError(f"{self.family} has no graph of topics; fit {giving('graph')}")
 
     def _node_rows(self) -> list[Any]:
         self._need_graph()

@@ -64,12 +64,12 @@ class ModelView(TopicLists, StoredStructure):
     def __init__(self, store: Store, name: str | None = None) -> None:
         self.store = store
         self.catalogue_ = StoreCatalogue(store)
-        columns = "model_id, name, model, n_topics, n_iter, n_chains, seed, bundle, digest"
+        columns = "model_id, name, model, n_topics, n_iter, n_chains, seed, bundle"
         authors = " OR ".join(
             f"EXISTS (SELECT 1 FROM {table} WHERE model_id = ?)" for table in ("author_topic", "author_word")
         )
         with store.connection() as connection, store.named():
-            self.model_id, self.name, self.family, *numbers, bundle, digest = find_model(connection, name, columns)
+            self.model_id, self.name, self.family, *numbers, bundle = find_model(connection, name, columns)
             self.n_topics, self.n_iter_, self.n_chains, self._seed = (number or 0 for number in numbers)
             has_authors = connection.execute(f"SELECT {authors}", (self.model_id, self.model_id)).fetchone()[0]
             check_model(connection, self.model_id, self.n_topics)
@@ -79,8 +79,6 @@ class ModelView(TopicLists, StoredStructure):
         if known is None or (self.n_topics == 0) != (not known.stored):
             raise StoreError(f"{store.path} holds a model of an unknown kind, {self.family!r}")
         self._stored, self.gives = known.stored, known.gives
-        if self.has_graph:
-            self._fill_graph(digest)
 
     @cached_property
     def limits(self) -> dict[str, int]:
