@@ -18,7 +18,14 @@ SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch):
+    """Little patience, and signals that nobody else has taken: servers of other tests may leave handlers behind."""
     monkeypatch.setattr(interruption, "PATIENCE", 0.1)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +42,7 @@ def test_abandoned_work_is_stopped(number):
     def work():
         try:
             begun.set()
-            while True:
+            while steps[0] < 20_000:  # it must not wait for ever if nobody stops it
                 steps[0] += 1
                 time.sleep(0.001)
         except Exception:
@@ -83,7 +90,8 @@ class Spoiler:
         self._calls += 1
         if self._calls >= self._n:
             signal.raise_signal(signal.SIGTERM)
-            while True:
+            deadline = time.monotonic() + 20
+            while time.monotonic() < deadline:
                 time.sleep(0.005)
         return result
 
