@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 SPREAD := --numprocesses auto --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint bench clean
+.PHONY: help demo test test-slow test-machines lint bench clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 \t\2/p' Makefile | expand -t 20
@@ -21,6 +21,9 @@ test: $(VENV)/.with-test ## run the tests, doctests included
 
 test-slow: $(VENV)/.with-test ## run only the slow tests (long chains, joint distribution tests)
 	$(PYTEST) $(SPREAD) -m slow
+
+test-machines: $(VENV)/.with-test ## run the golden runs as older processors would (AVX2, SSE2)
+	$(PYTEST) $(SPREAD) -m slow -k another_instruction_set
 
 lint: $(VENV)/.with-lint ## check style and types
 	$(BIN)/ruff check .

@@ -64,3 +64,15 @@ def test_the_layout_in_contributing_is_the_tree():
     assert sorted(packages) == sorted(there)
     for name in re.findall(r"^(\w+)/", drawn, re.MULTILINE):
         assert (ROOT / name).is_dir(), name
+
+
+def test_files_and_names_in_the_notation_are_in_the_code():
+    text = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")
+    source = ROOT / "src" / "topoi"
+    code = {path.relative_to(source).as_posix(): path.read_text(encoding="utf-8") for path in source.rglob("*.py")}
+    quoted = re.findall(r"`([^`]+)`", text)
+    for name in quoted:
+        if name.endswith(".py"):
+            assert any(path.endswith(name) for path in code), name
+        for word in re.findall(r"[A-Za-z_]{4,}", name.removesuffix(".py")):
+            assert any(re.search(rf"\b{word}", each) for each in code.values()) or (source / name).is_dir(), word
