@@ -7,6 +7,8 @@ A test that needs something this machine lacks skips with a reason. On a develop
 from __future__ import annotations
 
 import os
+import signal
+import threading
 
 import pytest
 from hypothesis import settings
@@ -17,6 +19,10 @@ settings.load_profile("topoi")
 
 # Terminal width and colour must not depend on who runs the tests.
 os.environ.setdefault("COLUMNS", "80")
+
+# Shells start programs in the background with Ctrl-C ignored, for their children too; tests of signals need it.
+if signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None) and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _skipped_tests(config: pytest.Config) -> list[pytest.TestReport]:
