@@ -51,8 +51,8 @@ def test_the_variational_bound_is_the_papers(n_aspects, alpha):
     rng = np.random.default_rng(n_aspects)
     for _ in range(3):
         words, times, prior = random_problem(rng, n_aspects, alpha)
-        gamma, bound = variational_bound(words, times, prior, 3000)
-        ours = found(words, times, prior, "vb", Rule(1e-10, 3000))
+        gamma, bound = variational_bound(words, times, prior, 1500)
+        ours = found(words, times, prior, "vb", Rule(1e-9, 1500))
         np.testing.assert_allclose(ours.gamma[0], gamma, rtol=1e-4)
         assert ours.evidence[0] == pytest.approx(bound, abs=1e-6)
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from regression.planted import overlapping_corpus
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_matrix
 
 import topoi
+from dmr.planted import overlapping_corpus
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.loop import sweep_chains
 from topoi.models.dmr import draws

@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from regression.planted import PLANTED, matching, planted_corpus
 from scipy.sparse import csr_matrix
 
 import topoi
+from dmr.planted import PLANTED, matching, planted_corpus
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.loop import sweep_chains
 from topoi.errors import ModelError

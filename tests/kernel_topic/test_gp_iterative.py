@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kernel_topic.test_structure import KERNELS, N_DOCS, made
 from sklearn.gaussian_process.kernels import RBF
 
+from kernel_topic.test_structured_operators import KERNELS, N_DOCS, made
 from topoi.errors import ModelError
 from topoi.models.kernel_topic import gaussian_process as gp
 from topoi.models.kernel_topic import gp_iterative

@@ -8,7 +8,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import topoi
 from topoi.models.features.table import FeatureTable
-from topoi.models.kernel_topic import structure as structures
+from topoi.models.kernel_topic import structured_operators as structures
 from topoi.models.kernel_topic.covariances import Proximity
 from topoi.models.kernel_topic.kernel_forms import bind
 from topoi.models.kernel_topic.operators import DenseOperator, pivoted_factor
