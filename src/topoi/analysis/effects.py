@@ -12,6 +12,7 @@ from topoi.analysis.features import axis, feature_columns, find_feature
 from topoi.analysis.given import class_name, need_topic
 from topoi.analysis.shares import share_curve
 from topoi.errors import ModelError
+from topoi.models.contract import HasCoefficients
 from topoi.models.features.columns import Column, Links, Names
 from topoi.models.features.prediction import checked_tail
 from topoi.models.validation import choice, whole_number
@@ -58,7 +59,7 @@ def topic_effects(
     columns = feature_columns(model)
     k = need_topic(model, topic)
     tail, wanted = checked_tail(level), whole_number("n", n)
-    has_coefficients = hasattr(model, "coefficients")
+    has_coefficients = isinstance(model, HasCoefficients)
     if choice("measure", measure, ("auto", "coefficient", "share")) == "coefficient" and not has_coefficients:
         raise ModelError(f"{class_name(model)} has no coefficients; use measure='share'")
     chosen = list(columns.values()) if feature is None else [find_feature(columns, feature)]

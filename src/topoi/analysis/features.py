@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from topoi.analysis.given import class_name, need_fitted
 from topoi.errors import ModelError
+from topoi.models.contract import InStore, ReadsMetadata
 from topoi.models.features.columns import SOMEBODY, Column, Links, Names, Number, as_names, as_numbers
 from topoi.models.features.table import values_of
 from topoi.models.names import find_name
@@ -36,16 +37,13 @@ def feature_columns(model: Any) -> dict[str, Column]:
     1997.0
     """
     need_fitted(model)
-    if hasattr(model, "store"):
+    if isinstance(model, InStore):
         raise ModelError("a model in a file cannot predict before it is loaded; use topoi.load")
-    design = getattr(model, "design_", None)
-    if design is not None:
-        return {term.name: term.column for term in design.terms}
-    if not hasattr(model, "table_"):
+    if not isinstance(model, ReadsMetadata):
         raise ModelError(f"{class_name(model)} reads no metadata; fit {giving('features')}")
-    if model.table_ is None:
+    if not model.reads_features:
         raise ModelError("the model's kernel is a matrix of similarities: it has no features to go along")
-    return {column.name: column for column in model.table_.columns}
+    return {column.name: column for column in model.feature_columns_}
 
 
 def find_feature(columns: Mapping[str, Column], name: str | None) -> Column:

@@ -80,7 +80,7 @@ def need_topic(model: Any, topic: Any) -> int:
 def need_graph(model: Any) -> None:
     """Refuse a model that is not fitted, or whose topics hang on no graph."""
     need_fitted(model)
-    if not getattr(model, "has_graph", False):
+    if not model.has_graph:
         raise ModelError(f"{class_name(model)} has no graph of topics; fit {giving('graph')}")
 
 

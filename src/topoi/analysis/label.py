@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from topoi.analysis.authorship import likeliest_rows
 from topoi.analysis.given import class_name, find_author, need_fitted, need_topics
 from topoi.errors import ModelError, NotFoundError
+from topoi.models.contract import InStore
 from topoi.models.texts import check_known, is_numbered
 
 _CANDIDATES = 50
@@ -122,12 +123,13 @@ def label_document(
     [0, 11]
     """
     need_topics(view, "words are labelled with them")
-    if not hasattr(view, "store"):
+    reader: Any = view
+    if not isinstance(view, InStore):
         raise ModelError("label_document reads a model in a store; open it with topoi.view, or label the text instead")
     if isinstance(document, bool) or not isinstance(document, int | np.integer) or document < 0:
         raise NotFoundError(f"there is no document {document!r}")
-    stored = view.chains_[0].document(int(document))
-    labels = view.label_stored(stored, burn_in, n_samples, lag, random_state)
+    stored = reader.chains_[0].document(int(document))
+    labels = reader.label_stored(stored, burn_in, n_samples, lag, random_state)
     at = np.arange(len(stored.tokens))
     topic, slot = labels.topic.argmax(axis=1), labels.slot.argmax(axis=1)
     return _document_frame(stored, topic, labels.topic[at, topic], slot, labels.slot[at, slot])

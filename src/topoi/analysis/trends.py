@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from topoi.analysis.given import need_graph, need_topics
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
+from topoi.models.contract import InStore
 from topoi.models.mixtures import whole_tokens
 
 _COLUMNS = ("topic", "node", "share", "n_words")
@@ -63,12 +64,12 @@ def topic_trends(model: Any, corpus: Corpus | None = None, by: str = "year") -> 
 
 def _has_ready(model: Any, by: str) -> bool:
     """Whether the model is one in a store that has the trend in its rows."""
-    return hasattr(model, "has_periods") and model.has_periods(by)
+    return isinstance(model, InStore) and model.has_periods(by)
 
 
 def _loaded(model: Any) -> Any:
     """The model itself, if this is a view of one in a store."""
-    if not hasattr(model, "yearly_counts"):
+    if not isinstance(model, InStore):
         return model
     from topoi.models.files import load  # takes time that readers of ready rows need not spend
 

@@ -12,6 +12,7 @@ from topoi.analysis.given import find_author, need_authors
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.models.catalogue import CorpusCatalogue
+from topoi.models.contract import InStore
 from topoi.models.inputs import align
 from topoi.models.names import find_name
 from topoi.models.scores import perplexities
@@ -57,7 +58,7 @@ def unusual_documents(model: Any, corpus: Corpus | None = None, author: str | in
         raise ModelError(f"author is None; pass a name, as in author={str(model.authors_[0])!r}")
     a = find_author(model, author)
     name = str(model.authors_[a])
-    if corpus is None and hasattr(model, "author_perplexities"):  # a store has them ready
+    if corpus is None and isinstance(model, InStore):  # a store has them ready
         rows, n_words, perplexity = model.author_perplexities(a)
         named = model.catalogue_.document_columns(rows)
     else:

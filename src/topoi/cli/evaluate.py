@@ -15,6 +15,7 @@ from topoi.cli.models import counted
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, available_cores, check_file, split_names
 from topoi.cli.output import check_one_format, print_frame
 from topoi.errors import ModelError
+from topoi.models.contract import ReadsMetadata
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,7 +117,7 @@ class Documents:
         from topoi import read_corpus
 
         # Somebody new is a feature too; other models do without.
-        newcomers = "add" if hasattr(model, "feature_columns_") else "drop"
+        newcomers = "add" if isinstance(model, ReadsMetadata) else "drop"
         if newcomers not in self._found:
             self._found[newcomers] = read_corpus(self.path, like=model.corpus_, new_authors=newcomers, **self._reading)
         corpus = self._found[newcomers]
@@ -187,7 +188,7 @@ def way(
 ) -> tuple[str, str, dict[str, Any]]:
     """How a model is scored: the estimator, what to call it, and its options; one that does not fit is an error."""
     family = type(model).__name__
-    if not hasattr(model, "feature_columns_"):
+    if not isinstance(model, ReadsMetadata):
         if given is not None:
             raise typer.BadParameter(f"--given is for models with features; the {family} has none")
         how = (estimator or Estimator.filter).value

@@ -26,6 +26,7 @@ from topoi.models.aspect.importance import Sampled, sample, trusted_errors
 from topoi.models.aspect.inference import infer, infer_corrected
 from topoi.models.aspect.state import Parameters, with_padding
 from topoi.models.bags import Bags
+from topoi.models.contract import HasChains, PriorPerDocument, SampledChain
 from topoi.models.scores import log_mean_exp, mean_error
 from topoi.models.validation import choice, resolve_seed, whole_number
 
@@ -134,13 +135,13 @@ def _read(model: Any, corpus: Any, metadata: Any, gaussian: str = "") -> Readabl
     """The documents and chains; families without Dirichlet mixtures are refused, those with Gaussian ones if told."""
     check_is_fitted(model, "n_iter_")
     # A graph of nodes has a Dirichlet at each: its documents are no mixtures with one.
-    if not hasattr(model, "documents_and_chains") or hasattr(model, "dag_"):
+    if not isinstance(model, HasChains) or model.has_graph:
         raise ModelError(
             f"{type(model).__name__} has no Dirichlet mixture of topics in its documents; "
             "pass another family's model, or use model.log_likelihood"
         )
     found = Readable(*model.documents_and_chains(corpus, metadata))
-    if gaussian and hasattr(found.chains[0], "sampled"):
+    if gaussian and isinstance(found.chains[0], SampledChain):
         raise ModelError(f"{type(model).__name__} does not have this estimator; {gaussian}")
     return found
 
@@ -148,9 +149,9 @@ def _read(model: Any, corpus: Any, metadata: Any, gaussian: str = "") -> Readabl
 def _estimates(found: Readable, chain: Any, n_samples: int | None, seed: int, jobs: int, method: str = "ep") -> Sampled:
     """Logarithms, with what is known of their errors, under one chain; without samples, by EP evidence."""
     bags = Bags.from_corpus(found.corpus)
-    if hasattr(chain, "sampled"):
+    if isinstance(chain, SampledChain):
         return Sampled(*chain.sampled(bags, n_samples, seed, jobs))
-    if hasattr(chain, "alphas"):
+    if isinstance(chain, PriorPerDocument):
         return _with_alphas(bags, chain.topic_word, chain.alphas(found.documents), n_samples, seed, jobs, method)
     return _with_authors(bags, found.documents, chain, n_samples, seed, jobs, method)
 

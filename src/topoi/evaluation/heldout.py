@@ -15,6 +15,7 @@ from topoi.evaluation.inputs import checked_model, known_part
 from topoi.evaluation.measures import bits_per_word
 from topoi.evaluation.particles import left_to_right_runs
 from topoi.models.catalogue import CorpusCatalogue
+from topoi.models.contract import ReportsErrors
 from topoi.models.scores import perplexities
 from topoi.models.validation import choice
 
@@ -35,10 +36,10 @@ def _estimates(
     if name == "left-to-right":
         found = left_to_right_runs(model, corpus, **options)
         return found.log_likelihood, found.standard_error
-    if name == "filter" and not getattr(model, "has_mixtures", True):
+    if name == "filter" and not model.has_mixtures:
         exact = np.asarray(model.log_likelihood(corpus))
         return exact, np.zeros(len(exact))
-    if name == "filter" and not hasattr(model, "log_likelihood_report"):
+    if name == "filter" and not isinstance(model, ReportsErrors):
         log_p = np.asarray(model.log_likelihood(corpus, **options))
         return log_p, np.full(len(log_p), np.nan)
     report = (

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
+from topoi.models.contract import HasChains, Scores
 from topoi.models.inputs import align
 from topoi.models.pareto import largest_shape
 from topoi.models.validation import resolve_seed
@@ -17,7 +18,7 @@ from topoi.models.validation import resolve_seed
 
 def checked_model(model: Any) -> Any:
     """The model, if it is fitted and can give documents a probability."""
-    if not hasattr(model, "log_likelihood"):
+    if not isinstance(model, Scores):
         raise ModelError(f"{type(model).__name__} cannot score documents; pass a fitted model, or topoi.load(file)")
     check_is_fitted(model, "n_iter_")
     return model
@@ -48,11 +49,11 @@ def read(model: Any, corpus: Any, metadata: Any, needed: str, instead: str) -> R
     A family whose documents have hidden mixtures, but whose chains do not have the method ``needed``, is refused with
     a word on what to do ``instead``.
     """
-    if not getattr(model, "has_mixtures", True):
+    if not model.has_mixtures:
         if metadata is not None:
             raise ModelError(f"{type(model).__name__} reads no metadata; leave out metadata=")
         return None
-    if not hasattr(model, "documents_and_chains") or not getattr(model, "chains_", []):
+    if not isinstance(model, HasChains) or not model.chains_:
         raise ModelError(f"{type(model).__name__} does not have this estimator; use its own log_likelihood")
     found = Readable(*model.documents_and_chains(corpus, metadata))
     if not all(hasattr(chain, needed) for chain in found.chains):

@@ -39,6 +39,9 @@ class FittedModel(BaseEstimator):
     ``_settings`` are the settings at the time of the fit: what a user sets later belongs to the next one.
     """
 
+    # Whether topics hang on a graph, and whether documents have hidden mixtures of topics.
+    has_graph = False
+    has_mixtures = True
     corpus_: Corpus
     n_iter_: int
     fit_info_: dict[str, Any]

@@ -8,6 +8,7 @@ from typing import Any
 
 from topoi.analysis.colours import hex_from_oklch, topic_hue
 from topoi.errors import ModelError
+from topoi.models.contract import InStore
 
 _LIGHTNESS, _CHROMA = 0.6, 0.13
 _RULE = "#e4dfd5"
@@ -35,7 +36,7 @@ def topic_colour(topic: int) -> str:
 
 def topic_colours(model: Any, topics: Sequence[int]) -> dict[int, str]:
     """The colours of some topics: those they wear in the browser if the model is in a store."""
-    hues = model.topic_hues() if hasattr(model, "topic_hues") else {}
+    hues = model.topic_hues() if isinstance(model, InStore) else {}
     return {k: hex_from_oklch(_LIGHTNESS, _CHROMA, hues.get(k, topic_hue(k))) for k in topics}
 
 

@@ -51,6 +51,11 @@ class MetadataPredictions(Predictions):
     topic_word_: Any
     alpha_: Any
 
+    @property
+    def reads_features(self) -> bool:
+        """Whether documents have features."""
+        return True
+
     def _beliefs(self, source: Any) -> list[Belief]:
         """Each chain's belief about documents with these metadata."""
         raise NotImplementedError  # abstract: each family's own

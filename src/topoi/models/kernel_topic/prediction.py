@@ -52,6 +52,11 @@ class KernelPredictions(MetadataPredictions):
         check_is_fitted(self, "n_iter_")
         return [] if self.table_ is None else list(self.table_.columns)
 
+    @property
+    def reads_features(self) -> bool:
+        """Whether documents have features; not if the kernel is a matrix."""
+        return self.table_ is not None
+
     def _lists_for(self, corpus: Corpus) -> AuthorLists:
         return AuthorLists.private(corpus.n_docs)
 

@@ -1,0 +1,118 @@
+"""What the rest of the program may ask of a fitted model: capabilities that some have and others lack.
+
+Every fitted model is a ``topoi.models.base.FittedModel``, or a ``ModelView`` of one in a store. Beyond what those have,
+ask with ``isinstance`` by one of the protocols below, never by ``hasattr``: the protocol says what the name means, and
+a maintainer can search for who has it and who needs it. What a *class* of models gives, before any is fitted, is in its
+``family.py`` (``topoi.models.registry.Model.gives``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+
+@runtime_checkable
+class InStore(Protocol):
+    """A model in a store, not loaded: answers come from rows, some of them ready-made."""
+
+    store: Any
+    name: str
+    catalogue_: Any
+
+    def has_periods(self, by: str) -> bool:
+        """Whether the rows hold trends by this column."""
+        ...
+
+    def yearly_counts(self, by: str) -> Any:
+        """Years or decades, and tokens per topic in each."""
+        ...
+
+    def topic_hues(self) -> dict[int, int]:
+        """The hue that each topic wears in the browser."""
+        ...
+
+    def author_perplexities(self, author: int) -> Any:
+        """An author's documents, their words and perplexities."""
+        ...
+
+
+@runtime_checkable
+class Scores(Protocol):
+    """A model that gives documents a probability."""
+
+    def log_likelihood(self, X: Any, *args: Any, **options: Any) -> NDArray[np.float64]:
+        """Log probability of each document."""
+        ...
+
+
+@runtime_checkable
+class ReportsErrors(Protocol):
+    """A model whose probabilities of documents are estimates with a stated error."""
+
+    def log_likelihood_report(self, X: Any, *args: Any, **options: Any) -> pd.DataFrame:
+        """Log probabilities with standard errors and notes."""
+        ...
+
+
+@runtime_checkable
+class HasChains(Protocol):
+    """A model whose chains can be asked one by one about new documents."""
+
+    chains_: list[Any]
+    has_graph: bool
+
+    def documents_and_chains(self, X: Any, metadata: Any) -> Any:
+        """Documents in the model's words, in the form in which chains read them, and the chains."""
+        ...
+
+
+@runtime_checkable
+class ReadsMetadata(Protocol):
+    """A model whose topics depend on metadata.
+
+    ``reads_features`` is false if it was given a matrix of similarities in place of features.
+    """
+
+    @property
+    def reads_features(self) -> bool:
+        """Whether documents have features."""
+        ...
+
+    @property
+    def feature_columns_(self) -> list[Any]:
+        """The features, each with what was learned about its values."""
+        ...
+
+
+@runtime_checkable
+class HasCoefficients(Protocol):
+    """A model that is linear in its metadata."""
+
+    def coefficients(self, *args: Any, **options: Any) -> pd.DataFrame:
+        """Coefficients with their errors."""
+        ...
+
+
+@runtime_checkable
+class SampledChain(Protocol):
+    """A chain whose documents' mixtures are not Dirichlet, and that integrates them out itself."""
+
+    def sampled(self, bags: Any, n_samples: int | None, seed: int, n_jobs: int) -> Any:
+        """Importance-sampled log probabilities."""
+        ...
+
+
+@runtime_checkable
+class PriorPerDocument(Protocol):
+    """A chain that gives each document a Dirichlet of its own."""
+
+    topic_word: NDArray[np.float64]
+
+    def alphas(self, documents: Any) -> NDArray[np.float64]:
+        """Dirichlet parameters: documents × topics."""
+        ...
