@@ -17,7 +17,7 @@ import topoi
 from topoi.corpus.datasets import dataset_names
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.evaluation import completion_curve
-from topoi.models.author_topic.state import AuthorLists
+from topoi.models.author_topic.state import WeightedAuthors
 from topoi.models.features.prediction import Belief, MetadataPredictions
 from topoi.models.inputs import restrict
 
@@ -87,8 +87,8 @@ class Scorer(MetadataPredictions, BaseEstimator):
     def fit(self) -> None:
         """Done already; a model has one."""
 
-    def _lists_for(self, corpus: topoi.Corpus) -> AuthorLists:
-        return AuthorLists.private(corpus.n_docs)
+    def _lists_for(self, corpus: topoi.Corpus) -> WeightedAuthors:
+        return WeightedAuthors.private(corpus.n_docs)
 
     def _beliefs(self, source: Any) -> list[Belief]:
         alpha = self.system.alpha(source)

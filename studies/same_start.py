@@ -16,7 +16,6 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.base import BaseEstimator
 
 import topoi
-from topoi.models.author_topic.state import AuthorLists
 from topoi.models.bags import Bags
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, covariance, linear_covariance, maximise
@@ -26,6 +25,7 @@ from topoi.models.features import folding
 from topoi.models.features.prediction import Belief, MetadataPredictions
 from topoi.models.features.table import as_source, values_of
 from topoi.models.kernel_topic.fitting import Counts, smoothed
+from topoi.models.weighted_authors import WeightedAuthors
 
 Array = NDArray[np.float64]
 WARM_ALPHA, FIRST_ALPHA, INTERCEPT_VARIANCE = 0.5, 0.1, 10.0
@@ -61,8 +61,8 @@ class Regression(MetadataPredictions, BaseEstimator):
     def __init__(self, n_topics: int, designs: Any = None, variances: Any = (0.5,), random_state: int = 0) -> None:
         self.n_topics, self.designs, self.variances, self.random_state = n_topics, designs, variances, random_state
 
-    def _lists_for(self, corpus: topoi.Corpus) -> AuthorLists:
-        return AuthorLists.private(corpus.n_docs)
+    def _lists_for(self, corpus: topoi.Corpus) -> WeightedAuthors:
+        return WeightedAuthors.private(corpus.n_docs)
 
     def _prior(self, n_columns: int, variance: float) -> Gaussian:
         mean = np.zeros((self.n_topics, n_columns))

@@ -14,7 +14,8 @@ from topoi.kernels.counts import Assignments
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic.equations import sweep_plain
 from topoi.models.author_topic.kernels import sweep
-from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler
+from topoi.models.author_topic.state import AuthorTopicSampler
+from topoi.models.weighted_authors import WeightedAuthors
 
 
 def digest(model):
@@ -70,8 +71,8 @@ def test_counts_equal_a_recount_after_merge_and_resume(corpus, name, n_shards):
 def test_one_author_per_document_is_lda(corpus, kernel):
     """A private author, and a named author who wrote nothing else, give the same draws."""
     n_docs = corpus.n_docs
-    private = AuthorLists.private(n_docs)
-    named = AuthorLists.from_csr(np.arange(n_docs), np.arange(n_docs + 1), n_docs, False, None)
+    private = WeightedAuthors.private(n_docs)
+    named = WeightedAuthors.from_csr(np.arange(n_docs), np.arange(n_docs + 1), n_docs, False, None)
     alpha, beta = np.full(5, 0.3), np.full(corpus.n_words, 0.05)
     results = []
     for lists in (private, named):
@@ -177,7 +178,7 @@ def test_learned_priors_come_near_the_true_ones():
 def test_shards_sample_only_their_own_documents(corpus):
     """In one sweep of two shards the first shard's draws do not see the second's."""
     alpha, beta = np.full(4, 0.5), np.full(corpus.n_words, 0.1)
-    sampler = AuthorTopicSampler(corpus, AuthorLists.private(corpus.n_docs), alpha, beta, n_shards=2)
+    sampler = AuthorTopicSampler(corpus, WeightedAuthors.private(corpus.n_docs), alpha, beta, n_shards=2)
     chain = sampler.start(3, 0)
     other = sampler.start(3, 0)
     second = other.shards[1]

@@ -22,9 +22,10 @@ from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic.equations import sweep_plain, sweep_plain_with_priors
 from topoi.models.author_topic.kernels import lane_weights, sweep, sweep_with_priors
-from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler, make_priors
+from topoi.models.author_topic.state import AuthorTopicSampler, make_priors
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.state import Plan, RegressionSampler
+from topoi.models.weighted_authors import WeightedAuthors
 
 BETA = np.array([0.5, 0.2, 0.9])
 ALPHAS = np.array([[0.7, 0.3, 1.1], [0.1, 2.0, 0.4]])
@@ -271,7 +272,7 @@ def test_no_features_are_lda(n_shards):
     alpha, beta = np.array([0.5, 0.25, 1.0, 0.125, 2.0]), np.full(corpus.n_words, 0.05)
     mean = np.log(alpha)[:, None]
     own = RegressionSampler(corpus, Design(()).matrix(corpus), Plan(mean, 1.0, 1.0, 10**6, 1), beta, n_shards)
-    lda = AuthorTopicSampler(corpus, AuthorLists.private(corpus.n_docs), alpha, beta, n_shards)
+    lda = AuthorTopicSampler(corpus, WeightedAuthors.private(corpus.n_docs), alpha, beta, n_shards)
     lda.by_words = False  # LDA's faster order of tokens, word by word, is for one alpha only
     found = []
     for each in (own, lda):

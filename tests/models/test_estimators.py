@@ -9,7 +9,8 @@ from sklearn.exceptions import NotFittedError
 
 import topoi
 from topoi.errors import ModelError
-from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler
+from topoi.models.author_topic.state import AuthorTopicSampler
+from topoi.models.weighted_authors import WeightedAuthors
 
 FAMILIES = [topoi.AuthorTopicModel, topoi.LDA, topoi.AuthorModel]
 
@@ -345,7 +346,7 @@ def test_tables_are_sorted_ranked_and_checked(corpus):
 
 
 def test_private_slot_and_weights_follow_the_settings():
-    lists = AuthorLists.from_csr(np.array([0, 1, 1]), np.array([0, 2, 2, 3]), 2, True, 0.4)
+    lists = WeightedAuthors.from_csr(np.array([0, 1, 1]), np.array([0, 2, 2, 3]), 2, True, 0.4)
     assert lists.author.tolist() == [0, 1, 2, 2, 1, 2] and lists.start.tolist() == [0, 3, 4, 6]
     np.testing.assert_allclose(lists.weight, [0.3, 0.3, 0.4, 1.0, 0.6, 0.4], rtol=1e-6)
     assert lists.private_slot.tolist() == [2, 0, 1]
@@ -353,7 +354,7 @@ def test_private_slot_and_weights_follow_the_settings():
 
 def test_a_sampler_is_not_fooled_by_signed_assignments():
     corpus = topoi.Corpus.from_tokens([["a", "b"]])
-    sampler = AuthorTopicSampler(corpus, AuthorLists.private(1), np.ones(2), np.ones(2))
+    sampler = AuthorTopicSampler(corpus, WeightedAuthors.private(1), np.ones(2), np.ones(2))
     good = sampler.to_arrays(sampler.start(0, 0))
     for bad in (
         {"topic": np.array([-1, 0])},

@@ -9,9 +9,10 @@ import topoi
 from models.test_sparse_fits import MODELS, digest
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.loop import sweep_chains
-from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler
+from topoi.models.author_topic.state import AuthorTopicSampler
 from topoi.models.pachinko.graph import slot_children
 from topoi.models.pachinko.state import PachinkoSampler
+from topoi.models.weighted_authors import WeightedAuthors
 
 TINY = topoi.Corpus.from_tokens([["a", "b"], ["b"]])
 GRAPHS = {
@@ -30,7 +31,7 @@ def tiny_sampler(name):
     """A pruned sampler for the tiny corpus, and every state of one token: a topic, and a path to it."""
     beta = np.full(TINY.n_words, 0.3)
     if name == "LDA":
-        lists = AuthorLists.private(TINY.n_docs)
+        lists = WeightedAuthors.private(TINY.n_docs)
         return AuthorTopicSampler(TINY, lists, np.full(3, 0.4), beta, sparse="pruned"), [(k, 0) for k in range(3)]
     dag = GRAPHS[name]
     alpha = np.full(sum(len(below) for below in slot_children(dag).values()), 0.4)

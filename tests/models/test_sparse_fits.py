@@ -13,9 +13,10 @@ from models.test_word_lists import same_lists
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.loop import sweep_chains
 from topoi.errors import ModelError
-from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler
+from topoi.models.author_topic.state import AuthorTopicSampler
 from topoi.models.pachinko.state import PachinkoSampler
 from topoi.models.sparse import documents_in, shuffled, sweeps_needed
+from topoi.models.weighted_authors import WeightedAuthors
 from topoi.store.blocks import Blocks
 
 ODD = topoi.Dag.from_dict({"root": {"a": ["x", "y", topoi.WORDS], "b": ["m"], "z": None}, "m": ["y", "z", "v"]})
@@ -159,7 +160,7 @@ def test_documents_come_in_by_doubling():
 
 def samplers(corpus, n_shards):
     alpha, beta = np.full(7, 0.2), np.full(corpus.n_words, 0.05)
-    yield AuthorTopicSampler(corpus, AuthorLists.private(corpus.n_docs), alpha, beta, n_shards, None, False, True)
+    yield AuthorTopicSampler(corpus, WeightedAuthors.private(corpus.n_docs), alpha, beta, n_shards, None, False, True)
     for dag in (topoi.Dag.from_levels(3, 7), ODD):
         n = sum(len(below) for below in topoi.models.pachinko.graph.slot_children(dag).values())
         yield PachinkoSampler(corpus, dag, np.full(n, 0.2), beta, n_shards, None, True)
@@ -182,7 +183,7 @@ def test_only_documents_that_are_in_count(corpus, n_shards):
         small = {name: arrays[name][at] for name in ("topic", "path") if name in arrays}
         small |= {name: arrays[name] for name in ("alpha", "beta")}
         if kind is AuthorTopicSampler:
-            dense = kind(few, AuthorLists.private(200), arrays["alpha"], arrays["beta"])
+            dense = kind(few, WeightedAuthors.private(200), arrays["alpha"], arrays["beta"])
         else:
             dense = kind(few, sampler.dag, arrays["alpha"], arrays["beta"])
         other = dense.restore(0, small, [])

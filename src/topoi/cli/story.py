@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from topoi.cli.trends import share_table
 
@@ -11,13 +11,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from topoi.models.author_topic.estimator import AuthorTopicModel
 
 N_WORDS = 10
 N_PRESIDENTS = 3
 
 
-def story(model: AuthorTopicModel, n_topics: int) -> pd.DataFrame:
+def story(model: Any, n_topics: int) -> pd.DataFrame:
     """The topics that belong most to one decade, in the order of their time.
 
     Parameters
@@ -56,9 +55,7 @@ def story(model: AuthorTopicModel, n_topics: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def most_of_their_time(
-    model: AuthorTopicModel, shares: pd.DataFrame, overall: NDArray[np.float64], n: int
-) -> list[int]:
+def most_of_their_time(model: Any, shares: pd.DataFrame, overall: NDArray[np.float64], n: int) -> list[int]:
     """The topics that stand out most in the decade of their peak and in their words, one for a decade.
 
     Three things are multiplied: how far the peak is above the topic's average; the root of the peak, so that tiny
@@ -85,13 +82,13 @@ def in_order_of_time(shares: pd.DataFrame) -> list[int]:
     return [int(topic) for topic in shares.index[np.argsort(centre, kind="stable")]]
 
 
-def telling_words(model: AuthorTopicModel, topic: int) -> list[str]:
+def telling_words(model: Any, topic: int) -> list[str]:
     """The words that tell a topic from the others: frequent in it, and more than elsewhere."""
     from topoi.store.entry import FACE_RELEVANCE
 
     return [str(word) for word in model.top_words(N_WORDS, topic=topic, relevance=FACE_RELEVANCE)["word"]]
 
 
-def leading_authors(model: AuthorTopicModel, topic: int) -> list[str]:
+def leading_authors(model: Any, topic: int) -> list[str]:
     """The authors with most words of a topic, as everywhere."""
     return [str(name) for name in model.top_authors(N_PRESIDENTS, topic=topic, by="words")["author"]]

@@ -15,7 +15,6 @@ from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
 from topoi.kernels.folding import Labels, SamplingPlan, Scored
-from topoi.models.author_topic.state import AuthorLists
 from topoi.models.filtering import AUTO, N_MOVES, Filtered, checked_particles, filtered, over_chains, spread_words
 from topoi.models.inputs import Aligned, align, checked_observed
 from topoi.models.ranges import document_range
@@ -24,6 +23,7 @@ from topoi.models.sampling import checked_plan
 from topoi.models.scores import log_mean_exp, perplexities
 from topoi.models.texts import need_documents
 from topoi.models.validation import resolve_seed
+from topoi.models.weighted_authors import WeightedAuthors
 
 # Probabilities of tokens' topics that are held at once: 32 MB.
 _CELLS_AT_ONCE = 2**22
@@ -43,7 +43,7 @@ class Predictions:
     n_jobs: int | None
     _seed: int
 
-    def _lists_for(self, corpus: Corpus) -> AuthorLists:
+    def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
         raise NotImplementedError  # abstract: each member says who may have written a document
 
     def _as_corpus(self, X: Any) -> Corpus:
@@ -174,7 +174,7 @@ class Predictions:
         plan = self._plan(burn_in, n_samples, lag, 0, random_state)
         private = self.chains_[0].counts.author_topic.shape[0] - 1
         author = authors.astype(np.int32) if len(authors) else np.array([private], np.int32)
-        lists = AuthorLists(author, np.array([0, len(author)]), np.ones(len(author), np.float32), private)
+        lists = WeightedAuthors(author, np.array([0, len(author)]), np.ones(len(author), np.float32), private)
         edges = np.array([0, len(tokens)])
         document = Documents(np.ascontiguousarray(tokens, np.int32), edges, lists.author, lists.start, lists.weight)
         return self.chains_[0].sample_documents(document, plan, labels=True)[2]
@@ -347,7 +347,7 @@ def report_frame(lengths: NDArray[np.int64], found: Filtered) -> pd.DataFrame:
     return pd.DataFrame({"document": np.arange(len(lengths)), "n_words": lengths} | found._asdict())
 
 
-def make_documents(corpus: Corpus, lists: AuthorLists) -> Documents:
+def make_documents(corpus: Corpus, lists: WeightedAuthors) -> Documents:
     """A corpus and its lists of authors in the form the kernels read."""
     return Documents(corpus.tokens, corpus.doc_start, lists.author, lists.start, lists.weight)
 

@@ -16,10 +16,10 @@ from topoi.kernels.jit import compiled
 from topoi.kernels.random import seed_stream, uniform
 from topoi.models.aspect.particles import log_likelihood
 from topoi.models.aspect.state import Parameters
-from topoi.models.author_topic.state import AuthorLists
 from topoi.models.prediction import make_documents
 from topoi.models.simulation import dirichlet_rows
 from topoi.models.topic_counts import TopicCounts
+from topoi.models.weighted_authors import WeightedAuthors
 
 # How words' counts are smoothed where a question asks for it; P(word | aspect) itself has no prior.
 _BETA = 0.01
@@ -91,7 +91,7 @@ class AspectChain(TopicCounts):
 
     @property
     def _documents(self) -> Documents:
-        return make_documents(self._corpus, AuthorLists.private(self._corpus.n_docs))
+        return make_documents(self._corpus, WeightedAuthors.private(self._corpus.n_docs))
 
     @cached_property
     def counts(self) -> Counts:  # type: ignore[override]

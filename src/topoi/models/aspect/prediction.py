@@ -16,7 +16,6 @@ from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.importance import sample, trusted_errors
 from topoi.models.aspect.inference import METHODS, Corrected, Inferred, infer, infer_corrected, label_tokens
 from topoi.models.aspect.state import Parameters
-from topoi.models.author_topic.state import AuthorLists
 from topoi.models.bags import Bags
 from topoi.models.filtering import AUTO, tolerance
 from topoi.models.inputs import checked_observed
@@ -24,6 +23,7 @@ from topoi.models.matrices import MatrixInput
 from topoi.models.scores import perplexities
 from topoi.models.texts import new_documents
 from topoi.models.validation import choice, whole_number
+from topoi.models.weighted_authors import WeightedAuthors
 
 ESTIMATORS = ("filter", *METHODS, "corrected", "importance")
 
@@ -49,8 +49,8 @@ class AspectPredictions(MatrixInput):
     def _final_rule(self) -> Rule:
         raise NotImplementedError  # abstract: the model's settings say when a document is done
 
-    def _lists_for(self, corpus: Corpus) -> AuthorLists:
-        return AuthorLists.private(corpus.n_docs)
+    def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
+        return WeightedAuthors.private(corpus.n_docs)
 
     def _bags(self, X: Any) -> Bags:
         """Documents as bags of the model's words; a matrix of counts as it is, for powers need not be whole numbers."""

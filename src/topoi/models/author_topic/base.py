@@ -11,7 +11,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.models.author_topic.attribution import CalibratedAuthors
 from topoi.models.author_topic.posterior import Posterior
 from topoi.models.author_topic.simulate import simulate_corpus
-from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler
+from topoi.models.author_topic.state import AuthorTopicSampler
 from topoi.models.author_topic.surprise import by_topics, surprise_rows
 from topoi.models.gibbs import GibbsModel
 from topoi.models.prediction import Predictions
@@ -19,6 +19,7 @@ from topoi.models.sparse import resolve_sparse
 from topoi.models.tables import Tables
 from topoi.models.topic_rows import averaging_parameters, topic_tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
+from topoi.models.weighted_authors import WeightedAuthors
 from topoi.store.blocks import Table
 
 _LEARN = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric": "asymmetric"}
@@ -35,7 +36,7 @@ class TopicModel(CalibratedAuthors, Tables, Predictions, GibbsModel):
 
     _sparse: Any = False
 
-    def _author_lists(self, corpus: Corpus) -> AuthorLists:
+    def _author_lists(self, corpus: Corpus) -> WeightedAuthors:
         raise NotImplementedError  # abstract: each member says who may have written a document
 
     def _make_sampler(self, corpus: Corpus, n_shards: int) -> AuthorTopicSampler:

@@ -15,10 +15,10 @@ from topoi.engine.progress import SweepInfo
 from topoi.errors import ModelError
 from topoi.models.author_topic.author_model import AuthorModel, check_authors
 from topoi.models.author_topic.base import TopicModel
-from topoi.models.author_topic.state import AuthorLists
 from topoi.models.matrices import MatrixInput
 from topoi.models.texts import corpus_with
 from topoi.models.validation import choice
+from topoi.models.weighted_authors import WeightedAuthors
 
 __all__ = ["LDA", "AuthorModel", "AuthorTopicModel"]
 
@@ -163,7 +163,7 @@ class AuthorTopicModel(TopicModel):
         check_authors(corpus, self.no_authors)
         return self._fit_corpus(corpus, callback)
 
-    def _author_lists(self, corpus: Corpus) -> AuthorLists:
+    def _author_lists(self, corpus: Corpus) -> WeightedAuthors:
         choice("fictitious_authors", self.fictitious_authors, (False, True))
         weight = self.fictitious_weight
         if weight is not None and not (isinstance(weight, numbers.Real) and 0.0 < weight < 1.0):
@@ -172,9 +172,9 @@ class AuthorTopicModel(TopicModel):
             raise ModelError("fictitious_weight is given but fictitious_authors is False; set fictitious_authors=True")
         return self._lists_for(corpus)
 
-    def _lists_for(self, corpus: Corpus) -> AuthorLists:
+    def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
         weight = None if self.fictitious_weight is None else float(self.fictitious_weight)
-        return AuthorLists.from_csr(
+        return WeightedAuthors.from_csr(
             corpus.doc_author, corpus.doc_author_start, corpus.n_authors, self.fictitious_authors, weight
         )
 
@@ -264,11 +264,11 @@ checkpoint, checkpoint_every, progress
         super()._freeze()
         self.n_features_in_ = self.corpus_.n_words
 
-    def _author_lists(self, corpus: Corpus) -> AuthorLists:
+    def _author_lists(self, corpus: Corpus) -> WeightedAuthors:
         return self._lists_for(corpus)
 
-    def _lists_for(self, corpus: Corpus) -> AuthorLists:
-        return AuthorLists.private(corpus.n_docs)
+    def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
+        return WeightedAuthors.private(corpus.n_docs)
 
     def transform(self, X: Any, burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[np.float64]:
         """Topic shares of new documents, as in ``AuthorTopicModel``; obeys ``set_output``.

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from topoi.errors import ModelError
 from topoi.models.author_topic.attribution import PLAIN_BETA
-from topoi.models.author_topic.state import AuthorLists
 from topoi.models.simulation import (
     SimulatedCorpus,
     categorical,
@@ -21,6 +20,7 @@ from topoi.models.simulation import (
     topic_shares,
 )
 from topoi.models.validation import positive_vector, whole_number
+from topoi.models.weighted_authors import WeightedAuthors
 
 _N_WORDS = 1000
 
@@ -60,7 +60,7 @@ def simulate_corpus(model: Any, n_docs: int, doc_length: float, authors: Any, se
     else:
         author_topic = dirichlet_rows(rng, alpha, len(names))
     fictitious = bool(getattr(model, "fictitious_authors", False))
-    lists = AuthorLists.from_csr(
+    lists = WeightedAuthors.from_csr(
         doc_author, start, len(names), fictitious, getattr(model, "fictitious_weight", None) if fictitious else None
     )
     return _draw(rng, lists, author_topic, topic_word, alpha, doc_length, words, names, (doc_author, start))
@@ -87,7 +87,7 @@ def _authors(authors: Any, n_docs: int, rng: np.random.Generator) -> tuple[list[
 
 def _draw(
     rng: np.random.Generator,
-    lists: AuthorLists,
+    lists: WeightedAuthors,
     author_topic: NDArray[np.float64],
     topic_word: NDArray[np.float64],
     alpha: NDArray[np.float64],

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
-from topoi.models.author_topic.state import AuthorLists
 from topoi.models.bags import Bags
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.likelihood import alpha_rows, covariance
@@ -25,6 +24,7 @@ from topoi.models.filtering import Filtered
 from topoi.models.inputs import align
 from topoi.models.kernel_topic.laplace_bridge import root, softmax_points
 from topoi.models.prediction import make_documents
+from topoi.models.weighted_authors import WeightedAuthors
 
 Array = NDArray[np.float64]
 _DRAWS, _ROWS_AT_ONCE = 1000, 256
@@ -45,11 +45,11 @@ class RegressionPredictions(MetadataPredictions):
         check_is_fitted(self, "n_iter_")
         return [term.column for term in self.design_.terms]
 
-    def _lists_for(self, corpus: Any) -> AuthorLists:
+    def _lists_for(self, corpus: Any) -> WeightedAuthors:
         """Documents' rows of the design, from a corpus or a table of features, in place of authors."""
         rows = self.design_.matrix(corpus)
         start, column = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
-        return AuthorLists(column, start, rows.data.astype(np.float32), rows.shape[1])
+        return WeightedAuthors(column, start, rows.data.astype(np.float32), rows.shape[1])
 
     def documents_and_chains(self, X: Any, metadata: Any = None) -> tuple[Corpus, Documents, list[Any]]:
         """Documents with their rows of the design, from which the chains make their priors."""

@@ -16,11 +16,12 @@ from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic import kernels
-from topoi.models.author_topic.state import AuthorLists, AuthorTopicSampler, DocumentShard, make_priors
+from topoi.models.author_topic.state import AuthorTopicSampler, DocumentShard, make_priors
 from topoi.models.dmr.draws import Draws, draw, draws_at_once, metric_of
 from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
 from topoi.models.dmr.selection import best_variance
 from topoi.models.mixtures import count_topics
+from topoi.models.weighted_authors import WeightedAuthors
 
 Array = NDArray[np.float64]
 _STEPS_WITHIN = 20
@@ -102,7 +103,7 @@ class RegressionSampler(AuthorTopicSampler):
 
     def __init__(self, corpus: Corpus, design: Any, plan: Plan, beta: Array, n_shards: int = 1):
         alpha = np.ones(len(plan.mean))
-        super().__init__(corpus, AuthorLists.private(corpus.n_docs), alpha, beta, n_shards)
+        super().__init__(corpus, WeightedAuthors.private(corpus.n_docs), alpha, beta, n_shards)
         self.by_words = False
         self.design, self.plan = design, plan
         self.terms: Any = None

@@ -15,7 +15,6 @@ from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
-from topoi.models.author_topic.state import AuthorLists
 from topoi.models.bags import Bags
 from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
@@ -36,6 +35,7 @@ from topoi.models.kernel_topic.posterior import (
 from topoi.models.prediction import make_documents
 from topoi.models.ranges import for_rows
 from topoi.models.validation import whole_number
+from topoi.models.weighted_authors import WeightedAuthors
 
 Array = NDArray[np.float64]
 
@@ -57,8 +57,8 @@ class KernelPredictions(MetadataPredictions):
         """Whether documents have features; not if the kernel is a matrix."""
         return self.table_ is not None
 
-    def _lists_for(self, corpus: Corpus) -> AuthorLists:
-        return AuthorLists.private(corpus.n_docs)
+    def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
+        return WeightedAuthors.private(corpus.n_docs)
 
     def _belief(self, features: Any, noise: bool = True, diagonal: Any = None) -> tuple[Array, Array]:
         """Mean and covariance of y at new documents."""
@@ -84,7 +84,7 @@ class KernelPredictions(MetadataPredictions):
         """Documents, and the topics with what the metadata say of each of them."""
         corpus, source = self._source(X, metadata)
         aligned = align(corpus, self.vocabulary_, None).corpus
-        documents = make_documents(aligned, AuthorLists.private(aligned.n_docs))
+        documents = make_documents(aligned, WeightedAuthors.private(aligned.n_docs))
         return aligned, documents, [BelievedDocuments(self.topic_word_, *self._belief(source))]
 
     def _integrated(

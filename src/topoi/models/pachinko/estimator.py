@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.models.author_topic.state import AuthorLists
 from topoi.models.gibbs import GibbsModel
 from topoi.models.matrices import MatrixInput
 from topoi.models.pachinko.dag import Dag, as_dag
@@ -23,6 +22,7 @@ from topoi.models.sparse import resolve_sparse
 from topoi.models.tables import Tables
 from topoi.models.topic_rows import averaging_parameters
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
+from topoi.models.weighted_authors import WeightedAuthors
 from topoi.store.blocks import Table
 
 _RULES = ("moments", "moments-paper", "ml", False)
@@ -167,8 +167,8 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
             "beta": float(beta[0]) if len(beta) == 1 else None,
         } | averaging_parameters(self._first)
 
-    def _lists_for(self, corpus: Corpus) -> AuthorLists:
-        return AuthorLists.private(corpus.n_docs)
+    def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
+        return WeightedAuthors.private(corpus.n_docs)
 
     @property
     def topic_word_(self) -> NDArray[np.float64]:  # type: ignore[override]
