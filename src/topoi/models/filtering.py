@@ -25,7 +25,7 @@ from topoi.models.validation import whole_number
 Array = NDArray[np.float64]
 
 AUTO = "auto"
-# Number of earlier words that a single filter resamples before each new one.
+# Number of earlier words that a single filter redraws before each new one.
 N_MOVES = 4
 _RUNS, _FIRST, _MOST = 4, 12, 768
 # Standard error at which to stop: 0.08 √n nats for n words. Half its square, by which the logarithm would be too low

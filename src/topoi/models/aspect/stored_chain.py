@@ -18,7 +18,7 @@ from topoi.models.stored.chain import StoredDocument
 from topoi.store.arrays import get_array
 from topoi.store.store import Store
 
-# Limits on what a file may request; a model's own settings are checked when it is fitted.
+# Stopping rule for models in a store; their own is not read, so that no file can make inference endless.
 _MOST_PASSES, _TOLERANCE = 100, 1e-5
 
 

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 AMPLITUDES, NOISES = (1e-3, 1e2), (1e-4, 25.0)
 # A standard deviation of two for the log of a topic's overall odds: wide, but not flat.
 MEAN_VARIANCE = 4.0
-# The sites change before the next maximisation, so gains below a tenth of a nat are not worth a step of this one.
+# Smallest gain worth a step, in nats: the sites change before the next maximisation, so digits beyond are wasted.
 _STEPS, _NEXT_TO_NOTHING = 15, 0.05
 # Largest change of a log in one maximisation: sites are a local approximation, and an unrestricted line search would
 # try the corners of the bounds, where rounding dominates the evidence.
