@@ -1,8 +1,8 @@
-"""Estimates average the samples of a chain: which of them agree on what topics are, and the means of their counts.
+"""Averages of a chain's samples: the samples in which topics still mean the same, and the means of their counts.
 
-Within a chain topics keep their identity as a rule, and the mean of counts is then an estimate of their posterior mean.
-A topic that has become another one since an earlier sample is taken as it is now: tokens that it had then or has now
-keep their present assignment in that sample, so that every sample still assigns every token once.
+Within a chain topics usually keep their identity, and the mean of counts then estimates their posterior mean. Where a
+topic has become another one since an earlier sample, its present state is used: tokens that it had then or has now get
+their present assignment in that sample, so that every sample still assigns every token once.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from topoi.kernels.counts import Counts, add_cells
 from topoi.kernels.lanes import padded
 from topoi.kernels.word_lists import SparseCounts, empty_lists
 
-# Counts of words × topics that are worked on at once.
+# Size of a block of work: counts of words × topics.
 _CELLS_AT_ONCE = 2**23
 _WORDS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
 class Averaged:
-    """The samples that estimates average, the chain's last state at the end.
+    """The samples that estimates average; the chain's last state comes last.
 
-    ``sweeps`` are those of the earlier samples; ``changed`` has for each of them the topics that have become others
-    since, and that have the last state's assignments in it. ``kept`` is how many samples a file of the chain has, the
-    last state possibly among them.
+    ``sweeps`` are those of the earlier samples. ``changed`` lists, for each of them, the topics that have become others
+    since; their tokens get the last state's assignments. ``kept`` is the number of samples in a file of the chain,
+    which may include the last state.
     """
 
     samples: list[Sample]
@@ -44,12 +44,12 @@ class Averaged:
         return len(self.samples)
 
     def stacked(self, name: str, dtype: Any) -> NDArray[Any]:
-        """One of the samples' arrays: samples × tokens."""
+        """One array of all samples, stacked: samples × tokens."""
         return np.stack([np.asarray(sample[name], dtype) for sample in self.samples])
 
 
 def average(chain: Chain, last: Sample, n_topics: int = 0) -> Averaged:
-    """The samples of a chain that ended with ``last``; without topics (0) nothing can have changed."""
+    """The samples of a chain that ended with ``last``; with ``n_topics=0`` no topic can have changed."""
     sweeps = [sweep for sweep in sorted(chain.samples) if sweep != chain.sweep]
     samples, changed = [], []
     for sweep in sweeps:
@@ -77,7 +77,7 @@ def changed_topics(before: NDArray[Any], now: NDArray[Any], n_topics: int) -> ND
 
 
 def settled(sample: Sample, last: Sample, topics: Sequence[int] | NDArray[np.int64]) -> Sample:
-    """The sample with the last one's assignments for tokens that one of the topics had then or has now."""
+    """The sample, with the last one's assignments for tokens that one of ``topics`` had then or has now."""
     other = np.isin(sample["topic"], topics) | np.isin(last["topic"], topics)
     return {name: np.where(other, last[name], values) for name, values in sample.items()}
 
@@ -90,9 +90,10 @@ def mean_counts(
     writers: Callable[[slice], Callable[[NDArray[Any]], NDArray[np.int32]]] | None = None,
     n_authors: int = 0,
 ) -> Counts:
-    """Means of the samples' counts; ``writers`` tells who wrote some tokens by their slots, ``n_authors`` is private.
+    """Means of the samples' counts.
 
-    Sums of whole numbers divided once: the same bits however the samples were made.
+    ``writers`` maps tokens' slots to authors; number ``n_authors`` stands for private authors, who are not counted.
+    Sums of whole numbers are divided once, so the bits do not depend on how the samples were made.
     """
     width, n = padded(n_topics), len(averaged)
     words = np.zeros((n_words, width), np.uint32)
@@ -110,7 +111,7 @@ def mean_counts(
 
 
 def mean_lists(tokens: NDArray[np.int32], averaged: Averaged, n_words: int, n_topics: int) -> SparseCounts:
-    """The same for counts without zeros, where every document has a private author; some words at a time."""
+    """``mean_counts`` as sparse lists, where every document has a private author; works in blocks of words."""
     n, width = len(averaged), padded(n_topics)
     lists = empty_lists(occurrences(tokens, n_words) * n, n_topics)
     total = np.zeros(width, np.int64)
@@ -131,7 +132,7 @@ def mean_lists(tokens: NDArray[np.int32], averaged: Averaged, n_words: int, n_to
 
 
 def _fill_lists(lists: SparseCounts, words: NDArray[np.uint32], first: int) -> None:
-    """Set the lists of words from ``first`` on to counts of theirs."""
+    """Fill the lists of the words from ``first`` on with their counts."""
     for part in ranges(len(words), _WORDS_AT_ONCE):
         word, topic = np.nonzero(words[part])
         length = np.bincount(word, minlength=part.stop - part.start)
@@ -142,7 +143,7 @@ def _fill_lists(lists: SparseCounts, words: NDArray[np.uint32], first: int) -> N
 
 
 def _divided(sums: NDArray[np.uint32], n: int) -> NDArray[np.float32]:
-    """Sums divided by ``n`` in their own place, as float32: a copy in float64 would be twice as large again."""
+    """Sums divided by ``n`` in place, as float32; a float64 copy would take twice the memory."""
     means = sums.view(np.float32)
     for part in ranges(len(sums), max(BLOCK * len(sums) // max(sums.size, 1), 1)):
         means[part] = sums[part] / np.float64(n)

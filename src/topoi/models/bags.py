@@ -1,4 +1,4 @@
-"""Documents as bags of words with real-valued powers: what inference without sampling reads."""
+"""Documents as bags of words with real-valued powers, the input of inference without sampling."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _ENTRIES_AT_ONCE = 2**15
 class Bags(NamedTuple):
     """Documents as (word, count) entries; those of document d are ``doc_start[d]:doc_start[d + 1]``.
 
-    ``row`` is each entry's row in a table of words, the word's number as a rule. ``times`` is the power of
-    the word's term, any positive number.
+    ``row`` is each entry's row in a table of words, usually the word's number. ``times`` is the power of the word's
+    term, any positive number.
     """
 
     doc_start: NDArray[np.int64]
@@ -25,7 +25,7 @@ class Bags(NamedTuple):
 
     @classmethod
     def from_corpus(cls, corpus: Corpus) -> Bags:
-        """The distinct words of each document, in the order of their numbers, and how often they occur.
+        """The distinct words of each document, ordered by number, and their counts.
 
         Examples
         --------
@@ -42,7 +42,7 @@ class Bags(NamedTuple):
 
     @classmethod
     def from_matrix(cls, matrix: Any) -> Bags:
-        """The positive entries of a matrix, documents × words: powers as they are, whole or not.
+        """The positive entries of a matrix, documents × words, as powers; they need not be whole numbers.
 
         Examples
         --------
@@ -69,14 +69,14 @@ class Bags(NamedTuple):
 
     @property
     def lengths(self) -> NDArray[np.float64]:
-        """Each document's sum of counts."""
+        """Sum of counts of each document."""
         before = np.concatenate(([0.0], np.cumsum(self.times)))
         return np.asarray(before[self.doc_start[1:]] - before[self.doc_start[:-1]])
 
     def shared(self, word_topic: NDArray[np.float64], mixture: NDArray[np.float64]) -> NDArray[np.float64]:
         """Expected words of each topic, documents × topics: a word's are ∝ P(word | topic) × the document's mixture.
 
-        ``word_topic`` is words × topics. A word that no topic has is shared as the document's other words are.
+        ``word_topic`` is words × topics. A word that no topic has is split as the document's other words are.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""What every fitted model can do, however it was fitted: be saved, be data, know its corpus."""
+"""The base of every fitted model: saving, serialising, and access to its corpus."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from topoi.store.entry import ModelEntry
 from topoi.store.store import Store
 from topoi.store.write import save_model
 
-# A file's word on these is not taken: the first names a file to write to.
+# Never restored from a file: a stored `checkpoint` path could make `load` write anywhere.
 NOT_SAVED = {"checkpoint": None, "progress": None}
-# Settings that may change between a checkpoint and its continuation: they do not touch the chains.
+# Settings that may change between a checkpoint and its continuation, as they do not affect the chains.
 FREE_TO_CHANGE = frozenset({"n_iter", "n_jobs", "progress", "checkpoint", "checkpoint_every", "random_state"})
-# Settings that say what is made of the chains, and leave them alone.
+# Settings of what is computed from the chains; they do not affect the chains themselves.
 _ABOUT_ESTIMATES = frozenset({"average"})
 
 
 class FittedModel(BaseEstimator):
-    """A model that can be fitted to a corpus and saved. A way of fitting adds ``_state`` and ``_load``.
+    """A model that can be fitted to a corpus and saved. Subclasses for a way of fitting add ``_state`` and ``_load``.
 
-    ``_settings`` are the settings at the time of the fit: what a user sets later belongs to the next one.
+    ``_settings`` are the settings at the time of the fit; those set later apply to the next fit.
     """
 
     # Whether topics hang on a graph, and whether documents have hidden mixtures of topics.
@@ -51,7 +51,7 @@ class FittedModel(BaseEstimator):
 
     @property
     def catalogue_(self) -> CorpusCatalogue:
-        """Who wrote what, and what documents are called."""
+        """Authors and titles of the documents."""
         check_is_fitted(self, "n_iter_")
         return CorpusCatalogue(self.corpus_)
 
@@ -103,7 +103,7 @@ class FittedModel(BaseEstimator):
         return meta, {name: np.asarray(array) for name, array in arrays.items()}
 
     def _bundle(self) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
-        """The same with arrays that may be in pieces."""
+        """``to_bundle`` with arrays that may be in pieces."""
         check_is_fitted(self, "n_iter_")
         progress, arrays = self._state()
         settings = self._plain_settings(self._settings)
@@ -116,19 +116,19 @@ class FittedModel(BaseEstimator):
         return meta | self._more_meta(), arrays
 
     def _more_meta(self) -> dict[str, Any]:
-        """What a family adds to the JSON of ``to_bundle``."""
+        """Additions of a family to the JSON of ``to_bundle``."""
         return {}
 
     def _plain_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """Settings as JSON can hold them; a family says more where that loses something."""
+        """Settings as JSON can hold them; families override this where ``plain_settings`` would lose information."""
         return plain_settings(settings)
 
     def _tables(self, corpus: Corpus) -> dict[str, Table]:
-        """The rows of the family's tables in a store, by table and column; see ``topoi.store.entry``."""
+        """Rows of the family's tables in a store, by table and column; see ``topoi.store.entry``."""
         return {}
 
     def _parameters(self) -> dict[str, Any]:
-        """Fitted numbers for readers of a store that are in none of its tables."""
+        """Fitted numbers that are in none of the store's tables, for readers of the store."""
         return {}
 
     def _entry(self, name: str, texts: bool) -> ModelEntry:
@@ -156,16 +156,16 @@ class FittedModel(BaseEstimator):
         )
 
     def _identity_of_fit(self) -> dict[str, Any]:
-        """What, besides corpus and settings, makes a fit the same fit: labels of topics survive a save while it is."""
+        """Identity of the fit besides corpus and settings: topic labels survive a save as long as it stays the same."""
         return {"model": type(self).__name__, "seed": self._seed}
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
-        """What the fit is rebuilt from: progress, as JSON can hold it, and plain arrays."""
+        """Serialised state of the fit: progress, as JSON can hold it, and plain arrays."""
 
 
 def plain_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings as JSON can hold them; generators become None (the seed that was drawn is kept elsewhere)."""
+    """Settings as JSON can hold them; generators become None (the drawn seed is kept elsewhere)."""
     return {name: _plain_value(value) for name, value in settings.items()}
 
 

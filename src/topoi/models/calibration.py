@@ -1,4 +1,4 @@
-"""Probabilities of authors that are right as often as they say, learned from documents left out in turn.
+"""Calibrated probabilities of authors, learned from documents left out in turn.
 
 The words of a document are no independent draws: they come in bursts, and each document has a subject of its own. The
 log-likelihood ratio of two authors therefore grows with the length of a text far faster than the evidence. If the mean
@@ -22,9 +22,9 @@ from scipy.special import logsumexp
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 
-# Documents to learn from: at most so many, and so many scores (documents × lengths × authors) at once.
+# Largest number of documents to learn from, and of scores (documents × lengths × authors) held at once.
 _MOST_DOCUMENTS, _FEWEST_DOCUMENTS, _MOST_SCORES = 300, 40, 10_000_000
-# Each document is asked for whole and cut after so many words: texts that people ask about have all lengths.
+# Each document is scored whole and cut after each of these numbers of words, as users ask about texts of all lengths.
 _LENGTHS = (15, 45, 150, 500)
 LONGEST = 1500
 # Bounds of base, per_word and noise.
@@ -35,7 +35,7 @@ class LeftOut(NamedTuple):
     """Training documents, or their beginnings, scored by authors' words in the other documents.
 
     ``scores`` are log-likelihoods, texts × authors (minus infinity for authors without another document); ``right``
-    says who wrote the text; ``n_words`` how many words it has.
+    marks the text's authors; ``n_words`` is its number of words.
     """
 
     scores: NDArray[np.float64]
@@ -44,12 +44,12 @@ class LeftOut(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """How much a text's words prove: log-likelihoods count as divided by ``base + per_word · n_words``.
+    """Strength of a text's evidence: its log-likelihoods are divided by ``base + per_word · n_words``.
 
     However long a text is, it proves no more than ``1 / per_word`` independent words would. A share ``noise`` of all
     texts is so unlike what its author wrote before that its words prove nothing; all authors then stay equally likely.
-    ``n_documents`` is how many documents that was learned from; 0 if none could be set aside, and probabilities then
-    take words to be independent.
+    ``n_documents`` is the number of documents learned from. If it is 0, none could be set aside, and probabilities
+    treat words as independent.
 
     Examples
     --------
@@ -74,12 +74,12 @@ class Calibration(NamedTuple):
         return np.asarray(np.logaddexp(log_p + np.log1p(-self.noise), even))
 
     def to_plain(self) -> dict[str, float]:
-        """The numbers for JSON."""
+        """The calibration as JSON-able numbers."""
         return self._asdict()
 
     @classmethod
     def from_plain(cls, given: Any) -> Calibration:
-        """From ``to_plain``; what is not that is a ``ModelError``."""
+        """Rebuild from ``to_plain``; anything else is a ``ModelError``."""
         try:
             base, per_word, noise = (float(given[name]) for name in ("base", "per_word", "noise"))
             made = cls(base, per_word, noise, int(given["n_documents"]))
@@ -93,7 +93,7 @@ class Calibration(NamedTuple):
 
 
 def documents_to_set_aside(corpus: Corpus, lengths: int = len(_LENGTHS) + 1) -> NDArray[np.int64]:
-    """Documents with words and an author who has others, evenly spread over the corpus; ``lengths`` texts of each.
+    """Documents with words and an author of others, evenly spread over the corpus; each yields ``lengths`` texts.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def documents_to_set_aside(corpus: Corpus, lengths: int = len(_LENGTHS) + 1) -> 
 
 
 def with_documents(corpus: Corpus) -> NDArray[np.int64]:
-    """How many documents with words each author has."""
+    """Number of documents with words of each author."""
     doc = np.repeat(np.arange(corpus.n_docs), np.diff(corpus.doc_author_start))
     return np.bincount(corpus.doc_author[corpus.doc_lengths[doc] > 0], minlength=corpus.n_authors)
 
@@ -124,18 +124,18 @@ def with_others(corpus: Corpus) -> NDArray[np.bool_]:
 
 
 def authors_of(corpus: Corpus, document: int) -> NDArray[np.int64]:
-    """A document's authors, in order, each once."""
+    """Distinct authors of a document, in order."""
     named = corpus.doc_author[corpus.doc_author_start[document] : corpus.doc_author_start[document + 1]]
     return np.unique(named).astype(np.int64)
 
 
 def tokens_of(corpus: Corpus, document: int) -> NDArray[Any]:
-    """A document's words."""
+    """Words of a document."""
     return corpus.tokens[corpus.doc_start[document] : corpus.doc_start[document + 1]]
 
 
 def beginnings(n_tokens: int) -> list[int]:
-    """How many of its words a document is asked with.
+    """Numbers of words at which a document is cut for scoring.
 
     Examples
     --------
@@ -147,15 +147,15 @@ def beginnings(n_tokens: int) -> list[int]:
 
 
 def joined(parts: list[LeftOut]) -> LeftOut:
-    """The texts of several parts."""
+    """Several parts as one."""
     return LeftOut(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 def learn_calibration(left_out: LeftOut, n_documents: int) -> Calibration:
-    """The calibration under which the leading author is right as often as stated: least log loss of that.
+    """Calibration with the least log loss of the stated probability that the leading author is right.
 
-    Right and wrong are told apart by targets a little short of certainty (Platt 1999), so that a few documents, all of
-    them right, do not make it sure for ever.
+    The targets for right and wrong are a little short of certainty (Platt 1999), so that a few documents that are all
+    right do not make the calibration certain.
     """
     scores, right, n_words = left_out
     if not len(scores) or scores.shape[1] < 2:
@@ -173,7 +173,7 @@ def learn_calibration(left_out: LeftOut, n_documents: int) -> Calibration:
 
     start = np.log([2.0, 0.03, 0.1])
     found = minimize(loss, start, method="Nelder-Mead", options={"xatol": 0.01, "fatol": 1e-6, "maxfev": 300})
-    # Three digits are more than the data give, and they are the same on every machine.
+    # Three digits are more precise than the data, and the same on every machine.
     base, per_word, noise = (float(f"{x:.3g}") for x in np.exp(np.clip(found.x, _LOWEST, _HIGHEST)))
     return Calibration(base, per_word, noise, n_documents)
 
@@ -185,5 +185,5 @@ def log_loss(left_out: LeftOut, calibration: Calibration) -> float:
 
 
 def restored(meta: Mapping[str, Any]) -> Calibration | None:
-    """The calibration in what ``to_bundle`` gave; None if there is none."""
+    """The calibration in a bundle from ``to_bundle``, or None."""
     return Calibration.from_plain(meta["author_calibration"]) if "author_calibration" in meta else None

@@ -1,6 +1,6 @@
-"""Who wrote what, and what documents are called: the facts that questions need besides a model's numbers.
+"""Authors of documents and their titles: facts about the corpus that queries need besides a model's numbers.
 
-A fitted model has them in its corpus; a model in a store reads them by SQL (``topoi.models.stored.catalogue``).
+A fitted model reads them from its corpus; a model in a store reads them by SQL (``topoi.models.stored.catalogue``).
 """
 
 from __future__ import annotations
@@ -18,51 +18,51 @@ from topoi.models.names import find_name, matching_titles
 
 
 class Catalogue(Protocol):
-    """What is known of authors and documents. Both are numbered from 0."""
+    """Facts about authors and documents. Both are numbered from 0."""
 
     def find_author(self, name: str) -> int:
-        """The number of an author; an unknown name is a ``NotFoundError`` that suggests others."""
+        """Number of an author; an unknown name is a ``NotFoundError`` that suggests others."""
         ...
 
     def authors_named(self, names: Iterable[str]) -> NDArray[np.int64]:
-        """The numbers of all authors of these names; letter case does not matter."""
+        """Numbers of all authors of these names, ignoring case."""
         ...
 
     def author_names(self, rows: Any) -> NDArray[Any]:
-        """The names of some authors."""
+        """Names of some authors."""
         ...
 
     def author_documents(self, author: int) -> NDArray[np.int64]:
-        """An author's documents, each once, in order."""
+        """Distinct documents of an author, in order."""
         ...
 
     def coauthors(self, authors: NDArray[np.int64]) -> NDArray[np.int64]:
-        """All authors of the documents that any of these has a part in, these included."""
+        """All authors of the documents of any of these authors, these included."""
         ...
 
     def n_documents(self, authors: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many documents each of these authors has."""
+        """Number of documents of each of these authors."""
         ...
 
     def find_document(self, identifier: str) -> int | None:
-        """The number of the first document of that id, or None."""
+        """Number of the first document of that id, or None."""
         ...
 
     def find_titles(self, title: str) -> list[int]:
-        """The numbers of the documents of that title, or else of those that have it as a part of theirs."""
+        """Numbers of the documents of that title or, if there are none, of those whose title contains it."""
         ...
 
     def near_documents(self, identifier: str) -> str:
-        """A hint at ids that look like this one, to end an error message with."""
+        """Hint at similar ids, to end an error message with."""
         ...
 
     def document_columns(self, rows: NDArray[Any]) -> dict[str, Any]:
-        """How answers name documents: document (the number), id and, where there are any, title and year."""
+        """Columns that identify documents: document (the number), id and, where there are any, title and year."""
         ...
 
     @property
     def size(self) -> int:
-        """The number of documents."""
+        """Number of documents."""
         ...
 
 
@@ -74,7 +74,7 @@ class CorpusCatalogue:
 
     @property
     def size(self) -> int:
-        """The number of documents."""
+        """Number of documents."""
         return self._corpus.n_docs
 
     def find_author(self, name: str) -> int:

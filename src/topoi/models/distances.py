@@ -1,4 +1,4 @@
-"""How far one distribution is from each of many."""
+"""Distances of one distribution to many."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MEASURES = ("symmetrised-kl", "jensen-shannon", "hellinger", "cosine")
 
 
 def distances(p: NDArray[Any], rows: NDArray[Any], measure: str) -> NDArray[np.float64]:
-    """The distance of ``p`` to each row, all of them distributions; natural logarithms.
+    """Distances of ``p`` to each row, all of them distributions; natural logarithms.
 
     ``symmetrised-kl`` is KL(p‖q) + KL(q‖p); ``jensen-shannon`` the root of the divergence, and ``hellinger`` the
     root of half the squared difference of roots, so that both are metrics; ``cosine`` is one minus the cosine.
@@ -40,7 +40,7 @@ def distances(p: NDArray[Any], rows: NDArray[Any], measure: str) -> NDArray[np.f
 
 
 def _relative_entropy(p: NDArray[Any], q: NDArray[Any]) -> NDArray[np.float64]:
-    """p log (p / q), zero where p is; q is not zero there."""
+    """p log (p / q), zero where p is zero; elsewhere q must not be zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(p > 0, p * np.log(p / q), 0.0)
 
@@ -57,5 +57,5 @@ def kl_matrix(p: NDArray[Any], q: NDArray[Any]) -> NDArray[np.float64]:
     """
     log_p, log_q = np.log(p), np.log(q)
     own = (p * log_p).sum(axis=1)[:, None] + (q * log_q).sum(axis=1)
-    # Rounding can leave what should be zero a little below it.
+    # Rounding can push zeros slightly below zero.
     return np.asarray(np.maximum(own - p @ log_q.T - log_p @ q.T, 0.0))

@@ -1,4 +1,4 @@
-"""Texts and numbers in drawings: what every picture is put together from, whoever draws it."""
+"""Texts and numbers in SVG drawings, shared by all pictures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 
 ELLIPSIS = "…"
 
-# What XML 1.0 cannot hold, whatever the escape: a chart must stay a picture when a name has a null byte in it.
+# Characters that XML 1.0 forbids, escaped or not: a name with a null byte must not break a chart.
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -43,7 +43,7 @@ def clean(text: object) -> str:
 
 
 def number(value: float) -> str:
-    """A coordinate in as few characters as a tenth of a pixel needs.
+    """A coordinate to a tenth of a pixel, in as few characters as possible.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def number(value: float) -> str:
 
 
 def text_width(text: str, size: float) -> float:
-    """About how wide a text is, without knowing the font."""
+    """Approximate width of a text in an unknown font."""
     return size * sum(map(_character_width, text))
 
 
@@ -69,7 +69,7 @@ def _character_width(character: str) -> float:
 
 
 def fit(text: str, size: float, width: float) -> str:
-    """A text cut where it would pass a width.
+    """A text, cut off with an ellipsis where it would exceed a width.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def fit(text: str, size: float, width: float) -> str:
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places near the wanted ones, in the same order, at least ``gap`` apart and, if there is room, within bounds.
+    """Positions near the wanted ones, in the same order, at least ``gap`` apart and, if there is room, within bounds.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     [4.5, 16.5, 40.0]
     """
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    # Blocks of labels that touch move together around the middle of what they want.
+    # Blocks of labels that touch move together, around the mean of their wanted positions.
     blocks: list[tuple[float, list[int]]] = []
     for i in order:
         blocks.append((wanted[i], [i]))

@@ -1,4 +1,4 @@
-"""Model files: data in, model out. A file names its model; only those in the registry are known."""
+"""Model files: reading a fitted model. A file names its model's class, which must be in the registry."""
 
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ def _rebuilt(path: Path, stored: StoredModel) -> Any:
         return model._load(stored.corpus, stored.meta, stored.arrays)
     except StoreError:
         raise
-    except Exception as error:  # whatever a stranger's numbers lead to
+    except Exception as error:  # anything that a foreign file's numbers can lead to
         raise StoreError(f"{path} is damaged: {error}") from error

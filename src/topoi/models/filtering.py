@@ -1,11 +1,11 @@
-"""Log probabilities of documents by particles, as many as each document needs.
+"""Log probabilities of documents by particle filters, with as many particles as each document needs.
 
-A family's kernel runs one filter of a given number of particles. Here four independent filters are run, and again with
-more particles where they disagree, until the logarithm of their mean settles.
+A family's kernel runs one filter of a given number of particles. This module runs four independent filters, and again
+with more particles where they disagree, until the logarithm of their mean settles.
 
-The probability of a document does not depend on the order of its words, but the scatter of the estimate does: a filter
+The probability of a document does not depend on the order of its words, but the variance of the estimate does: a filter
 that meets one word ten times in a row, as in a matrix of counts, or vague words first, commits its particles before it
-knows what the document is about. ``spread_words`` puts words in an order that suits it.
+knows what the document is about. ``spread_words`` puts words in a better order.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from topoi.models.validation import whole_number
 Array = NDArray[np.float64]
 
 AUTO = "auto"
-# What a single filter costs that reconsiders so many earlier words before each new one.
+# Number of earlier words that a single filter redraws before each new one.
 N_MOVES = 4
 _RUNS, _FIRST, _MOST = 4, 12, 768
-# A standard error of 0.08 √n nats for n words: half its square, which the logarithm would be too low without the
-# jackknife, is 0.3 % of perplexity.
+# Standard error at which to stop: 0.08 √n nats for n words. Half its square, by which the logarithm would be too low
+# without the jackknife, is 0.3 % of perplexity.
 _TOLERANCE, _LEAST_TOLERANCE = 0.08, 0.05
-# Two errors from four runs hold 95 % by Student's t, three degrees of freedom, if each is widened so.
+# Widening of each error so that two errors from four runs cover 95 % by Student's t with three degrees of freedom.
 _STUDENT = 1.6
 _WORDS_AT_ONCE = 4096
 
 
 class Filtered(NamedTuple):
-    """Per document: the log of the estimate, its standard error (in nats; NaN of a single run), and the particles."""
+    """Per document: log of the estimate, its standard error (in nats; NaN of a single run), and number of particles."""
 
     log_likelihood: Array
     standard_error: Array
@@ -61,17 +61,17 @@ def checked_particles(n_particles: Any) -> int | str:
 
 
 def tolerance(lengths: NDArray[Any]) -> Array:
-    """The standard error at which the logarithm of a document of so many words has settled."""
+    """Standard error at which the logarithm for a document of ``lengths`` words counts as settled."""
     return np.maximum(_LEAST_TOLERANCE, _TOLERANCE * np.sqrt(lengths))
 
 
 def filtered(
     chain: Any, documents: Documents, seed: int, n_particles: int | str, n_moves: int, n_jobs: int, *more: Any
 ) -> Filtered:
-    """Log probabilities of documents under one chain, by one filter each or, ``"auto"``, by as many as they need.
+    """Log probabilities of documents under one chain, by one filter each or, with ``"auto"``, as many as they need.
 
-    ``n_moves`` and ``more`` are the kernel's. Streams are named by seed, run, chain and content: neither threads nor
-    other documents change a result.
+    ``n_moves`` and ``more`` are passed to the kernel. Random streams are named by seed, run, chain and content, so that
+    neither threads nor other documents change a result.
     """
     lengths, hidden = np.diff(documents.doc_start), chain.is_integrated(documents)
     if not isinstance(n_particles, str):
@@ -81,7 +81,7 @@ def filtered(
     known = np.flatnonzero(~hidden)
     if len(known):
         result.log_likelihood[known] = chain.log_likelihood(some_documents(documents, known), seed, 1, 0, n_jobs, *more)
-    # For each run the log of the sum over its filters of particles × estimate.
+    # For each run, the log of the sum over its filters of particles × estimate.
     sums, wanted = np.full((_RUNS, len(lengths)), -np.inf), np.where(hidden, _FIRST, 0)
     while wanted.any():
         for n in np.unique(wanted[wanted > 0]).tolist():
@@ -101,7 +101,7 @@ def filtered(
 
 
 def over_chains(each: list[Filtered]) -> Filtered:
-    """Probabilities of documents averaged over chains, and the errors of these averages."""
+    """Probabilities of documents averaged over chains, and the errors of the averages."""
     logs = np.stack([found.log_likelihood for found in each])
     mean = log_mean_exp(logs)
     return Filtered(
@@ -112,10 +112,10 @@ def over_chains(each: list[Filtered]) -> Filtered:
 
 
 def spread_words(chain: Any, documents: Documents) -> Documents:
-    """The documents with their words in an order that suits a filter, and that depends on the words alone.
+    """The documents with their words in an order that suits a filter; it depends on the words alone.
 
-    Each word's occurrences are spread evenly over the document; of words at the same place, those that tell most about
-    topics come first.
+    Each word's occurrences are spread evenly over the document; of words at the same position, those that are most
+    informative about topics come first.
     """
     lengths, tokens = np.diff(documents.doc_start), documents.tokens
     doc = np.repeat(np.arange(len(lengths)), lengths)
@@ -129,7 +129,7 @@ def spread_words(chain: Any, documents: Documents) -> Documents:
 
 
 def _vagueness(chain: Any, words: NDArray[Any]) -> Array:
-    """The entropy of P(topic | word), topics being equally probable."""
+    """Entropy of P(topic | word), given equally probable topics."""
     found = np.zeros(len(words))
     for begin in range(0, len(words), _WORDS_AT_ONCE):
         part = words[begin : begin + _WORDS_AT_ONCE]
@@ -140,7 +140,7 @@ def _vagueness(chain: Any, words: NDArray[Any]) -> Array:
 
 
 def _log_mean(logs: Array) -> Array:
-    """The log of the mean over runs, without most of what it is too low on average: the jackknife (Quenouille 1956)."""
+    """Log of the mean over runs, with most of its downward bias removed by the jackknife (Quenouille 1956)."""
     whole = log_mean_exp(logs)
     others = [log_mean_exp(np.delete(logs, run, axis=0)) for run in range(_RUNS)]
     with np.errstate(invalid="ignore"):
@@ -149,7 +149,7 @@ def _log_mean(logs: Array) -> Array:
 
 
 def _spread(logs: Array) -> Array:
-    """Standard deviations over runs; none where the document is impossible in all of them."""
+    """Standard deviations over runs; 0 where the document is impossible in all of them."""
     found = np.zeros(logs.shape[1])
     possible = np.isfinite(logs).all(axis=0)
     found[possible] = logs[:, possible].std(axis=0, ddof=1)

@@ -1,4 +1,4 @@
-"""What every Gibbs family does the same way: fit, resume, checkpoint, trace and load."""
+"""Common behaviour of all Gibbs families: fit, resume, checkpoint, trace and load."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from topoi.models.base import FREE_TO_CHANGE, FittedModel
 from topoi.models.sparse import SparseScheme
 from topoi.models.validation import choice, resolve_seed, whole_number
 
-# Before the names of arrays of chains that estimates were made from, where these are not the chains that go on.
+# Prefix of array names of the chains that estimates were made from, where these are copies of the running chains.
 _SETTLED = "settled_"
 
 
 class GibbsModel(FittedModel):
-    """A model fitted by Gibbs chains. A family adds ``_make_sampler`` and what it reads from the chains.
+    """A model fitted by Gibbs chains. A family adds ``_make_sampler`` and ``_freeze``.
 
-    ``_chains`` are those that ``resume`` goes on with, ``_settled`` those that estimates are made from: the same, but
-    for the sparse schemes.
+    ``_chains`` are those that ``resume`` continues; ``_settled`` are those that estimates are made from. They differ
+    only in the sparse schemes.
     """
 
     n_iter: int
@@ -57,7 +57,7 @@ class GibbsModel(FittedModel):
 
     @abstractmethod
     def _freeze(self) -> None:
-        """Set the learned attributes from ``_settled``, the best chain first."""
+        """Set the learned attributes from ``_settled``; the best chain comes first."""
 
     def _fit_corpus(self, corpus: Corpus, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         with interruptible() as interruption:
@@ -96,7 +96,7 @@ class GibbsModel(FittedModel):
         outcome, settled = self._run(sampler, chains, self._schedule(n_iter, seed), done, store, callback)
         if outcome.interrupted and outcome.sweep == 0 and not self._begun(sampler):
             interruption.give_up("the first sweep was done")
-        # Nothing of an earlier fit is touched before here: a fit that fails leaves it whole.
+        # An earlier fit is left untouched up to here, so that a failing fit does not damage it.
         self.corpus_, self._sampler, self._seed = corpus, sampler, seed
         self._chains, self._settled = chains, settled
         self._settings = self.get_params(deep=False)
@@ -105,11 +105,11 @@ class GibbsModel(FittedModel):
         return self
 
     def _begun(self, sampler: Any) -> bool:
-        """Whether a chain before its first sweep is of use already; a random start is not."""
+        """Whether a chain is usable before its first sweep; a random start is not."""
         return False
 
     def _identity(self, corpus: Corpus, n_shards: int) -> dict[str, Any]:
-        """What must agree for a checkpoint to be continued."""
+        """Settings and facts that must agree for a checkpoint to be continued."""
         settings = self._plain_settings(self.get_params(deep=False))
         settings = {name: value for name, value in settings.items() if name not in FREE_TO_CHANGE}
         return settings | {"model": type(self).__name__, "n_shards": n_shards, "corpus": corpus.fingerprint()}
@@ -126,7 +126,7 @@ class GibbsModel(FittedModel):
         store: Checkpoint | None,
         callback: Callable[[SweepInfo], Any] | None,
     ) -> tuple[Outcome, list[Chain]]:
-        """Run the chains; what the loop did, and the chains that estimates are made from."""
+        """Run the chains; return the loop's outcome and the chains that estimates are made from."""
         whole_number("evaluate_every", schedule.evaluate_every)
         n_tasks = sum(len(chain.shards) for chain in chains)
         exact = n_tasks == len(chains) and getattr(sampler, "exact", True)
@@ -137,7 +137,7 @@ class GibbsModel(FittedModel):
             outcome = run(sampler, chains, schedule, executor, done, store, bar, callback)
         if not isinstance(sampler, SparseScheme):
             return outcome, chains
-        with open_executor(jobs, n_tasks) as executor:  # the other's threads may still be at work that was abandoned
+        with open_executor(jobs, n_tasks) as executor:  # threads of the other one may still run abandoned work
             return outcome, sampler.settled(chains, outcome.sweep, schedule.seed, executor)
 
     def _finish(self, outcome: Outcome, done: int) -> None:
@@ -172,7 +172,7 @@ class GibbsModel(FittedModel):
         self.fit_info_ |= self._notes_on_estimates()
 
     def _notes_on_estimates(self) -> dict[str, Any]:
-        """For ``fit_info_``: whose estimates are shown first, how many samples they average, which topics changed."""
+        """For ``fit_info_``: the chain shown first, the number of samples averaged, the topics that changed."""
         first = self._settled[0]
         averaged = getattr(self.chains_[0], "averaged", None)
         changed = {topic for topics in averaged.changed for topic in topics} if averaged else set()
@@ -183,12 +183,12 @@ class GibbsModel(FittedModel):
         }
 
     def resume(self, n_iter: int, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
-        """Run ``n_iter`` more sweeps of the same chains: the same bits as one longer fit.
+        """Run ``n_iter`` more sweeps of the same chains, with the same bits as one longer fit.
 
         Parameters
         ----------
         n_iter : int
-            How many more sweeps.
+            Number of further sweeps.
         callback : callable, optional
             Called with a ``SweepInfo`` after each sweep; a true result ends the run.
 
@@ -203,7 +203,7 @@ class GibbsModel(FittedModel):
         check_is_fitted(self, "n_iter_")
         done = self.n_iter_
         schedule = self._schedule(done + whole_number("n_iter", n_iter, 0), self._seed)
-        # The chains go on as copies: ``chains_`` is a frozen result, and whole even if the run is broken off.
+        # The run continues copies: ``chains_`` is a frozen result and stays whole even if the run is interrupted.
         progress, arrays = saved_progress(self._sampler, self._chains, done, self._seed)
         chains = restored(self._sampler, len(self._chains), arrays, progress["traces"], done)
         outcome, settled = self._run(self._sampler, chains, schedule, done, None, callback)
@@ -228,7 +228,7 @@ class GibbsModel(FittedModel):
     def _state(self) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
         progress, arrays = saved_progress(self._sampler, self._chains, self.n_iter_, self._seed)
         if self._settled is not self._chains:
-            # Their samples are those of the chains.
+            # The running chains hold their samples.
             bare = [replace(chain, samples={}) for chain in self._settled]
             _, settled = saved_progress(self._sampler, bare, self.n_iter_, self._seed)
             arrays |= {_SETTLED + name: array for name, array in settled.items()}
@@ -238,7 +238,7 @@ class GibbsModel(FittedModel):
         return super()._identity_of_fit() | {"n_shards": self.fit_info_["n_shards"]}
 
     def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Take over what ``save`` wrote."""
+        """Restore what ``save`` wrote."""
         progress, info = meta["progress"], meta["fit_info"]
         sweep = whole_number("sweep", progress["sweep"], 0)
         self.corpus_ = corpus

@@ -1,4 +1,4 @@
-"""What people hand to a model, made into a corpus that speaks the model's words and authors."""
+"""Conversion of user input to a corpus in the model's word and author ids."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def counts_corpus(matrix: Any, words: Any = None) -> Corpus:
             f"the matrix holds fractions, {matrix.data[broken[0]]:g} for one, but words are counted in whole numbers; "
             "pass counts, from CountVectorizer, not TfidfVectorizer"
         )
-    # Zeros that stay in the matrix are harmless; taking them out would change the caller's arrays of indices.
+    # Explicit zeros in the matrix are harmless; removing them would change the caller's index arrays.
     whole = scipy.sparse.csr_matrix((whole.astype(np.int64), matrix.indices, matrix.indptr), shape=matrix.shape)
     return Corpus.from_counts(whole, [str(w) for w in (range(matrix.shape[1]) if words is None else words)])
 
 
 class Aligned(NamedTuple):
-    """A corpus in a model's ids, and which of its tokens were kept."""
+    """A corpus in a model's ids, and a mask of the tokens that were kept."""
 
     corpus: Corpus
     kept: NDArray[np.bool_]
@@ -48,7 +48,7 @@ class Aligned(NamedTuple):
 def align(corpus: Corpus, vocabulary: Vocabulary, authors: NDArray[Any] | None) -> Aligned:
     """The corpus in the model's word and author ids.
 
-    Words that the model does not know are left out, with one warning; unknown authors likewise, if the model has any:
+    Words that the model does not know are left out, with one warning; so are unknown authors, if the model has authors:
     a document that loses all its authors is treated as one without. ``authors=None`` leaves all authors as they are.
     """
     if not isinstance(corpus, Corpus):
@@ -73,7 +73,7 @@ def align(corpus: Corpus, vocabulary: Vocabulary, authors: NDArray[Any] | None) 
 
 
 def restrict(corpus: Corpus, vocabulary: Vocabulary) -> Corpus:
-    """The corpus with the words of a vocabulary alone, in its numbers; authors stay as they are.
+    """The corpus reduced to the words of a vocabulary, in its numbers; authors stay as they are.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def restrict(corpus: Corpus, vocabulary: Vocabulary) -> Corpus:
 
 
 def _renumbered(corpus: Corpus, vocabulary: Vocabulary, authors: NDArray[Any], author_id: NDArray[np.int64]) -> Aligned:
-    """The corpus with other numbers for words and authors, without those that have none."""
+    """The corpus with new word and author ids; those without a new id are left out."""
     word_id = np.array([vocabulary.index(w) if w in vocabulary else -1 for w in corpus.words], np.int64)
     tokens, doc_start, kept = _renumber(corpus.tokens, corpus.doc_start, word_id)
     doc_author, author_start, _ = _renumber(corpus.doc_author, corpus.doc_author_start, author_id)
@@ -109,7 +109,7 @@ def _renumbered(corpus: Corpus, vocabulary: Vocabulary, authors: NDArray[Any], a
 def _renumber(
     values: NDArray[Any], start: NDArray[Any], new_id: NDArray[np.int64]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
-    """Ragged rows with new numbers, those that become -1 left out."""
+    """Ragged rows in new ids, without entries whose new id is -1."""
     new = new_id[values] if len(values) else np.zeros(0, np.int64)
     kept = new >= 0
     row = np.repeat(np.arange(len(start) - 1), np.diff(start))
@@ -118,7 +118,7 @@ def _renumber(
 
 
 def checked_observed(observed: Any, n_tokens: int) -> NDArray[np.bool_]:
-    """One truth value per token."""
+    """Return ``observed`` as one boolean per token, checked."""
     if np.shape(observed) != (n_tokens,):
         raise ModelError(f"observed has {np.size(observed)} values for {n_tokens} tokens; pass one per token")
     return np.ascontiguousarray(observed, bool)

@@ -1,4 +1,4 @@
-"""Where the nodes of a layered graph are drawn: levels side by side, few lines crossing, none through a node."""
+"""Layout of layered graphs: levels side by side, few crossing edges, no edge through a node."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from topoi.models.drawing import spread
 
 _MOST_SWEEPS = 12
-# Nodes with neighbours in common would crowd in the middle; they keep this part of an even distance.
+# Nodes with common neighbours would crowd in the middle; they keep at least this share of an even distance.
 _AIRY = 0.6
 
 Edge = tuple[Any, Any]
@@ -19,16 +19,16 @@ Floats = NDArray[np.float64]
 
 
 class Layers(NamedTuple):
-    """A drawing's plan, in units of the distance between neighbours of a level.
+    """Layout of a drawing, in units of the distance between neighbours of a level.
 
     Attributes
     ----------
     place : dict
-        For every node its level and its place along the level, from 0.
+        Level and position along the level, from 0, of every node.
     ways : dict
-        For every edge the places it leads through, from parent to child: one on each level.
+        Positions that each edge passes, from parent to child, one per level.
     size : float
-        How long the longest level is.
+        Length of the longest level.
     """
 
     place: dict[Any, tuple[int, float]]
@@ -37,25 +37,24 @@ class Layers(NamedTuple):
 
 
 class _Bend(NamedTuple):
-    """Where an edge that skips a level passes it."""
+    """A bend: the point where an edge that skips a level passes it."""
 
     edge: Edge
     level: int
 
 
 def layered(level: Mapping[Any, int], weight: Mapping[Edge, float]) -> Layers:
-    """Places for the nodes of a graph and its edges.
+    """Lay out the nodes and edges of a graph.
 
-    Neighbours are brought near each other: nodes are ordered by the weighted mean of their neighbours' places, level by
-    level, down and up, and the order with the fewest crossings stays (Sugiyama, Tagawa and Toda 1981). Ties keep the
-    order in which nodes are given.
+    Nodes are ordered by the weighted mean of their neighbours' positions, level by level, down and up; the order with
+    the fewest crossings is kept (Sugiyama, Tagawa and Toda 1981). Ties keep the order in which nodes are given.
 
     Parameters
     ----------
     level : mapping
-        Every node with its level, from 0; edges lead from lower to higher ones.
+        Level of every node, from 0; edges lead from lower to higher levels.
     weight : mapping
-        Every edge (parent, child) with how much it counts.
+        Weight of every edge (parent, child).
 
     Examples
     --------
@@ -76,7 +75,7 @@ def layered(level: Mapping[Any, int], weight: Mapping[Edge, float]) -> Layers:
     at_level = {**level, **{stop: stop.level for stops in ways.values() for stop in stops[1:-1]}}
     for edge, stops in ways.items():
         for above, below in zip(stops, stops[1:], strict=False):
-            # An edge of no weight is drawn too, and should not cross everything.
+            # Edges of weight zero are drawn too, and should not cross everything.
             links[at_level[above]][number[above], number[below]] = max(weight[edge], 1e-9)
     places = _placed(links, _ordered(links, [len(row) for row in rows]))
     found = {item: float(places[at][i]) for at, row in enumerate(rows) for i, item in enumerate(row)}
@@ -88,16 +87,16 @@ def layered(level: Mapping[Any, int], weight: Mapping[Edge, float]) -> Layers:
 
 
 def columns(n: int, room: float, gap: float, first: float | None = None) -> list[tuple[float, float]]:
-    """Where ``n`` columns begin and end: all equally wide, or the first of a width of its own and half a gap after it.
+    """Start and end of ``n`` equally wide columns; ``first`` is another width for the first, half a gap after it.
 
     Parameters
     ----------
     n : int
-        How many columns.
+        Number of columns.
     room, gap : float
-        The whole width, and what lies between two columns.
+        Total width, and distance between two columns.
     first : float, optional
-        The width of the first.
+        Width of the first column.
 
     Examples
     --------
@@ -115,18 +114,18 @@ def columns(n: int, room: float, gap: float, first: float | None = None) -> list
 def ports(
     ways: Mapping[Edge, list[tuple[int, float]]], thickness: Mapping[Edge, float], room: float
 ) -> dict[Edge, tuple[float, float]]:
-    """How far from the middle of its two nodes each edge begins and ends, so that lines lie side by side.
+    """Offsets of each edge's two ends from the middle of their nodes, so that lines lie side by side.
 
-    At every node lines are stacked in the order of where they lead, closer together where ``room`` is short.
+    At every node lines are stacked in the order of their targets, closer together where ``room`` is short.
 
     Parameters
     ----------
     ways : mapping
         As in ``Layers``.
     thickness : mapping
-        For every edge that of its line.
+        Line width of every edge.
     room : float
-        The length of a node's side.
+        Length of a node's side.
 
     Examples
     --------
@@ -151,13 +150,13 @@ def ports(
 
 
 def _stops(edge: Edge, level: Mapping[Any, int]) -> list[Any]:
-    """A node, a bend for every level that the edge skips, the other node."""
+    """The parent, a bend for every level that the edge skips, and the child."""
     parent, child = edge
     return [parent, *(_Bend(edge, at) for at in range(level[parent] + 1, level[child])), child]
 
 
 def _ordered(links: list[Floats], widths: list[int]) -> list[NDArray[np.int64]]:
-    """For each level its items in the order with the fewest crossings that was found."""
+    """Items of each level in the order with the fewest crossings found."""
     orders = [np.arange(n) for n in widths]
     best, fewest = list(orders), _crossings(links, orders)
     for sweep in range(_MOST_SWEEPS):
@@ -181,24 +180,24 @@ def _rank_of(order: NDArray[np.int64]) -> Floats:
 
 
 def _means(link: Floats, place: Floats, alone: Floats) -> Floats:
-    """The mean place of every item's neighbours; an item without any stays where it is."""
+    """Mean position of every item's neighbours; an item without neighbours stays at ``alone``."""
     total = link.sum(axis=1)
     return np.where(total > 0, link @ place / np.where(total > 0, total, 1.0), alone)
 
 
 def _crossings(links: list[Floats], orders: list[NDArray[np.int64]]) -> float:
-    """How many lines cross, each pair counted by the product of its weights."""
+    """Number of crossings, each pair of lines weighted by the product of its weights."""
     found = 0.0
     for at, link in enumerate(links):
         sorted_link = link[orders[at]][:, orders[at + 1]]
-        # Below and to the left of each cell, itself and its row and column left out.
+        # Sum of the cells below and to the left of each cell, excluding its row and column.
         before = np.cumsum(np.cumsum(sorted_link, axis=1)[::-1], axis=0)[::-1]
         found += float((sorted_link[:-1, 1:] * before[1:, :-1]).sum()) if min(link.shape, default=0) > 1 else 0.0
     return found
 
 
 def _placed(links: list[Floats], orders: list[NDArray[np.int64]]) -> list[Floats]:
-    """Places of all items: the longest level evenly, the others as near to their neighbours as there is room."""
+    """Positions of all items: the longest level evenly, the others as near to their neighbours as there is room."""
     if not orders:
         return []
     longest = max(range(len(orders)), key=lambda at: len(orders[at]))
@@ -208,7 +207,7 @@ def _placed(links: list[Floats], orders: list[NDArray[np.int64]]) -> list[Floats
         link, near = (links[at], places[at + 1]) if at < longest else (links[at - 1].T, places[at - 1])
         middle = (high - len(orders[at]) + 1) / 2
         wanted = _means(link, near, places[at] + middle)
-        # In the order that was chosen: whoever would overtake an earlier one stands level with it.
+        # Keep the chosen order: an item that would overtake an earlier one is placed level with it.
         steady = np.maximum.accumulate(wanted[orders[at]])
         gap = max(1.0, _AIRY * high / max(len(steady) - 1, 1))
         places[at][orders[at]] = spread(steady.tolist(), gap, 0.0, high)

@@ -1,4 +1,4 @@
-"""The first few of each group, by values that come block by block."""
+"""The largest values of each group, from values that arrive in blocks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class Ranked(NamedTuple):
-    """Values that lead, group by group from the largest on: groups, ranks from 1, values, and what goes with them."""
+    """Leading values, group by group from the largest on: groups, ranks from 1, values, numbers and tokens."""
 
     group: NDArray[np.int64]
     rank: NDArray[np.int64]
@@ -19,12 +19,12 @@ class Ranked(NamedTuple):
 
 
 class Leaders:
-    """The ``n`` largest values of each group, ties by number; no more than two blocks are held.
+    """The ``n`` largest values of each group, ties broken by number; at most two blocks are held.
 
     Attributes
     ----------
     least : array
-        For each group the value that is in nobody's way: what is smaller need not be added.
+        Threshold of each group: smaller values cannot lead and need not be added.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Leaders:
         number: NDArray[Any],
         tokens: NDArray[Any] | None = None,
     ) -> None:
-        """Take more values into account, with their numbers and, for who needs them, tokens."""
+        """Add values with their numbers and, optionally, tokens."""
         kept = value >= self.least[group]
         new = group[kept], value[kept], number[kept], np.zeros(kept.sum(), np.int64) if tokens is None else tokens[kept]
         group, value, number, tokens = (np.concatenate(pair) for pair in zip(self._best, new, strict=True))
@@ -61,7 +61,7 @@ class Leaders:
         self.least[self._best[0][last]] = self._best[1][last]
 
     def found(self) -> Ranked:
-        """What leads now."""
+        """Return the current leaders."""
         group, value, number, tokens = self._best
         return Ranked(group, _ranks(group), value, number, tokens)
 

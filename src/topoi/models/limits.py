@@ -1,4 +1,4 @@
-"""How large a corpus may be for counts in float32 to stay exact."""
+"""Largest corpus for which float32 counts stay exact."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EXACT_IN_FLOAT32 = 2**24
 
 
 def check_exact(corpus: Corpus) -> None:
-    """Refuse a corpus in which a word, or a document, is too frequent or too long to be counted exactly."""
+    """Raise an error if a word is too frequent, or a document too long, to be counted exactly."""
     commonest = int(np.bincount(corpus.tokens, minlength=1).max(initial=0))
     if commonest >= EXACT_IN_FLOAT32:
         raise ModelError(

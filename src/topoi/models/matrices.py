@@ -1,4 +1,4 @@
-"""Models without authors as scikit-learn's transformers: a matrix of counts instead of a corpus."""
+"""Models without authors as scikit-learn transformers, fitted to a matrix of counts instead of a corpus."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from topoi.models.texts import new_documents, training_corpus
 
 
 class MatrixInput(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predictions):
-    """Lets a model take a corpus, texts or a matrix of counts; a class with it defines ``transform`` itself.
+    """Mixin that lets a model take a corpus, texts or a matrix of counts.
 
-    scikit-learn wraps only what the class itself defines.
+    The class itself must define ``transform``: scikit-learn wraps only methods that the class defines.
     """
 
     topic_word_: NDArray[np.float64]
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn: non-negative whole numbers, sparse or dense."""
+        """Scikit-learn tags: input is non-negative whole numbers, sparse or dense."""
         tags = super().__sklearn_tags__()
         # There is no tag for counts; this one says that numbers are whole.
         tags.input_tags.categorical = True
@@ -60,12 +60,12 @@ class MatrixInput(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predictions
         corpus = training_corpus(X)
         if corpus is None:
             return self._corpus_from_matrix(X, reset=True)
-        self.__dict__.pop("feature_names_in_", None)  # those of an earlier fit to a frame
+        self.__dict__.pop("feature_names_in_", None)  # left by an earlier fit to a frame
         return corpus
 
     def _checked_matrix(self, X: Any, reset: bool) -> Any:
         if isinstance(X, list | tuple):
-            # Of lists scikit-learn would make the first of the types below, and cut off fractions.
+            # Scikit-learn would convert lists to the first dtype below and truncate fractions.
             X = np.asarray(X)
         return validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=[np.int64, np.float64], ensure_non_negative=True
@@ -82,7 +82,7 @@ class MatrixInput(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predictions
 
     @property
     def components_(self) -> NDArray[np.float64]:
-        """P(word | topic) under the name scikit-learn gives it."""
+        """P(word | topic), under scikit-learn's name."""
         return self.topic_word_
 
     @property

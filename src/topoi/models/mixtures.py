@@ -1,8 +1,8 @@
-"""Many distributions at once, as sparse counts: authors' or documents' mixtures of topics, topics' mixtures of words.
+"""Many distributions as sparse counts: authors' or documents' mixtures of topics, topics' mixtures of words.
 
-A collection has ten thousands of authors and hundreds of topics, but an author has words in a few topics only. What is
-asked of all authors (who is nearest, who makes a text most probable) is written here so that it costs no more than the
-counts that are not zero: smoothing is a sum that all rows share.
+A collection has tens of thousands of authors and hundreds of topics, but an author has words in only a few topics.
+Operations over all authors (nearest authors, likelihoods of a text) cost no more than the nonzero counts: smoothing is
+a sum that all rows share.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from topoi.models.distances import distances
 _ROWS_AT_ONCE = 4096
 _CELLS_AT_ONCE = 2**17
 
-# Counts that are not zero, row by row: rows, columns, numbers.
+# Nonzero counts, row by row: rows, columns, numbers.
 Cells = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 
 class Mixtures:
     """Tokens per row (an author) and column (a topic), smoothed: P(column | row) = (n + alpha) / (N + Σ alpha).
 
-    Takes four bytes per count that is not zero, if neither counts nor columns reach 65,536.
+    Takes four bytes per nonzero count, if neither counts nor columns reach 65,536.
 
     Parameters
     ----------
     start, column, number : arrays
-        The counts that are not zero, row by row: those of row r are at ``start[r]:start[r + 1]``.
+        The nonzero counts, row by row: those of row r are at ``start[r]:start[r + 1]``.
     alpha : array
         The prior weight of each column; zeros for no smoothing.
     samples : int
-        Of how many samples the numbers are sums: counts are their means.
+        Number of samples that the numbers are sums over; counts are their means.
 
     Examples
     --------
@@ -68,30 +68,30 @@ class Mixtures:
     def _set_prior(self, alpha: NDArray[Any]) -> None:
         self.alpha = np.array(alpha, np.float64)
         self.alpha_sum = float(self.alpha.sum())
-        # (n / S + alpha) / (N / S + Σ alpha) = (n + S alpha) / (N + S Σ alpha): sums need no dividing.
+        # (n / S + alpha) / (N / S + Σ alpha) = (n + S alpha) / (N + S Σ alpha): sums need not be divided.
         self._prior, self._prior_sum = self.alpha * self._samples, self.alpha_sum * self._samples
 
     @classmethod
     def from_counts(cls, counts: NDArray[Any], alpha: NDArray[Any], samples: int = 1) -> Mixtures:
-        """From a matrix of counts, means over ``samples``."""
+        """Build from a matrix of counts, means over ``samples``."""
         return cls(*sparse_rows(np.rint(np.asarray(counts, np.float64) * samples)), alpha, samples)
 
     @property
     def totals(self) -> NDArray[np.float64]:
-        """What each row's counts sum to."""
+        """Sum of each row's counts."""
         return self._total / self._samples
 
     @property
     def sums(self) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
-        """Where each row's counts start, their columns, and their sums over the samples."""
+        """Start of each row's counts, their columns, and their sums over the samples."""
         return self._cells
 
     def cells(self) -> Cells:
-        """The counts that are not zero, row by row: rows, columns, numbers."""
+        """Nonzero counts, row by row: rows, columns, numbers."""
         return self._part(slice(0, len(self)))
 
     def cell_blocks(self) -> Iterator[Cells]:
-        """The same some rows at a time."""
+        """``cells`` in blocks of rows."""
         for part in row_blocks(self._start, _CELLS_AT_ONCE):
             yield self._part(part)
 
@@ -121,7 +121,7 @@ class Mixtures:
         return made
 
     def counts(self, rows: Any) -> NDArray[np.float64]:
-        """The counts of some rows, dense."""
+        """Dense counts of some rows."""
         return self._dense(rows) / self._samples
 
     def _dense(self, rows: Any) -> NDArray[np.int64]:
@@ -132,11 +132,11 @@ class Mixtures:
         return dense
 
     def shares(self, rows: Any) -> NDArray[np.float64]:
-        """P(column | row) of some rows; a row without words and without prior is even."""
+        """P(column | row) of some rows; uniform for a row without words and without prior."""
         return _shares(self._dense(rows) + self._prior)
 
     def column(self, column: int) -> NDArray[np.float64]:
-        """The counts of all rows in one column."""
+        """Counts of all rows in one column."""
         return self._dense_column(column) / self._samples
 
     def _dense_column(self, column: int) -> NDArray[np.int64]:
@@ -146,12 +146,12 @@ class Mixtures:
         return counts
 
     def column_shares(self, column: int) -> NDArray[np.float64]:
-        """P(column | row) of all rows in one column; a row without words and without prior is even."""
+        """P(column | row) of all rows in one column; uniform for a row without words and without prior."""
         share = (self._dense_column(column) + self._prior[column]) / self._room
         return np.asarray(share if self.alpha_sum else np.where(self._total > 0, share, 1.0 / len(self.alpha)))
 
     def some_columns(self, columns: NDArray[Any]) -> Mixtures:
-        """The same rows over some of the columns, in their order, as if there were no others."""
+        """The same rows restricted to some columns, in the given order."""
         place = np.full(len(self.alpha), -1, np.int64)
         place[columns] = np.arange(len(columns))
         new = place[self._column]
@@ -160,7 +160,7 @@ class Mixtures:
         return Mixtures(before[self._start], new[kept], self._number[kept], self.alpha[columns], self._samples)
 
     def distances(self, p: NDArray[np.float64], measure: str) -> NDArray[np.float64]:
-        """The distance of a mixture to every row, as ``topoi.models.distances.distances`` has it."""
+        """Distances of a mixture to every row, as in ``topoi.models.distances.distances``."""
         if measure == "symmetrised-kl" and self.alpha.min() > 0:
             return self._symmetrised_kl(p)
         if measure == "jensen-shannon" and self.alpha_sum == 0:
@@ -175,22 +175,22 @@ class Mixtures:
     def log_likelihoods(self, word_topics: NDArray[np.float64], times: NDArray[Any]) -> NDArray[np.float64]:
         """Log probability of a bag of words under each row's mixture alone.
 
-        ``word_topics`` is P(word | topic), topics × words; ``times`` how often each word occurs.
-        Cost: O(counts that are not zero × distinct words).
+        ``word_topics`` is P(word | topic), topics × words; ``times`` the number of occurrences of each word.
+        Cost: O(nonzero counts × distinct words).
         """
         weights = np.ascontiguousarray(word_topics), np.asarray(times, np.float64)
         return np.asarray(sparse.bag_log_likelihoods(*self._cells, self._room, self._prior @ weights[0], *weights))
 
     def kl_matrix(self, other: Mixtures) -> NDArray[np.float64]:
-        """KL(p‖q) + KL(q‖p) between all rows of this and of another over the same columns; both are smoothed."""
+        """KL(p‖q) + KL(q‖p) between all rows of this and of another over the same columns; both must be smoothed."""
         own = self._own_entropy[:, None] + other._own_entropy
-        # Rounding can leave what should be zero a little below it.
+        # Rounding can push zeros slightly below zero.
         return np.asarray(np.maximum(own - other._crosses(self) - self._crosses(other).T, 0.0))
 
     def overlaps(self, other: Mixtures) -> NDArray[np.float64]:
-        """Σ min(p, q) of all rows of this and of another over the same columns, without priors: what they share.
+        """Overlap Σ min(p, q) of all rows of this and of another over the same columns, without priors.
 
-        1 for the same shares, 0 if no column has tokens in both. Only columns that have are looked at.
+        1 for the same shares, 0 if no column has tokens in both. Only columns with tokens in both cost time.
 
         Examples
         --------
@@ -213,7 +213,7 @@ class Mixtures:
         return found
 
     def _crosses(self, others: Mixtures) -> NDArray[np.float64]:
-        """Σ p log q for all rows p of others, and q of this; the logarithms are taken once."""
+        """Σ p log q for all rows p of others and q of this; each logarithm is taken once."""
         lift = np.log1p(self._number / self._prior[self._column])
         base = np.log(self._prior)
         found = np.empty((len(others), len(self)))
@@ -224,7 +224,7 @@ class Mixtures:
 
     @cached_property
     def _room(self) -> NDArray[np.float64]:
-        """What each row's weights sum to; an empty row without a prior has no weights, and stays out of the way."""
+        """Sum of each row's weights; a tiny positive number for an empty row without prior, to divide by."""
         return np.maximum(self._total + self._prior_sum, 1e-300)
 
     @cached_property
@@ -269,24 +269,24 @@ class Mixtures:
 
 
 class DocumentMixtures:
-    """What a chain says of its documents' mixtures, from their counts; a family with a better answer has its own."""
+    """Mixtures of a chain's documents, from their counts; families with a better estimate override this."""
 
     @cached_property
     def documents(self) -> Mixtures:
-        """The training documents' counts of topics, sparse."""
+        """Sparse topic counts of the training documents."""
         raise NotImplementedError  # abstract: each chain's own
 
     def document_shares(self, document: int) -> NDArray[np.float64]:
-        """The topics' shares of one training document."""
+        """Topic shares of one training document."""
         return self.documents.shares(document)[0]
 
     def topic_shares(self, topic: int) -> NDArray[np.float64]:
-        """A topic's share of every training document."""
+        """Share of a topic in every training document."""
         return self.documents.column_shares(topic)
 
 
 def whole_tokens(number: Any) -> NDArray[np.int64]:
-    """Expected counts as people read them: rounded to whole tokens, halves up.
+    """Expected counts rounded to whole tokens, halves up, for display.
 
     Examples
     --------
@@ -300,14 +300,14 @@ def whole_tokens(number: Any) -> NDArray[np.int64]:
 def listed(
     row: NDArray[Any], column: NDArray[Any], number: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
-    """Expected counts that people are shown: those that round to a whole token or more, rounded."""
+    """Expected counts to display: those that round to a whole token or more, rounded."""
     whole = whole_tokens(number)
     shown = whole > 0
     return row[shown], column[shown], whole[shown]
 
 
 def sparse_rows(counts: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """Where each row's counts start, their columns and numbers, without the zeros.
+    """Start of each row's counts, their columns and numbers, without zeros.
 
     Examples
     --------
@@ -324,7 +324,7 @@ def sparse_rows(counts: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int
 def count_topics(
     doc_start: NDArray[Any], topic: NDArray[Any], n_topics: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """The same for documents, from the topic of every token.
+    """``sparse_rows`` of documents × topics, from the topic of every token.
 
     Examples
     --------
@@ -342,7 +342,7 @@ def count_topics(
 def count_samples(
     doc_start: NDArray[Any], samples: Sequence[NDArray[Any]], n_topics: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint16], NDArray[np.uint32]]:
-    """The same summed over samples, each with a topic for every token; some documents at a time, a long one alone.
+    """``count_topics`` summed over samples; works in blocks of documents, a long one alone.
 
     Examples
     --------
@@ -373,11 +373,11 @@ def count_samples(
 
 
 def blocks(n_rows: int) -> Iterator[slice]:
-    """Slices that cover all rows, each small enough to work on at once."""
+    """Slices that cover all rows, each small enough to process at once."""
     return ranges(n_rows, _ROWS_AT_ONCE)
 
 
 def _shares(counts: NDArray[Any]) -> NDArray[np.float64]:
-    """Rows divided by their sums; a row of zeros is even."""
+    """Rows divided by their sums; a row of zeros becomes uniform."""
     totals = counts.sum(axis=1, keepdims=True)
     return np.where(totals > 0, counts / np.maximum(totals, 1e-300), 1.0 / counts.shape[1])

@@ -1,4 +1,4 @@
-"""Finding a name that a person typed, and saying kindly when it is not there."""
+"""Look-up of names that a user typed, with suggestions for those that are not found."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _CUTOFF_OF_WORDS = 0.75
 
 
 def find_name(name: str, known: NDArray[Any] | Sequence[str], what: str, part: bool = True) -> int:
-    """The position of a name: spelled exactly so, or but for upper and lower case, or the only one with this part.
+    """Position of a name: by exact spelling, else ignoring case, else the only one that contains it.
 
     Parameters
     ----------
     name : str
-        As a person typed it: "lincoln", or words of the name in any order.
+        As the user typed it: "lincoln", or words of the name in any order.
     known : sequence of str
         All names.
     what : str
-        What they are names of, for messages.
+        The kind of thing named, for messages.
     part : bool
-        Whether a part of a name will do. Several names with that part are a ``NotFoundError`` that lists them.
+        Whether part of a name suffices. Several names with that part are a ``NotFoundError`` that lists them.
 
     Examples
     --------
@@ -52,10 +52,10 @@ def find_name(name: str, known: NDArray[Any] | Sequence[str], what: str, part: b
 
 
 def matching_names(name: str, listed: Sequence[str], part: bool = True) -> list[int]:
-    """The positions of the names that fit best what was typed, by the first of these rules that any of them fits.
+    """Positions of the names that match the input best, by the first of these rules that any name satisfies.
 
-    It is the name; it is but for case; and, if a part will do, its words are all in the name, in any order; it is in
-    the name.
+    The name is equal; it is equal ignoring case; and, if a part suffices, it contains all words of the input in any
+    order; it contains the input.
 
     Examples
     --------
@@ -80,9 +80,9 @@ def matching_names(name: str, listed: Sequence[str], part: bool = True) -> list[
 
 
 def matching_titles(title: str, listed: Sequence[str]) -> list[int]:
-    """The positions of the titles that are what was typed, case apart, or else of those that it is a part of.
+    """Positions of the titles equal to the input, ignoring case, or else of those that contain it.
 
-    Unlike a name, a title may be there several times, and its words in another order are another title.
+    Unlike a name, a title may occur several times, and the order of its words matters.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def matching_titles(title: str, listed: Sequence[str]) -> list[int]:
 
 
 def closest(name: str, listed: Sequence[str], cutoff: float = 0.5) -> list[str]:
-    """Names that resemble one, to be suggested: those with it as a part, or spelled like it, or with a word like it.
+    """Similar names to suggest: those that contain the name, are spelled like it, or have a word like it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Warnings that point at the user's own line, however many of our functions lie in between."""
+"""Warnings that point at the user's own line rather than at topoi's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NOT_THE_USER = ("topoi", "sklearn")
 
 
 def warn_user(message: str) -> None:
-    """Warn at the first caller that is neither topoi nor scikit-learn, whose wrappers surround our methods.
+    """Warn at the first caller outside topoi and scikit-learn, whose wrappers surround our methods.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def warn_user(message: str) -> None:
 
 
 def warn_unfinished(info: dict[str, Any], limit: str, last: str, tol: float) -> None:
-    """Warn that a fit came to its limit before ``tol``; ``info`` is its ``fit_info_``, ``last`` what still changed.
+    """Warn that a fit reached its limit before ``tol``; ``info`` is its ``fit_info_``, ``last`` the last change.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Settings of models as the command line offers them: described by the families, built into options by ``topoi fit``.
+"""Settings of models as command-line options: declared by the families, built into options by ``topoi fit``.
 
-Light to import: this and the ``family.py`` files are read by every run of the program.
+Light to import: every run of the program reads this and the ``family.py`` files.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 
 class Option(NamedTuple):
-    """A setting of a model, or something to be done after its fit, that ``topoi fit`` offers.
+    """A setting of a model, or an action after its fit, that ``topoi fit`` offers.
 
-    Families that share a flag share its meaning; each may have a default and choices of its own.
+    Families that share a flag share its meaning; each may have its own default and choices.
 
     Attributes
     ----------
     flag : str
-        How it is written, ``"--super"``.
+        The flag itself, ``"--super"``.
     setting : str
         The argument of the model's class; empty if ``after`` is given.
     kind : type
@@ -27,27 +27,27 @@ class Option(NamedTuple):
     help : str
         One line, in plain words.
     metavar : str
-        What stands for the value in the help.
+        Placeholder of the value in the help.
     short : str
         A short form, ``"-k"``.
     minimum : int or None
         The smallest number that is allowed.
     default : object, or a function of the other settings
-        What is used if nothing is said; None leaves it to the model's class.
+        Value used if the flag is absent; None leaves it to the model's class.
     shown : str
-        The default in words, where it is not ``default``; "" to show none.
+        The default in words, where it differs from ``default``; "" to show none.
     choices : tuple of str
-        What a ``str`` may be; any if empty.
+        Allowed values of a ``str``; any if empty.
     read : str
-        ``"module:function"`` that makes the value of what was typed; a ``ValueError`` says what is wrong.
+        ``"module:function"`` that converts the typed value; a ``ValueError`` says what is wrong.
     required : str
-        What to say if it is not given; it need not be if this is empty.
+        Message if the flag is missing; empty if it is optional.
     excludes : tuple of str
-        Flags that cannot be given as well.
+        Flags that cannot be given at the same time.
     after : str
         The method to call after the fit if the flag is given, instead of setting anything.
     panel : str
-        The group of the help it belongs to; by default that of the model, or of all models if several have it.
+        Group in the help; by default that of the model, or of all models if several have it.
     """
 
     flag: str
@@ -67,7 +67,7 @@ class Option(NamedTuple):
     panel: str = ""
 
     def but(self, **changes: Any) -> Option:
-        """The same with some things changed.
+        """A copy with some fields changed.
 
         Examples
         --------
@@ -77,7 +77,7 @@ class Option(NamedTuple):
         return self._replace(**changes)
 
     def value_of(self, typed: Any) -> Any:
-        """The setting's value for what was typed."""
+        """Value of the setting for the typed text."""
         if self.choices and typed not in self.choices:
             raise ValueError(f"{typed} is none of {', '.join(self.choices)}")
         if not self.read:
@@ -86,12 +86,12 @@ class Option(NamedTuple):
         return getattr(import_module(module), name)(typed)
 
     def default_of(self, settings: Mapping[str, Any]) -> Any:
-        """The value if nothing was said, given the settings that are known."""
+        """Default value, given the other settings."""
         return self.default(settings) if callable(self.default) else self.default
 
 
 def at_most(number: int, share: float) -> Callable[[Mapping[str, Any]], int]:
-    """A warm-up of so many sweeps, but no more than this share of all.
+    """Default for a warm-up of ``number`` sweeps, but at most this share of all.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Whether the scatter of importance weights is an error: the shape of their upper tail (Vehtari et al. 2024).
+"""Reliability of importance weights: the shape of their upper tail (Vehtari et al. 2024).
 
-The largest weights follow a generalised Pareto distribution. Its shape k says how many moments they have: from 1/2 on
-no variance, from 1 on no mean. Above 0.7, or 1 − 1 / log10(draws) if that is less, the draws are too few for an error
-that holds. The shape is that of the draws that were made: what all of them have missed it does not show.
+The largest weights follow a generalised Pareto distribution, whose shape k tells which moments exist: no variance for
+k ≥ 1/2, no mean for k ≥ 1. Above 0.7, or 1 − 1 / log10(draws) if that is less, the draws are too few for a reliable
+error. The shape describes the draws that were made; it cannot show what all of them have missed.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 _LARGEST_SHAPE = 0.7
-# Fewer weights above a threshold have no shape. The estimate is drawn towards 1/2 as by ten weights more.
+# Fewer weights above a threshold have no shape. The estimate is shrunk towards 1/2 as by ten weights more.
 _FEWEST, _PRIOR_WEIGHTS, _PRIOR_SHAPE = 5, 10.0, 0.5
-# Where the largest weight is not five times the threshold, no weight counts for much, whatever their shape.
+# If the largest weight is below five times the threshold, no weight matters much, whatever the shape.
 _NARROW = 0.2
 
 
 def tail_length(n_draws: int) -> int:
-    """How many of the largest weights make up the tail: a fifth, or 3 √n if that is less."""
+    """Number of the largest weights that make up the tail: a fifth, or 3 √n if that is less."""
     return int(min(0.2 * n_draws, 3.0 * np.sqrt(n_draws)))
 
 
 def largest_shape(n_draws: int) -> float:
-    """The shape up to which so many draws have an error that holds.
+    """Largest shape at which ``n_draws`` draws have a reliable error.
 
     Examples
     --------
@@ -38,9 +38,9 @@ def largest_shape(n_draws: int) -> float:
 
 
 def pareto_shapes(tails: Array) -> Array:
-    """The shapes of tails, given as ascending logarithms, of which the first is the threshold; rows × (1 + length).
+    """Shapes of tails, given as ascending logarithms, the first being the threshold; rows × (1 + length).
 
-    By the estimate of Zhang and Stephens (2009). Minus infinity where no weight is much above the threshold,
+    By the estimator of Zhang and Stephens (2009). Minus infinity where no weight is much above the threshold,
     infinity where too few are above it.
 
     Examples

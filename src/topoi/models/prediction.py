@@ -1,4 +1,4 @@
-"""What a fitted topic model predicts of new documents: topic shares, labels, likelihood, perplexity."""
+"""Predictions of a fitted topic model for new documents: topic shares, labels, likelihood, perplexity."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from topoi.models.texts import need_documents
 from topoi.models.validation import resolve_seed
 from topoi.models.weighted_authors import WeightedAuthors
 
-# Probabilities of tokens' topics that are held at once: 32 MB.
+# Largest number of token-topic probabilities held at once: 32 MB.
 _CELLS_AT_ONCE = 2**22
 
 
@@ -55,7 +55,7 @@ class Predictions:
         return aligned, make_documents(aligned.corpus, self._lists_for(aligned.corpus))
 
     def read_documents(self, X: Any) -> tuple[Corpus, Documents]:
-        """Documents in the model's words and authors, and in the form in which its chains read them.
+        """Documents in the model's words and authors, and in the form that its chains read.
 
         Examples
         --------
@@ -100,10 +100,10 @@ class Predictions:
     def topic_counts(self, X: Any) -> NDArray[np.float64]:
         """Words of each topic in documents, documents × topics, without smoothing; a row sums to a document's length.
 
-        Training documents have the counts of the fit (first chain). They are recognised by their words and by what
-        else the model reads of them, authors or metadata, and not by the object that holds them: an equal corpus,
-        part of it, or one that was saved and loaded will do. Other documents have expected counts: the probabilities
-        of topics, given the whole document, summed over its words.
+        Training documents have the counts of the fit (first chain). They are recognised by their words and by whatever
+        else the model reads of them (authors or metadata), not by object identity: an equal corpus, part of it, or one
+        that was saved and loaded will do. Other documents have expected counts: the probabilities of topics, given the
+        whole document, summed over its words.
 
         Parameters
         ----------
@@ -136,13 +136,13 @@ class Predictions:
         return np.asarray(self.chains_[0].documents.counts(rows), np.float64)
 
     def _training_rows(self, corpus: Corpus) -> NDArray[np.int64]:
-        """For each document, in the model's words and authors, the training document that it is, or -1."""
+        """The training document equal to each document (in the model's words and authors), or -1."""
         known = self.corpus_
         keys = [content_keys(each, self._beside_words(each)) for each in (corpus, known)]
         return matching_rows(keys[0], names_of(corpus), keys[1], names_of(known))
 
     def _beside_words(self, corpus: Corpus) -> list[bytes]:
-        """What else of each document decides its topics: the authors, as far as the model tells any apart."""
+        """Other input that decides each document's topics: its authors, if the model distinguishes any."""
         return author_bytes(corpus) if len(self.authors_) else [b""] * corpus.n_docs
 
     def _expected_counts(self, corpus: Corpus) -> NDArray[np.float64]:
@@ -168,7 +168,7 @@ class Predictions:
     ) -> Labels:
         """Probabilities of topics and authors (positions in ``authors``) for every token of a new text (first chain).
 
-        Without authors, somebody new has written it.
+        Without authors, the text is treated as written by somebody new.
         """
         check_is_fitted(self, "n_iter_")
         plan = self._plan(burn_in, n_samples, lag, 0, random_state)
@@ -180,7 +180,7 @@ class Predictions:
         return self.chains_[0].sample_documents(document, plan, labels=True)[2]
 
     def documents_and_chains(self, X: Any, metadata: Any = None) -> tuple[Corpus, Documents, list[Any]]:
-        """Documents as the chains read them, and the chains, which know what is known of each before its words.
+        """Documents as the chains read them, and the chains, with each document's prior given its metadata.
 
         Examples
         --------
@@ -210,18 +210,18 @@ class Predictions:
     def log_likelihood(self, X: Any, n_particles: Any = AUTO, random_state: Any = None) -> NDArray[np.float64]:
         """Log probability of each document, natural log, without multinomial coefficient, averaged over chains.
 
-        It is that of the words given what the model may know of the document beforehand, its authors; the mixture of
-        topics is integrated out under its prior, by a particle filter. Mixtures of known authors are plugged in. The
-        average is over the chains' probabilities of the whole document (AT09, below equation 10).
+        It is the probability of the words given what the model knows of the document beforehand (its authors). The
+        mixture of topics is integrated out under its prior by a particle filter; mixtures of known authors are plugged
+        in. The average is over the chains' probabilities of the whole document (AT09, below equation 10).
 
         Parameters
         ----------
         X : Corpus, list of texts, or (LDA) a matrix of counts
             The documents.
         n_particles : "auto" or int
-            As many particles as it takes for each document's logarithm to settle (a standard error of 0.08 √n nats
-            for n words, at most 6,096 particles), or one filter with so many, in the order of the document's words,
-            whose probabilities are unbiased.
+            As many particles as each document's logarithm needs to settle (a standard error of 0.08 √n nats for n
+            words, at most 6,096 particles); or one filter with this many, in the order of the document's words, whose
+            probabilities are unbiased.
         random_state : int, generator or None
             Seeds the draws; the fit's seed if None.
 
@@ -343,7 +343,7 @@ class Predictions:
 
 
 def report_frame(lengths: NDArray[np.int64], found: Filtered) -> pd.DataFrame:
-    """Log probabilities of documents and their errors, a row for each."""
+    """Log probabilities of documents and their errors, one row each."""
     return pd.DataFrame({"document": np.arange(len(lengths)), "n_words": lengths} | found._asdict())
 
 
@@ -353,7 +353,7 @@ def make_documents(corpus: Corpus, lists: WeightedAuthors) -> Documents:
 
 
 def _part(documents: Documents, chosen: NDArray[np.bool_], doc: NDArray[np.int64]) -> Documents:
-    """The documents with some of their tokens."""
+    """The documents reduced to the chosen tokens."""
     lengths = np.bincount(doc[chosen], minlength=len(documents.doc_start) - 1)
     start = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
     return documents._replace(tokens=documents.tokens[chosen], doc_start=start)

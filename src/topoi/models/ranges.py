@@ -1,4 +1,4 @@
-"""Documents in consecutive ranges, for work on several threads whose result does not depend on the ranges."""
+"""Consecutive ranges of documents for work on several threads; results do not depend on the ranges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from topoi.engine.executors import open_executor
 from topoi.engine.shards import cut
 from topoi.kernels.counts import Documents
 
-# Words in a range: more than pays for the call, some hundredths of a second of the slowest work.
+# Words in a range: enough to pay for the call, and some hundredths of a second of the slowest work.
 _LONGEST = 10_000
 
 
@@ -55,9 +55,9 @@ def for_documents(run: Callable[[int, int], Any], documents: Documents, n_jobs: 
 
 
 def for_rows(run: Callable[[int, int], Any], lengths: NDArray[Any], n_jobs: int) -> None:
-    """The same for anything that comes in rows of these lengths.
+    """``for_documents`` for anything with rows of these lengths.
 
-    Ranges are short, so that work that a signal has made needless soon ends.
+    Ranges are short, so that threads stop soon after an interrupt.
     """
     wanted = max(4 * n_jobs, int(lengths.sum()) // _LONGEST)
     ranges = [r for r in cut(lengths + 1, min(wanted, len(lengths)) or 1) if r[0] < r[1]]

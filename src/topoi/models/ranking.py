@@ -1,4 +1,4 @@
-"""Putting things in order: the largest of many, ranks, and how telling a word is of a topic."""
+"""Ordering: largest values, ranks, relevance of words to topics, reading order of topics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from topoi.errors import ModelError
 
-# Longer rows are searched for their largest values first, and only those are sorted.
+# In longer rows the largest values are partitioned off first, and only those are sorted.
 _SORT_WHOLE = 1024
 
 
@@ -27,9 +27,9 @@ def largest(values: NDArray[Any], n: int) -> NDArray[np.int64]:
 
 
 def relevance_scores(probability: NDArray[Any], times: NDArray[Any], relevance: float) -> NDArray[np.float64]:
-    """How telling each word is of each topic: log P(word | topic) − (1 − relevance) · log P(word), but for a constant.
+    """Relevance of each word to each topic: log P(word | topic) − (1 − relevance) · log P(word), up to a constant.
 
-    ``times`` is how often each word occurs in the corpus; a word that never does tells nothing.
+    ``times`` is the number of occurrences of each word in the corpus; words that never occur have the least relevance.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def relevance_scores(probability: NDArray[Any], times: NDArray[Any], relevance: 
 
 
 def reading_order(background: bool, share: float, topic: int) -> tuple[bool, float, int]:
-    """A key that sorts topics for reading: the largest first, those of connecting words after all others.
+    """Key that sorts topics for reading: the largest first, background topics after all others.
 
     Examples
     --------

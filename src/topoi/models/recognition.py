@@ -1,4 +1,4 @@
-"""Training documents recognised by their content: wherever a document comes from, the fit's own counts are its."""
+"""Recognition of training documents by their content, so that they get the counts of the fit."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from topoi.corpus.corpus import Corpus
 
 
 def author_bytes(corpus: Corpus) -> list[bytes]:
-    """Each document's authors by number, in whatever order they are listed."""
+    """Each document's author numbers, sorted, as bytes."""
     return _sorted_rows(corpus.doc_author, corpus.doc_author_start)
 
 
 def content_keys(corpus: Corpus, beside: Sequence[bytes]) -> list[bytes]:
-    """A digest of each document's bag of words, and of what a model reads ``beside`` them.
+    """Digest of each document's bag of words and of the bytes in ``beside``.
 
     Examples
     --------
@@ -37,9 +37,9 @@ def content_keys(corpus: Corpus, beside: Sequence[bytes]) -> list[bytes]:
 def matching_rows(
     keys: Sequence[bytes], names: Sequence[str], known_keys: Sequence[bytes], known_names: Sequence[str]
 ) -> NDArray[np.int64]:
-    """For each document the known one with the same key, -1 if there is none.
+    """For each document, the known one with the same key; -1 if there is none.
 
-    Of several with the same key it is the one with the same name; without such a name they are taken in order.
+    Of several with the same key, the one with the same name is taken; without such a name they are taken in order.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def matching_rows(
 
 
 def names_of(corpus: Corpus) -> list[str]:
-    """The documents' ids; none has one if there are none."""
+    """Ids of the documents; empty strings if the corpus has none."""
     return [str(each) for each in corpus.documents["id"]] if "id" in corpus.documents else [""] * corpus.n_docs
 
 

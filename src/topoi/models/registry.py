@@ -1,4 +1,4 @@
-"""All families of models that there are: the folders here that have a ``family.py``, and those of other packages.
+"""Registry of model families: the folders here that have a ``family.py``, and those of other packages.
 
 Another package offers a family by an entry point:
 
@@ -25,18 +25,18 @@ GROUP = "topoi.families"
 
 
 class Model(NamedTuple):
-    """A public class of models, for all who must know it before they import it.
+    """Description of a public model class that can be read without importing the class.
 
     Attributes
     ----------
     name : str
-        The class, which is also what a file calls the model.
+        The class, which is also the model's name in files.
     option : str
-        What ``topoi fit --model`` calls it.
+        Its name in ``topoi fit --model``.
     title : str
-        What people call it: "author-topic model".
+        Its name in prose: "author-topic model".
     home : str
-        The module that has the class.
+        The module that defines the class.
     stored : str
         The module whose ``StoredChain`` reads the model's rows; empty if it has no topics.
     options : tuple of Option
@@ -44,18 +44,18 @@ class Model(NamedTuple):
     needs_authors : bool
         Whether documents must have authors.
     without_authors : str
-        The option of the model to fit instead if nothing was asked for and no document has an author.
+        Option of the model to fit instead, if no model was named and no document has an author.
     is_default : bool
         Whether it is fitted if no model is named.
     is_common : bool
-        Whether ``topoi warm`` compiles it unasked.
+        Whether ``topoi warm`` compiles it by default.
     function_words : bool
         Whether words like "upon" and "while" are kept when a corpus is read for it.
     gives : tuple of str
-        What only some models have: "topics" (named first to those who look for them), "authors", "graph", "features",
-        "coefficients".
+        Features that only some models have: "topics" (named first to those who look for them), "authors", "graph",
+        "features", "coefficients".
     small : dict
-        Settings for a fit to a few words, with which ``topoi warm`` has everything compiled.
+        Settings of a fit to a few words, by which ``topoi warm`` compiles everything.
     """
 
     name: str
@@ -85,9 +85,9 @@ class Model(NamedTuple):
 
 
 class Family(NamedTuple):
-    """A folder's models, and the other public names it brings, each with its module.
+    """A folder's models, and the other public names that it exports, each with its module.
 
-    ``modules`` are the names among them that are modules themselves.
+    ``modules`` are those names that are modules themselves.
     """
 
     models: tuple[Model, ...]
@@ -113,7 +113,7 @@ def built_in() -> tuple[Family, ...]:
 def models() -> dict[str, Model]:
     """All models by the names of their classes, those of other packages last.
 
-    A package whose family cannot be read is left out, with a warning in the log; so is a name that is taken.
+    A package whose family cannot be read, or whose name is taken, is left out, with a warning in the log.
     """
     found = {model.name: model for family in built_in() for model in family.models}
     options = {model.option for model in found.values()}
@@ -126,13 +126,13 @@ def models() -> dict[str, Model]:
                     continue
                 found[model.name] = model
                 options.add(model.option)
-        except Exception:  # a stranger's package must not keep ours from working
+        except Exception:  # a broken foreign package must not break ours
             _LOG.warning("the family %r cannot be read", entry.name, exc_info=True)
     return found
 
 
 def find(name: str) -> Model | None:
-    """The model of a class's name, if there is one; other packages are only asked where we have none.
+    """The model with this class name, or None; other packages are only searched if we have no such model.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def default_model() -> Model:
 
 
 def giving(what: str) -> str:
-    """The models that have something, as a sentence names them.
+    """Models that have a feature, as a phrase for messages.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def _with_article(name: str) -> str:
 
 
 def options_giving(what: str) -> str:
-    """The options of ``topoi fit`` by which one gets something.
+    """Options of ``topoi fit`` that select models with a feature, as a phrase for messages.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How new documents are sampled, checked."""
+"""Checked plans for sampling new documents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from topoi.models.validation import resolve_seed, whole_number
 def checked_plan(
     burn_in: int, n_samples: int, lag: int, seed: int, random_state: Any = None, chain: int = 0
 ) -> SamplingPlan:
-    """A plan, with another seed than the fit's if ``random_state`` is given.
+    """A sampling plan; ``random_state``, if given, replaces the fit's seed.
 
     Examples
     --------

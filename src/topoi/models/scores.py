@@ -14,9 +14,9 @@ from topoi.models.validation import choice
 def perplexities(
     log_likelihood: NDArray[np.float64], lengths: NDArray[Any], average: str = "tokens", per_document: bool = False
 ) -> Any:
-    """Perplexity over all tokens, its mean over documents, or that of each; empty documents do not count.
+    """Perplexity over all tokens, its mean over documents, or that of each; empty documents are skipped.
 
-    Without any word there is none: NaN.
+    NaN if there are no words at all.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def perplexities(
 
 
 def log_mean_exp(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log of the mean of exp over the first axis: how documents' probabilities are averaged over chains.
+    """Log of the mean of exp over the first axis, as used to average documents' probabilities over chains.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def log_mean_exp(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def mean_error(
     logs: NDArray[np.float64], mean: NDArray[np.float64], errors: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The standard error of ``mean = log_mean_exp(logs)`` if each of the logs has its own; chains × documents.
+    """Standard error of ``mean = log_mean_exp(logs)`` from those of the logs; chains × documents.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What every family's generative story is told with: draws from Dirichlets, lengths, corpora whose truth is known."""
+"""Shared parts of simulations: Dirichlet draws, lengths, corpora with known truth."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from topoi.errors import ModelError
 
 
 class SimulatedCorpus(Corpus):
-    """A corpus whose truth is known."""
+    """A corpus with known truth."""
 
     truth: Any
 
@@ -27,7 +27,7 @@ def draw_corpus(
     words: list[str],
     **people: Any,
 ) -> SimulatedCorpus:
-    """Documents of the given lengths, each token's word drawn from its topic; its truth is the caller's to tell."""
+    """Documents of the given lengths, each token's word drawn from its topic; the caller sets the truth."""
     return SimulatedCorpus(
         tokens=categorical(rng, np.cumsum(topic_word, axis=1), topic),
         doc_start=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
@@ -37,19 +37,19 @@ def draw_corpus(
 
 
 def invented_words(n: int) -> list[str]:
-    """Names for words that nobody has given."""
+    """Default names of words."""
     return [f"w{w}" for w in range(n)]
 
 
 def topic_shares(lengths: NDArray[np.int64], topic: NDArray[np.int64], n_topics: int) -> NDArray[np.float64]:
-    """Shares of topics among each document's tokens; zeros for a document without any."""
+    """Topic shares of each document's tokens; zeros for an empty document."""
     counts = np.zeros((len(lengths), n_topics))
     np.add.at(counts, (np.repeat(np.arange(len(lengths)), lengths), topic), 1.0)
     return np.asarray(counts / np.maximum(lengths, 1)[:, None])
 
 
 def dirichlet_rows(rng: np.random.Generator, parameters: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """``n`` draws; by logarithms of gammas, so that tiny parameters do not give rows of zeros."""
+    """``n`` Dirichlet draws, by logarithms of gammas, so that tiny parameters do not give rows of zeros."""
     shape = (n, len(parameters))
     log_gamma = np.log(rng.standard_gamma(parameters + 1.0, shape)) + np.log(rng.random(shape)) / parameters
     log_gamma -= log_gamma.max(axis=1, keepdims=True, initial=-np.inf)
@@ -58,7 +58,7 @@ def dirichlet_rows(rng: np.random.Generator, parameters: NDArray[np.float64], n:
 
 
 def document_lengths(rng: np.random.Generator, doc_length: float, n_docs: int) -> NDArray[np.int64]:
-    """Poisson lengths with the given mean."""
+    """Poisson lengths with mean ``doc_length``."""
     if not isinstance(doc_length, numbers.Real) or not 0 <= doc_length < 2**31:
         raise ModelError(f"doc_length is {doc_length!r}; it is a mean number of words, 0 or more")
     return rng.poisson(doc_length, n_docs)

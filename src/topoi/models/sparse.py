@@ -1,8 +1,8 @@
-"""What the families' sparse schemes share (Li and McCallum, section 3.2): pruned sweeps, and how a corpus comes in.
+"""Common parts of the families' sparse schemes (Li and McCallum, section 3.2): pruned sweeps and a growing corpus.
 
-Three devices: counts without zeros, sweeps over pruned candidates in turn with exact ones, and a start from few
-documents, whose number doubles. All that is decided here depends on the sweep's number, the number of documents and
-the seed alone, so that a fit that is taken up again goes on as it would have.
+Three devices: sparse counts, pruned sweeps that alternate with exact ones, and a start from few documents, whose number
+doubles. All decisions depend only on the number of the sweep, the number of documents and the seed, so that a resumed
+fit continues exactly.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ SPARSE = (False, "counts", "pruned", True)
 _FEWEST_AT_FIRST = 100
 _FIRST_SHARE = 32
 _SWEEPS_PER_STEP = 5
-# The shard's number in the name of the stream that shuffles documents: no shard has it.
+# Shard number in the name of the stream that shuffles documents; no real shard has it.
 _SHUFFLE = 2**40
-# Sweeps that settle a copy of a chain are numbered from here: no chain gets that far, so their streams are their own.
+# Sweeps that settle a copy of a chain are numbered from here, so that their random streams are never a chain's own.
 _SETTLING = 2**40
-# One exact sweep after a pruned one leaves a total variation of some 0.06 on a tiny corpus, two leave nothing to see.
+# One exact sweep after a pruned one leaves a total variation of about 0.06 on a tiny corpus, two leave none visible.
 _EXACT_IN_THE_END = 2
 _LEARN_AFTER, _LEARN_EVERY = 20, 10
 
 
 def resolve_sparse(sparse: Any, n_docs: int, n_iter: int) -> Any:
-    """The setting, checked: whether it is known, and whether ``n_iter`` sweeps are enough for all documents.
+    """Return the setting after checking that it is known and that ``n_iter`` sweeps suffice to add all documents.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def resolve_sparse(sparse: Any, n_docs: int, n_iter: int) -> Any:
 
 
 def documents_in(n_docs: int, sweep: int) -> int:
-    """How many documents have come in when a sweep ends; their number doubles every five sweeps.
+    """Number of documents in the chain at the end of a sweep; it doubles every five sweeps.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def _random_keys(stream: Any, keys: Any) -> None:
 
 
 def shuffled(n_docs: int, seed: int, chain: int) -> NDArray[np.uint32]:
-    """All documents in a random order of the chain's own: corpora are often sorted."""
+    """All documents in a random order, one per chain, since corpora are often sorted."""
     keys = np.empty(n_docs, np.uint64)
     _random_keys(new_stream(seed, chain, 0, _SHUFFLE), keys)
     return np.argsort(keys, kind="stable").astype(np.uint32)
@@ -100,10 +100,10 @@ def shuffled(n_docs: int, seed: int, chain: int) -> NDArray[np.uint32]:
 
 @dataclass
 class SparseState:
-    """What a chain with sparse counts has beside its counts.
+    """State of a chain with sparse counts besides the counts.
 
-    ``order`` is the order in which documents come in, None if they were all in from the start, and ``n_in`` how many
-    are; ``tally`` has for each shard the paths that its last sweep considered and the tokens it sampled, and
+    ``order`` is the order in which documents are added, None if all were in from the start, and ``n_in`` the number
+    added so far. ``tally`` has, for each shard, the paths that its last sweep considered and the tokens it sampled;
     ``paths_per_token`` is their ratio over all shards in the last pruned sweep, NaN before the first.
     """
 
@@ -115,13 +115,13 @@ class SparseState:
 
     @property
     def whole(self) -> bool:
-        """Whether all documents have come in."""
+        """Whether all documents have been added."""
         return self.n_in == self.n_docs
 
     def before_and_new(self, sweep: int, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Of documents ``first`` to ``last``: those that are in, and those that this sweep adds.
+        """Of documents ``first`` to ``last``: those already in, and those that this sweep adds.
 
-        Counted from ``first``; the former by number, the latter in the order in which they come.
+        Numbered from ``first``; the former sorted, the latter in the order in which they are added.
         """
         if self.order is None or self.whole:
             return np.arange(last - first), np.zeros(0, np.int64)
@@ -131,14 +131,14 @@ class SparseState:
 
 
 def chosen_tokens(documents: Documents, docs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The positions of some documents' tokens."""
+    """Positions of some documents' tokens."""
     lengths = np.diff(documents.doc_start)[docs]
     ends = np.cumsum(lengths)
     return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(documents.doc_start[docs] - ends + lengths, lengths)
 
 
 def chosen_documents(documents: Documents, docs: NDArray[np.int64]) -> tuple[Documents, NDArray[np.int64]]:
-    """Some documents, each with a private author, and the positions of their tokens among all."""
+    """Some documents, each with a private author, and the positions of their tokens in the corpus."""
     at = chosen_tokens(documents, docs)
     doc_start = np.concatenate(([0], np.cumsum(np.diff(documents.doc_start)[docs]))).astype(np.int64)
     n = len(docs)
@@ -147,7 +147,7 @@ def chosen_documents(documents: Documents, docs: NDArray[np.int64]) -> tuple[Doc
 
 
 class SparseScheme(Sampler):
-    """Mixed into the families' samplers: what their sparse chains do alike. ``sparse`` is the setting."""
+    """Mixin of the families' samplers with the common behaviour of sparse chains. ``sparse`` is the setting."""
 
     sparse: Any
     n_docs: int
@@ -158,11 +158,11 @@ class SparseScheme(Sampler):
         return self.sparse in (False, "counts")
 
     def recount(self, chain: Chain) -> None:
-        """Set the shared counts to what the assignments say."""
+        """Recompute the shared counts from the assignments."""
         raise NotImplementedError  # abstract: each family's own
 
     def _pruned(self, sweep: int) -> bool:
-        """Whether a sweep is a pruned one: every second, but none of those that settle."""
+        """Whether a sweep is pruned: every second one, except settling sweeps."""
         return not self.exact and sweep < _SETTLING and sweep % 2 == 0
 
     def _learning_due(self, sweep: int) -> bool:
@@ -170,10 +170,11 @@ class SparseScheme(Sampler):
         return _LEARN_AFTER <= sweep < _SETTLING and sweep % _LEARN_EVERY == 0
 
     def settled(self, chains: list[Chain], sweep: int, seed: int, executor: Executor) -> list[Chain]:
-        """What estimates are made from: the chains after ``sweep``, or, where sweeps are pruned, settled copies.
+        """The chains that estimates are made from: the given ones or, where sweeps are pruned, settled copies.
 
-        A copy has all documents in, and its last sweeps are exact. The chains themselves are not touched: they go on
-        as if nobody had looked, wherever a fit is broken off. Copies depend on the chains, seed and sweep alone.
+        A copy has all documents added, and its last sweeps are exact. The running chains are not touched, so they
+        continue in the same way wherever a fit is interrupted. Copies depend only on the chains, the seed and the
+        sweep.
         """
         if self.exact or sweep == 0:
             return chains
@@ -191,7 +192,7 @@ class SparseScheme(Sampler):
         return SparseState(self.n_docs, self.n_docs if n_in is None else n_in, np.zeros((n_shards, 2), np.int64), order)
 
     def _merge(self, chain: Chain) -> Callable[[], None] | None:
-        """What ends a sweep over several shards in place of summing differences, for counts that are lists."""
+        """Function that ends a sweep over several shards for list counts, instead of summing differences."""
         if self.sparse is False:
             return None
 
@@ -202,7 +203,7 @@ class SparseScheme(Sampler):
         return finish
 
     def _settle(self, chain: Chain) -> None:
-        """After a sweep: documents it added are in; what it considered is noted."""
+        """Update the state after a sweep: documents added, paths considered."""
         state = chain.sparse
         if state is None:
             return
@@ -212,7 +213,7 @@ class SparseScheme(Sampler):
             state.paths_per_token = float(considered / tokens)
 
     def _growing(self, chain: Chain) -> dict[str, NDArray[Any]]:
-        """What a checkpoint must know of the scheme."""
+        """Arrays of the scheme for a checkpoint."""
         state = chain.sparse
         if state is None:
             return {}
@@ -222,7 +223,7 @@ class SparseScheme(Sampler):
         return arrays
 
     def _restore_state(self, arrays: dict[str, NDArray[Any]], n_shards: int) -> SparseState | None:
-        """The state that ``_growing`` described, checked."""
+        """Restore the state from the arrays of ``_growing``, checked."""
         order, n_in = arrays.get("order"), None
         if order is not None:
             whole = order.dtype == np.uint32 and arrays["n_in"].dtype.kind == "i" and arrays["n_in"].shape == (1,)
@@ -236,16 +237,16 @@ class SparseScheme(Sampler):
         return state
 
     def check_growth(self, chains: list[Chain], sweep: int) -> None:
-        """Refuse chains from a file whose documents are not those that are in after ``sweep``."""
+        """Raise an error if chains from a file do not have the documents that are in after ``sweep``."""
         expected = documents_in(self.n_docs, sweep) if self.sparse is True else self.n_docs
         for chain in chains:
             if chain.sparse is not None and chain.sparse.n_in != expected:
                 raise ModelError(f"{chain.sparse.n_in:,} documents are in, not {expected:,} as after sweep {sweep}")
 
     def notes(self, chains: list[Chain]) -> dict[str, Any]:
-        """For ``fit_info_``: the mean number of paths that a token's draw considered in the last pruned sweep.
+        """For ``fit_info_``: mean number of paths considered per token in the last pruned sweep.
 
-        Of a fit that was broken off while documents came in, also how many had.
+        If the fit was interrupted while documents were being added, also the number added.
         """
         if self.exact:
             return {}

@@ -1,4 +1,4 @@
-"""Frames of topic models: a topic's words and authors, an author's topics, how large topics are."""
+"""Frames of topic models: a topic's words and authors, an author's topics, sizes of topics."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Tables:
 
     @property
     def _first(self) -> Any:
-        """The first chain, which is the best, or an error if the model is not fitted."""
+        """The first chain, which is the best; an error if the model is not fitted."""
         check_is_fitted(self, "n_iter_")
         return self.chains_[0]
 
@@ -37,7 +37,7 @@ class Tables:
         Parameters
         ----------
         n : int
-            How many words per topic.
+            Number of words per topic.
         topic : int, optional
             One topic only.
         relevance : float
@@ -70,12 +70,12 @@ class Tables:
     ) -> pd.DataFrame:
         """The authors most likely to have written a word of each topic: topic, rank, author, probability, n_words.
 
-        ``n_words`` says on how many of the author's words the probability rests.
+        ``n_words`` is the number of the author's words that the probability rests on.
 
         Parameters
         ----------
         n : int
-            How many authors per topic.
+            Number of authors per topic.
         topic : int, optional
             One topic only.
         min_words : int
@@ -119,7 +119,7 @@ class Tables:
         author : str, optional
             A name; an unknown one is a ``NotFoundError`` that suggests others.
         n : int, optional
-            How many topics per author; all if not given.
+            Number of topics per author; all if not given.
 
         Examples
         --------
@@ -146,7 +146,7 @@ class Tables:
         return ranked(frame, "author")
 
     def topic_sizes(self) -> pd.DataFrame:
-        """How many words of the training corpus each topic has: topic, n_words, share.
+        """Number of words of each topic in the training corpus: topic, n_words, share.
 
         Examples
         --------

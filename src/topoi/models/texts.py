@@ -1,4 +1,4 @@
-"""Plain texts, lists of words and tables with texts, as people hand them to a model: recognised, and made a corpus."""
+"""Recognition of plain texts, lists of words and tables with texts as input, and their conversion to a corpus."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NO_WORDS = (
 
 
 class Found(NamedTuple):
-    """Documents that were recognised: ``texts``, ``words`` (lists of them) or ``rows`` of a table, text in ``text``."""
+    """Recognised documents: ``texts``, ``words`` (lists of them) or ``rows`` of a table, with the text in ``text``."""
 
     kind: str
     values: Any
@@ -47,7 +47,7 @@ class Found(NamedTuple):
             raise ModelError(f"{error}; {advice}" if "no words are left" in str(error) else str(error)) from None
 
     def encoded(self, like: Corpus) -> Corpus:
-        """New documents in the words of a corpus; authors whom it does not have stay, with numbers of their own."""
+        """New documents in the words of a corpus; authors that it does not have are kept, with new numbers."""
         try:
             if self.kind != "rows":
                 return like.encode(self.values)
@@ -59,7 +59,7 @@ class Found(NamedTuple):
 
 
 def training_corpus(X: Any) -> Corpus | None:
-    """The documents to fit a model to, a ``Corpus`` or whatever can become one; None if they are none: a matrix.
+    """Documents to fit a model to, as a ``Corpus``; None if ``X`` is not documents but a matrix.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def training_corpus(X: Any) -> Corpus | None:
 
 
 def corpus_with(what: str, X: Any, family: str) -> Corpus:
-    """The documents to fit a model to that needs ``"authors"`` or ``"metadata"``, which only a corpus or a table has.
+    """Documents for a model that needs ``"authors"`` or ``"metadata"``, which only a corpus or a table has.
 
     Examples
     --------
@@ -98,9 +98,9 @@ def corpus_with(what: str, X: Any, family: str) -> Corpus:
 
 
 def new_documents(X: Any, like: Corpus) -> Corpus | None:
-    """New documents in the words of a fitted model's corpus; None if they are no documents: a matrix.
+    """New documents in the words of a fitted model's corpus; None if ``X`` is not documents but a matrix.
 
-    Texts of which the model knows no word at all are a ``ModelError``.
+    Texts without any word that the model knows are a ``ModelError``.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def new_documents(X: Any, like: Corpus) -> Corpus | None:
 
 
 def need_documents(X: Any, like: Corpus) -> Corpus:
-    """As ``new_documents``, for models that read no matrix.
+    """``new_documents`` for models that do not accept a matrix.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def need_documents(X: Any, like: Corpus) -> Corpus:
 
 
 def check_known(vocabulary: Vocabulary, n_known: int, n_unknown: int) -> None:
-    """Refuse texts that a model cannot say anything about: it has no words, or none of theirs.
+    """Raise an error if the model has no words, or none of the texts' words.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def check_known(vocabulary: Vocabulary, n_known: int, n_unknown: int) -> None:
 
 
 def is_numbered(vocabulary: Vocabulary) -> bool:
-    """Whether the words are the numbers of a matrix's columns, because nobody named them.
+    """Whether the words are just the column numbers of a matrix without names.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def is_numbered(vocabulary: Vocabulary) -> bool:
 
 
 def find_documents(X: Any) -> Found | None:
-    """Recognise texts, lists of words, or a table with texts; None if it is something else, such as a matrix.
+    """Recognise texts, lists of words, or a table with texts; None for anything else, such as a matrix.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _is_column(values: Any) -> bool:
-    """Whether this is a sequence of another library, such as a column of a Hugging Face dataset."""
+    """Whether this is another library's sequence, such as a column of a Hugging Face dataset."""
     return isinstance(values, Iterable) and hasattr(values, "__getitem__") and not hasattr(values, "shape")
 
 
@@ -225,7 +225,7 @@ def _lists_of_words(listed: list[Any]) -> Found | None:
 
 
 def _in_table(X: Any) -> Found | None:
-    """The rows of a table that has one column of texts; None if it holds numbers only, as a matrix of counts does."""
+    """Rows of a table that has one column of texts; None if it holds only numbers, as a matrix of counts does."""
     try:
         rows, some = _looked_at(X)
     except CorpusError as error:
@@ -234,7 +234,7 @@ def _in_table(X: Any) -> Found | None:
     texts = {name: values for name in names if (values := _texts_of(some, name))}
     if not texts and all(_is_number(value) for record in some for value in record.values()):
         return None
-    # Long strings are texts; short ones are as likely the classes of documents whose words are counted beside them.
+    # Long strings are texts; short ones may well be class labels of documents whose words are counted beside them.
     long = [name for name, values in texts.items() if name not in _ROLES and _are_long(values)]
     chosen = "text" if "text" in texts else long[0] if len(long) == 1 else None
     if chosen is None:
@@ -246,7 +246,7 @@ def _in_table(X: Any) -> Found | None:
 
 
 def _looked_at(X: Any) -> tuple[Rows, list[Mapping[str, Any]]]:
-    """The rows of a table, and the first of them; a large frame of counts is not turned into rows for that."""
+    """Rows of a table, and the first few of them; a large frame of counts is not converted to rows for that."""
     if isinstance(X, pd.DataFrame):
         head = list(records_of(X.head(_ROWS_LOOKED_AT)).records)
         return Rows(None, (record for table in (X,) for record in records_of(table).records)), head
@@ -256,7 +256,7 @@ def _looked_at(X: Any) -> tuple[Rows, list[Mapping[str, Any]]]:
 
 
 def _texts_of(records: list[Mapping[str, Any]], name: str) -> list[str]:
-    """A column's values if all are strings, missing ones left out."""
+    """Values of a column if all are strings, without missing ones; otherwise an empty list."""
     values = [value for record in records if not _is_missing(value := record.get(name))]
     texts = [value for value in values if isinstance(value, str)]
     return texts if len(texts) == len(values) else []

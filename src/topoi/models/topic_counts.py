@@ -1,4 +1,4 @@
-"""What every family's chain says of its topics: counts of words, which words lead, counts of documents' topics."""
+"""Topics of a chain, common to all families: counts of words, leading words, topic counts of documents."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from topoi.models.averages import Averaged
 from topoi.models.mixtures import Cells, DocumentMixtures, Mixtures, blocks, count_samples, whole_tokens
 from topoi.models.ranges import document_range, for_documents
 
-# Words × topics from which on dense counts are worth avoiding: 64 megabytes.
+# Words × topics from which on dense counts are avoided: 64 megabytes.
 _MANY_CELLS = 2**24
 
 
 class TopicCounts(DocumentMixtures):
-    """Mean counts of one chain's samples; a family's posterior adds ``alpha`` and what else it knows.
+    """Mean counts of one chain's samples; a family's posterior adds ``alpha`` and its other parameters.
 
-    ``counts`` are means over the samples in ``averaged``; ``priors`` are those of the last, and so are ``assignments``,
-    the topic of every token in the order of documents. Whole numbers that people read are rounded means.
+    ``counts`` are means over the samples in ``averaged``; ``priors`` and ``assignments`` (the topic of every token, in
+    the order of documents) are those of the last sample. Whole numbers for display are rounded means.
     """
 
     counts: Counts | SparseCounts
@@ -39,12 +39,12 @@ class TopicCounts(DocumentMixtures):
 
     @property
     def alpha(self) -> NDArray[np.float64]:
-        """The weight by which each topic's count in a document is smoothed."""
+        """Weight by which each topic's count in a document is smoothed."""
         raise NotImplementedError  # abstract: each family's own
 
     @property
     def alpha_sum(self) -> float:
-        """What alpha sums to."""
+        """Sum of alpha."""
         return float(self.alpha.sum())
 
     @property
@@ -59,7 +59,7 @@ class TopicCounts(DocumentMixtures):
 
     @property
     def n_samples(self) -> int:
-        """How many samples the counts are means of."""
+        """Number of samples that the counts are means of."""
         return 1 if self.averaged is None else len(self.averaged)
 
     @property
@@ -68,7 +68,7 @@ class TopicCounts(DocumentMixtures):
         return whole_tokens(self.counts.topic)
 
     def exact(self, counts: NDArray[Any]) -> NDArray[np.float64]:
-        """Means, which counts hold in float32, as sums of whole numbers divided once."""
+        """Exact means, as sums of whole numbers divided once, from counts held in float32."""
         wide, n = np.asarray(counts, np.float64), self.n_samples
         return wide if n == 1 else np.rint(wide * n) / n
 
@@ -81,7 +81,7 @@ class TopicCounts(DocumentMixtures):
         return np.asarray(np.sum(sums, axis=0) / len(sums))
 
     def sparing(self) -> Self:
-        """The same for one who goes through all counts once: large ones that nobody has made yet are without zeros."""
+        """A copy for a single pass over all counts: large counts that do not exist yet are made sparse."""
         cells = len(self.priors.beta) * padded(self.n_topics)
         if "counts" in self.__dict__ or self.n_samples == 1 or cells <= _MANY_CELLS:
             return self
@@ -93,12 +93,12 @@ class TopicCounts(DocumentMixtures):
         return other
 
     def _counts_without_zeros(self) -> SparseCounts | None:
-        """The means of the samples' counts as lists; None if a family has no such."""
+        """Means of the samples' counts as sparse lists; None if the family has none."""
         return None
 
     @cached_property
     def documents(self) -> Mixtures:
-        """The training documents' counts of topics, sparse."""
+        """Sparse topic counts of the training documents."""
         topics = [self.assignments.topic]
         if self.averaged is not None:
             topics = [sample["topic"] for sample in self.averaged.samples]
@@ -106,7 +106,7 @@ class TopicCounts(DocumentMixtures):
 
     @cached_property
     def topics(self) -> Mixtures:
-        """The topics' counts of words, sparse."""
+        """Sparse word counts of the topics."""
         w, k, n = self.counts.word_cells()
         by_topic = np.argsort(k, kind="stable")
         start = np.searchsorted(k[by_topic], np.arange(self.n_topics + 1))
@@ -114,7 +114,7 @@ class TopicCounts(DocumentMixtures):
         return Mixtures(start, w[by_topic], number, self.beta, self.n_samples)
 
     def word_blocks(self) -> Iterator[Cells]:
-        """The words' counts of topics that are not zero, some words at a time."""
+        """Nonzero topic counts of words, in blocks of words."""
         for part in blocks(len(self.priors.beta)):
             w, k, n = self.counts.word_cells(part)
             yield w, k, self.exact(n)
@@ -124,7 +124,7 @@ class TopicCounts(DocumentMixtures):
         return np.rint(np.asarray(self.counts.word_rows(words), np.float64) * self.n_samples)
 
     def word_columns(self, words: Any) -> NDArray[np.float64]:
-        """P(word | topic) of some words, topics × words: columns of ``topic_word`` without the others."""
+        """P(word | topic) of some words, topics × words: these columns of ``topic_word`` alone."""
         counts = self.exact(self.counts.word_rows(words)) + self.beta[words, None]
         return np.asarray((counts / (self.counts.topic + self.priors.beta_sum)).T)
 
@@ -139,9 +139,9 @@ class TopicCounts(DocumentMixtures):
         return np.rint(np.bincount(w, n, len(self.beta)))
 
     def words_before(self, word: int) -> NDArray[np.int64]:
-        """For each topic how many words rank before one: the more probable, and of the equally probable the earlier.
+        """Number of words that rank before a word in each topic: the more probable and, on ties, the earlier ones.
 
-        Words that a topic has less than half a token of come last, by number.
+        Words of which a topic has less than half a token rank last, by number.
         """
         own = self._listed([word])[0]
         before = np.zeros(self.n_topics, np.int64)
@@ -151,7 +151,7 @@ class TopicCounts(DocumentMixtures):
         return before
 
     def _listed(self, words: Any) -> NDArray[np.float64]:
-        """Weights of words as topics list them, words × topics; a topic's probabilities up to a factor."""
+        """Weights that rank the words of topics, words × topics: a topic's probabilities up to a factor."""
         counts = self.counts.word_rows(words)
         return np.where(counts >= 0.5, counts + self.beta[words, None], 0.0)
 
@@ -205,17 +205,17 @@ class TopicCounts(DocumentMixtures):
         return result
 
     def is_integrated(self, documents: Documents) -> NDArray[np.bool_]:
-        """Whether each document has an unknown mixture, so that its log-likelihood is an estimate, or is exact."""
+        """Whether each document's mixture is integrated out, so that its log-likelihood is an estimate, not exact."""
         return np.ones(len(documents.doc_start) - 1, bool)
 
     def prior_groups(self, documents: Documents) -> NDArray[np.int64]:
-        """A number for each document: documents of one number have the same prior for their mixtures of topics."""
+        """Group number of each document: documents of a group have the same prior of topic mixtures."""
         return np.zeros(len(documents.doc_start) - 1, np.int64)
 
     def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
-        """``n`` mixtures of topics for document ``d`` as if no word of it had been read; n × topics.
+        """``n`` topic mixtures of document ``d`` drawn from its prior, before any word is read; n × topics.
 
-        The draws depend on the prior and on ``name`` alone: documents of one group have the same.
+        The draws depend only on the prior and on ``name``: documents of one group get the same.
         """
         raise NotImplementedError  # abstract: each family's own prior
 
@@ -224,5 +224,5 @@ class TopicCounts(DocumentMixtures):
         raise NotImplementedError  # abstract: each family's own kernel
 
     def _log_likelihood(self, part: Documents, *how: Any) -> None:
-        """Log probabilities of some documents: particles, moves, seed, chain, where the result goes, and more."""
+        """Log probabilities of some documents; ``how`` is particles, moves, seed, chain, output array, and more."""
         raise NotImplementedError  # abstract: each family's own kernel

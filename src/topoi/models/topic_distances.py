@@ -1,4 +1,4 @@
-"""How far every topic is from every other, by their words."""
+"""Distances between all pairs of topics, by their words."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 
 from topoi.kernels.jit import compiled
 
-# Topics × this many words are worked on at a time.
+# Block size: topics × this many words.
 _WORDS_AT_ONCE = 4096
-# Fewer where much is done with them: they stay in the processor's cache.
+# Smaller blocks for heavier work, so that they stay in the processor's cache.
 _WORDS_IN_CACHE = 256
 
 
 def symmetrised_kl(columns: Callable[[Any], NDArray[np.float64]], n_words: int) -> NDArray[np.float64]:
-    """KL(p‖q) + KL(q‖p) between the words of all pairs of topics, as ``distances.kl_matrix`` has it, in little memory.
+    """KL(p‖q) + KL(q‖p) between the words of all pairs of topics, as ``distances.kl_matrix``, in little memory.
 
     Parameters
     ----------
     columns : callable
-        P(word | topic), topics × words, of the words it is asked for; zeros are not allowed.
+        Function of word numbers that returns their P(word | topic), topics × words; zeros are not allowed.
     n_words : int
-        How many words there are.
+        Number of words.
 
     Examples
     --------
@@ -40,14 +40,14 @@ def symmetrised_kl(columns: Callable[[Any], NDArray[np.float64]], n_words: int) 
         p = columns(slice(first, min(first + _WORDS_AT_ONCE, n_words)))
         cross = cross + p @ np.log(p).T
     own = cross.diagonal()
-    # Rounding can leave what should be zero a little below it.
+    # Rounding can push zeros slightly below zero.
     return np.maximum(own[:, None] + own - cross - cross.T, 0.0)
 
 
 def jensen_shannon(columns: Callable[[Any], NDArray[np.float64]], n_words: int) -> NDArray[np.float64]:
     """Root of the Jensen–Shannon divergence between the words of all pairs of topics: a distance.
 
-    Each pair takes a logarithm per word; ``jensen_shannon_of_counts`` takes far fewer for a model's counts.
+    Each pair takes a logarithm per word; ``jensen_shannon_of_counts`` takes far fewer.
 
     Parameters
     ----------
@@ -72,8 +72,8 @@ def jensen_shannon(columns: Callable[[Any], NDArray[np.float64]], n_words: int) 
 
 
 def _root_of_divergence(own: NDArray[np.float64], mixed: NDArray[np.float64]) -> NDArray[np.float64]:
-    """From Σ p log p of each topic and Σ s log s, with s = p + q, of each pair."""
-    # JS = (Σ p log p + Σ q log q − Σ s log s) / 2 + log 2; rounding can leave zero a little below.
+    """Distance from Σ p log p of each topic and Σ s log s, with s = p + q, of each pair."""
+    # JS = (Σ p log p + Σ q log q − Σ s log s) / 2 + log 2; rounding can push zero slightly below zero.
     found = np.sqrt(np.maximum((own[:, None] + own - mixed) / 2.0 + np.log(2.0), 0.0))
     np.fill_diagonal(found, 0.0)
     return np.asarray(found)
@@ -82,15 +82,15 @@ def _root_of_divergence(own: NDArray[np.float64], mixed: NDArray[np.float64]) ->
 def jensen_shannon_of_counts(
     rows: Callable[[slice], NDArray[Any]], room: NDArray[np.float64], beta: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The same as ``jensen_shannon``, from the counts of a model.
+    """``jensen_shannon`` from the counts of a model.
 
-    Where neither topic of a pair has a word, what it adds follows from its prior alone, and most words are in few
-    topics. Cost: O(counts that are not zero × topics).
+    A word that neither topic of a pair has contributes by its prior alone, and most words are in few topics.
+    Cost: O(nonzero counts × topics).
 
     Parameters
     ----------
     rows : callable
-        Numbers of tokens, words × topics, of the words it is asked for.
+        Function of word numbers that returns their numbers of tokens, words × topics.
     room : array
         P(word | topic) is (count + beta of the word) / room of the topic.
     beta : array
@@ -120,7 +120,7 @@ def jensen_shannon_of_counts(
 
 @compiled
 def _add_mixed(counts: Any, room: Any, beta: Any, own: Any, mixed: Any, seen: Any) -> None:
-    """Add up s log s, beta, and beta log beta of the words that a pair has, above the diagonals; Σ p log p of all."""
+    """Add s log s, beta and beta log beta of each pair's words, above the diagonals, and Σ p log p of all topics."""
     n_topics = room.shape[0]
     p = np.empty(n_topics)
     for w in range(beta.shape[0]):

@@ -1,4 +1,4 @@
-"""How topics are introduced: sizes, colours, places on a map, leading words, and which are like which."""
+"""Summaries of topics: sizes, colours, places on a map, leading words, and similar topics."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CELLS_AT_ONCE = 2**17
 
 
 def face_tables(corpus: Corpus, first: TopicCounts) -> dict[str, dict[str, Any]]:
-    """The tables ``topic`` and ``topic_neighbour`` of a model's first chain."""
+    """Tables ``topic`` and ``topic_neighbour`` of a model's first chain."""
     total = first.counts.topic
     share = total / max(float(total.sum()), 1.0)
     room = total + first.priors.beta_sum
@@ -46,7 +46,7 @@ def face_tables(corpus: Corpus, first: TopicCounts) -> dict[str, dict[str, Any]]
 
 
 def _leading_words(corpus: Corpus, first: TopicCounts, room: NDArray[np.float64]) -> list[str]:
-    """The most telling words of each topic, as JSON lists: by plain probability many topics would begin alike."""
+    """Most relevant words of each topic, as JSON lists; by plain probability many topics would begin alike."""
     times, beta = occurrences(corpus.tokens, corpus.n_words), first.beta
     leaders = Leaders(first.n_topics, N_WORDS)
     for part in ranges(corpus.n_words, max(_CELLS_AT_ONCE // first.n_topics, 1)):
@@ -60,7 +60,7 @@ def _leading_words(corpus: Corpus, first: TopicCounts, room: NDArray[np.float64]
 
 
 def topic_neighbours(distance: NDArray[np.float64]) -> dict[str, Any]:
-    """The nearest others of each topic, ties by number.
+    """Nearest other topics of each topic, ties by number.
 
     Examples
     --------

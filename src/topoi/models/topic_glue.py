@@ -1,10 +1,10 @@
-"""Topics that hold texts together rather than being about something: "case, simple, consider, general".
+"""Background topics, which hold texts together rather than having a subject: "case, simple, consider, general".
 
-Such a topic is where a model puts the words that everyone uses. The signs (those of AlSumait et al. 2009) are measured
-against the other topics of the same model: its tokens are spread over the documents as if at random, and so are its
-words in the whole corpus, whatever topic they have. Spread is measured by Morisita's index (1959), which does not
-depend on how large a topic is. A topic that consists of one word or two has a subject all the same: "network" is in
-every paper of a conference on networks.
+A model puts into such a topic the words that everyone uses. The signs (those of AlSumait et al. 2009) are measured
+relative to the other topics of the same model: its tokens are spread over the documents as if at random, and so are its
+words in the whole corpus, whatever their topic. Spread is measured by Morisita's index (1959), which does not depend on
+the size of a topic. A topic of only one or two words still has a subject: "network" is in every paper of a conference
+on networks.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from topoi.corpus.pieces import occurrences, ranges
 from topoi.kernels.jit import lean
 
-# A glue topic is less than half as concentrated as the median topic, on a log scale, …
+# A background topic is less than half as concentrated as the median topic, on a log scale, …
 _SPREAD = 0.5
-# … as far as three quarters of its tokens go, since every topic has some odd words, …
+# … for three quarters of its tokens, since every topic has some odd words, …
 _QUANTILE = 0.75
-# … and has at least a third as many words.
+# … and has at least a third of the median variety of words.
 _VARIETY = 1 / 3
-# Among fewer topics there is no telling what is usual.
+# With fewer topics there is no basis for comparison.
 _FEWEST = 10
 _WORDS_AT_ONCE = 4096
 
@@ -37,18 +37,18 @@ def glue_topics(
     n_words: int,
     n_topics: int,
 ) -> NDArray[np.bool_]:
-    """Which topics are glue: rather too few than wrong ones, and none among fewer than ten.
+    """Flags of background topics: rather too few than wrong ones, and none among fewer than ten topics.
 
     Parameters
     ----------
     tokens, topic : arrays
         The word and the topic of every token, document by document.
     doc_start : array
-        Where each document's tokens start, and where the last one's end.
+        Start of each document's tokens, and the end of the last one's.
     rows : callable
-        Numbers of tokens, words × topics, of the words it is asked for.
+        Function of word numbers that returns their numbers of tokens, words × topics.
     n_words, n_topics : int
-        How many words and topics there are.
+        Number of words and of topics.
 
     Examples
     --------
@@ -75,8 +75,8 @@ def glue_topics(
 def log_concentration(kinds: NDArray[Any], doc_start: NDArray[Any], n_kinds: int) -> NDArray[np.float64]:
     """Log of how many times likelier two tokens of a kind are to share a document than any two tokens are.
 
-    Morisita's index of dispersion, for documents of different lengths. One pair more is counted on both sides, so that
-    what is too rare to tell comes out near 0.
+    Morisita's index of dispersion, for documents of different lengths. One pair is added on both sides, so that kinds
+    too rare to judge come out near 0.
 
     Examples
     --------
@@ -112,19 +112,19 @@ def _pairs_together(kinds: Any, doc_start: Any, seen: Any, together: Any) -> Non
 def upper_values_and_variety(
     values: NDArray[np.float64], rows: Callable[[Any], NDArray[Any]], n_topics: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """For each topic the value that three quarters of its tokens do not exceed, and how varied its words are.
+    """For each topic, the value that three quarters of its tokens do not exceed, and the variety of its words.
 
-    Variety is how many words, equally frequent, would repeat themselves as often as the topic's do (Simpson 1949).
-    Both are 0 for a topic without tokens. Words are gone through by their values, some at a time.
+    Variety is the number of equally frequent words that would repeat as often as the topic's do (Simpson 1949). Both
+    are 0 for a topic without tokens. Words are processed in order of their values, in blocks.
 
     Parameters
     ----------
     values : array
         A value for each word.
     rows : callable
-        Numbers of tokens, words × topics, of the words it is asked for.
+        Function of word numbers that returns their numbers of tokens, words × topics.
     n_topics : int
-        How many topics there are.
+        Number of topics.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""How topics are shown: colours that tell apart what stands side by side, and places on a map.
+"""Layout of topics: colours that distinguish neighbours, and places on a map.
 
-Both are worked out once, when a model is saved, and are the same for everyone who looks at it.
+Both are computed once, when a model is saved, and are the same for every reader.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from topoi.kernels.jit import lean
 from topoi.models.mixtures import Cells
 from topoi.store.hues import GOLDEN_ANGLE, golden_places, place_hues
 
-# Whole numbers stand for fractions here, so that hues are the same bits everywhere: this many stand for one.
+# Fixed-point numbers, so that hues are the same bits everywhere: this many units are one.
 _ONE = 2**20
 _MOST_SWEEPS = 20
 _MOST_STEPS = 2**31
-# Circles of this radius times the root of a topic's share cover a third of the map together.
+# Circles of this radius times the root of a topic's share together cover a third of the map.
 CIRCLE = 0.33
 _SMALLEST_CIRCLE = 0.006
 _PUSHES = 300
@@ -30,17 +30,17 @@ _DIGITS = 4
 
 
 def topic_hues(cells: Iterable[Cells], n_topics: int) -> NDArray[np.int64]:
-    """A hue (0 to 359) for each topic, evenly spread, so that topics that documents have together are far apart.
+    """A hue (0 to 359) for each topic, evenly spread, so that topics that share documents are far apart.
 
-    Golden-angle steps first; then topics swap hues, two at a time, as long as a swap adds to the sum over all pairs
-    of how much they are together × how far apart their hues are. Whole numbers only: the same bits everywhere.
+    Hues start in golden-angle steps; then pairs of topics swap hues as long as a swap increases the sum over all pairs
+    of co-occurrence × distance of hues. Whole numbers only: the same bits everywhere.
 
     Parameters
     ----------
     cells : blocks of three arrays
-        The numbers of words per document and topic that are not zero, document by document: documents, topics, numbers.
+        Nonzero numbers of words per document and topic, document by document: documents, topics, numbers.
     n_topics : int
-        How many topics there are.
+        Number of topics.
 
     Examples
     --------
@@ -59,9 +59,9 @@ def topic_hues(cells: Iterable[Cells], n_topics: int) -> NDArray[np.int64]:
 
 
 def cooccurrence(cells: Iterable[Cells], n_topics: int) -> NDArray[np.int64]:
-    """How much two topics are in the same documents, for all pairs: the cosine of their numbers of words there.
+    """Co-occurrence of all pairs of topics in documents: the cosine of their numbers of words there.
 
-    Large and small topics count alike. In whole numbers, ``_ONE`` standing for one; 0 for a topic with itself.
+    Large and small topics count alike. Fixed-point numbers in which ``_ONE`` is one; 0 for a topic with itself.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def cooccurrence(cells: Iterable[Cells], n_topics: int) -> NDArray[np.int64]:
     >>> (cooccurrence([cells], 2) / 2**20).round(2).tolist()
     [[0.0, 0.6], [0.6, 0.0]]
     """
-    # Means of samples are no whole numbers.
+    # Means of samples need not be whole numbers.
     products = np.zeros((n_topics, n_topics))
     squares = np.zeros(n_topics)
     for doc, topic, number in cells:
@@ -83,7 +83,7 @@ def cooccurrence(cells: Iterable[Cells], n_topics: int) -> NDArray[np.int64]:
 
 @lean
 def _add_products(doc: Any, topic: Any, number: Any, products: Any) -> None:
-    """Add up the products of the numbers of all pairs of topics that are in the same document, each pair once."""
+    """Add up the products of the numbers of all pairs of topics in the same document, each pair once."""
     first = 0
     for a in range(doc.shape[0]):
         if doc[first] != doc[a]:
@@ -93,20 +93,20 @@ def _add_products(doc: Any, topic: Any, number: Any, products: Any) -> None:
 
 
 def wheel_distances(places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many places apart on the wheel, the shorter way round, for all pairs."""
+    """Distances of all pairs on the colour wheel, in places, the shorter way round."""
     apart = np.abs(places[:, None] - places)
     return np.minimum(apart, len(places) - apart)
 
 
 @lean
 def _swap_apart(together: Any, apart: Any, places: Any, n_sweeps: int) -> None:
-    """Swap places while that adds to Σ together × apart, at most ``n_sweeps`` times through all pairs."""
+    """Swap places while that increases Σ together × apart, in at most ``n_sweeps`` passes over all pairs."""
     n = places.shape[0]
     for _ in range(n_sweeps):
         changed = False
         for a in range(n):
             for b in range(a + 1, n):
-                gain = 2 * together[a, b] * apart[a, b]  # their own distance stays: the sum below takes it away twice
+                gain = 2 * together[a, b] * apart[a, b]  # their own distance stays: the sum below subtracts it twice
                 for c in range(n):
                     gain += (together[a, c] - together[b, c]) * (apart[b, c] - apart[a, c])
                 if gain <= 0:
@@ -125,7 +125,7 @@ def topic_map(distance: NDArray[np.float64], share: NDArray[np.float64]) -> NDAr
     """A place in the unit square for each topic, topics × 2; None if there are fewer than three.
 
     Classical scaling of the distances to two dimensions, each stretched to the whole square and evened out, since a few
-    far-off topics would crowd all others into a corner; then circles of areas in proportion to the topics' shares are
+    far-off topics would crowd all others into a corner. Circles with areas in proportion to the topics' shares are then
     pushed apart where they overlap.
 
     Parameters
@@ -150,31 +150,31 @@ def topic_map(distance: NDArray[np.float64], share: NDArray[np.float64]) -> NDAr
 
 
 def classical_scaling(distance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Points in the plane whose distances come near the given ones; each axis points to its farthest point."""
+    """Points in the plane whose distances approximate the given ones; each axis points to its farthest point."""
     squares = distance**2
     centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
     values, vectors = np.linalg.eigh(-centred / 2.0)
     points = vectors[:, :-3:-1] * np.sqrt(np.maximum(values[:-3:-1], 0.0))
-    # An eigenvector and its opposite are as good; rounding must not choose, so a near tie goes to the first.
+    # The sign of an eigenvector is arbitrary; it must not depend on rounding, so a near tie goes to the first.
     farthest = np.argmax(np.abs(points) > (1 - 1e-6) * np.abs(points).max(axis=0), axis=0)
     return np.asarray(points * np.where(points[farthest, [0, 1]] < 0, -1.0, 1.0))
 
 
 def _stretched(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Points moved and stretched to fill the unit square both ways; in the middle if they do not differ."""
+    """Points scaled to fill the unit square in both dimensions; in the middle if they do not differ."""
     low, size = points.min(axis=0), np.ptp(points, axis=0)
     return np.asarray(np.where(size > 1e-9, (points - low) / np.where(size > 1e-9, size, 1.0), 0.5))
 
 
 def _evened(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Points half where their values put them and half where their ranks do, both ways."""
+    """Means of points scaled by value and by rank, in both dimensions."""
     rank = np.argsort(np.argsort(np.round(points, 9), axis=0, kind="stable"), axis=0, kind="stable")
     return np.asarray((_stretched(points) + _stretched(rank.astype(np.float64))) / 2.0)
 
 
 def push_apart(points: NDArray[np.float64], radius: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Move circles that overlap away from each other, a little at a time, within the unit square."""
-    # Points in one place part in directions of their own.
+    """Push overlapping circles apart in small steps, within the unit square."""
+    # Points in the same place move apart in different directions.
     angle = np.arange(len(points)) * np.radians(GOLDEN_ANGLE)
     points = points + 1e-6 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     for _ in range(_PUSHES):
@@ -187,7 +187,7 @@ def push_apart(points: NDArray[np.float64], radius: NDArray[np.float64]) -> NDAr
 
 @lean
 def _add_pushes(points: Any, radius: Any, moves: Any) -> float:
-    """Set how each circle is pushed by those it overlaps; the larger of two gives way less. The largest overlap."""
+    """Set the push on each circle by those it overlaps, the larger moving less; return the largest overlap."""
     largest = 0.0
     for i in range(points.shape[0]):
         for j in range(i):

@@ -1,6 +1,6 @@
-"""Models with topics as rows of a store: counts in whole tokens, and who and what comes first in each topic.
+"""Rows of models with topics for a store: counts in whole tokens, and the leading authors and documents of topics.
 
-Counts are gone through in blocks, as often as there are tables: what is held does not grow with the corpus.
+Counts are processed in blocks, once per table, so that memory does not grow with the corpus.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from topoi.store.corpus_rows import position_blobs, years
 from topoi.store.entry import N_RANKED
 from topoi.store.mixture_rows import pack_mixture
 
-# A number for each of some counts, from their rows, their columns and the counts themselves.
+# Function that returns a number for each of some counts, given their rows, their columns and the counts.
 Weigh = Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[np.float64]]
 
 
@@ -38,13 +38,13 @@ def topic_tables(
     Parameters
     ----------
     corpus, first : Corpus, TopicCounts
-        What the model was fitted to, and its first chain.
+        The training corpus, and the model's first chain.
     n_authors, private : int, bool
-        0 and true if the model knows no authors.
+        0 and true if the model has no authors.
     share : callable, optional
-        Shares of documents, topics, numbers, by which documents are ranked; otherwise smoothed counts.
+        Function of documents, topics and numbers that returns shares, to rank documents by; smoothed counts if absent.
     probability : callable, optional
-        Probabilities of words, topics, numbers; otherwise smoothed counts.
+        Function of words, topics and numbers that returns probabilities; smoothed counts if absent.
     """
     first = first.sparing()
     documents, words = first.documents.cell_blocks, first.word_blocks
@@ -75,7 +75,7 @@ def topic_tables(
 
 
 def author_blocks(first: TopicCounts, n_authors: int) -> Iterator[Cells]:
-    """The authors' counts of topics that are not zero, some authors at a time."""
+    """Nonzero topic counts of authors, in blocks of authors."""
     for part in blocks(n_authors):
         counts = first.counts.author_topic[part, : first.n_topics]
         a, k = np.nonzero(counts)
@@ -83,7 +83,7 @@ def author_blocks(first: TopicCounts, n_authors: int) -> Iterator[Cells]:
 
 
 def count_pairs(row: NDArray[Any], column: NDArray[Any], n_columns: int) -> tuple[NDArray[Any], ...]:
-    """How often each pair occurs, in order: rows, columns, numbers.
+    """Number of occurrences of each pair, in order: rows, columns, numbers.
 
     Examples
     --------
@@ -97,10 +97,10 @@ def count_pairs(row: NDArray[Any], column: NDArray[Any], n_columns: int) -> tupl
 
 
 def averaging_parameters(first: TopicCounts) -> dict[str, Any]:
-    """For the parameters of a model in a store: the chain its rows are of, and the samples that they are means of.
+    """Parameters of a stored model about averaging: the chain of its rows, and the samples that they are means of.
 
     Rows have rounded means; ``topic_sums`` are the topics' tokens summed over the samples. ``changed`` lists, for each
-    of the earlier samples, topics that have become others since; ``n_kept`` is how many samples the arrays have.
+    earlier sample, the topics that have become others since; ``n_kept`` is the number of samples in the arrays.
     """
     n = first.n_samples
     sums = np.rint(first.topic_totals * n).astype(np.int64).tolist()
@@ -109,7 +109,7 @@ def averaging_parameters(first: TopicCounts) -> dict[str, Any]:
 
 
 def _mixture(first: TopicCounts, kind: str, cells: Callable[[], Iterator[Cells]], n_rows: int) -> Columns:
-    """One row of counts as a mixture has them: sums over the samples."""
+    """One row of counts in the packed form of a mixture: sums over the samples."""
     sums = ((row, k, np.rint(n * first.n_samples)) for row, k, n in cells())
     return {name: [value] for name, value in ({"kind": kind} | pack_mixture(sums, n_rows)).items()}
 
@@ -119,7 +119,7 @@ def _columns(names: tuple[str, ...], values: tuple[NDArray[Any], ...]) -> Column
 
 
 def _weighed(cells: Iterable[Cells], names: tuple[str, ...], weigh: Weigh) -> Iterator[Columns]:
-    """Counts that people are shown, with what ``weigh`` says of them."""
+    """Displayed counts, with the values of ``weigh`` for them."""
     for row, k, n in cells:
         yield _columns(names, (*listed(row, k, n), weigh(row, k, n)[n >= 0.5]))
 
@@ -135,7 +135,7 @@ def _smoothed_shares(corpus: Corpus, first: TopicCounts) -> Weigh:
 
 
 def _author_tables(first: TopicCounts, n_authors: int) -> dict[str, Table]:
-    # By words, not by how much of an author's work the topic is: that would put authors of one paper first.
+    # Ranked by words, not by the topic's share of an author's work, which would put authors of one paper first.
     sums, alpha = np.zeros(first.n_topics), first.alpha
     for _, k, n in author_blocks(first, n_authors):
         np.add.at(sums, k, n)
@@ -153,7 +153,7 @@ def _author_tables(first: TopicCounts, n_authors: int) -> dict[str, Table]:
 
 
 def ranked_rows(cells: Iterable[Cells], n_topics: int, names: tuple[str, str], weigh: Weigh) -> Columns:
-    """The first ``N_RANKED`` documents (or authors) of each topic by what ``weigh`` says of their counts."""
+    """The first ``N_RANKED`` documents (or authors) of each topic, ranked by ``weigh`` of their counts."""
     leaders = Leaders(n_topics, N_RANKED)
     for row, k, n in cells:
         value = weigh(row, k, n)[n >= 0.5]
@@ -170,7 +170,7 @@ def ranked_rows(cells: Iterable[Cells], n_topics: int, names: tuple[str, str], w
 
 
 def trend_rows(corpus: Corpus, name: str, n_rows: int, cells: Iterable[Cells]) -> dict[str, Any]:
-    """Tokens per topic (or other ``name``) and year, for all rows in every year that has any tokens.
+    """Tokens per topic (or other ``name``) and year, for all rows in every year with tokens.
 
     ``cells`` are blocks of documents, topics and numbers of tokens.
     """

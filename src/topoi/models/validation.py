@@ -1,4 +1,4 @@
-"""Checks of settings that several families share: what was given, what was needed, what to do."""
+"""Checks of settings that several families share, with errors that say what was given, what was needed, what to do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoi.errors import ModelError
 
 
 def whole_number(name: str, value: Any, least: int = 1) -> int:
-    """The setting as an int of at least ``least``.
+    """Return the setting as an int of at least ``least``.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def whole_number(name: str, value: Any, least: int = 1) -> int:
 
 
 def positive_vector(name: str, value: Any, n: int, what: str) -> NDArray[np.float64]:
-    """A scalar or ``n`` values as ``n`` positive finite numbers.
+    """Return a scalar or ``n`` values as ``n`` positive finite numbers.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def positive_vector(name: str, value: Any, n: int, what: str) -> NDArray[np.floa
 
 
 def fits_kernels(values: NDArray[Any], n: int) -> bool:
-    """Whether an array from a file is ``n`` numbers that can be a prior: kernels that draw by them check nothing.
+    """Whether an array from a file is ``n`` valid numbers for a prior, since kernels do not check them.
 
     Zero, infinity or NaN, also after rounding to float32, could make a draw run for ever or out of bounds.
 
@@ -67,7 +67,7 @@ def fits_kernels(values: NDArray[Any], n: int) -> bool:
 
 
 def choice(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
-    """The setting, if it is one of the allowed values."""
+    """Return the setting if it is one of the allowed values."""
     if not any(value is a or (type(value) is type(a) and value == a) for a in allowed):
         raise ModelError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")
     return value

@@ -1,1 +1,1 @@
-"""The browser: a store read in a web browser on this machine."""
+"""The browser: a store shown in a web browser on this machine."""

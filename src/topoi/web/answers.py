@@ -1,4 +1,4 @@
-"""What the server sends back: pages as HTML, their twins, and errors as either."""
+"""Responses of the server: pages as HTML, their JSON views, and errors as either."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DATA = (".json", ".csv", ".svg")
 
 
 def to_json(value: Any) -> bytes:
-    """A twin as bytes; what is no number (nan, inf) becomes null.
+    """Serialise a JSON view; nan and inf become null.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def to_json(value: Any) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """A number of numpy as one of Python."""
+    """Convert a numpy number to a Python one."""
     plain = value.item()
     return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
@@ -60,29 +60,29 @@ def _finite(value: Any) -> Any:
 
 
 class TwinResponse(JSONResponse):
-    """A twin."""
+    """A JSON view as a response."""
 
     def render(self, content: Any) -> bytes:
-        """The bytes of the answer."""
+        """Serialise the body."""
         return to_json(content)
 
 
 def download(body: str, media_type: str, name: str) -> Response:
-    """A file to keep."""
+    """A file to download."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "topoi"
     headers = {"content-disposition": f'attachment; filename="{plain}"'}
     return Response(body.encode("utf-8", "replace"), media_type=f"{media_type}; charset=utf-8", headers=headers)
 
 
 def error_page(status: int, detail: str, title: str | None = None) -> ErrorPage:
-    """What went wrong, for people and programs."""
+    """JSON view of an error, also rendered as a page."""
     return ErrorPage(kind="error", status=status, title=title or TITLES.get(status, "Not possible"), detail=detail)
 
 
 def error_answer(
     page: ErrorPage, path: str, site: Mapping[str, Any], link: Links, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """An error as the one who asked can read it: JSON where data was asked for, else a page."""
+    """An error in the format that was requested: JSON where data was requested, else a page."""
     if path.endswith(_DATA):
         return TwinResponse(page, page["status"], headers)
     return HTMLResponse(render(page, site, link), page["status"], headers)

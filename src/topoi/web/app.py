@@ -1,4 +1,4 @@
-"""The application: every page as HTML, as JSON and, its lists, as CSV; charts as SVG; suggestions; labels."""
+"""The application: every page as HTML, as JSON and, for its lists, as CSV; charts as SVG; suggestions; labels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from topoi.web.server import Server
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8765
-# Those who wait for a labelling to end hold a thread each; some are always left for readers.
+# Requests that wait for a labelling hold a thread each; some threads are always left for readers.
 _THREADS = AT_ONCE + MOST_WAITING + 6
 _PICTURES = ("topic", "structure", "node", "metadata", "author", "trends")
 _HIDDEN: dict[str, Any] = {"include_in_schema": False, "response_model": None}
@@ -48,11 +48,11 @@ def make_app(
     Parameters
     ----------
     path : str or Path
-        The ``.topoi`` file. What is written to it while the application runs is seen by the next request.
+        The ``.topoi`` file. Changes to it while the application runs are seen by the next request.
     read_only : bool
         Whether labels are refused.
     host, port : str, int
-        Where it is served; requests for any other host are refused.
+        Address it is served at; requests for any other host are refused.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def make_app(
 
 @asynccontextmanager
 async def _few_threads(app: FastAPI) -> AsyncIterator[None]:
-    """Pages are made in threads; more of them than this would only take memory and get in each other's way."""
+    """Limit the threads that build pages; more would only take memory and slow each other down."""
     import anyio.to_thread
 
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
@@ -144,7 +144,7 @@ def _form_described(page: Page) -> dict[str, Any]:
 
 
 def _described(app: FastAPI) -> dict[str, Any]:
-    """The description of the API; what FastAPI says of its own errors is not so here."""
+    """The OpenAPI schema, without FastAPI's own validation errors, which this application does not send."""
     if app.openapi_schema is None:
         schema = FastAPI.openapi(app)
         for operations in schema["paths"].values():
@@ -161,7 +161,7 @@ _MAP = Page("overview", "Map", "map", overview_page, None)
 
 
 def _add_errors(app: FastAPI, server: Server) -> None:
-    """Every error that can be expected becomes a page, or JSON, that says what to do."""
+    """Turn every expected error into a page, or JSON, that says what to do."""
     busy = {"retry-after": str(RETRY_AFTER)}
 
     def add(
@@ -195,7 +195,7 @@ def _add_errors(app: FastAPI, server: Server) -> None:
 
 
 def _refusal(errors: typing.Sequence[Any]) -> tuple[int, str]:
-    """What pydantic found wrong with the first bad parameter, in one sentence, and the status it deserves."""
+    """Status and one-sentence message for the first parameter that pydantic rejected."""
     first = errors[0]
     where = [str(part) for part in first["loc"] if not isinstance(part, int)]
     name = where[-1] if where else "the request"

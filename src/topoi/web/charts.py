@@ -1,7 +1,7 @@
-"""Charts as SVG, made on the server: every one has a sentence in its place for those who do not see it.
+"""Charts as SVG, drawn on the server; each has a text alternative in one sentence.
 
-Nothing here carries a style: hues and roles are classes that ``style.css`` knows, and ``standalone_svg`` turns them
-into plain colours for a file that is kept.
+Nothing here carries a style: hues and roles are classes of ``style.css``, which ``standalone_svg`` replaces by plain
+colours for a file to download.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ SPARK_POINTS = 54  # one for every two pixels
 
 
 def bar(fraction: float) -> Markup:
-    """A bar along a share; the number stands beside it in the page.
+    """A bar for a share; the page shows the number beside it.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def bar(fraction: float) -> Markup:
 
 
 def double_bar(fraction: float, share: float) -> Markup:
-    """A bar for what is here, and behind it a paler one for the whole of which it is ``share``."""
+    """A bar for a part, in front of a paler one for the whole of which it is ``share``."""
     whole = fraction / share if share > 0 else fraction
     return element("svg", _rect(whole, "pale"), _rect(fraction, "fill"), class_="bar", height=6, aria_hidden="true")
 
@@ -71,7 +71,7 @@ def _rect(fraction: float, kind: str) -> Markup:
 
 
 def ribbon(rows: Sequence[Mapping[str, Any]]) -> Markup:
-    """Shares laid end to end in one bar."""
+    """Shares end to end in one bar."""
     parts, start = [], 0.0
     for row in rows:
         width = 100 * row["share"]
@@ -90,7 +90,7 @@ def ribbon(rows: Sequence[Mapping[str, Any]]) -> Markup:
 
 
 def sparkline(values: Sequence[float | None], years: Sequence[int]) -> Markup:
-    """A small line from zero upwards, its peak marked and its height there written beside it.
+    """A small line chart from zero, with its peak marked and labelled.
 
     Long lines are smoothed: a few words in one early year should not set the scale for all the others.
     """
@@ -135,14 +135,14 @@ def _sparkline(values: tuple[float | None, ...], years: tuple[int, ...]) -> Mark
 
 
 def _thinned(points: Sequence[tuple[int, float]], kept: int) -> list[tuple[int, float]]:
-    """Every second, third, ... point, so that there are at most SPARK_POINTS, and the one of the year ``kept``."""
+    """Every second, third, … point, so that there are at most SPARK_POINTS, and the one of the year ``kept``."""
     step = -(-len(points) // SPARK_POINTS)
     last = len(points) - 1
     return [point for i, point in enumerate(points) if i % step == 0 or i == last or point[0] == kept]
 
 
 def trace(traces: Sequence[Mapping[str, Any]]) -> Markup:
-    """How the log joint of each chain rose while fitting."""
+    """Log joint of each chain during the fit."""
     runs = [
         [(int(s), float(v)) for s, v in zip(one["sweep"], one["log_joint"], strict=True) if v is not None]
         for one in traces
@@ -183,7 +183,7 @@ def trace(traces: Sequence[Mapping[str, Any]]) -> Markup:
 
 
 def chart_of(page: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
-    """The picture of a page as a file of its own, or None if it has none."""
+    """The chart of a page as a standalone file, or None if it has none."""
     kind = page["kind"]
     if kind == "topic" and page["trend"] and len(page["trend"]["years"]) > 1:
         title = f"{topic_name(page['topic'], 60)} (topic {page['topic']['topic']}), share of each year’s words"

@@ -1,7 +1,7 @@
-"""The colours of pages: hue and strength as class names, and the same colours in hex for files that stand alone.
+"""Colours of pages: hue and strength as class names, and the same colours in hex for standalone files.
 
-Pages may carry no styles of their own (see the content security policy), so a topic's hue is a class, ``h0`` to
-``h359``, that sets one custom property; everything else follows from it in ``style.css``.
+The content security policy forbids inline styles, so a topic's hue is a class, ``h0`` to ``h359``, that sets one custom
+property; everything else follows from it in ``style.css``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ STRENGTHS = 10
 
 
 class Scheme(NamedTuple):
-    """Grounds and inks of one colour scheme, and where on OKLCH its hues lie; the same numbers as in ``style.css``."""
+    """Backgrounds and text colours of one scheme, and its hues in OKLCH; the same numbers as in ``style.css``."""
 
     paper: str
     card: str
@@ -26,9 +26,9 @@ class Scheme(NamedTuple):
     accent: str
     lightness: float  # of hues used for text and lines
     chroma: float
-    tint_lightness: float  # of hues used as a ground behind text
+    tint_lightness: float  # of hues used as a background of text
     tint_chroma: float
-    glue_chroma: float  # of topics of connecting words
+    glue_chroma: float  # of background topics
 
 
 LIGHT = Scheme("#fdfcf9", "#ffffff", "#1d1b18", "#6f6a61", "#e4dfd5", "#7a3b1d", 0.52, 0.13, 0.93, 0.055, 0.02)
@@ -47,7 +47,7 @@ def hue_class(hue: float) -> str:
 
 
 def strength_class(probability: float | None) -> str:
-    """The class for how sure an assignment is, in tenths.
+    """The class for the certainty of an assignment, in tenths.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def strength_class(probability: float | None) -> str:
 
 
 def face_class(face: Mapping[str, Any]) -> str:
-    """The classes of a topic: its hue, and whether it is one of connecting words.
+    """The classes of a topic: its hue, and whether it is a background topic.
 
     Examples
     --------
@@ -69,9 +69,9 @@ def face_class(face: Mapping[str, Any]) -> str:
 
 
 def alike(first: float, second: float) -> bool:
-    """Whether two hues may be taken for each other, by anybody or by somebody who is red-green blind.
+    """Whether two hues may be confused, with or without red-green blindness.
 
-    Red-green blindness leaves of a hue little but its place between blue and yellow, the sine of its angle.
+    A red-green blind person sees little of a hue but its position between blue and yellow, the sine of its angle.
 
     Examples
     --------
@@ -83,12 +83,12 @@ def alike(first: float, second: float) -> bool:
 
 
 def ink(hue: float, *, glue: bool = False, scheme: Scheme = LIGHT) -> str:
-    """A hue as text and lines wear it, in hex."""
+    """A hue for text and lines, in hex."""
     return hex_from_oklch(scheme.lightness, scheme.glue_chroma if glue else scheme.chroma, hue)
 
 
 def tint(hue: float, *, glue: bool = False, scheme: Scheme = LIGHT) -> str:
-    """A hue as a ground behind text, in hex."""
+    """A hue for the background of text, in hex."""
     return hex_from_oklch(scheme.tint_lightness, scheme.glue_chroma if glue else scheme.tint_chroma, hue)
 
 

@@ -16,13 +16,13 @@ from topoi.web.timelines import dashes
 
 _GAP, _HEAD, _BELOW = 24.0, 24.0, 14.0
 _N_TOLD = 6  # topics in a tooltip
-_LEAST_HEIGHT = 15.0  # of an area that is named within
+_LEAST_HEIGHT = 15.0  # of an area with its name inside
 
 Page = Mapping[str, Any]
 
 
 class Panel(NamedTuple):
-    """One picture of several: its heading, where that leads, its height, and how it is drawn into a width."""
+    """One picture of several: its heading and its link, its height, and a function that draws it at a width."""
 
     name: str
     href: str | None
@@ -31,7 +31,7 @@ class Panel(NamedTuple):
 
 
 def side_by_side(panels: Sequence[Panel], label: str, *, role: str = "img") -> Markup:
-    """Panels in two columns on wide screens, below each other on narrow ones."""
+    """Panels in two columns on wide screens, in one on narrow ones."""
 
     def draw(width: float) -> tuple[float, Markup]:
         n_columns = 2 if width > 500 and len(panels) > 1 else 1
@@ -57,7 +57,7 @@ def _heading(panel: Panel, width: float) -> Markup:
 
 
 class Field:
-    """A chart's field along a number, with its axes."""
+    """Plotting area of a chart along a number, with its axes."""
 
     def __init__(self, at: Sequence[float], width: float, height: float, high: float, right: float = 6.0) -> None:
         self.at, self.width, self.height = at, width, height
@@ -66,19 +66,19 @@ class Field:
         self.high = high if high > 0 else 1.0
 
     def x(self, value: float) -> float:
-        """Where a value of the feature lies."""
+        """Horizontal position of a value of the feature."""
         return self.left + (self.right - self.left) * (value - self.low) / self.span
 
     def y(self, share: float) -> float:
-        """Where a share lies; those above the field stay at its edge."""
+        """Vertical position of a share; those above the plotting area are clipped to its edge."""
         return self.base - (self.base - self.top) * min(share, self.high) / self.high
 
     def line(self, shares: Sequence[float]) -> list[tuple[float, float]]:
-        """A line through shares."""
+        """Points of a line through shares."""
         return [(self.x(value), self.y(share)) for value, share in zip(self.at, shares, strict=True)]
 
     def between(self, lower: Sequence[float], upper: Sequence[float]) -> str:
-        """The area between two lines."""
+        """Path of the area between two lines."""
         return path([*self.line(upper), *reversed(self.line(lower))]) + "Z"
 
     def axes(self) -> list[Markup]:
@@ -99,7 +99,7 @@ class Field:
         return marks
 
     def strips(self, words: Callable[[int], str]) -> list[Markup]:
-        """For every place a strip that tells the exact numbers where the pointer is."""
+        """Strips for every position, whose tooltips show the exact numbers."""
         xs = [self.x(value) for value in self.at]
         edges = [xs[0], *((a + b) / 2 for a, b in zip(xs, xs[1:], strict=False)), xs[-1]]
         if len(xs) == 1:
@@ -119,7 +119,7 @@ class Field:
 
 
 def place_ticks(low: float, high: float, room: int) -> Sequence[float]:
-    """Round numbers to write below a field: years as years are written, the ends of other ranges only if round."""
+    """Round numbers for the axis: years as years, the ends of other ranges only if round."""
     if high <= low:
         return [low]
     if low == int(low) and high == int(high) and high - low >= 4:
@@ -128,7 +128,7 @@ def place_ticks(low: float, high: float, room: int) -> Sequence[float]:
 
 
 def place_name(value: float | str) -> str:
-    """A place along a feature as it is written.
+    """Text of a position along a feature.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def place_name(value: float | str) -> str:
 
 
 def areas(page: Page, group: Mapping[str, Any]) -> Callable[[float], Markup]:
-    """All topics of one group stacked; those thick enough are named within."""
+    """All topics of one group as stacked areas; those thick enough have their names inside."""
     at, curves = page["at"], group["curves"]
     totals = [sum(curve["mean"][i] for curve in curves) or 1.0 for i in range(len(at))]
 
@@ -161,12 +161,12 @@ def areas(page: Page, group: Mapping[str, Any]) -> Callable[[float], Markup]:
 
 
 def area_height(width: float) -> float:
-    """The height of a picture of areas."""
+    """Height of a picture of areas."""
     return 340.0 if width > 500 else 240.0
 
 
 def _within(field: Field, below: Sequence[float], above: Sequence[float], face: Mapping[str, Any]) -> Markup:
-    """A topic's name where its area has most room for it, if there is enough."""
+    """Name of a topic at the thickest place of its area, if there is room."""
     words = topic_name(face, 20)
     half = text_width(words, 12) / 2 + 7
     places = np.array([field.x(value) for value in field.at])
@@ -188,7 +188,7 @@ def _told(page: Page, curves: Sequence[Mapping[str, Any]], i: int) -> str:
 
 
 class Line(NamedTuple):
-    """A line with its band: a name, a small number behind it, classes for its hue, and documents as dots."""
+    """A line with its band: a name, a subscript, classes for its hue, and documents as dots."""
 
     name: str
     figure: str
@@ -199,7 +199,7 @@ class Line(NamedTuple):
 
 
 def lines_of(group: Mapping[str, Any]) -> list[Line]:
-    """The chosen topics of one group, in their hues."""
+    """Lines of the chosen topics of one group, in their hues."""
     return [
         Line(
             topic_name(curve["topic"]),
@@ -214,13 +214,13 @@ def lines_of(group: Mapping[str, Any]) -> list[Line]:
 
 
 def line_of_group(group: Mapping[str, Any]) -> Line:
-    """The one chosen topic of a group, in the group's hue."""
+    """Line of the only chosen topic of a group, in the group's hue."""
     points = [(point["at"], point["share"][0]) for point in group["points"]]
     return Line(group["name"], "", hue_class(group["hue"]), group["hue"], group["curves"][0], points)
 
 
 def bands(page: Page, lines: Sequence[Line], high: float) -> Callable[[float], Markup]:
-    """Lines with bands, each named at its end; documents are dots."""
+    """Lines with bands, each labelled at its end; documents are dots."""
     at = page["at"]
     patterns = dashes([line.hue for line in lines])
 
@@ -250,18 +250,18 @@ def bands(page: Page, lines: Sequence[Line], high: float) -> Callable[[float], M
 
 
 def _room_for(lines: Sequence[Line], width: float) -> float:
-    """How much of the width the names of lines take."""
+    """Width that the labels of lines take."""
     longest = max(text_width(line.name, 12) + 12 * bool(line.figure) for line in lines)
     return min(longest + 24, 160.0 if width > 500 else 92.0)
 
 
 def band_height(width: float) -> float:
-    """The height of a picture of lines."""
+    """Height of a picture of lines."""
     return 320.0 if width > 500 else 240.0
 
 
 def top_of(lines: Sequence[Line]) -> float:
-    """How high the field of some lines is: their bands, and most of their dots."""
+    """Largest share on the axis: covers the bands and most of the dots."""
     most = max(max(line.curve["upper"]) for line in lines)
     dots = sorted(y for line in lines for _, y in line.points)
     return min(1.0, 1.04 * max(most, dots[int(0.98 * (len(dots) - 1))] if dots else 0.0))
@@ -294,7 +294,7 @@ def band_words(curve: Mapping[str, Any], i: int) -> str:
 
 
 def sentence(page: Page) -> str:
-    """What the pictures show, for those who do not see them."""
+    """Text alternative of the pictures."""
     at = page["at"]
     span = f"{place_name(at[0])} to {place_name(at[-1])}" if page["is_number"] else f"{len(at)} values"
     told = []

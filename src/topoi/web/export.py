@@ -1,4 +1,4 @@
-"""A static copy of the browser: every page as a file that any web server, or none, can show."""
+"""Static copy of the browser: every page as a file, for any web server or none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from topoi.web.pages.context import PageContext, StoreWatcher
 from topoi.web.pages.structure import inner_nodes
 from topoi.web.render import render, site_of, static_files
 
-# By this file a folder is known to be a copy that may be replaced.
+# A folder with this file is a copy, which may be replaced.
 MARK = "topoi-site.json"
 _LEFT_OUT = "left-out"
 JSON: Final = "json"
@@ -34,7 +34,7 @@ _BUILD = {page.kind: page.build for page in PAGES}
 
 
 class Limits(NamedTuple):
-    """How many authors and documents get a page of their own; None is all of them."""
+    """Numbers of authors and documents that get their own pages; None is all of them."""
 
     authors: int | None = None
     documents: int | None = None
@@ -42,16 +42,16 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True)
 class FileLinks(StaticLinks):
-    """Relative names of files; what the copy leaves out leads to a page that says so.
+    """Relative names of files; links to what the copy leaves out lead to a page that says so.
 
     Attributes
     ----------
     kept : mapping
-        For authors, documents and words the numbers of those that have a page.
+        Numbers of the authors, documents and words that have a page.
     kinds : set
-        The kinds of pages that there are.
+        The existing kinds of pages.
     data : str or None
-        The ending of a page's data; None if the copy has none.
+        File extension of a page's data; None if the copy has none.
     """
 
     kept: Mapping[str, frozenset[int]] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class FileLinks(StaticLinks):
     data: str | None = JSON
 
     def page(self, path: str, query: Mapping[str, Any], slug: str | None = None) -> str:
-        """The name of a page's file; the pages of a list, and the colours of a text, are files of their own."""
+        """Name of a page's file; each page of a list, and each colouring of a text, has its own file."""
         if path == "metadata":
             path = _metadata_path(query)
         kind, _, number = path.partition("/")
@@ -70,11 +70,11 @@ class FileLinks(StaticLinks):
         return super().page(path + _suffix(query), {}, slug)
 
     def same(self, **query: Any) -> str:
-        """The same page with another number, or in another colour."""
+        """The same page with another page number or colouring."""
         return self.page(_bare(self.here), query)
 
     def twin(self, ending: str, **query: Any) -> str:
-        """The page as data, which has no colour; empty if the copy has none."""
+        """The page as data, the same for all colourings; empty if the copy has none."""
         if ending == JSON:
             if self.data is None:
                 return ""
@@ -89,19 +89,19 @@ def _suffix(query: Mapping[str, Any]) -> str:
 
 
 def _metadata_path(query: Mapping[str, Any]) -> str:
-    """The file of the metadata page: each topic has one of its own."""
+    """File of the metadata page; each topic has its own."""
     topic = query.get("topic")
     return "metadata" if topic is None or isinstance(topic, list | tuple) else f"metadata/{int(topic)}"
 
 
 def _bare(here: str) -> str:
-    """A page's path without what ``_suffix`` adds."""
+    """Path of a page without what ``_suffix`` adds."""
     kind, slash, number = here.partition("/")
     return kind.split("-")[0] + slash + number.split("-")[0]
 
 
 class PageFile(NamedTuple):
-    """A page to be written: where, and how its twin is made."""
+    """A page to write: its file, and a function that builds its JSON view."""
 
     here: str
     build: Callable[[PageContext], Any]
@@ -117,26 +117,26 @@ def export_site(
     replace: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> int:
-    """Write a static copy of a store's pages; returns how many pages it has.
+    """Write a static copy of a store's pages; return the number of pages.
 
-    The copy is made beside the folder and moved to its place when it is whole.
+    The copy is made beside the folder and moved into place when it is complete.
 
     Parameters
     ----------
     path : str or Path
         The ``.topoi`` file.
     folder : str or Path
-        Where the copy goes. One that is there must be empty, or an earlier copy if ``replace``.
+        Target of the copy. An existing one must be empty, or an earlier copy if ``replace``.
     limits : Limits, optional
-        How many authors (the busiest) and documents (those that lead a topic first) get pages; by default all.
+        Number of authors (the busiest) and documents (those that lead a topic first) with pages; by default all.
     names : sequence of str, optional
-        Which of the file's models are copied; by default all.
+        The models to copy; by default all.
     data : {"json", "json.gz"} or None
-        What lies beside each page: its data, the same compressed, or nothing.
+        Data beside each page: JSON, compressed JSON, or none.
     replace : bool
         Whether an earlier copy may be replaced.
     progress : callable
-        Is given the number of pages done, and of all.
+        Called with the number of pages done and the total.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def export_site(
 
 
 def _contexts(watcher: StoreWatcher, names: Sequence[str] | None) -> list[PageContext]:
-    """The models to be copied, the one saved last first; to the pages of one, there are no others."""
+    """Page contexts of the models to copy, the one saved last first; as if the file had no other models."""
     snapshot = watcher.snapshot()
     if not snapshot.models:
         raise StoreError(f"{watcher.path} holds no model; save one with `topoi fit` or model.save")
@@ -182,7 +182,7 @@ def _contexts(watcher: StoreWatcher, names: Sequence[str] | None) -> list[PageCo
 
 
 def _check_target(target: Path, replace: bool) -> None:
-    """Nothing but an empty folder or, if asked for, an earlier copy is ever replaced."""
+    """Raise an error unless the target is an empty folder or, with ``replace``, an earlier copy."""
     if not target.exists():
         return
     if not target.is_dir():
@@ -200,7 +200,7 @@ def _check_target(target: Path, replace: bool) -> None:
 
 
 def _names_in_copy(target: Path) -> set[str]:
-    """The names at the top of an earlier copy."""
+    """Names at the top level of an earlier copy."""
     try:
         return {MARK, *map(str, json.loads((target / MARK).read_text(encoding="utf-8"))["names"])}
     except (OSError, ValueError, KeyError, TypeError):
@@ -240,7 +240,7 @@ def _write_all(copies: list[_Copy], folder: Path, progress: Callable[[int, int],
 
 
 def _first_page(context: PageContext) -> str:
-    """Leads on to the model saved last."""
+    """First page, a redirect to the model saved last."""
     address = f"{context.model['slug']}/index.html"
     title = escape(safe_text(context.watcher.path.name))
     return (
@@ -250,12 +250,12 @@ def _first_page(context: PageContext) -> str:
 
 
 def _call(kind: str, positions: tuple[Any, ...], context: PageContext, **parameters: Any) -> Any:
-    """A page's twin."""
+    """Build the JSON view of a page."""
     return _BUILD[kind](context, *positions, **parameters)
 
 
 class _Copy:
-    """One model's pages."""
+    """Pages of one model."""
 
     def __init__(self, context: PageContext, folder: Path, limits: Limits, data: str | None) -> None:
         self.context, self.folder, self.data = context, folder / context.model["slug"], data
@@ -272,7 +272,7 @@ class _Copy:
 
     @property
     def n_pages(self) -> int:
-        """How many pages there will be, but for lists of many pages."""
+        """Approximate number of pages, without lists."""
         return self.context.view.n_topics + len(self.authors) + len(self.documents) + len(self.words)
 
     def _documents(self, most: int | None) -> list[int]:
@@ -287,7 +287,7 @@ class _Copy:
         return sorted([*leading, *(d for d in range(n) if d not in leading)][:most])
 
     def _words(self) -> list[int]:
-        """The words that topics' pages list."""
+        """Words listed on the topics' pages."""
         found: set[int] = set()
         for k in range(self.context.view.n_topics):
             found |= {word["word_id"] for word in _BUILD["topic"](self.context, k)["words"]}

@@ -1,4 +1,4 @@
-"""How numbers, names and long texts are written in pages, and what templates may call."""
+"""Formats of numbers, names and long texts in pages, and the functions available to templates."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from topoi.models.registry import find
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-NARROW_SPACE = "\u202f"  # holds a figure and its sign together
+NARROW_SPACE = "\u202f"  # between a figure and its unit
 
 
 def percent(share: float | None) -> str:
-    """A share as people read it: one decimal below ten per cent.
+    """A share in per cent, with one decimal below ten per cent.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def thousands(number: float | None) -> str:
 
 
 def rounded(number: float | None) -> str:
-    """A large count in words, for sentences.
+    """A count rounded to millions or billions, for sentences.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def rounded(number: float | None) -> str:
 
 
 def clip(text: Any, length: int = 160) -> str:
-    """A text cut at a word's end, with an ellipsis where something was left out.
+    """A text cut at the end of a word, with an ellipsis if something was left out.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def count(number: float | None, one: str, many: str | None = None) -> str:
 
 
 def family_name(model: str) -> str:
-    """A model's class in plain words.
+    """Plain name of a model's class.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def family_name(model: str) -> str:
 
 
 def span(first: int | None, last: int | None) -> str:
-    """The years from first to last, or nothing.
+    """The years from first to last as text; empty without years.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def span(first: int | None, last: int | None) -> str:
 
 
 def has_page(site: Mapping[str, Any], kind: str) -> bool:
-    """Whether this model and this copy have a page of a kind, so that no door leads nowhere.
+    """Whether this model and this copy have a page of a kind, so that no link is dead.
 
     Examples
     --------
@@ -137,7 +137,7 @@ FILTERS = {
 
 
 def install(environment: Environment) -> None:
-    """Give templates what they use: these filters, and the modules that draw and colour."""
+    """Install these filters, and the modules that draw and colour, in a template environment."""
     from topoi.web import charts, colours, reading
 
     environment.filters.update(FILTERS)

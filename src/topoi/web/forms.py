@@ -1,4 +1,4 @@
-"""What forms send, read without help and with limits."""
+"""Parsing of submitted forms, with limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class NotAFormError(Exception):
 
 
 async def form_of(request: Request) -> dict[str, list[str]]:
-    """The fields of a form; the size of its body has been limited before."""
+    """Fields of a form; the size of its body has been limited before."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != _FORM:
         raise NotAFormError(f"send a form as {_FORM}")
@@ -34,7 +34,7 @@ async def form_of(request: Request) -> dict[str, list[str]]:
 
 
 def form_model(kind: str, build: Callable[..., Any]) -> type[BaseModel]:
-    """The parameters of a page as a form sends them, with the same limits as in its address."""
+    """Pydantic model of a page's parameters in a form, with the same limits as in its address."""
     hints = typing.get_type_hints(build, include_extras=True)
     fields: dict[str, Any] = {}
     for name, default in defaults_of(build).items():
@@ -43,7 +43,7 @@ def form_model(kind: str, build: Callable[..., Any]) -> type[BaseModel]:
 
 
 def defaults_of(build: Callable[..., Any]) -> dict[str, Any]:
-    """The parameters of a page that have defaults."""
+    """Defaults of a page's optional parameters."""
     import inspect
 
     parameters = inspect.signature(build).parameters.values()
@@ -51,7 +51,7 @@ def defaults_of(build: Callable[..., Any]) -> dict[str, Any]:
 
 
 def read_form(model: type[BaseModel], form: dict[str, list[str]]) -> dict[str, Any]:
-    """The parameters in a form; one that breaks a limit is pydantic's ``ValidationError``."""
+    """Parse the parameters in a form; one that breaks a limit is pydantic's ``ValidationError``."""
     given: dict[str, Any] = {}
     for name, info in model.model_fields.items():
         if name in form:

@@ -1,4 +1,4 @@
-"""A graph of topics from left to right: super-topics, topics in their hues, lines as thick as alpha is large."""
+"""Graph of topics from left to right: super-topics, topics in their hues, lines as thick as alpha is large."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from topoi.web.svg import element, node_name, picture
 
 ROOT = 0
 _TEXT = 12.5
-_BOLD = 1.1  # first words are bold: how much wider than plain letters
+_BOLD = 1.1  # width of bold letters (first words) relative to plain ones
 _ROW, _HIGH, _PAD = 31.0, 24.0, 7.0
-_DOT = 10.0  # the root's
+_DOT = 10.0  # size of the root's dot
 _THICKEST, _THICKEST_OF_ROOT = 9.0, 1.2
-_MANY = 80  # lines: from here on they are drawn fainter
+_MANY = 80  # number of lines from which on they are fainter
 
 Spans = Sequence[tuple[float, float]]
 
@@ -28,16 +28,16 @@ Spans = Sequence[tuple[float, float]]
 def graph(
     nodes: Sequence[Mapping[str, Any]], edges: Sequence[Mapping[str, Any]], link: Any = None, chosen: int | None = None
 ) -> Markup:
-    """Nodes in columns, joined by lines.
+    """Nodes in columns, connected by lines.
 
     Parameters
     ----------
     nodes, edges : sequence of mappings
-        As in a structure page.
+        As in the JSON view of a structure page.
     link : object, optional
-        Gives addresses: then each node leads to its page.
+        Link builder; if given, each node links to its page.
     chosen : int, optional
-        The node that the picture is about.
+        The node to highlight.
     """
     if not nodes or not edges:
         return Markup("")
@@ -118,7 +118,7 @@ def _box(node: Mapping[str, Any], span: tuple[float, float], middle: float, link
     face = node["topic"] if is_leaf else node
     words = list(face["words"])
     lead = face["label"] or (words.pop(0) if words else "no words")
-    # A topic's first word stands for it, a super-topic is all of its words.
+    # A topic is represented by its first word, a super-topic by all of its words.
     shown = fit(" ".join([str(lead), *words]), _BOLD * _TEXT, right - left - 2 * _PAD)
     first, rest = (shown[: len(lead)], shown[len(lead) :]) if is_leaf or node["label"] else ("", shown)
     text = element(

@@ -19,12 +19,12 @@ _N_TOLD = 6
 
 
 def rows_height(page: Page) -> float:
-    """The height of a picture with a row for each name."""
+    """Height of a picture with a row for each name."""
     return _ROW * len(page["at"]) + _FOOT
 
 
 def intervals(page: Page, curve: Mapping[str, Any], high: float) -> Callable[[float], Markup]:
-    """A bar for each name, and a line over it from one end of the band to the other."""
+    """A bar for each name, with a whisker over its band."""
 
     def draw(width: float) -> Markup:
         left, right = _sides(width)
@@ -52,7 +52,7 @@ def intervals(page: Page, curve: Mapping[str, Any], high: float) -> Callable[[fl
 
 
 def divided(page: Page, group: Mapping[str, Any]) -> Callable[[float], Markup]:
-    """For each name a bar that is divided among all topics."""
+    """A bar for each name, divided among all topics."""
     curves = group["curves"]
 
     def draw(width: float) -> Markup:
@@ -89,7 +89,7 @@ def _sides(width: float) -> tuple[float, float]:
 def _rows(
     page: Page, width: float, high: float, mark: Callable[[int, float], list[Markup]], words: Sequence[str]
 ) -> list[Markup]:
-    """Grid, names at the left, the marks of each row, and strips that tell the numbers."""
+    """Grid, names at the left, the marks of each row, and strips with tooltips."""
     left, right = _sides(width)
     base = _ROW * len(page["at"])
     marks: list[Markup] = []

@@ -1,4 +1,4 @@
-"""How much a request may ask for: bytes, sweeps, and labellings at once."""
+"""Limits on requests: bytes, sweeps, and concurrent labellings."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from contextlib import contextmanager
 
 from topoi.errors import ModelError
 
-# A text of the greatest length, in letters of four bytes, each byte written %XX in a form; and the other fields.
+# A text of the greatest length, in characters of four bytes, each byte written %XX in a form; plus the other fields.
 MOST_BYTES = 200_000 * 12 + 100_000
 AT_ONCE = 2
 MOST_WAITING = 8
 LONGEST_WAIT = 30.0
 RETRY_AFTER = 5
-# Weights computed while sampling, words × sweeps × topics × possible authors: what a core does in five to ten seconds.
+# Weights computed while sampling, words × sweeps × topics × possible authors: five to ten seconds of one core.
 MOST_WEIGHTS = 1_500_000_000
 
 
 class BusyError(Exception):
-    """Too much is being worked out already."""
+    """Too much work is in progress already."""
 
 
 class TooLargeError(Exception):
-    """A request carries more than is taken."""
+    """A request body exceeds the limit."""
 
 
-# A word costs as much as this many topics even if there are fewer.
+# A word costs at least as much as this many topics.
 _LEAST_TOPICS = 64
 
 
 class Gate:
-    """Lets a few in at once, a few more wait, and turns the others away.
+    """Semaphore with a bounded queue: a few run at once, a few more wait, the others are refused.
 
     Parameters
     ----------
     at_once : int
-        How many may be inside.
+        Number of concurrent holders.
     most_waiting : int
-        How many may wait; the next is a ``BusyError``.
+        Number of waiters; the next is a ``BusyError``.
     longest_wait : float
-        Seconds after which one who waits is turned away too.
+        Seconds after which a waiter is refused too.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Gate:
 
     @contextmanager
     def pass_through(self) -> Iterator[None]:
-        """Be inside for the length of the block."""
+        """Hold a place for the length of the block."""
         if not self._places.acquire(blocking=False):
             self._wait()
         try:
@@ -107,7 +107,7 @@ def check_sampling(n_words: int, n_topics: int, n_authors: int, burn_in: int, sa
 
 
 def most_authors(n_words: int, n_topics: int, sweeps: int, least: int, most: int) -> int:
-    """Among how many authors a text's words can be divided without making its reader wait.
+    """Number of authors that a text's words can be divided among without a noticeable wait.
 
     Examples
     --------

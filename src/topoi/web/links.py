@@ -1,4 +1,4 @@
-"""The addresses of pages: on the server, and as files of a static copy."""
+"""Addresses of pages: on the server, and as files of a static copy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from topoi.errors import NotFoundError
 
 _SAFE = re.compile(r"[A-Za-z0-9._-]")
-# After a page's name these mean its twins, so a model's name does not end in them.
+# File extensions of a page's other formats; a model's name must not end in them.
 _ENDINGS = re.compile(r"\.(?=(?:json|csv|svg|html)\Z)")
 _SLUG = re.compile(r"(?:[A-Za-z0-9._-]|~[0-9A-F]{2})+")
 
@@ -20,7 +20,7 @@ _SLUG = re.compile(r"(?:[A-Za-z0-9._-]|~[0-9A-F]{2})+")
 def slug_of(name: str) -> str:
     """A model's name as a part of an address: every byte outside ``[A-Za-z0-9._-]`` becomes ``~XX``.
 
-    Dots that would mean something else are written so too: "..", and that of ".json" at the end.
+    Dots with another meaning are escaped too: those of "..", and that of ".json" at the end.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def slug_of(name: str) -> str:
 
 
 def name_of(slug: str) -> str:
-    """The name that ``slug_of`` wrote; anything else is a ``NotFoundError``.
+    """Inverse of ``slug_of``; anything else is a ``NotFoundError``.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def name_of(slug: str) -> str:
 
 
 def with_query(path: str, query: Mapping[str, Any]) -> str:
-    """A path with its parameters; those that are None are left out, lists are repeated.
+    """A path with query parameters; None is left out, lists are repeated.
 
     Examples
     --------
@@ -70,34 +70,34 @@ def with_query(path: str, query: Mapping[str, Any]) -> str:
 
 
 class PageLinks(ABC):
-    """The addresses that templates ask for, whoever writes them: ``link.topic(7)``, ``link.twin("json")``."""
+    """Addresses for templates, in any medium: ``link.topic(7)``, ``link.twin("json")``."""
 
     def topic(self, topic: int, **query: Any) -> str:
-        """A topic's page."""
+        """Page of a topic."""
         return self.page(f"topic/{int(topic)}", query)
 
     def author(self, author_id: int, **query: Any) -> str:
-        """An author's page."""
+        """Page of an author."""
         return self.page(f"author/{int(author_id)}", query)
 
     def document(self, document_id: int, **query: Any) -> str:
-        """A document's page."""
+        """Page of a document."""
         return self.page(f"document/{int(document_id)}", query)
 
     def word(self, word_id: int, **query: Any) -> str:
-        """A word's page."""
+        """Page of a word."""
         return self.page(f"word/{int(word_id)}", query)
 
     def authors(self, **query: Any) -> str:
-        """The list of authors."""
+        """List of authors."""
         return self.page("authors", query)
 
     def documents(self, **query: Any) -> str:
-        """The list of documents."""
+        """List of documents."""
         return self.page("documents", query)
 
     def structure(self, node: int | None = None, **query: Any) -> str:
-        """The graph of topics, or one of its inner nodes."""
+        """Graph of topics, or one of its inner nodes."""
         return self.page("structure" if node is None else f"structure/{int(node)}", query)
 
     def metadata(self, **query: Any) -> str:
@@ -109,15 +109,15 @@ class PageLinks(ABC):
         return self.page("trends", query)
 
     def compare(self, other: str | None = None, **query: Any) -> str:
-        """Two models side by side; ``other`` is a slug."""
+        """Comparison of two models; ``other`` is a slug."""
         return self.page(f"compare/{other}" if other else "compare", query)
 
     def search(self, **query: Any) -> str:
-        """The search for anything."""
+        """Full search."""
         return self.page("search", query)
 
     def parse(self, **query: Any) -> str:
-        """A pasted text, labelled."""
+        """Labelling of a pasted text."""
         return self.page("parse", query)
 
     def reviewers(self, **query: Any) -> str:
@@ -125,16 +125,16 @@ class PageLinks(ABC):
         return self.page("reviewers", query)
 
     def models(self, **query: Any) -> str:
-        """The models in the file."""
+        """List of the models in the file."""
         return self.page("models", query)
 
     def overview(self, slug: str | None = None, **query: Any) -> str:
-        """The first page of a model, by default of this one."""
+        """First page of a model, by default of this one."""
         return self.page("", query, slug)
 
     @abstractmethod
     def page(self, path: str, query: Mapping[str, Any], slug: str | None = None) -> str:
-        """The address of any page below a model's."""
+        """Address of any page of a model."""
 
 
 @dataclass(frozen=True)
@@ -144,13 +144,13 @@ class Links(PageLinks):
     Attributes
     ----------
     slug : str
-        The model's part of the address.
+        Slug of the model.
     here : str
-        The page this is, below the model's: ``topic/7``; empty for the overview.
+        Path of the current page below the model's: ``topic/7``; empty for the overview.
     query : mapping
-        This page's parameters.
+        Query parameters of the current page.
     versions : mapping
-        For each static file a digest of its contents, so that web browsers may keep it for ever.
+        Digest of each static file, so that web browsers may cache it for ever.
     """
 
     slug: str
@@ -159,19 +159,19 @@ class Links(PageLinks):
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def page(self, path: str, query: Mapping[str, Any], slug: str | None = None) -> str:
-        """The address of any page below a model's."""
+        """Address of any page of a model."""
         return with_query(f"/m/{slug or self.slug}/{path}", query)
 
     def static(self, name: str) -> str:
-        """A file that comes with the browser."""
+        """Address of a static file."""
         return with_query(f"/static/{name}", {"v": self.versions.get(name)})
 
     def twin(self, ending: str, **query: Any) -> str:
-        """The page at hand as data: ``twin("json")``, ``twin("csv", table="words")``."""
+        """The current page as data: ``twin("json")`` for its JSON view, ``twin("csv", table="words")``."""
         return with_query(f"/m/{self.slug}/{self.here or 'overview'}.{ending}", {**self.query, **query})
 
     def svg(self, kind: str | None = None, number: int | None = None, **query: Any) -> str:
-        """A picture to keep: ``svg("topic", 7)``, ``svg("author", 3)``, ``svg("trends")``, ``svg("map")``."""
+        """Picture to download: ``svg("topic", 7)``, ``svg("author", 3)``, ``svg("trends")``, ``svg("map")``."""
         if kind is None:
             return self.twin("svg", **query)
         path = kind if number is None else f"{kind}/{int(number)}"
@@ -182,71 +182,71 @@ class Links(PageLinks):
         return with_query(f"/m/{self.slug}/complete.json", query)
 
     def label(self, topic: int) -> str:
-        """Where a topic's label is sent to."""
+        """Address that a topic's label is posted to."""
         return f"/m/{self.slug}/topic/{int(topic)}/label"
 
     def same(self, **query: Any) -> str:
-        """The page at hand with some of its parameters changed; None takes one away."""
+        """The current page with some parameters changed; None removes one."""
         return with_query(f"/m/{self.slug}/{self.here}", {**self.query, **query})
 
     def home(self) -> str:
-        """The model saved last."""
+        """First page of the model saved last."""
         return "/"
 
 
 @dataclass(frozen=True)
 class StaticLinks(PageLinks):
-    """The same addresses in a static copy: relative names of files, parameters left out.
+    """Addresses in a static copy: relative names of files, without parameters.
 
     Attributes
     ----------
     slug : str
-        The model's folder.
+        Folder of the model.
     here : str
-        The page this is, below the model's folder.
+        Path of the current page below the model's folder.
     """
 
     slug: str
     here: str = ""
 
     def page(self, path: str, query: Mapping[str, Any], slug: str | None = None) -> str:
-        """The name of a page's file, as seen from this one."""
+        """Name of a page's file, relative to the current one."""
         return self._from_here(f"{slug or self.slug}/{path or 'index'}.html")
 
     def static(self, name: str) -> str:
-        """A file that comes with the browser."""
+        """Name of a static file."""
         return self._from_here(f"static/{name}")
 
     def twin(self, ending: str, **query: Any) -> str:
-        """The page at hand as data; a copy has the JSON twin, and a CSV file for each of its lists."""
+        """The current page as data; a copy has the JSON view, and a CSV file for each of its lists."""
         table = f".{query['table']}" if query.get("table") else ""
         return self._from_here(f"{self.slug}/{self.here or 'overview'}{table}.{ending}")
 
     def svg(self, kind: str | None = None, number: int | None = None, **query: Any) -> str:
-        """A picture to keep."""
+        """Name of a picture to download."""
         if kind is None:
             return self.twin("svg")
         path = kind if number is None else f"{kind}/{int(number)}"
         return self._from_here(f"{self.slug}/{path}.svg")
 
     def complete(self, **query: Any) -> str:
-        """Suggestions for the search box: a copy has none."""
+        """Suggestions for the search box: none in a copy."""
         return ""
 
     def label(self, topic: int) -> str:
-        """Where a label is sent to: a copy takes none."""
+        """Address that a label is posted to: none in a copy."""
         return ""
 
     def same(self, **query: Any) -> str:
-        """The page at hand."""
+        """The current page."""
         return self.page(self.here, {})
 
     def home(self) -> str:
-        """The copy's first page."""
+        """First page of the copy."""
         return self._from_here("index.html")
 
     def _from_here(self, path: str) -> str:
-        """The way from this page; within the model's folder the shorter one, since a text has thousands of them."""
+        """Path relative to the current page, short within the model's folder, as a text has thousands of links."""
         up = "../" * self.here.count("/")
         own = f"{self.slug}/"
         return up + path.removeprefix(own) if path.startswith(own) else f"../{up}{path}"

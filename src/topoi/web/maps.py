@@ -25,21 +25,21 @@ N_PASSES = 30
 
 
 def topic_map(topics: Sequence[Face], link: Any = None) -> Markup:
-    """Topics as discs, near to each other if they share words, their area the topic's share.
+    """Topics as discs, near each other if they share words, with areas in proportion to their shares.
 
     Parameters
     ----------
     topics : sequence of faces
         Those without a place (``x``, ``y``) are left out.
     link : object, optional
-        Gives addresses, ``link.topic(7)``: then each disc leads to its topic.
+        Link builder, ``link.topic(7)``; if given, each disc links to its topic.
     """
     placed = [face for face in topics if face.get("x") is not None and face.get("y") is not None]
     return _drawn(tuple(_disc(face, link) for face in placed)) if placed else Markup("")
 
 
 class _Disc(NamedTuple):
-    """What is drawn for a topic."""
+    """Disc of a topic."""
 
     x: float
     y: float
@@ -61,7 +61,7 @@ def _disc(face: Face, link: Any) -> _Disc:
 
 @lru_cache(maxsize=16)
 def _drawn(discs: tuple[_Disc, ...]) -> Markup:
-    """The picture; kept, because a map changes only when a topic gets a new name."""
+    """The picture; cached, because a map changes only when a topic is renamed."""
 
     def draw(width: float) -> tuple[float, Markup]:
         height = min(640.0, max(380.0, 360.0 + len(discs))) * (1.0 if width > 500 else 0.9)
@@ -85,7 +85,7 @@ def _group(disc: _Disc, spot: _Spot) -> Markup:
 
 
 class _Spot(NamedTuple):
-    """Where a disc is drawn, and its name if there is room for it."""
+    """Position of a disc, and its name if there is room."""
 
     x: float
     y: float
@@ -94,15 +94,15 @@ class _Spot(NamedTuple):
 
 
 def _layout(discs: Sequence[_Disc], width: float, height: float) -> list[_Spot]:
-    """Where everything goes."""
+    """Layout of discs and names."""
     share = np.array([max(disc.share, 1e-9) for disc in discs])
-    # Discs together cover about a tenth of the field, whatever the number of topics.
+    # Discs together cover about a tenth of the area, whatever the number of topics.
     biggest = min(0.06 * width, math.sqrt(width * height * share.max() / (10 * math.pi * share.sum())))
     radii = np.maximum(2.5, biggest * np.sqrt(share / share.max()))
     places = np.stack([_fitted([d.x for d in discs], width, 44), _fitted([d.y for d in discs], height, 18)], axis=1)
     places = _apart(places, radii)
     places = np.clip(places, radii[:, None] + 2, np.array([width, height]) - radii[:, None] - 2)
-    # A name may lie over the rim of a disc, but not over its middle.
+    # A name may overlap the rim of a disc, but not its middle.
     taken = [np.concatenate([places - 0.85 * radii[:, None], places + 0.85 * radii[:, None]], axis=1)]
     labels = [Markup("")] * len(discs)
     for i in sorted(range(len(discs)), key=lambda i: (discs[i].glue, -discs[i].share)):
@@ -113,7 +113,7 @@ def _layout(discs: Sequence[_Disc], width: float, height: float) -> list[_Spot]:
 
 
 def _fitted(values: Sequence[float], size: float, margin: float) -> Floats:
-    """Places along one side: half their own, half their rank, so that a far one does not press the others together."""
+    """Positions along one side: means of value and rank, so that an outlier does not squeeze the others together."""
     given = np.array(values, np.float64)
     extent = np.ptp(given)
     own = (given - given.min()) / extent if extent > 0 else np.full(len(given), 0.5)
@@ -122,7 +122,7 @@ def _fitted(values: Sequence[float], size: float, margin: float) -> Floats:
 
 
 def _apart(places: Floats, radii: Floats) -> Floats:
-    """Discs that overlap pushed apart a little, in a few passes."""
+    """Push overlapping discs apart a little, in a few passes."""
     wanted = radii[:, None] + radii[None, :] + 3
     np.fill_diagonal(wanted, 0)
     for _ in range(N_PASSES):
@@ -131,7 +131,7 @@ def _apart(places: Floats, radii: Floats) -> Floats:
         short = np.maximum(0, wanted - apart)
         if not short.any():
             break
-        # Two at the same place part along a line of their own.
+        # Two at the same place move apart in a direction of their own.
         same = (apart < 1e-6) & (short > 0)
         between[same] = np.where(np.tri(len(places), dtype=bool)[same][:, None], [1.0, 0.5], [-1.0, -0.5])
         push = short / np.maximum(np.hypot(between[..., 0], between[..., 1]), 1e-6)
@@ -146,7 +146,7 @@ def _label(
     taken: list[Floats],
     field: tuple[float, float],
 ) -> Markup:
-    """The topic's name beside its disc where there is room; nothing where there is none."""
+    """Name of a topic beside its disc if there is room; else empty."""
     kind, high = size
     long = text_width(name, high)
     x, y, r = disc
@@ -176,7 +176,7 @@ def _label(
 
 
 def matrix(words: Mapping[str, Any], first: str, second: str) -> Markup:
-    """The words that all topics of two models share, the more the darker; aligned pairs lie on the diagonal."""
+    """Shared words of all topics of two models, darker for more; aligned pairs lie on the diagonal."""
     table: Sequence[Sequence[float]] = [[1.0 - share for share in row] for row in words["shared"]]
     n_rows, n_columns = len(table), len(table[0]) if table else 0
     if not n_rows or not n_columns:
@@ -221,7 +221,7 @@ def _shade_edges(table: Sequence[Sequence[float]]) -> list[float]:
 
 
 def _cells(table: Sequence[Sequence[float]], edges: Sequence[float]) -> list[str]:
-    """For each shade, from the darkest, one path over all its cells."""
+    """One path over all cells of each shade, from the darkest."""
     parts: list[list[str]] = [[] for _ in edges]
     for i, row in enumerate(table):
         for j, value in enumerate(row):

@@ -1,7 +1,7 @@
-"""Faces of topics, and labelled texts: paragraphs in which each word that the model knows leads to its topic.
+"""Topic badges, and labelled texts: paragraphs in which each known word links to its topic.
 
 A full paper has thousands of such words, so each carries only two short classes, its address, its topic's or author's
-number and its probability; what a tooltip says about it is put together from the side column.
+number and its probability; tooltips are assembled from the side column.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from topoi.web.colours import face_class, hue_class, strength_class
 from topoi.web.filters import clip
 
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
-_SHORT_LINE = 45  # characters: lines shorter than this, as in verse or the head of a letter, are meant to be lines
+_SHORT_LINE = 45  # characters: shorter lines, as in verse or the head of a letter, are kept as lines
 _LONG_PARAGRAPH = 4000  # characters: web browsers lay out many short paragraphs faster than one long one
 
 
 def face(topic: Mapping[str, Any], n: int = 7) -> Markup:
-    """A topic's face: the name a person gave it or its first word, its number, and the next words fading.
+    """Badge of a topic: its label or first word, its number, and the next words in fading colours.
 
     Parameters
     ----------
     topic : mapping
-        A face as pages have it.
+        A topic summary, as in JSON views.
     n : int
-        How many words are shown in all.
+        Total number of words shown.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def face(topic: Mapping[str, Any], n: int = 7) -> Markup:
 
 
 def node_face(node: Mapping[str, Any], n: int = 6) -> Markup:
-    """A super-topic's face: the name a person gave it or its first telling word and its number, then more words.
+    """Badge of a super-topic: its label, or its most relevant word and number, then more words.
 
     Examples
     --------
@@ -84,13 +84,13 @@ def coloured(
     pieces : sequence of mappings
         Plain text, or a word with its topic and author.
     faces : mapping
-        The topics that occur, by number as text.
+        The topics that occur; keys are numbers as strings.
     authors : sequence of mappings
-        Whom ``author`` of a piece counts.
+        The authors that ``author`` of a piece indexes.
     link : object
-        Gives addresses: ``link.topic(7)``.
+        Link builder: ``link.topic(7)``.
     colour : {"topic", "author"}
-        What the words wear.
+        What the words are coloured by.
     """
     by_author = colour == "author"
     openings: dict[int, str] = {}
@@ -126,7 +126,7 @@ def _has_short_lines(pieces: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _paragraphs(html: str, short_lines: bool) -> Iterator[Markup]:
-    """Paragraphs end at blank lines; without any, at line ends where the text has grown long."""
+    """Paragraphs end at blank lines; without any, at line ends once the text is long."""
     parts = _BLANK_LINES.split(html)
     kind = ' class="lines"' if short_lines else ""
     for part in parts:
@@ -136,7 +136,7 @@ def _paragraphs(html: str, short_lines: bool) -> Iterator[Markup]:
 
 
 def _cut(part: str) -> Iterator[str]:
-    """A part in pieces of bounded length, cut at line ends only; tags hold no line ends."""
+    """A part in pieces of bounded length, cut only at line ends, which no tag contains."""
     start = 0
     while len(part) - start > 12 * _LONG_PARAGRAPH:
         end = part.find("\n", start + 10 * _LONG_PARAGRAPH)

@@ -1,4 +1,4 @@
-"""Pages as HTML: templates, what they are given, and the files that come with them."""
+"""Rendering of pages as HTML: templates, their context, and static files."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from topoi.web.pages.text import one_line
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-# The menu's names for pages whose kinds are called otherwise.
+# Keys of menu entries that differ from the kind of page.
 _MENU_KEYS = {"overview": "topics"}
-# Pages that a menu entry stands for.
+# Menu entries that other kinds of pages belong to.
 _BELONGS = {"topic": "overview", "author": "authors", "document": "documents", "word": "overview", "node": "structure"}
 _NEEDS_SERVER = ("search", "parse", "reviewers")
 
 
 class StaticFile(NamedTuple):
-    """A file that comes with the browser."""
+    """A static file of the browser."""
 
     body: bytes
     media_type: str
@@ -38,7 +38,7 @@ class StaticFile(NamedTuple):
 
 @cache
 def static_files() -> Mapping[str, StaticFile]:
-    """The files under ``/static/``, by name; read once, and nothing else is ever served from there."""
+    """Files under ``/static/``, by name; read once, and nothing else is ever served from there."""
     found = {}
     for entry in files("topoi.web").joinpath("static").iterdir():
         if entry.is_file() and not entry.name.startswith("."):
@@ -55,7 +55,7 @@ def _with_charset(kind: str) -> str:
 
 @cache
 def environment() -> Environment:
-    """The templates; every value in them is escaped."""
+    """The template environment; every value is escaped."""
     from jinja2 import Environment, PackageLoader
 
     made = Environment(loader=PackageLoader("topoi.web", "templates"), autoescape=True, auto_reload=False)
@@ -64,23 +64,23 @@ def environment() -> Environment:
 
 
 def render(page: Mapping[str, Any], site: Mapping[str, Any], link: PageLinks) -> str:
-    """A page as HTML.
+    """Render a page as HTML.
 
     Parameters
     ----------
     page : mapping
-        The twin; its kind names the template.
+        The JSON view; its kind names the template.
     site : mapping
-        What ``site_of`` or ``bare_site`` returned.
+        Site context, from ``site_of`` or ``bare_site``.
     link : PageLinks
-        Gives addresses.
+        Link builder.
     """
     template = environment().get_template(f"{page['kind']}.html")
     return template.render(page=page, site=site, link=link)
 
 
 def collection_title(name: str) -> str:
-    """A file's name as a title.
+    """Title from the name of a file.
 
     Examples
     --------
@@ -95,20 +95,20 @@ def collection_title(name: str) -> str:
 def site_of(
     context: PageContext, here: str, link: PageLinks, *, read_only: bool, token: str = "", static: bool = False
 ) -> dict[str, Any]:
-    """What every page shows besides itself.
+    """Site context of a page: everything that it shows besides its own content.
 
     Parameters
     ----------
     context : PageContext
         The model.
     here : str
-        The kind of page this is.
+        The kind of page.
     link : PageLinks
-        Gives addresses.
+        Link builder.
     read_only : bool
-        Whether labels can be given.
+        Whether labels are refused.
     token : str
-        The secret that forms carry.
+        The CSRF token for forms.
     static : bool
         Whether the page is for a static copy.
     """
@@ -133,12 +133,12 @@ def site_of(
 
 
 def is_at(kind: str, here: str) -> bool:
-    """Whether a menu entry stands for the page."""
+    """Whether the page belongs to a menu entry."""
     return kind == here or _BELONGS.get(here) == kind
 
 
 def bare_site(file_name: str, *, read_only: bool) -> dict[str, Any]:
-    """The same where the file cannot be read, or no model was named."""
+    """Site context where the file cannot be read, or no model was named."""
     return {
         "title": collection_title(file_name),
         "path": file_name,

@@ -1,4 +1,4 @@
-"""Serving the browser on this machine: a port, a message, a web browser opened, a clean end."""
+"""Server of the browser on this machine: a port, a message, a web browser opened, a clean shutdown."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ def serve(
     path : str or Path
         The file.
     name : str, optional
-        The model to begin with; the one saved last if not given.
+        The first model to show; the one saved last if not given.
     host : str
-        The address to listen on. Any other than this machine's own lets everybody on the network in.
+        The address to listen on. Any other than this machine's own is open to everybody on the network.
     port : int, optional
         The port; if not given, 8765 or the next that is free.
     open_browser : bool
-        Whether to open a web browser, if there is a screen.
+        Whether to open a web browser, if there is a display.
     read_only : bool
         Whether labels are refused.
     say : callable
-        Is given lines to print.
+        Called with lines to print.
     """
     _spare_memory()
     try:
@@ -91,20 +91,20 @@ def serve(
 
 
 def _spare_memory() -> None:
-    """Do without what a server need not hold: together some 85 MB."""
+    """Reduce the memory of a server, by about 85 MB."""
     if sys.platform == "linux":
-        # glibc keeps what has been freed, up to 32 MB a time, for later; these blocks go back at once.
+        # By default glibc keeps freed memory, up to 32 MB at a time; with these settings it is returned at once.
         with suppress(OSError, AttributeError):
             library = ctypes.CDLL("libc.so.6")
             library.mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
             library.mallopt(_M_TRIM_THRESHOLD, _LARGE_BLOCK)
-    # pandas loads pyarrow wherever that is installed, and numba scipy's linear algebra; no page uses either.
+    # pandas loads pyarrow if it is installed, and numba loads scipy.linalg; no page uses either.
     _import_without("pandas", "pyarrow")
     _import_without("numba.np.arraymath", "scipy.linalg")
 
 
 def _import_without(wanted: str, unneeded: str) -> None:
-    """Import a module as it is where another, which it can do without, is not installed."""
+    """Import a module as if another, optional one were not installed."""
     if wanted in sys.modules or unneeded in sys.modules:
         return
     sys.modules[unneeded] = None  # type: ignore[assignment]
@@ -115,12 +115,12 @@ def _import_without(wanted: str, unneeded: str) -> None:
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """A socket at the port; at the next free one if none was asked for."""
+    """A listening socket at the port, or at the next free one if no port is given."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     ports = range(DEFAULT_PORT, DEFAULT_PORT + _PORTS_TRIED) if port is None else [port]
     for candidate in ports:
         door = socket.socket(family, socket.SOCK_STREAM)
-        if sys.platform != "win32":  # where it would let two programs have one port
+        if sys.platform != "win32":  # there it would let two programs share a port
             door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             door.bind((host.strip("[]"), candidate))
@@ -139,7 +139,7 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 
 def address_of(host: str, port: int) -> str:
-    """Where a web browser finds the server.
+    """URL of the server for a web browser.
 
     Examples
     --------
@@ -152,12 +152,12 @@ def address_of(host: str, port: int) -> str:
 
 
 def is_local(host: str) -> bool:
-    """Whether only this machine reaches a server there."""
+    """Whether the host is reachable from this machine only."""
     return host.strip("[]").lower() in _LOCAL or host.startswith("127.")
 
 
 def _first_path(app: FastAPI, name: str | None) -> str:
-    """The first page; a file that cannot be read, or a model that is not there, is an error now."""
+    """Path of the first page; raises an error if the file cannot be read or lacks the model."""
     from topoi.web.links import slug_of
 
     watcher = app.state.server.watcher
@@ -166,7 +166,7 @@ def _first_path(app: FastAPI, name: str | None) -> str:
 
 
 def _announcing(server: Any, announce: Callable[[], None]) -> Any:
-    """The server, made to say when it is there."""
+    """The server, modified to call ``announce`` once it is listening."""
     start = server.startup
 
     async def startup(sockets: list[socket.socket] | None = None) -> None:
@@ -186,12 +186,12 @@ def _open(app: FastAPI, address: str, open_browser: bool, say: Callable[[str], N
 
 
 def _show(address: str) -> None:
-    with suppress(Exception):  # no web browser is no reason to stop serving
+    with suppress(Exception):  # serving goes on without a web browser
         webbrowser.open(address)
 
 
 def has_screen() -> bool:
-    """Whether a web browser opened here would be seen by the person who asked for it."""
+    """Whether a web browser opened here would be visible to the user."""
     if os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"):
         return False
     if sys.platform in ("win32", "darwin"):
@@ -200,7 +200,7 @@ def has_screen() -> bool:
 
 
 def warm(app: FastAPI) -> None:
-    """Read, draw and compile what the first pages need, while nobody waits for it."""
+    """Fill caches and compile kernels for the first pages in the background."""
     with suppress(TopoiError, OSError):
         _warm(app.state.server)
 
@@ -218,6 +218,6 @@ def _warm(server: Server) -> None:
     if context.collection["n_authors"]:
         _ = context.snapshot.authors
         author_page(context, 0)
-    # A pattern of the file's own may take for ever; it is run only when somebody asks for it.
+    # A pattern from the file may run for ever; it is only run on request.
     if context.has_topics and context.view.vocabulary_.analyzer.pattern is None:
         parse_page(context, text=" ".join(map(str, context.view.vocabulary_.words[:5])), burn_in=1, samples=1, lag=1)

@@ -1,4 +1,4 @@
-"""What every request must satisfy and what every answer says: hosts, origins, methods, sizes, headers."""
+"""Checks of every request and headers of every response: hosts, origins, methods, sizes."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ _log = logging.getLogger(__name__)
 
 
 class Hosts:
-    """The names under which this server may be asked for.
+    """Allowed Host headers of this server.
 
-    A page elsewhere can make its own name point at 127.0.0.1 and then read what the server answers (DNS rebinding); its
-    requests still carry its own name, and are refused.
+    A foreign page can make its own name point at 127.0.0.1 and then read the server's responses (DNS rebinding); its
+    requests still carry its own name as Host, and are refused.
 
     Parameters
     ----------
     host : str
-        The address the server listens on; names for this machine are always right.
+        The address the server listens on; names of this machine are always allowed.
     port : int
         The port.
 
@@ -70,13 +70,13 @@ class Hosts:
         self._names = names
 
     def allow(self, header: str) -> bool:
-        """Whether a Host header is one of ours."""
+        """Whether a Host header is allowed."""
         name, colon, port = header.strip().lower().rpartition(":")
         if not colon or "]" in port:
             name, port = header.strip().lower(), str(_HTTP_PORT)
         if port != str(self._port):
             return False
-        # A number is not a name that could point elsewhere tomorrow.
+        # An IP address, unlike a name, cannot be pointed elsewhere.
         return name in self._names or (self._everywhere and _is_number(name))
 
 
@@ -89,7 +89,7 @@ def _is_number(name: str) -> bool:
 
 
 class Tokens:
-    """The secret of this process that forms carry, so that other sites' forms are known by its absence.
+    """The CSRF token of this process, which forms of other sites lack.
 
     Examples
     --------
@@ -103,14 +103,14 @@ class Tokens:
         self.token = secrets.token_urlsafe(32)
 
     def right(self, given: str | None) -> bool:
-        """Whether a form carries the secret."""
+        """Whether a form carries the CSRF token."""
         return given is not None and hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
 
 
 def same_origin(headers: dict[str, str]) -> bool:
     """Whether a request that changes or costs something comes from one of our own pages.
 
-    Web browsers say so in ``Sec-Fetch-Site`` or ``Origin``; programs such as curl say nothing, and are no danger.
+    Web browsers tell in ``Sec-Fetch-Site`` or ``Origin``; programs such as curl send neither, and are no danger.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def same_origin(headers: dict[str, str]) -> bool:
 
 
 def navigates(headers: dict[str, str]) -> bool:
-    """Whether a request is our own, or that of a person who follows another site's link; not an image of that site.
+    """Whether a request is our own, or a navigation from another site's link, but not a subresource of that site.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def navigates(headers: dict[str, str]) -> bool:
 
 
 def header_map(scope: Scope) -> dict[str, str]:
-    """A request's headers; of one that is given twice, all values, so that the second cannot hide the first."""
+    """Headers of a request; values of a repeated header are joined, so that the second cannot hide the first."""
     found: dict[str, str] = {}
     for name, value in scope.get("headers", ()):
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
@@ -155,14 +155,14 @@ def header_map(scope: Scope) -> dict[str, str]:
 
 
 class Guard:
-    """Stands before the application: refuses what must not reach it and adds the headers to what it answers.
+    """ASGI middleware that refuses forbidden requests and adds the security headers to responses.
 
     Parameters
     ----------
     app : ASGI application
-        What is guarded.
+        The application.
     hosts : Hosts
-        Names under which the server may be asked for.
+        Allowed hosts.
     """
 
     def __init__(self, app: App, hosts: Hosts) -> None:
@@ -170,7 +170,7 @@ class Guard:
         self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -189,7 +189,7 @@ class Guard:
         try:
             await self._app(inner, _Counted(receive), guarded)
         except Exception:
-            # What was expected has been answered; this is a mistake of ours, for the terminal and not for the page.
+            # Expected errors have been handled; this is a bug of ours, reported in the terminal but not in the page.
             _log.exception("no answer to %s", scope.get("path"))
             if not guarded.started:
                 await _answer(guarded, 500, "Something went wrong in topoi; the terminal says what.", {})
@@ -212,7 +212,7 @@ class Guard:
 
 
 class _Counted:
-    """Passes on what a request sends until it is more than is taken."""
+    """Pass on the request body until it exceeds the limit."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -228,7 +228,7 @@ class _Counted:
 
 
 def _without_empty(query: bytes) -> bytes:
-    """A query without parameters that have no value: a form's empty field means that nothing was asked for."""
+    """A query without empty parameters: an empty field of a form means that nothing was requested."""
     if not query or (b"=&" not in query and not query.endswith(b"=")):
         return query
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=False, errors="surrogateescape")
@@ -236,7 +236,7 @@ def _without_empty(query: bytes) -> bytes:
 
 
 class _Sender:
-    """Sends answers with the headers that all of them have; to HEAD, without a body."""
+    """Send responses with the common headers; for HEAD, without a body."""
 
     def __init__(self, send: Send, bodiless: bool) -> None:
         self._send = send

@@ -1,4 +1,4 @@
-"""Requests answered: a page is built, and sent as HTML, JSON, CSV or SVG; labels are kept."""
+"""Request handlers: a page is built, and sent as HTML, JSON, CSV or SVG; labels are stored."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from topoi.web.security import Tokens
 from topoi.web.tables import to_csv
 
 _LONGEST_LABEL = 1000
-# A text this short fits into an address, so that what was asked can be kept and sent on.
+# Shorter texts fit into an address, so that a query can be bookmarked and shared.
 _SHORT_TEXT = 2000
 
 Form = Annotated[dict[str, list[str]], Depends(form_of)]
 SlugInPath = Annotated[Slug, Path()]
 TopicInPath = Annotated[Topic, Path()]
 
-# What values of a wrong kind lead to.
+# Errors that values of a wrong type can cause.
 _SUSPECT = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, StopIteration)
 
 
 class Server:
-    """What all endpoints share: the file, the secret of this process, the gate before what takes long.
+    """State shared by all endpoints: the file, the CSRF token of this process, the gate before costly work.
 
     Parameters
     ----------
@@ -52,13 +52,13 @@ class Server:
         self.read_only = read_only
         self.tokens = Tokens()
         self.gate = Gate()
-        # Whoever waits for another program to end its writing holds a thread that readers need.
+        # Requests that wait for another program to finish writing hold threads that readers need.
         self.writing = Gate(at_once=1, most_waiting=1, longest_wait=3.0)
         self._first_pages: dict[str, tuple[Any, str]] = {}
         self._versions = {name: file.version for name, file in static_files().items()}
 
     def endpoint(self, page: Page, path: str, answer: Callable[..., Response]) -> Callable[..., Response]:
-        """A page as FastAPI wants it: a function whose signature has the page's parameters, with their limits."""
+        """Endpoint of a page for FastAPI: a function with the page's parameters, and their limits, in its signature."""
 
         def handler(request: Request, slug: str, **parameters: Any) -> Response:
             given = _given(request, page, path)
@@ -70,7 +70,7 @@ class Server:
         return handler
 
     def form_endpoint(self, page: Page, answer: Callable[..., Response]) -> Callable[..., Response]:
-        """The same for a form that is sent."""
+        """Endpoint for a form that is posted to a page."""
         model = form_model(page.kind, page.build)
 
         def handler(request: Request, slug: SlugInPath, form: Form) -> Response:
@@ -97,24 +97,24 @@ class Server:
         except TopoiError:
             raise
         except _SUSPECT as error:
-            # Either the file holds what it must not, and then that is said, or this is a mistake of ours.
+            # Either the file is damaged, which is then reported, or this is a bug of ours.
             damage = self.watcher.damage()
             if damage is None:
                 raise
             raise StoreError(f"{self.watcher.path} is damaged: {damage}") from error
 
     def as_json(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
-        """The twin."""
+        """The JSON view of a page."""
         return TwinResponse(twin)
 
     def as_csv(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
-        """One of the twin's lists."""
+        """One list of a page as CSV."""
         table = request.query_params.get("table")
         body = to_csv(twin, table)
         return download(body, "text/csv", f"{link.here or 'overview'}-{table or 'table'}.csv".replace("/", "-"))
 
     def as_svg(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
-        """The twin's picture."""
+        """The picture of a page as SVG."""
         from topoi.web.charts import chart_of
 
         picture = chart_of(twin, self._site(context, twin["kind"], link))
@@ -123,13 +123,13 @@ class Server:
         return download(picture, "image/svg+xml", f"{link.here}.svg".replace("/", "-").replace(".svg.svg", ".svg"))
 
     def as_html(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
-        """The twin as a page."""
+        """The page as HTML."""
         if twin["kind"] != "overview":
             return HTMLResponse(render(twin, self._site(context, twin["kind"], link), link))
         return HTMLResponse(self.first_page(twin, context, link))
 
     def first_page(self, twin: Any, context: PageContext, link: Links) -> str:
-        """The overview: its map and its small lines take long to draw, and change only with the file and its labels."""
+        """The overview, cached: its map and sparklines are slow to draw; they change with the file and its labels."""
         key = (context.cache.digest, tuple(context.snapshot.digests.items()), tuple(sorted(context.labels.items())))
         kept = self._first_pages.get(link.slug)
         if kept is None or kept[0] != key:
@@ -142,12 +142,12 @@ class Server:
         return site_of(context, here, link, read_only=self.read_only, token=self.tokens.token)
 
     def home(self) -> Response:
-        """The way to the model saved last."""
+        """Redirect to the model saved last."""
         slug = self.watcher.ask(None, lambda context: context.model["slug"])
         return RedirectResponse(f"/m/{slug}/", 303)
 
     def static(self, request: Request, name: str) -> Response:
-        """A file that comes with the browser."""
+        """A static file."""
         file = static_files().get(name)
         if file is None:
             raise HTTPException(404, f"there is no file {name[:100]!r}")
@@ -157,7 +157,7 @@ class Server:
         return response
 
     def label(self, request: Request, slug: SlugInPath, topic: TopicInPath, form: Form) -> Response:
-        """Keep the name that somebody gave to a topic."""
+        """Store the label of a topic."""
         if self.read_only:
             raise HTTPException(403, "labels are switched off: topoi was started with --read-only")
         given = request.headers.get("x-topoi-token") or form.get("token", [""])[-1]
@@ -180,9 +180,9 @@ class Server:
         title: str | None = None,
         headers: dict[str, str] | None = None,
     ) -> Response:
-        """An error, with the menu of the model it happened in if that can be read."""
+        """An error response, with the menu of its model if that can be read."""
         name = safe_text(self.watcher.path.name)
-        # Who asks over the network need not know where the file lies.
+        # Do not reveal the path of the file over the network.
         named = detail.replace(safe_text(self.watcher.path), name)
         page = error_page(status, named, title)
         site, link = self._surroundings(request) if status != 503 else (None, None)
@@ -208,18 +208,18 @@ def _slug_in(request: Request) -> str | None:
 
 
 def _filled(path: str, parameters: dict[str, Any]) -> str:
-    """A page's path with its numbers."""
+    """Path of a page with its parameters filled in."""
     return path.format(**{name: value for name, value in parameters.items() if f"{{{name}}}" in path})
 
 
 def _given(request: Request, page: Page, path: str) -> dict[str, Any]:
-    """Those of a page's parameters that its address has."""
+    """The page's parameters that are in the address."""
     names = [name for name in inspect.signature(page.build).parameters if f"{{{name}}}" not in path]
     return {name: request.query_params.getlist(name) for name in names if name in request.query_params}
 
 
 def _signature(build: Callable[..., Any], path: str) -> inspect.Signature:
-    """A page's parameters, told from the path or the query, after the request and the model."""
+    """Signature of an endpoint: the request, the model, and the page's parameters, from the path or the query."""
     hints = typing.get_type_hints(build, include_extras=True)
     first = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [

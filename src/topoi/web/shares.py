@@ -1,4 +1,4 @@
-"""The pictures of the metadata page: shares along a feature, and the documents around one."""
+"""Pictures of the metadata page: shares along a feature, and the links of a document."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _TEXT, _HIGH, _ROW, _PAD = 12.5, 24.0, 31.0, 7.0
 
 
 def shares_chart(page: Page, link: Any = None) -> Markup:
-    """Predicted shares along a feature: a panel for each group, or the lines of one topic in one.
+    """Predicted shares along a feature: a panel for each group, or one panel with the lines of one topic.
 
     Parameters
     ----------
     page : mapping
-        A metadata page.
+        The JSON view of a metadata page.
     link : object, optional
-        Gives addresses: then headings lead to authors.
+        Link builder; if given, headings link to authors.
     """
     if not page["groups"] or not page["at"]:
         return Markup("")
@@ -92,7 +92,7 @@ def _href(group: Mapping[str, Any], link: Any) -> str | None:
 
 
 def table_rows(page: Page) -> list[int]:
-    """Which places a table beside the picture lists: all names, a dozen numbers."""
+    """Positions that the table beside the picture lists: all names, or a dozen numbers."""
     n = len(page["at"])
     if not page["is_number"] or n <= _MOST_ROWS:
         return list(range(n))
@@ -105,9 +105,9 @@ def link_graph(linked: Sequence[Mapping[str, Any]], link: Any = None) -> Markup:
     Parameters
     ----------
     linked : sequence of mappings
-        As in a metadata page.
+        As in the JSON view of a metadata page.
     link : object, optional
-        Gives addresses: then each document leads to its page.
+        Link builder; if given, each document links to its page.
     """
     if not linked:
         return Markup("")

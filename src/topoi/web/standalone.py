@@ -1,4 +1,4 @@
-"""A chart of a page as a file of its own: plain colours for classes, a ground, a title, no links."""
+"""A chart of a page as a standalone file: plain colours instead of classes, a background, a title, no links."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _SHADE_STEPS = 8
 
 
 def standalone_svg(markup: str, title: str) -> str:
-    """A picture that stands alone, in the light colours.
+    """A standalone picture, in the light colours.
 
     Parameters
     ----------
     markup : str
-        What a function of ``charts`` returned; of its two widths the wide one is taken.
+        Result of a function of ``charts``; the wide one of its two widths is used.
     title : str
         Written above the picture.
     """
@@ -55,7 +55,7 @@ def standalone_svg(markup: str, title: str) -> str:
 
 
 def _plain(old: ET.Element, hue: float | None, glue: bool) -> ET.Element:
-    """A copy with colours for classes; the hue is that of the nearest element around that has one."""
+    """A copy with colours instead of classes; the hue is inherited from the nearest ancestor that has one."""
     classes = old.get("class", "").split()
     for name in classes:
         if name[0] == "h" and name[1:].isdigit():

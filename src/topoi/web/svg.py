@@ -1,4 +1,4 @@
-"""Small parts that charts are drawn from: elements with every text escaped, scales, ticks, widths of words."""
+"""Building blocks of charts: elements with escaped text, scales, ticks, widths of words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WIDE, NARROW = 720.0, 360.0  # the two widths in which charts are drawn; pages s
 
 
 def element(name: str, *children: object, **attributes: object) -> Markup:
-    """An element; ``class_`` and ``text_anchor`` become ``class`` and ``text-anchor``, None leaves an attribute out.
+    """An element; ``class_`` and ``text_anchor`` become ``class`` and ``text-anchor``, None omits an attribute.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def element(name: str, *children: object, **attributes: object) -> Markup:
 
 
 def path(points: Iterable[tuple[float, float] | None]) -> str:
-    """A line through points as path data; None lifts the pen.
+    """Path data of a line through points; None starts a new line.
 
     Examples
     --------
@@ -57,13 +57,13 @@ def picture(draw: Callable[[float], tuple[float, Markup]], label: str, *, role: 
     Parameters
     ----------
     draw : callable
-        Given a width, returns the height and the contents.
+        Function of a width that returns the height and the contents.
     label : str
-        One sentence that says what the picture shows.
+        Text alternative in one sentence.
     role : str
         ``img``, or ``group`` for pictures that hold links.
     kind : str
-        A class for the whole.
+        An additional class.
     """
     pictures = []
     for name, width in (("wide", WIDE), ("narrow", NARROW)):
@@ -89,7 +89,7 @@ def ticks(high: float, n: int = 4) -> list[float]:
 
 
 def year_ticks(first: int, last: int, room: int) -> list[int]:
-    """Round years between first and last, at most ``room`` of them, the two ends always among them.
+    """Round years between first and last, at most ``room`` of them, always including both ends.
 
     Examples
     --------
@@ -127,7 +127,7 @@ _YEAR_STEPS = [factor * 10**power for power in range(19) for factor in (1, 2, 5)
 
 
 def topic_name(face: Mapping[str, Any], length: int = 22) -> str:
-    """What a topic is called in a chart: its label, or its first word.
+    """Name of a topic in a chart: its label, or its first word.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def topic_name(face: Mapping[str, Any], length: int = 22) -> str:
 
 
 def node_name(node: Mapping[str, Any], length: int = 60) -> str:
-    """What a node of a graph is called in a chart: the name a person gave it, or its topic's, or its number and word.
+    """Name of a node of a graph in a chart: its label, or its topic's name, or its number and first word.
 
     Examples
     --------
@@ -161,9 +161,9 @@ def smoothed(values: Sequence[float | None], window: int, weights: Sequence[floa
     values : sequence of float or None
         One for each year.
     window : int
-        How many neighbours; 1 leaves the values as they are.
+        Number of neighbours; 1 leaves the values as they are.
     weights : sequence of float, optional
-        How much each year counts, such as its number of words: a year of a few pages moves a line little.
+        Weight of each year, such as its number of words: a year of a few pages moves a line little.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def smoothed(values: Sequence[float | None], window: int, weights: Sequence[floa
 
 
 def window_for(n: int) -> int:
-    """Over how many years a line of ``n`` is smoothed: an odd number, one for short lines.
+    """Number of years over which a line of ``n`` is smoothed: odd, 1 for short lines.
 
     Examples
     --------

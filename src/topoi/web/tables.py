@@ -1,4 +1,4 @@
-"""The lists of a page as comma-separated values."""
+"""The lists of a page as CSV."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from topoi.errors import NotFoundError
 
-# What a spreadsheet would take for a formula and run.
+# Characters that make a spreadsheet run a cell as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _FACE_COLUMNS = ("topic", "label", "words")
 
 
 def tables_of(page: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The lists of records in a page, by name; those one level down, such as a result's, count too.
+    """Lists of records in a page, by name, including those one level down, such as a result's.
 
     Examples
     --------
@@ -43,14 +43,14 @@ def tables_of(page: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 
 def to_csv(page: Mapping[str, Any], table: str | None) -> str:
-    """One of a page's lists; without a name, its first.
+    """One list of a page as CSV; without a name, the first.
 
     Parameters
     ----------
     page : mapping
-        A page's twin.
+        The JSON view of a page.
     table : str or None
-        The list's name; one that is not there is a ``NotFoundError`` that says which are.
+        Name of the list; an unknown one is a ``NotFoundError`` that lists the names.
     """
     tables = tables_of(page)
     chosen = next(iter(tables), None) if table is None else table
@@ -61,9 +61,9 @@ def to_csv(page: Mapping[str, Any], table: str | None) -> str:
 
 
 def rows_to_csv(rows: list[dict[str, Any]]) -> str:
-    r"""Records as lines, topics and documents in them spread over columns.
+    r"""Records as lines of CSV, with topics and documents in them flattened to columns.
 
-    A text that a spreadsheet would take for a formula gets an apostrophe before it, as in spreadsheets themselves.
+    A text that a spreadsheet would run as a formula gets an apostrophe before it, as in spreadsheets themselves.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _joined(value: Any) -> Any:
-    """A list in one cell: names with semicolons, words and numbers of topics with spaces."""
+    """A list in one cell: names separated by semicolons, words and numbers of topics by spaces."""
     if not isinstance(value, list):
         return value
     if value and isinstance(value[0], Mapping):
@@ -119,7 +119,7 @@ def _cell(value: Any) -> Any:
 
 
 def _columns_to_rows(table: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A table that is kept by columns; topics in it become columns of their own."""
+    """Rows of a table stored by columns; topics in it become columns of their own."""
     plain = {name: value for name, value in table.items() if name not in ("years", "topics")}
     rows = []
     for at, year in enumerate(table["years"]):
@@ -135,7 +135,7 @@ def _series_rows(page: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _curve_rows(page: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A line for every place along the feature, group and topic."""
+    """A row for every position along the feature, group and topic."""
     return [
         {"feature": page["along"], "at": at, "given": group["name"], "topic": curve["topic"]["topic"]}
         | {name: curve[name][i] for name in ("mean", "lower", "upper")}

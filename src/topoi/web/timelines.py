@@ -1,4 +1,4 @@
-"""Topics along time: columns of one, lines of several, an author's documents divided by what they are about."""
+"""Topics along time: columns of one, lines of several, an author's documents by year and topic."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from topoi.web.filters import clip, count, percent, span, thousands
 from topoi.web.svg import element, path, picture, smoothed, ticks, topic_name, window_for, year_ticks
 
 Face = Mapping[str, Any]
-N_DASHES = 4  # ways to draw a line: unbroken, and three kinds of broken
+N_DASHES = 4  # line styles: solid, and three kinds of dashes
 
 
 class _Plane:
-    """A chart's field: where years and values lie, with its axes."""
+    """Plotting area of a chart along years, with its axes."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class _Plane:
         return self.base - (self.base - self.top) * value / self.high
 
     def points(self, years: Sequence[int], values: Sequence[float | None]) -> list[tuple[float, float] | None]:
-        """Where a line goes; values above the field stay at its edge."""
+        """Points of a line; values above the plotting area are clipped to its edge."""
         pairs = zip(years, values, strict=True)
         return [None if value is None else (self.x(year), self.y(min(value, self.high))) for year, value in pairs]
 
@@ -74,7 +74,7 @@ class _Plane:
         return marks
 
     def band(self, year: int, words: str) -> Markup:
-        """A strip over one year that shows the exact numbers on hover."""
+        """A strip over one year whose tooltip shows the exact numbers."""
         return element(
             "rect",
             element("title", words),
@@ -87,16 +87,16 @@ class _Plane:
 
 
 def columns(trend: Mapping[str, Any], face: Face, name: str | None = None) -> Markup:
-    """One topic's share of each year's words as columns, the highest written out.
+    """One topic's share of each year's words as columns, with the highest labelled.
 
     Parameters
     ----------
     trend : mapping
         years, share, n_tokens.
     face : mapping
-        Whose hue it wears.
+        The topic whose hue is used.
     name : str, optional
-        What the sentence calls it, if it is no topic.
+        Name in the text alternative, if it is no topic.
     """
     years, shares, tokens = trend["years"], trend["share"], trend["n_tokens"]
     peak = max(range(len(years)), key=lambda i: shares[i])
@@ -143,20 +143,20 @@ def lines(
     by: str = "year",
     n_tokens: Sequence[float] | None = None,
 ) -> Markup:
-    """Several topics through the years, each line named at its end.
+    """Several topics through the years, each line labelled at its end.
 
-    Long lines are smoothed, with the years themselves drawn faintly behind.
+    Long lines are smoothed, with the unsmoothed values drawn faintly behind.
 
     Parameters
     ----------
     series : sequence of mappings
         Topics with their shares.
     years : sequence of int
-        What the shares belong to; for decades, their first years.
+        Years of the shares; for decades, their first years.
     by : {"year", "decade"}
         The unit of time.
     n_tokens : sequence of float, optional
-        How many words each year has, to smooth by.
+        Number of words of each year, as weights for smoothing.
     """
     step = 10 if by == "decade" else 1
     places = [year // step for year in years]
@@ -204,7 +204,7 @@ def _end_label(plane: _Plane, x: float, y: float, label: float, face: Face) -> l
 
 
 def dashes(hues: Sequence[float]) -> list[int]:
-    """For each line a pattern that no earlier line of a hue like its own has."""
+    """Dash pattern of each line, different from earlier lines of a similar hue."""
     chosen: list[int] = []
     for i, hue in enumerate(hues):
         taken = {chosen[j] for j in range(i) if alike(hue, hues[j])}
@@ -227,7 +227,7 @@ def _rise(one: Mapping[str, Any]) -> str:
 
 
 def stacked(by_year: Mapping[str, Any], author: str) -> Markup:
-    """An author's documents by year as columns, each divided by what they are about."""
+    """Number of an author's documents by year as columns, each divided by topic."""
     years, documents, topics = by_year["years"], by_year["n_documents"], by_year["topics"]
     high = max(documents, default=0)
 

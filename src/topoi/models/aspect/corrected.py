@@ -1,14 +1,14 @@
-"""The evidence and means with what pairs of words add to expectation propagation, compiled.
+"""Second-order correction of expectation propagation by pairs of words, for evidence and means; compiled.
 
-With every word's site q(λ) is a Dirichlet, and F = t(λ) / site(λ), scaled to mean one under q, is what the site leaves
-out of its word. The exact integral is that of expectation propagation times E_q[Π F]. Of these factors each pair has a
-closed form, because two terms times a Dirichlet are a mixture of Dirichlets; so
+With every word's site q(λ) is a Dirichlet. F = t(λ) / site(λ), scaled to mean one under q, is the part of a word's term
+that its site leaves out. The exact integral is that of expectation propagation times E_q[Π F]. Each pair of these
+factors has a closed form, because two terms times a Dirichlet are a mixture of Dirichlets; so
 
     log p ≈ log p_EP + Σ over pairs of words  log E_q[F F'],
 
 the second-order correction of Paquet, Winther and Opper (JMLR 2009) with logarithms in place of differences. Means
-follow in the same way, as ratios of such estimates. It works best from sites that match E[log λ], the projection that
-expectation propagation is defined by, instead of the mean and variance that are cheaper to match.
+follow in the same way, as ratios of such estimates. It works best with sites that match E[log λ], the projection that
+defines expectation propagation, instead of the mean and variance that are cheaper to match.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from topoi.models.aspect.ep import (
 
 _NEWTON_STEPS, _NEWTON_TOLERANCE = 100, 1e-12
 # A Dirichlet with a parameter near zero has much of its weight at an edge, where the ratio to q is far from its mean:
-# pairs that leave one behind mislead more than they help.
+# pairs that leave such a parameter do more harm than good.
 _LEAST_CAVITY = 0.15
-# A step of Newton's method may take no more than this share from a parameter.
+# Largest share that a step of Newton's method may take from a parameter.
 _LEAST_LEFT = 0.2
 
 
 class Room(NamedTuple):
-    """Rows of aspects to work in; for each word of a document its term's mean (a log) and the mixture with its term."""
+    """Scratch rows of aspects; for each word of a document its term's mean (a log) and the mixture with its term."""
 
     cavity: np.ndarray
     target: np.ndarray
@@ -52,7 +52,7 @@ class Room(NamedTuple):
 
 @lean
 def project(target, n, found):
-    """The Dirichlet with E[log λ] = ``target``, by Newton's method from ``found`` on, which is overwritten.
+    """Set ``found`` to the Dirichlet with E[log λ] = ``target``, by Newton's method that starts from it.
 
     The likelihood of a Dirichlet is concave and its Hessian a diagonal plus a constant: O(aspects) a step.
     """
@@ -78,7 +78,7 @@ def project(target, n, found):
 
 @lean
 def set_cavity(gamma, d, sites, j, n, cavity):
-    """The posterior without one site; false if it is no Dirichlet."""
+    """Set ``cavity`` to the posterior without one site; return whether it is a Dirichlet."""
     least = np.inf
     for a in range(n):
         cavity[a] = gamma[d, a] - sites[j, a]
@@ -88,7 +88,7 @@ def set_cavity(gamma, d, sites, j, n, cavity):
 
 @lean
 def match_logs(p, gamma, d, n, room):
-    """The Dirichlet with the E[log λ] of t(λ) Dir(λ | cavity), into ``room.matched``."""
+    """Set ``room.matched`` to the Dirichlet with the E[log λ] of t(λ) Dir(λ | cavity)."""
     mass, size = 0.0, 0.0
     for a in range(n):
         mass += p[a] * room.cavity[a]
@@ -101,7 +101,7 @@ def match_logs(p, gamma, d, n, room):
 
 @lean
 def move(gamma, d, sites, j, n, matched, damping, times):
-    """Move a site and the posterior, all copies at once or, if that goes too far, as if there were one; or not at all.
+    """Move a site and the posterior: all copies at once or, if that goes too far, only one, or not at all.
 
     Returns whether it moved.
     """
@@ -121,7 +121,7 @@ def move(gamma, d, sites, j, n, matched, damping, times):
 
 @lean
 def log_pass(bags, d, parameters, gamma, sites, at, damping, room):
-    """Update the sites of all words of a document, one by one: words skipped, and how far all would move."""
+    """Update the sites of all words of a document one by one; return the words skipped and size of the full step."""
     n, skipped, change = parameters.n_aspects, 0, 0.0
     for i in range(bags.doc_start[d], bags.doc_start[d + 1]):
         if not set_cavity(gamma, d, sites, i - at, n, room.cavity):
@@ -140,7 +140,7 @@ def log_pass(bags, d, parameters, gamma, sites, at, damping, room):
 
 @lean
 def settle_logs(bags, d, parameters, rule, gamma, sites, at, room):
-    """Sites that match E[log λ], from those that are there on: passes, words skipped in the last, largest change."""
+    """Iterate sites until they match E[log λ]; return passes, words skipped in the last, largest change."""
     passes, skipped, change, damping = 0, 0, 0.0, rule.damping
     for attempt in range(rule.attempts):
         if attempt > 0:
@@ -160,7 +160,7 @@ def settle_logs(bags, d, parameters, rule, gamma, sites, at, room):
 
 @lean
 def describe_terms(bags, d, parameters, gamma, sites, at, room):
-    """Of every word the log of its term's mean and the mixture with its term; false if a cavity is no Dirichlet."""
+    """Set each word's log mean of its term and its mixture; return whether all cavities are Dirichlets."""
     n, begin = parameters.n_aspects, bags.doc_start[d]
     for i in range(begin, bags.doc_start[d + 1]):
         if not set_cavity(gamma, d, sites, i - at, n, room.cavity):
@@ -177,9 +177,9 @@ def describe_terms(bags, d, parameters, gamma, sites, at, room):
 
 @lean
 def pairs_add(bags, d, parameters, gamma, sites, at, room, mean):
-    """Σ log E_q[F F'] over pairs of words; the logs of the corrected means but for a constant, into ``mean``.
+    """Return Σ log E_q[F F'] over pairs of words; set ``mean`` to the logs of the corrected means up to a constant.
 
-    A pair without which next to nothing is left of some aspect is left out. O(distinct words² × aspects).
+    A pair that would leave next to nothing of some aspect is left out. O(distinct words² × aspects).
     """
     n, begin, last = parameters.n_aspects, bags.doc_start[d], bags.doc_start[d + 1]
     total, result = 0.0, 0.0
@@ -223,7 +223,7 @@ def pairs_add(bags, d, parameters, gamma, sites, at, room, mean):
 
 @lean
 def normalise_logs(logs, n):
-    """Logs but for a constant become shares."""
+    """Convert logs, known up to a constant, to shares."""
     largest, total = -np.inf, 0.0
     for a in range(n):
         largest = max(largest, logs[a])
@@ -236,10 +236,10 @@ def normalise_logs(logs, n):
 
 @compiled
 def infer_documents(bags, parameters, rule, first, last, gamma, evidence, mean, outcome):
-    """Documents ``first`` to ``last``: corrected estimates of log p into ``evidence``, of means into ``mean``.
+    """Set ``evidence`` and ``mean`` to corrected estimates for documents ``first`` to ``last``.
 
-    ``gamma`` is left with the Dirichlets that match E[log λ]. Where sites do not settle, or a cavity is no Dirichlet,
-    the estimates are those of the sites as they are.
+    ``gamma`` is left with the Dirichlets that match E[log λ]. Where sites do not converge, or a cavity is no Dirichlet,
+    the estimates are uncorrected, from the sites as they are.
     """
     n, width = parameters.n_aspects, parameters.alpha.shape[0]
     scratch = Scratch(np.zeros(width), np.zeros((BLOCK, width)), np.zeros(BLOCK), np.zeros(BLOCK))

@@ -1,11 +1,11 @@
 """Expectation propagation for documents' mixtures of aspects, compiled (Minka and Lafferty 2002, section 4.2).
 
 Each word's term t(λ) = Σ p(w|a) λ_a is approximated by s Π λ_a^β_a, a *site*; the posterior is then a Dirichlet with
-γ_a = α_a + Σ n_w β_wa. A site is made anew from its *cavity* γ − β, the posterior without it: the Dirichlet that has
+γ_a = α_a + Σ n_w β_wa. A site is updated from its *cavity* γ − β, the posterior without it: the Dirichlet that has
 the mean and variance of t(λ) Dir(λ | cavity) gives γ', and γ' − cavity the new β.
 
 With r_a = p_a g_a / Σ p g for the cavity g with sum S, the paper's moments (23, 24) have the mean
-m_a = (g_a + r_a) / (S + 1) and variances whose sum is (Σ m(1−m) + Σ r(1−r) / (S+1)) / (S+2): nothing there is a
+m_a = (g_a + r_a) / (S + 1) and variances whose sum is (Σ m(1−m) + Σ r(1−r) / (S+1)) / (S+2). No term is a
 difference of large numbers, and equation 25 becomes γ' = m · ((S+2) / (1 + Σ r(1−r) / ((S+1) Σ m(1−m))) − 1).
 
 Rows of aspects are padded with zeros to whole vectors, which changes no sum.
@@ -23,13 +23,13 @@ from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.special import log_beta
 from topoi.models.aspect.vb import best_bound
 
-# Below this spread a document's mixture is as good as known, and rounding decides what the moments say.
+# Below this spread a document's mixture is practically known, and rounding determines the moments.
 _CERTAIN = 1e-13
-# Below this one a difference of sums would have lost too many digits.
+# Below this spread a difference of sums would have lost too many digits.
 _NEARLY_KNOWN = 1e-3
-# A step may take no more than this share from a parameter of the posterior.
+# Largest share that a step may take from a parameter of the posterior.
 LARGEST_FALL = 0.95
-# So many words' sites are updated from the same posterior: none waits for another's result.
+# Number of words whose sites are updated from the same posterior, so that none waits for another's result.
 BLOCK = 16
 _START_PASSES = 2
 _PATIENCE, _LEAST_DAMPING = 4, 1.0 / 64
@@ -37,10 +37,10 @@ SMALLER = 0.4
 
 
 class Rule(NamedTuple):
-    """How long inference goes on: at most ``max_passes`` over a document, or until nothing changes by ``tolerance``.
+    """Stopping rule of inference: at most ``max_passes`` over a document, or until no change exceeds ``tolerance``.
 
-    ``damping`` multiplies every change of a site; it is halved when changes do not become smaller. ``attempts`` is how
-    often a document that has not settled is begun again, each time with smaller steps.
+    ``damping`` multiplies every change of a site; it is halved when changes do not become smaller. ``attempts`` is the
+    number of restarts, each with smaller steps, of a document that has not converged.
     """
 
     tolerance: float
@@ -50,7 +50,7 @@ class Rule(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What is reported of each document: passes, words skipped in the last of them, and its largest change."""
+    """Report on each document: passes, words skipped in the last of them, and its largest change."""
 
     passes: np.ndarray
     skipped: np.ndarray
@@ -58,8 +58,10 @@ class Outcome(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room to work in: what the posterior moves by (then, what it becomes), sites as they were, and two numbers of each
-    word of a block: 1 / Σ p g and the factor of γ'.
+    """Scratch space for updates.
+
+    The change of the posterior (then its new value), previous sites, and two numbers of each word of a block:
+    1 / Σ p g and the factor of γ'.
     """
 
     moved: np.ndarray
@@ -70,9 +72,9 @@ class Scratch(NamedTuple):
 
 @inlined
 def factor_of(size, varied, choice):
-    """The factor of γ' = factor · (g + r), from Σ g, Σ m(whole − m) and Σ r(1−r) with m = g + r (equation 25)."""
+    """Factor of γ' = factor · (g + r), from Σ g, Σ m(whole − m) and Σ r(1−r) with m = g + r (equation 25)."""
     whole = size + 1.0
-    # Divided once, not twice: much waits for this number.
+    # One division instead of two: this number is on the critical path.
     below = (varied + choice * whole) * whole
     factor = ((size + 2.0) * whole * varied - below) / (below * whole)
     return factor if varied > _CERTAIN * whole * whole else 1.0
@@ -80,11 +82,11 @@ def factor_of(size, varied, choice):
 
 @inlined
 def match_moments(p, w0, w1, gamma, d, sites, j0, j1, width, least):
-    """The moments of t(λ) Dir(λ | cavity) for two sites, none of which waits for the other (equations 17, 23 to 25).
+    """Moments of t(λ) Dir(λ | cavity) for two independent sites at a time (equations 17, 23 to 25).
 
     Returns 1 / Σ p g and the factor of γ' = factor · (g + r) for both; and the smaller of ``least`` and all of g, which
-    says whether there are such Dirichlets. One reading gives all sums; Σ m(whole − m) is then a difference, which is
-    exact enough unless the mixture is all but known.
+    tells whether these are Dirichlets. One pass gives all sums; Σ m(whole − m) is then a difference, which is exact
+    enough unless the mixture is nearly known.
     """
     nothing = doubles.splat(0.0)
     total0, mass0, square0, mixed0, chosen0 = nothing, nothing, nothing, nothing, nothing
@@ -124,7 +126,7 @@ def spread_of(size, inverse, sums):
 
 @lean
 def spread_again(p, w, gamma, d, sites, j, width, size, inverse):
-    """The same term by term, where their difference would be lost in rounding."""
+    """``spread_of`` summed term by term, where the difference would be lost in rounding."""
     varied, choice = doubles.splat(0.0), doubles.splat(0.0)
     one, scale, whole = doubles.splat(1.0), doubles.splat(inverse), doubles.splat(size + 1.0)
     for a in range(0, width, doubles.N_LANES):
@@ -141,13 +143,13 @@ def try_block(bags, d, parameters, gamma, sites, at, first, last, damping, scrat
     """Update the sites of entries ``first`` to ``last``, all from the same posterior, and then the posterior.
 
     A full step (``damping`` 1) changes all n copies of a site at once (equations 18 and 21). Returns the sum of the
-    squares of all undamped changes, or -1 if a cavity or the new posterior is not inside the positive numbers;
-    everything is then left as it was. O(entries × aspects), without special functions.
+    squares of all undamped changes, or -1 if a cavity or the new posterior is not positive; everything is then left as
+    it was. O(entries × aspects), without special functions.
     """
     p, width = parameters.word_aspect, parameters.alpha.shape[0]
     least, squares, damp = doubles.splat(np.inf), doubles.splat(0.0), doubles.splat(damping)
     for i in range(first, last, 2):
-        # The last of an odd number is worked on twice.
+        # The last of an odd number is computed twice.
         k = min(i + 1, last - 1)
         w0, w1, j0, j1 = bags.row[i], bags.row[k], i - at, k - at
         inverse0, factor0, inverse1, factor1, least = match_moments(p, w0, w1, gamma, d, sites, j0, j1, width, least)
@@ -185,10 +187,10 @@ def try_block(bags, d, parameters, gamma, sites, at, first, last, damping, scrat
 
 @lean
 def one_pass(bags, d, parameters, gamma, sites, at, damping, block, scratch):
-    """Update the sites of all words of a document: words skipped, and how far all sites together would move.
+    """Update the sites of all words of a document; return the words skipped and the total size of the full steps.
 
-    Entry i of the bags has row i − ``at`` of ``sites``. A few words at a time; each for itself where that fails; if
-    it must be with a step of 1 / n, the paper's safest, which makes the posterior what was matched.
+    Entry i of the bags has row i − ``at`` of ``sites``. Words are updated in blocks, one by one where that fails, and
+    as a last resort with a step of 1 / n, the paper's safest, which sets the posterior to the matched one.
     """
     skipped, change = 0, 0.0
     for first in range(bags.doc_start[d], bags.doc_start[d + 1], block):
@@ -211,7 +213,7 @@ def one_pass(bags, d, parameters, gamma, sites, at, damping, block, scratch):
 
 @lean
 def set_posterior(bags, d, alpha, sites, at, gamma, row):
-    """γ = α + Σ n β (equation 16) into a row of ``gamma``; False if it is no Dirichlet."""
+    """Set a row of ``gamma`` to γ = α + Σ n β (equation 16); return whether it is a Dirichlet."""
     width = alpha.shape[0]
     for a in range(0, width, doubles.N_LANES):
         doubles.store(gamma, row * width + a, doubles.load(alpha, a))
@@ -229,10 +231,10 @@ def set_posterior(bags, d, alpha, sites, at, gamma, row):
 
 @lean
 def start_sites(bags, d, parameters, remembered, sites, at, gamma):
-    """Begin with each word shared among aspects as by a mixture of point estimates: every cavity is then positive.
+    """Initialise the sites by splitting each word among aspects by a point estimate, so that every cavity is positive.
 
-    The mixture is that of the document's posterior if ``remembered``, else of the prior. With sites of zero, as the
-    paper begins, the first passes skip words and long documents need many more.
+    The mixture is that of the document's posterior if ``remembered``, else of the prior. With initial sites of zero, as
+    in the paper, the first passes skip words and long documents need many more.
     """
     width = parameters.alpha.shape[0]
     if not remembered:
@@ -252,7 +254,7 @@ def start_sites(bags, d, parameters, remembered, sites, at, gamma):
 
 @inlined
 def slow_down(change, best, since, damping):
-    """Halve the steps when changes have not become smaller for some passes: the best change, passes since, damping."""
+    """Halve the steps if changes have not decreased for some passes; return the best change, passes since, damping."""
     if change < 0.9 * best:
         return change, 0, damping
     if since + 1 < _PATIENCE:
@@ -262,7 +264,7 @@ def slow_down(change, best, since, damping):
 
 @lean
 def converge(bags, d, parameters, rule, damping, block, gamma, sites, at, scratch):
-    """Passes over one document's words until sites stay as they are: passes, words skipped, largest change."""
+    """Iterate over one document's words until sites converge; return passes, words skipped, largest change."""
     best, since = np.inf, 0
     passes, skipped, change = 0, 0, 0.0
     while passes < rule.max_passes:
@@ -276,10 +278,10 @@ def converge(bags, d, parameters, rule, damping, block, gamma, sites, at, scratc
 
 @lean
 def settle(bags, d, parameters, rule, kept, warm, gamma, sites, at, scratch):
-    """Sites and posterior of one document: passes, words skipped in the last, largest change.
+    """Find sites and posterior of one document; return passes, words skipped in the last, largest change.
 
-    Where mixtures are nearly pure (small alpha) sites may not settle, or words may be skipped for good: smaller steps,
-    word by word, help many such documents.
+    Where mixtures are nearly pure (small alpha), sites may not converge, or words may be skipped for good. Smaller
+    steps, word by word, help many such documents.
     """
     passes, skipped, change = 0, 0, 0.0
     damping, block = rule.damping, BLOCK
@@ -291,7 +293,7 @@ def settle(bags, d, parameters, rule, kept, warm, gamma, sites, at, scratch):
         if skipped == 0 and change < rule.tolerance:
             break
         warm, damping, block = False, SMALLER * damping, 1
-    # Anew from the sites: what rounding has left behind over the passes goes.
+    # Recompute from the sites, to remove rounding errors accumulated over the passes.
     if set_posterior(bags, d, parameters.alpha, sites, at, scratch.before, 0):
         for a in range(parameters.alpha.shape[0]):
             gamma[d, a] = scratch.before[0, a]
@@ -300,11 +302,11 @@ def settle(bags, d, parameters, rule, kept, warm, gamma, sites, at, scratch):
 
 @compiled
 def infer_documents(bags, parameters, rule, first, last, kept, warm, wanted, sites, gamma, evidence, outcome):
-    """Inference for documents ``first`` to ``last``: posteriors into ``gamma``, estimates of log p into ``evidence``.
+    """Infer documents ``first`` to ``last``: posteriors into ``gamma``, estimates of log p into ``evidence``.
 
-    ``sites`` has a row for every entry if ``kept``, else it is ignored. If ``warm`` a document begins at its sites, or
-    where they are not kept at its posterior. Evidence is computed if ``wanted``, and is never below the variational
-    bound for a document with skipped words, whose estimate is a makeshift.
+    ``sites`` has a row for every entry if ``kept``, else it is ignored. With ``warm``, a document starts from its sites
+    or, where they are not kept, from its posterior. Evidence is computed if ``wanted``; for a document with skipped
+    words, whose estimate is rough, it is never below the variational bound.
     """
     width = parameters.alpha.shape[0]
     scratch = Scratch(np.zeros(width), np.zeros((BLOCK, width)), np.zeros(BLOCK), np.zeros(BLOCK))
@@ -326,9 +328,9 @@ def infer_documents(bags, parameters, rule, first, last, kept, warm, wanted, sit
 
 @lean
 def log_evidence(bags, d, parameters, gamma, sites, at, g):
-    """The log of the integral of the approximation (equations 20 and 22), which estimates log p(document).
+    """Log of the integral of the approximation (equations 20 and 22), an estimate of log p(document).
 
-    O(words × aspects) logarithms of Γ. A site whose cavity is no Dirichlet is given the height of its term at the
+    O(words × aspects) logarithms of Γ. A site whose cavity is no Dirichlet gets the height of its term at the
     posterior's mean instead. Minus infinity if a word has no probability in any aspect.
     """
     n = parameters.n_aspects
@@ -362,7 +364,7 @@ def log_evidence(bags, d, parameters, gamma, sites, at, g):
 
 @lean
 def settled_evidence(bags, d, parameters, rule, gamma, sites, at, scratch):
-    """The evidence once it stays as it is: sites that have settled may leave a sum over all words on its way."""
+    """Evidence after it has converged: sites may converge before a sum over all words does."""
     value, before, passes = log_evidence(bags, d, parameters, gamma, sites, at, scratch.moved), np.inf, 0
     while passes < rule.max_passes and abs(value - before) > rule.tolerance * abs(value):
         one_pass(bags, d, parameters, gamma, sites, at, SMALLER * rule.damping, 1, scratch)

@@ -1,8 +1,8 @@
-"""Expectation propagation and variational inference as the equations read (Minka and Lafferty 2002, section 4).
+"""Expectation propagation and variational inference as in the paper (Minka and Lafferty 2002, section 4).
 
-One document: ``p[w, a]`` is p(w|a) for its words, ``n[w]`` how often each occurs, ``alpha[a]`` the prior's parameters.
-``ep`` and ``vb`` do the same for many documents, in lanes, without differences of large numbers, and with larger steps
-where those are safe; the tests compare them with this file.
+One document: ``p[w, a]`` is p(w|a) for its words, ``n[w]`` the count of each, ``alpha[a]`` the prior's parameters.
+``ep`` and ``vb`` do the same for many documents, in SIMD lanes, without differences of large numbers, and with larger
+steps where those are safe; the tests compare them with this file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 def expectation_propagation(p: Array, n: Array, alpha: Array, n_passes: int) -> tuple[Array, float]:
-    """The parameters γ of the approximate posterior, and the estimate of log p(document); section 4.2.
+    """Parameters γ of the approximate posterior, and the estimate of log p(document); section 4.2.
 
     Each word's term t_w(λ) = Σ_a p(w|a) λ_a (12) is approximated by a site s_w Π_a λ_a^β_wa (14).
     """
@@ -40,7 +40,7 @@ def expectation_propagation(p: Array, n: Array, alpha: Array, n_passes: int) -> 
 
 
 def match_moments(p: Array, cavity: Array) -> Array:
-    """The parameters γ' of the Dirichlet with the mean and variance of t(λ) D(λ | cavity)."""
+    """Parameters γ' of the Dirichlet with the mean and variance of t(λ) D(λ | cavity)."""
     total = cavity.sum()
     z = p @ cavity / total  # (19)
     mean = cavity / total * (p + p @ cavity) / (1.0 + total) / z  # (23)
@@ -49,7 +49,7 @@ def match_moments(p: Array, cavity: Array) -> Array:
 
 
 def variational_bound(p: Array, n: Array, alpha: Array, n_passes: int) -> tuple[Array, float]:
-    """The parameters γ of the approximate posterior, and the lower bound of log p(document); section 4.1."""
+    """Parameters γ of the approximate posterior, and the lower bound of log p(document); section 4.1."""
     gamma = alpha + n.sum() / len(alpha)
     with np.errstate(divide="ignore"):
         log_p = np.log(p)
@@ -62,5 +62,5 @@ def variational_bound(p: Array, n: Array, alpha: Array, n_passes: int) -> tuple[
 
 
 def log_beta(a: Array) -> float:
-    """The log of the Dirichlet distribution's normaliser, log Π Γ(a_i) − log Γ(Σ a_i)."""
+    """Log of the Dirichlet distribution's normaliser, log Π Γ(a_i) − log Γ(Σ a_i)."""
     return float(gammaln(a).sum() - gammaln(a.sum()))

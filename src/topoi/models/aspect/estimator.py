@@ -1,4 +1,4 @@
-"""The family's public face: ``AspectModel``."""
+"""Public estimator of the family: ``AspectModel``."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from topoi.models.tables import Tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 from topoi.store.blocks import Table
 
-# Within an EM step inference need not settle: the next step goes on where it ends.
+# Within an EM step inference need not converge: the next step continues it (warm start).
 _PASSES_PER_STEP = 10
 
 
 class AspectModel(Tables, AspectPredictions, FittedModel):
-    """Aspects as parameters and documents' mixtures integrated out: the generative aspect model of Minka and Lafferty.
+    """The generative aspect model of Minka and Lafferty: aspects are parameters, documents' mixtures integrated out.
 
     The model is that of LDA; the words of aspects are fitted by maximum likelihood, and mixtures are inferred by
-    expectation propagation, more accurate than variational inference at a comparable cost. Nothing is sampled: a fit
-    is a sequence of EM steps. Takes a ``Corpus`` or a matrix of counts.
+    expectation propagation, which is more accurate than variational inference at a comparable cost. Nothing is sampled:
+    a fit is a sequence of EM steps. Takes a ``Corpus`` or a matrix of counts.
 
     The defaults predict new documents about as well as LDA (``docs/studies/aspect-defaults.md``). The paper's model is
     ``AspectModel(alpha=1.0, learn_alpha=True, smoothing=0.0)``.
@@ -52,34 +52,35 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
     Parameters
     ----------
     n_aspects : int
-        How many aspects.
+        Number of aspects.
     inference : {"ep", "vb"}
         Expectation propagation or variational inference.
     learning : {"em", "bound"}
-        Approximative EM with second-order updates of words (equations 30 and 34 of the paper); or maximisation of the
-        likelihood's estimate: for ``"vb"`` of its lower bound (27, 28: LDA as Blei et al. fit it), for ``"ep"`` of the
+        Approximate EM with second-order updates of words (equations 30 and 34 of the paper); or maximisation of the
+        estimated likelihood: for ``"vb"`` of its lower bound (27, 28: LDA as Blei et al. fit it), for ``"ep"`` of the
         EP evidence, by its exact gradient.
     alpha : float or array, optional
-        Dirichlet parameter of mixtures, per aspect: fixed, or where learning starts. If not given, 5 / n_aspects and at
+        Dirichlet parameter of mixtures, per aspect: fixed, or the start of learning. If not given, 5 / n_aspects and at
         most 0.5.
     learn_alpha : bool
-        Learn alpha, between 0.001 and 1000. On real text it falls too low, and new documents are predicted badly.
+        Learn alpha, between 0.001 and 1000. On real text it becomes too small, and new documents are predicted badly.
     smoothing : float
         Added to each word's expected count in each aspect, as beta is in LDA. Without it a word that the corpus lacks
-        has next to no probability in any aspect.
+        has almost no probability in any aspect.
     tol : float
         The fit ends when a step changes words' probabilities (total variation, mean over aspects by size) and alpha
         (relative, mean) by less.
     n_iter : int
-        The most EM steps. A fit that ends here warns, unless ``tol`` is 0.
+        Largest number of EM steps. A fit that ends here warns, unless ``tol`` is 0.
     n_restarts : int
         Random starts; the one with the largest evidence is kept.
     max_passes, inference_tol, damping : int, float, float
-        Inference for a document ends after so many passes over its words or when no pass changes it by so much;
-        ``damping`` shortens the steps of expectation propagation, which shortens them itself where it must.
+        Inference for a document ends after ``max_passes`` passes over its words, or when a pass changes it by less than
+        ``inference_tol``; ``damping`` shortens the steps of expectation propagation, which also does so itself as
+        needed.
     memory : int
         Bytes that sites of expectation propagation may take between EM steps (8 × distinct words of all documents ×
-        aspects). Beyond, they are made anew from the documents' posteriors.
+        aspects). Beyond, they are recomputed from the documents' posteriors.
     n_jobs : int
         Threads, -1 for all cores. Never changes the result.
     random_state : int, generator or None
@@ -165,9 +166,9 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         alpha : float or array
             Dirichlet parameter of mixtures, per aspect.
         words : list of str, optional
-            What the words are called; their numbers if not given.
+            Names of the words; their numbers if not given.
         **settings
-            Other settings of the model, ``inference`` for one.
+            Other settings of the model, such as ``inference``.
 
         Examples
         --------
@@ -210,12 +211,12 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         return self._learn(corpus, callback, whole_number("n_iter", self.n_iter, 0))
 
     def resume(self, n_iter: int, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
-        """Up to ``n_iter`` more EM steps from the fitted parameters.
+        """Run up to ``n_iter`` more EM steps from the fitted parameters.
 
         Parameters
         ----------
         n_iter : int
-            How many more steps.
+            Number of further steps.
         callback : callable, optional
             Called with a ``SweepInfo`` after each step; a true result ends the run.
 
@@ -249,7 +250,7 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         )  # fmt: skip
         begin = time.perf_counter()
         runs = fit(Bags.from_corpus(corpus), corpus.n_words, n_aspects, alpha, plan, schedule, start)
-        # Nothing of an earlier fit is touched before here: a fit that fails leaves it whole.
+        # An earlier fit is left untouched up to here, so that a failing fit does not damage it.
         self._finish(corpus, runs, seed, done, time.perf_counter() - begin)
         return self
 
@@ -293,7 +294,7 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         return {"alpha_sum": first.alpha_sum, "beta_sum": float(first.priors.beta_sum), "beta": float(first.beta[0])}
 
     def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Take over what ``save`` wrote, checked: kernels take these numbers on trust."""
+        """Restore what ``save`` wrote, checked, since kernels do not check these numbers."""
         self._checked_settings()
         words, alpha, gamma = (np.asarray(arrays[name], np.float64) for name in ("word_aspect", "alpha", "posterior"))
         n_aspects = len(alpha)
@@ -362,8 +363,8 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         n, topic, relevance
             As in ``LDA``.
         max_unigram : float, optional
-            Leave out words whose share of the corpus is larger. An aspect model has its share of common words, which
-            lead every list; the paper's figure 2 shows what is left below 0.001.
+            Leave out words whose share of the corpus is larger. Every aspect has common words, which would lead every
+            list; the paper's figure 2 shows the words below 0.001.
 
         Examples
         --------
@@ -392,12 +393,12 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         return self.corpus_
 
     def simulate(self, n_docs: int, doc_length: float = 100, random_state: Any = None) -> Corpus:
-        """Draw a corpus from the model's generative story, with fresh aspects or, once fitted, the fitted ones.
+        """Draw a corpus from the model's generative process, with new aspects or, once fitted, the fitted ones.
 
         Parameters
         ----------
         n_docs : int
-            How many documents.
+            Number of documents.
         doc_length : float
             Mean length; lengths are Poisson.
         random_state : int, generator or None

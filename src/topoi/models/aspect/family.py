@@ -1,4 +1,4 @@
-"""The generative aspect model: what the rest of the program knows of it before it is imported."""
+"""Registry entry of the generative aspect model, read before the class is imported."""
 
 from topoi.models.options import ALPHA, BETA, CHAINS, INFERENCE, LEARN_ALPHA, SWEEPS, Option
 from topoi.models.registry import Family, Model

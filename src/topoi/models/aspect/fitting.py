@@ -1,4 +1,4 @@
-"""The fit: restarts, EM steps until nothing changes, a trace of the evidence, progress, Ctrl-C."""
+"""The fit: restarts, EM steps until convergence, a trace of the evidence, progress, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from topoi.models.bags import Bags
 
 
 class Schedule(NamedTuple):
-    """How long to learn, how often to estimate the evidence, and what a person sees of it."""
+    """Schedule of a fit: its length, the interval between estimates of the evidence, and its display."""
 
     n_iter: int
     tol: float
@@ -34,7 +34,7 @@ class Schedule(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One start and where it led."""
+    """One start and its result."""
 
     parameters: Parameters
     inferred: Inferred
@@ -49,13 +49,13 @@ class Run(NamedTuple):
 
     @property
     def evidence(self) -> float:
-        """The estimate of log p(corpus); the last one, where a signal left no time for another."""
+        """Estimate of log p(corpus); the last one in the trace if a signal left no time for another."""
         found = float(self.inferred.evidence.sum())
         return found if np.isfinite(found) or not self.trace else self.trace[-1][1]
 
     @property
     def reason(self) -> str:
-        """Why it ended: a signal, the callback, nothing left to change, or the last of the steps."""
+        """Reason for the end: a signal, the callback, convergence, or the limit of steps."""
         by_itself = "converged" if self.converged else "n_iter"
         return self.signal or ("callback" if self.called_off else by_itself)
 
@@ -64,7 +64,7 @@ def fit(
     bags: Bags, n_words: int, n_aspects: int, alpha: NDArray[np.float64], plan: Plan, schedule: Schedule,
     start: NDArray[np.float64] | None = None,
 ) -> list[Run]:  # fmt: skip
-    """Learn from several random starts, or from ``start`` (words × aspects); a run that is broken off is the last."""
+    """Learn from several random starts, or from ``start`` (words × aspects); an interrupted run is the last."""
     runs: list[Run] = []
     for restart in range(schedule.n_restarts):
         rng = np.random.default_rng([schedule.seed, restart])
@@ -79,14 +79,14 @@ def fit(
 
 
 class _Before(NamedTuple):
-    """What a step that is abandoned leaves: parameters, posteriors and sizes of aspects before it."""
+    """State before a step, kept if the step is abandoned: parameters, posteriors and sizes of aspects."""
 
     parameters: Parameters
     room: NDArray[np.float64]
     sizes: NDArray[np.float64]
 
     def inferred(self, n_docs: int) -> Inferred:
-        """The posteriors, of which nothing else is known."""
+        """The posteriors, without a report."""
         return Inferred(self.room, np.full(n_docs, np.nan), no_outcome(n_docs), self.parameters.n_aspects)
 
 
@@ -103,7 +103,7 @@ def _learn(learner: Learner, schedule: Schedule, restart: int) -> Run:
                 due = step % schedule.evaluate_every == 0
                 change, inferred = interrupted.run(partial(learner.step, evidence=due))
                 if due:
-                    # The evidence is that of the parameters before the step.
+                    # The evidence belongs to the parameters before the step.
                     trace.append((step, float(inferred.evidence.sum())))
                 step += 1
                 per_token = trace[-1][1] / max(n_tokens, 1.0) if due else None
@@ -121,7 +121,7 @@ def _learn(learner: Learner, schedule: Schedule, restart: int) -> Run:
         finally:
             bar.close()
         reason = interrupted.reason
-    # ``settle`` has worked in the learner's own room: the next start must not.
+    # ``settle`` has used the learner's own arrays, which the next start must not overwrite.
     return Run(
         kept.parameters, inferred, kept.sizes, step, float(change), change < schedule.tol, learner.keeps_sites,
         trace, stopped, reason,

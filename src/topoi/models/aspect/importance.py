@@ -1,12 +1,12 @@
-"""Document probabilities by importance sampling: unbiased, with a standard error where there is one.
+"""Document probabilities by importance sampling: unbiased, with a standard error where one can be given.
 
-Mixtures are drawn from a posterior that inference has found and, one in ten, from the prior, which keeps weights
-bounded where that posterior is too narrow. Weights count both sources (Veach and Guibas 1995: the balance heuristic).
+Mixtures are drawn from an inferred posterior and, one in ten, from the prior, which keeps weights bounded where that
+posterior is too narrow. Weights count both sources (Veach and Guibas 1995: the balance heuristic).
 
 With alpha of 1 or more the posterior of a mixture is log-concave: it has one mode, which one Dirichlet can cover, and
 the shape of the weights' tail tells whether it does (``models.pareto``). With smaller alpha a document may have several
-explanations, of which the draws cover one: the logarithm is then too low, and nothing in the draws shows it. So there
-is an error for alpha of 1 or more only.
+explanations, of which the draws cover one: the logarithm is then too low, and nothing in the draws shows it. So an
+error is given only for alpha of 1 or more.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FROM_PRIOR = 10
 
 
 class Sampled(NamedTuple):
-    """Per document: the log of the estimate, its scatter (in nats), how many even weights it is worth, and their shape.
+    """Per document: log of the estimate, its scatter (in nats), the effective number of weights, and their shape.
 
     The shape is that of the weights' tail, see ``models.pareto``; NaN where the draws may have missed a mode.
     """
@@ -44,7 +44,7 @@ class Sampled(NamedTuple):
 
 @lean
 def _content_key(bags, d):
-    """A number that depends on a document's words and counts alone: its random stream's name."""
+    """Hash of a document's words and counts, the name of its random stream."""
     key = np.uint64(0xCBF29CE484222325)
     for i in range(bags.doc_start[d], bags.doc_start[d + 1]):
         key = (key ^ np.uint64(bags.row[i] + 1)) * np.uint64(0x100000001B3)
@@ -55,7 +55,7 @@ def _content_key(bags, d):
 
 @lean
 def _log_density(draw, parameters, n, norm):
-    """The log density of a Dirichlet at a mixture given by logarithms."""
+    """Log density of a Dirichlet at a mixture given by logarithms."""
     result = -norm
     for a in range(n):
         result += (parameters[a] - 1.0) * draw[a]
@@ -64,9 +64,9 @@ def _log_density(draw, parameters, n, norm):
 
 @compiled
 def sample_documents(bags, parameters, gamma, first, last, n_samples, seed, logs, errors, sizes, tails):
-    """Documents ``first`` to ``last``; ``gamma`` has the posteriors to draw from. O(samples × words × aspects).
+    """Sample documents ``first`` to ``last``, drawing from the posteriors in ``gamma``. O(samples × words × aspects).
 
-    ``tails`` has room for the logarithms of each document's largest weights.
+    ``tails`` receives the logarithms of each document's largest weights.
     """
     n, width = parameters.n_aspects, parameters.alpha.shape[0]
     draw, mixture, weight = np.zeros(width), np.zeros(width), np.zeros(n_samples)
@@ -89,7 +89,7 @@ def sample_documents(bags, parameters, gamma, first, last, n_samples, seed, logs
                 chance = word_norm(parameters.word_aspect, bags.row[i], mixture, width)
                 value += bags.times[i] * math.log(chance) if chance > 0.0 else -np.inf
             prior = _log_density(draw, parameters.alpha, n, prior_norm)
-            # log of target over proposal, the prior's density taken out of both.
+            # Log of target over proposal, both divided by the prior's density.
             beyond = log_rest + _log_density(draw, gamma[d], n, norm) - prior
             top = max(log_share, beyond)
             weight[s] = value - top - math.log(math.exp(log_share - top) + math.exp(beyond - top))
@@ -116,7 +116,7 @@ def sample(
 ) -> Sampled:
     """Probabilities of all documents, from their posteriors (documents × aspects, padded).
 
-    Random streams are named by seed and words: neither threads nor the order of documents change the result.
+    Random streams are named by seed and words, so that neither threads nor the order of documents change the result.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def sample(
 
 
 def trusted_errors(found: Sampled, n_samples: int) -> NDArray[np.float64]:
-    """The standard errors, NaN where the draws' scatter is none.
+    """Standard errors, NaN where the scatter of the draws is not a valid error.
 
     Examples
     --------
@@ -153,6 +153,6 @@ def trusted_errors(found: Sampled, n_samples: int) -> NDArray[np.float64]:
     >>> trusted_errors(found, 1000).tolist()
     [0.01, nan]
     """
-    # Draws that are all alike, for a document without words or with one aspect, have no error but rounding.
+    # Equal draws, for a document without words or with one aspect, have no error but rounding.
     exact = (found.standard_error < 1e-6) & np.isfinite(found.log_likelihood)
     return np.where((found.shape <= largest_shape(n_samples)) | exact, found.standard_error, np.nan)

@@ -1,4 +1,4 @@
-"""Posteriors of many documents' mixtures, on several threads: each document for itself, so threads change nothing."""
+"""Posteriors of many documents' mixtures, on several threads; documents are independent, so threads change nothing."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ METHODS = ("ep", "vb")
 
 
 class Inferred(NamedTuple):
-    """Dirichlet posteriors of documents' mixtures and what inference reports of each.
+    """Dirichlet posteriors of documents' mixtures, and a report on each.
 
-    ``room`` has the posteriors with their padding.
+    ``room`` holds the posteriors with their padding.
     """
 
     room: NDArray[np.float64]
@@ -31,7 +31,7 @@ class Inferred(NamedTuple):
 
     @property
     def gamma(self) -> NDArray[np.float64]:
-        """The parameters of each document's Dirichlet; documents × aspects."""
+        """Parameters of each document's Dirichlet; documents × aspects."""
         return self.room[:, : self.n_aspects]
 
     @property
@@ -58,19 +58,19 @@ def infer(
     bags, parameters : Bags, Parameters
         The documents and the model.
     method : {"ep", "vb"}
-        Which posterior.
+        The kind of posterior.
     rule : Rule
-        When a document is done.
+        Stopping rule for a document.
     n_jobs : int
         Threads.
     evidence : bool
-        Whether log p(document) is estimated too; NaN if not.
+        Whether to estimate log p(document) too; NaN if not.
     start : array, optional
         Posteriors, documents × aspects with padding, which are overwritten.
     sites : array, optional
-        Room for the sites of all entries, entries × aspects with padding, which are overwritten.
+        Array for the sites of all entries, entries × aspects with padding, which is overwritten.
     warm : bool
-        Begin at the posteriors in ``start``, or at the sites if there are any, not anew.
+        Warm start: begin at the posteriors in ``start``, or at the sites if there are any.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def infer(
 
 
 class Corrected(NamedTuple):
-    """Estimates of log p(document) and of mean mixtures to second order, and what inference reports of each."""
+    """Second-order estimates of log p(document) and of mean mixtures, and a report on each document."""
 
     evidence: NDArray[np.float64]
     mean: NDArray[np.float64]
@@ -113,7 +113,7 @@ class Corrected(NamedTuple):
 
 
 def infer_corrected(bags: Bags, parameters: Parameters, rule: Rule, n_jobs: int = 1) -> Corrected:
-    """What expectation propagation finds, and what pairs of words add to it: O(distinct words² × aspects) a document.
+    """Expectation propagation with the correction by pairs of words: O(distinct words² × aspects) per document.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def infer_corrected(bags: Bags, parameters: Parameters, rule: Rule, n_jobs: int 
 def label_tokens(
     tokens: NDArray[Any], parameters: Parameters, method: str, rule: Rule
 ) -> tuple[NDArray[np.float64], Labels]:
-    """A text's mean mixture, and for every token the probabilities of aspects: p(w|a) times the mixture, normalised.
+    """Mean mixture of a text, and every token's probabilities of aspects: p(w|a) times the mixture, normalised.
 
     Examples
     --------
@@ -164,12 +164,12 @@ def label_tokens(
 
 
 def no_outcome(n_docs: int) -> Outcome:
-    """What inference reports of documents before it has begun."""
+    """An empty report, before inference."""
     return Outcome(np.zeros(n_docs, np.int64), np.zeros(n_docs, np.int64), np.zeros(n_docs))
 
 
 def _possible(bags: Bags, parameters: Parameters) -> tuple[Bags, NDArray[np.int64]]:
-    """The documents without words that no aspect has, about which they say nothing, and the documents that had any."""
+    """Documents without the words that no aspect has, and the numbers of the documents that had any."""
     possible = np.asarray(parameters.word_aspect.max(axis=1) > 0)[bags.row]
     if possible.all():
         return bags, np.zeros(0, np.int64)

@@ -1,4 +1,4 @@
-"""One draw of every training token's aspect: what questions and stores that count words by topic are answered from."""
+"""One draw of every training token's aspect, for queries and stores that count words by topic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from topoi.models.simulation import dirichlet_rows
 from topoi.models.topic_counts import TopicCounts
 from topoi.models.weighted_authors import WeightedAuthors
 
-# How words' counts are smoothed where a question asks for it; P(word | aspect) itself has no prior.
+# Smoothing of words' counts for queries that need it; P(word | aspect) itself has no prior.
 _BETA = 0.01
 
 
@@ -43,10 +43,10 @@ def draw_labels(documents, word_aspect, gamma, n_aspects, seed, topic):
 
 
 class AspectChain(TopicCounts):
-    """The fitted aspects as questions about topics see them: each token of the corpus has one aspect, drawn once.
+    """The fitted aspects in the form of a chain: each token of the corpus has one aspect, drawn once.
 
-    Counts are whole numbers, as in the families that sample; their expectations are the posterior's. P(word | aspect)
-    is the fitted one.
+    Counts are whole numbers, as in the sampled families; their expectations are the posterior's. P(word | aspect) is
+    the fitted one.
     """
 
     index = 0
@@ -95,7 +95,7 @@ class AspectChain(TopicCounts):
 
     @cached_property
     def counts(self) -> Counts:  # type: ignore[override]
-        """Tokens per word and aspect, and per aspect; nobody is an author."""
+        """Tokens per word and aspect, and per aspect; there are no authors."""
         n_words, width = len(self._parameters.word_aspect), lanes.padded(self.n_topics)
         cells = np.bincount(
             self._corpus.tokens.astype(np.int64) * width + self.assignments.topic, minlength=n_words * width

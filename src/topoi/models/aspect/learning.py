@@ -1,4 +1,4 @@
-"""Learning the aspects' words and the mixtures' prior, step by step (Minka and Lafferty 2002, section 5)."""
+"""EM steps that learn the aspects' words and the mixtures' prior (Minka and Lafferty 2002, section 5)."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from topoi.models.aspect.state import ByWord, Parameters
 from topoi.models.bags import Bags
 from topoi.models.ranges import for_rows
 
-# No word of the corpus becomes impossible: from zero it could not return.
+# Smallest probability of a word of the corpus: from zero it could not return.
 FLOOR = 1e-12
-# Beyond these mixtures are as good as pure, or as good as the same in all documents.
+# Beyond this range mixtures are practically pure, or practically the same in all documents.
 ALPHA_RANGE = (1e-3, 1e3)
 # An aspect that explains less than this of a word is dead, and keeps its words as they are.
 _DEAD = 1e-6
 
 
 class Plan(NamedTuple):
-    """How to learn: ``inference`` "ep" or "vb", ``learning`` "em" or "bound", and the rest of the model's settings.
+    """Settings of learning: ``inference`` "ep" or "vb", ``learning`` "em" or "bound", and the rest of the model's.
 
-    ``step_rule`` ends inference within an EM step, where it need not settle: the next step goes on from there.
+    ``step_rule`` ends inference within an EM step, where it need not converge: the next step continues it.
     """
 
     inference: str
@@ -57,7 +57,7 @@ class Learner:
         self.sizes = np.zeros(parameters.n_aspects)
 
     def step(self, evidence: bool = False) -> tuple[float, Inferred]:
-        """One EM step: how much the parameters changed, and what inference found before they did.
+        """One EM step; return the change of the parameters, and the result of inference before it.
 
         The change is the largest of the mean total variation of aspects' words, weighted by the aspects' sizes, and the
         mean relative change of alpha.
@@ -74,13 +74,13 @@ class Learner:
         return change, inferred
 
     def settle(self, rule: Rule) -> Inferred:
-        """Posteriors and evidence under the parameters as they are."""
+        """Posteriors and evidence under the current parameters."""
         plan, warm = self.plan, self.warm
         self.warm = True
         return infer(self.bags, self.parameters, plan.inference, rule, plan.n_jobs, True, self.room, self.sites, warm)
 
     def _parts(self) -> Iterator[tuple[int, int]]:
-        """All documents at once, or parts whose sites fit in memory if they are needed and not kept."""
+        """Ranges of documents: all at once or, if sites are needed and not kept, parts whose sites fit in memory."""
         needs_sites = self.plan.inference == "ep" and self.plan.learning == "bound"
         if self.keeps_sites or not needs_sites:
             yield 0, self.bags.n_docs
@@ -97,7 +97,7 @@ class Learner:
         plan, part, sites = self.plan, self.bags.part(first, last), self.sites
         self._part_sites = sites
         if sites is None and plan.inference == "ep" and plan.learning == "bound":
-            # Room for this part only; ``warm`` would read it, so the part begins as from kept sites: anew.
+            # Sites of this part only, which start at zero: ``warm`` would read them, so the part starts cold.
             self._part_sites = np.zeros((len(part.row), len(self.parameters.alpha)))
             return infer(
                 part, self.parameters, "ep", plan.step_rule, plan.n_jobs, evidence, self.room[first:last],
@@ -109,7 +109,7 @@ class Learner:
         )  # fmt: skip
 
     def _add(self, new: NDArray[np.float64], cursor: NDArray[np.int64], first: int, last: int) -> None:
-        """Add what documents ``first`` to ``last`` give to each word's row."""
+        """Add the contributions of documents ``first`` to ``last`` to each word's row."""
         plan, bags = self.plan, self.bags
         given = (self.by_word, bags.times, self.parameters)
         shared = plan.inference == "vb" and plan.learning == "bound"
@@ -127,7 +127,7 @@ class Learner:
         for_rows(run, np.diff(self.by_word.start), plan.n_jobs)
 
     def _take(self, new: NDArray[np.float64]) -> float:
-        """Make sums into probabilities, learn alpha, and say how much changed."""
+        """Convert sums to probabilities, learn alpha, and return the change."""
         old = self.parameters.word_aspect[:, : self.parameters.n_aspects]
         self.sizes = new.sum(axis=0)
         words = new + self.plan.smoothing
@@ -147,7 +147,7 @@ class Learner:
         return change
 
     def _learned_alpha(self, alpha: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Equation 28 where the bound is maximised, else 30: near the EP evidence's gradient if alpha is near one."""
+        """Equation 28 where the bound is maximised, else 30: near the EP evidence's gradient for alpha near one."""
         gamma = self.room[:, : len(alpha)]
         if not len(self.bags.row):
             return alpha
@@ -160,7 +160,7 @@ class Learner:
 
 
 def _geometric_means(gamma: NDArray[np.float64], width: int) -> NDArray[np.float64]:
-    """exp Ψ(γ) of every document's aspects, the largest one, padded."""
+    """exp Ψ(γ) of every document's aspects, scaled so that the largest is one, padded."""
     from scipy.special import digamma
 
     logs = digamma(gamma)
@@ -177,7 +177,7 @@ def _joined(found: list[Inferred], room: NDArray[np.float64]) -> Inferred:
 
 
 def first_aspects(bags: Bags, n_words: int, n_aspects: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Aspects to begin with, words × aspects: random weighted means of documents, and a little of all and of noise.
+    """Initial aspects, words × aspects: random weighted means of documents, plus a little of all and of noise.
 
     Examples
     --------

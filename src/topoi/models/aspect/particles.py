@@ -1,4 +1,4 @@
-"""The probability of documents by particles that go through them from left to right, as for LDA."""
+"""Probability of documents by particles that go through them from left to right, as for LDA."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def log_likelihood(
 ):
     """Set ``result[d]`` to the log probability of each document; see ``author_topic.likelihood.log_likelihood``.
 
-    The document's mixture is integrated out, nothing else is unknown. Minus infinity for a document with a word that no
+    The document's mixture is integrated out; nothing else is unknown. Minus infinity for a document with a word that no
     aspect draws.
     """
     stream, nobody = np.empty(2, np.uint64), np.zeros(n_aspects)

@@ -1,4 +1,4 @@
-"""What a fitted aspect model says of new documents: posteriors, likelihoods with their errors, completions."""
+"""Predictions of a fitted aspect model for new documents: posteriors, likelihoods with their errors, completions."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ _COLUMNS = [
 
 
 def _whole(lengths: NDArray[np.float64]) -> NDArray[Any]:
-    """Numbers of words, as integers if they are."""
+    """Numbers of words, as integers if they are whole."""
     rounded = np.rint(lengths)
     return rounded.astype(np.int64) if np.allclose(rounded, lengths, rtol=0, atol=1e-9) else lengths
 
 
 class AspectPredictions(MatrixInput):
-    """Inference for new documents; what the filter and importance sampling draw is named by seed and words."""
+    """Inference for new documents; random streams (filter, importance sampling) are named by seed and words."""
 
     inference: str
     _parameters_: Parameters
 
     def _final_rule(self) -> Rule:
-        raise NotImplementedError  # abstract: the model's settings say when a document is done
+        raise NotImplementedError  # abstract: the model's settings give the stopping rule
 
     def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
         return WeightedAuthors.private(corpus.n_docs)
 
     def _bags(self, X: Any) -> Bags:
-        """Documents as bags of the model's words; a matrix of counts as it is, for powers need not be whole numbers."""
+        """Documents as bags of the model's words; a matrix of counts is kept, since powers need not be whole."""
         check_is_fitted(self, "n_iter_")
         corpus = new_documents(X, self.corpus_)
         if corpus is None:
@@ -89,7 +89,7 @@ class AspectPredictions(MatrixInput):
         return self._infer(self._bags(X), self.inference).gamma.copy()
 
     def posterior_mean(self, X: Any, estimator: str | None = None) -> NDArray[np.float64]:
-        """Each document's mean mixture of aspects, documents × aspects; ``transform`` is this by the fit's inference.
+        """Mean mixture of aspects of each document, documents × aspects; ``transform`` is this by the fit's inference.
 
         Parameters
         ----------
@@ -122,20 +122,21 @@ class AspectPredictions(MatrixInput):
         Parameters
         ----------
         X : Corpus, list of texts, or matrix of counts
-            The documents. One with a word that no aspect has is at minus infinity. Counts in a matrix may be any
+            The documents. One with a word that no aspect has gets minus infinity. Counts in a matrix may be any
             positive numbers: powers of their words' terms.
         estimator : {"filter", "ep", "vb", "corrected", "importance"}, optional
-            The particle filter, as in the other families, for any alpha: the default. Expectation propagation, off by a
-            tenth or less on average for alpha of 0.5 or more; the variational lower bound; expectation propagation
-            with what pairs of words add to it, a tenth of its error for alpha of 0.5 or more, and slower for long
-            documents; or importance sampling from the EP posterior, unbiased, and with an error for alpha of 1 or
-            more. Powers that are not whole numbers, which particles cannot have, are left to the fit's inference.
+            ``"filter"``, the default: the particle filter, as in the other families, for any alpha. ``"ep"``:
+            expectation propagation, off by a tenth or less on average for alpha of 0.5 or more. ``"vb"``: the
+            variational lower bound. ``"corrected"``: expectation propagation corrected by pairs of words, with a tenth
+            of its error for alpha of 0.5 or more, and slower for long documents. ``"importance"``: importance sampling
+            from the EP posterior, unbiased, and with an error for alpha of 1 or more. For powers that are not whole
+            numbers, which particles cannot have, the default is the fit's inference.
         n_samples : int
             For importance sampling.
         random_state : int, generator or None
             For the filter and importance sampling; the fit's seed if not given.
         n_particles : "auto" or int
-            For the filter: as many particles as it takes for each document's logarithm to settle, or so many.
+            For the filter: as many particles as each document's logarithm needs to settle, or this number.
 
         Examples
         --------
@@ -155,15 +156,15 @@ class AspectPredictions(MatrixInput):
         random_state: Any = None,
         n_particles: Any = AUTO,
     ) -> pd.DataFrame:
-        """``log_likelihood`` with what is known of its quality, one row per document.
+        """``log_likelihood`` with its errors and diagnostics, one row per document.
 
         Returns
         -------
         DataFrame
-            document, n_words, log_likelihood; standard_error, in nats, of the filter and of importance sampling, NaN
-            where there is none, because a single filter was run, an alpha is below 1 or too few draws count;
-            effective_samples of importance sampling; n_particles of the filter; passes, skipped_words and settled of
-            the inference (for importance sampling, of the posterior it samples from), settled of the filter.
+            document, n_words, log_likelihood; standard_error, in nats, of the filter and of importance sampling (NaN
+            where there is none: for a single filter, an alpha below 1, or too few effective draws); effective_samples
+            of importance sampling; n_particles of the filter; passes, skipped_words and settled of the inference (for
+            importance sampling, of the posterior it samples from); settled of the filter.
 
         Examples
         --------
@@ -189,7 +190,7 @@ class AspectPredictions(MatrixInput):
         return {"effective_samples": np.full(n_docs, np.nan), "passes": 0, "skipped_words": 0}
 
     def _inferred_report(self, bags: Bags, estimator: str, n_samples: int, random_state: Any) -> pd.DataFrame:
-        """The report of an estimator that rests on inference."""
+        """Report of an estimator that is based on inference."""
         errors = sizes = np.full(bags.n_docs, np.nan)
         if estimator == "corrected":
             exact = self._infer_corrected(bags)

@@ -1,4 +1,4 @@
-"""What a fit says of itself in ``fit_info_``."""
+"""The report of a fit, ``fit_info_``."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from topoi.models.aspect.fitting import Run
 from topoi.models.aspect.learning import ALPHA_RANGE
 
-# From here on expectation propagation's evidence is off by a tenth of a nat or less on average (docs/aspect.md).
+# From this alpha on, the EP evidence is off by a tenth of a nat or less on average (docs/aspect.md).
 RELIABLE_ALPHA = 0.5
-# An aspect that explains less than half a word explains nothing.
+# An aspect that explains less than half a word is dead.
 _DEAD_BELOW = 0.5
 
 
 def fit_report(model: Any, runs: list[Run], best: int, seconds: float) -> dict[str, Any]:
-    """The dictionary; ``runs`` are the starts, ``best`` the one that was kept."""
+    """Return ``fit_info_``; ``runs`` are the starts, ``best`` the one that was kept."""
     run = runs[best]
     outcome, rule = run.inferred.outcome, model._final_rule()
     skipped = int(outcome.skipped.sum())
@@ -52,7 +52,7 @@ def fit_report(model: Any, runs: list[Run], best: int, seconds: float) -> dict[s
 
 
 def _advice(model: Any, least_alpha: float, skipped: int) -> str | None:
-    """What is not to be trusted, alpha or the evidence, and what to do instead."""
+    """Warnings about an unreliable alpha or evidence, with advice."""
     notes = []
     if model.learn_alpha and least_alpha <= ALPHA_RANGE[0]:
         notes.append(

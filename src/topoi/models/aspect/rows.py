@@ -9,7 +9,7 @@ from topoi.store.blocks import Table
 
 
 def aspect_tables(corpus: Corpus, first: AspectChain) -> dict[str, Table]:
-    """Numbers of tokens by one draw of labels; probabilities of words and shares of documents as fitted."""
+    """Tables of the model: numbers of tokens by one draw of labels; probabilities of words and documents as fitted."""
     shares, words = first.doc_topic, first.topic_word
     return topic_tables(
         corpus, first, 0, True, share=lambda doc, k, _: shares[doc, k], probability=lambda w, k, _: words[k, w]

@@ -1,4 +1,4 @@
-"""The family's generative story: aspects' words; in each document a mixture of aspects; then words."""
+"""Simulation: aspects' words; in each document a mixture of aspects; then words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _N_WORDS, _WORDS_PRIOR = 1000, 0.1
 
 
 class AspectTruth(NamedTuple):
-    """What a simulated corpus was drawn from: aspects, their prior, every document's mixture, every token's aspect."""
+    """Truth of a simulated corpus: aspects, their prior, every document's mixture, every token's aspect."""
 
     aspect_word: NDArray[np.float64]
     alpha: NDArray[np.float64]
@@ -31,7 +31,7 @@ class AspectTruth(NamedTuple):
 
 
 def simulate_aspects(model: Any, n_docs: int, doc_length: float, seed: int) -> SimulatedCorpus:
-    """Draw a corpus by the model's settings; aspects and alpha are the fitted ones if there are any."""
+    """Draw a corpus with the model's settings; aspects and alpha are the fitted ones if there are any."""
     rng = np.random.default_rng(seed)
     whole_number("n_docs", n_docs)
     if hasattr(model, "n_iter_"):

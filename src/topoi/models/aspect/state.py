@@ -1,4 +1,4 @@
-"""What learning and inference read beside the documents: their entries word by word, and the model's parameters."""
+"""Input of learning and inference besides the documents: their entries by word, and the model's parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from topoi.models.validation import positive_vector
 
 
 class ByWord(NamedTuple):
-    """Entries of bags word by word, each word's in the order of documents: how the M-step reads them."""
+    """Entries of bags sorted by word, each word's in the order of documents, as the M-step reads them."""
 
     start: NDArray[np.int64]
     doc: NDArray[np.int64]
@@ -38,7 +38,7 @@ class Parameters(NamedTuple):
 
     @classmethod
     def pad(cls, word_aspect: NDArray[np.float64], alpha: NDArray[np.float64]) -> Parameters:
-        """From arrays without padding.
+        """Build from arrays without padding.
 
         Examples
         --------
@@ -51,17 +51,17 @@ class Parameters(NamedTuple):
         return cls(with_padding(word_aspect), with_padding(alpha[None, :])[0], n)
 
     def writable(self) -> Parameters:
-        """The same, copied if need be: for read-only arrays, as in a model mapped into memory, numba compiles anew."""
+        """A copy if arrays are read-only, as in a memory-mapped model: numba would compile again for those."""
         words, alpha = (np.require(array, requirements=("C", "W")) for array in (self.word_aspect, self.alpha))
         return Parameters(words, alpha, self.n_aspects)
 
     def with_alpha(self, alpha: NDArray[np.float64]) -> Parameters:
-        """The same aspects with other parameters of the mixtures."""
+        """The same aspects with another alpha."""
         return self._replace(alpha=with_padding(alpha[None, :])[0])
 
 
 def with_padding(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows padded with zeros to whole vectors, as the kernels want them."""
+    """Rows padded with zeros to whole vectors, as kernels expect them."""
     room = np.zeros((len(rows), padded(rows.shape[1])))
     room[:, : rows.shape[1]] = rows
     return room
@@ -80,7 +80,7 @@ def mixture_prior(alpha: Any, n_aspects: int) -> NDArray[np.float64]:
 
 
 def checked_aspects(aspect_word: Any) -> NDArray[np.float64]:
-    """P(word | aspect) as given by a person, aspects × words: rows that are probabilities, or an error.
+    """Check P(word | aspect) given by the user, aspects × words: rows must be probabilities.
 
     Examples
     --------

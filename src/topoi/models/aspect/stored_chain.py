@@ -1,4 +1,4 @@
-"""The family in a store: words' probabilities are read at once, and new texts are inferred as by a fitted model."""
+"""A chain of the family in a store: words' probabilities are read at once; new texts are inferred as by a fit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from topoi.models.stored.chain import StoredDocument
 from topoi.store.arrays import get_array
 from topoi.store.store import Store
 
-# What a file may ask for; a model's own settings are checked when it is fitted.
+# Stopping rule for models in a store; their own is not read, so that no file can make inference endless.
 _MOST_PASSES, _TOLERANCE = 100, 1e-5
 
 
@@ -47,7 +47,7 @@ class StoredChain(chain.StoredChain):
         with self._store.connection() as connection:
             shape = (len(self.beta), self.n_topics)
             words = np.asarray(get_array(connection, self._model_id, "word_aspect", shape), np.float64)
-        # Kernels take these numbers on trust.
+        # Check here: kernels do not check these numbers.
         if not (np.isfinite(words).all() and (words >= 0).all() and (words <= 1).all()):
             raise StoreError(f"{self._store.path}: the words of the aspects are no probabilities")
         if not (np.isfinite(self.alpha).all() and (self.alpha > 0).all()):
@@ -66,7 +66,7 @@ class StoredChain(chain.StoredChain):
         return self._labels(tokens)[1]
 
     def text_topics(self, tokens: NDArray[Any], plan: SamplingPlan) -> NDArray[np.float64]:
-        """The mean mixture of a new text."""
+        """Mean mixture of a new text."""
         return self._labels(tokens)[0]
 
     def label_document(self, document: StoredDocument, plan: SamplingPlan) -> Labels:

@@ -1,7 +1,7 @@
-"""What each word gives to each aspect in the M-step, compiled: words in parallel, each over its documents in order.
+"""Contributions of each word to each aspect in the M-step, compiled: words in parallel, each over its documents.
 
-No sum is shared between threads, so their number changes nothing. Documents may come in consecutive parts, whose
-entries a word goes through with a cursor.
+No sum is shared between threads, so their number changes nothing. Documents may come in consecutive parts; a cursor
+keeps each word's position in its entries.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _add_shares(p, w, n, weight, d, width, new):
 def _add_tilted(p, w, n, gamma, d, sites, j, width, new):
     """Add n times the word's shares under t(λ) Dir(λ | cavity): n p_a g_a / Σ p g, the gradient of the EP evidence.
 
-    Without a cavity, the shares under the posterior's mean.
+    Without a valid cavity, the shares under the posterior's mean.
     """
     mass, least = doubles.splat(0.0), doubles.splat(1e300)
     for a in range(0, width, doubles.N_LANES):
@@ -78,7 +78,7 @@ def _add_tilted(p, w, n, gamma, d, sites, j, width, new):
 
 @compiled
 def add_second_order(by_word, count, parameters, gamma, first, last, end, cursor, new):
-    """Words ``first`` to ``last``, their entries up to document ``end``, to second order; O(entries × aspects)."""
+    """Add words ``first`` to ``last``, entries up to document ``end``, to second order; O(entries × aspects)."""
     p, width = parameters.word_aspect, parameters.alpha.shape[0]
     for w in range(first, last):
         while cursor[w] < by_word.start[w + 1] and by_word.doc[cursor[w]] < end:
@@ -89,7 +89,7 @@ def add_second_order(by_word, count, parameters, gamma, first, last, end, cursor
 
 @compiled
 def add_shares(by_word, count, parameters, weight, first, last, end, cursor, new):
-    """The same by documents' weights of aspects."""
+    """``add_second_order`` with documents' weights of aspects instead."""
     p, width = parameters.word_aspect, parameters.alpha.shape[0]
     for w in range(first, last):
         while cursor[w] < by_word.start[w + 1] and by_word.doc[cursor[w]] < end:
@@ -100,7 +100,7 @@ def add_shares(by_word, count, parameters, weight, first, last, end, cursor, new
 
 @compiled
 def add_tilted(by_word, count, parameters, gamma, sites, at, first, last, end, cursor, new):
-    """The same by the cavities of expectation propagation; entry i has row i − ``at`` of ``sites``."""
+    """``add_second_order`` with the cavities of EP instead; entry i has row i − ``at`` of ``sites``."""
     p, width = parameters.word_aspect, parameters.alpha.shape[0]
     for w in range(first, last):
         while cursor[w] < by_word.start[w + 1] and by_word.doc[cursor[w]] < end:

@@ -16,9 +16,9 @@ from topoi.kernels.special import digamma, log_beta
 
 @lean
 def mixture_weights(gamma, n, weight):
-    """exp Ψ(γ_a) for each aspect, but for a factor that makes the largest one: tiny γ would all be zero without it.
+    """Set ``weight`` to exp Ψ(γ_a), scaled so that the largest is one; unscaled, tiny γ would all give zero.
 
-    Returns the log of that factor.
+    Returns the log of the scale.
     """
     largest = -np.inf
     for a in range(n):
@@ -40,9 +40,9 @@ def word_norm(p, w, weight, width):
 
 @lean
 def share_words(bags, d, parameters, weight, new):
-    """γ_a = α_a + Σ n_w q(a|w) with q(a|w) ∝ p(w|a) weight_a (equations 10 and 11), into ``new``; O(words × aspects).
+    """Set ``new`` to γ_a = α_a + Σ n_w q(a|w) with q(a|w) ∝ p(w|a) weight_a (equations 10, 11); O(words × aspects).
 
-    A word that no aspect has is left out.
+    Words that no aspect has are left out.
     """
     width = parameters.alpha.shape[0]
     for a in range(width):
@@ -60,7 +60,7 @@ def share_words(bags, d, parameters, weight, new):
 
 @lean
 def log_bound(bags, d, parameters, gamma, weight, new):
-    """The lower bound of log p(document) for the q that ``gamma`` gives (equations 8 and 9); O(words × aspects).
+    """Lower bound of log p(document) for the q given by ``gamma`` (equations 8 and 9); O(words × aspects).
 
     Minus infinity if a word has no probability in any aspect.
     """
@@ -69,7 +69,7 @@ def log_bound(bags, d, parameters, gamma, weight, new):
     share_words(bags, d, parameters, weight, new)
     result = log_beta(new, n) - log_beta(parameters.alpha, n)
     for a in range(n):
-        # Σ n q log(p/q) is Σ n log(norm) less the expected log weights, of which q is the mean.
+        # Σ n q log(p/q) is Σ n log(norm) minus the expected log weights, of which q is the mean.
         result -= (new[a] - parameters.alpha[a]) * (digamma(gamma[a]) - largest)
     for i in range(bags.doc_start[d], bags.doc_start[d + 1]):
         norm = word_norm(parameters.word_aspect, bags.row[i], weight, parameters.alpha.shape[0])
@@ -81,7 +81,7 @@ def log_bound(bags, d, parameters, gamma, weight, new):
 
 @lean
 def converge(bags, d, parameters, rule, gamma, weight, new):
-    """Passes over one document's words until γ stays as it is: passes and the largest change per word."""
+    """Iterate over one document's words until γ converges; return passes and the largest change per word."""
     length = 0.0
     for i in range(bags.doc_start[d], bags.doc_start[d + 1]):
         length += bags.times[i]
@@ -100,7 +100,7 @@ def converge(bags, d, parameters, rule, gamma, weight, new):
 
 @lean
 def best_bound(bags, d, parameters, rule, gamma, rows):
-    """The lower bound reached from ``gamma`` on, which is overwritten; ``rows`` are two or more to work in."""
+    """Lower bound reached from ``gamma``, which is overwritten; ``rows`` are two or more scratch rows."""
     for a in range(gamma.shape[0]):
         rows[0, a] = 0.0
     converge(bags, d, parameters, rule, gamma, rows[0], rows[1])
@@ -109,9 +109,9 @@ def best_bound(bags, d, parameters, rule, gamma, rows):
 
 @compiled
 def infer_documents(bags, parameters, rule, first, last, warm, wanted, gamma, evidence, outcome):
-    """Inference for documents ``first`` to ``last``: posteriors into ``gamma``, lower bounds into ``evidence``.
+    """Infer documents ``first`` to ``last``: posteriors into ``gamma``, lower bounds into ``evidence``.
 
-    A document begins at its ``gamma`` if ``warm``, else with its words shared evenly. It ends after ``max_passes`` or
+    A document starts from its ``gamma`` if ``warm``, else with its words split evenly. It ends after ``max_passes`` or
     when no entry of γ changes by ``tolerance`` per word.
     """
     n, width = parameters.n_aspects, parameters.alpha.shape[0]

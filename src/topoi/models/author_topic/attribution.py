@@ -1,7 +1,7 @@
-"""Who could have written a text: authors' likelihoods, and training documents left out in turn to calibrate them.
+"""Attribution of texts to authors: authors' likelihoods, and held-out training documents to calibrate them.
 
-A calibration is learned from documents that are set aside. Taking their words out of the counts is not enough: the
-last sample gave the other documents' words to authors and topics in their presence. So the chain goes on for a few
+A calibration is learned from held-out documents. Taking their words out of the counts is not enough, since the last
+sample assigned the other documents' words to authors and topics in their presence. So the chain continues for a few
 sweeps without them, one fold of documents after the other.
 """
 
@@ -34,14 +34,14 @@ from topoi.models.calibration import (
     with_others,
 )
 
-# A fold has at most this share of the documents; the chain goes on for so many sweeps without it. With at most 300
-# documents that is a hundred sweeps of a small corpus, and twenty of a large one.
+# Largest share of documents in a fold, and number of sweeps that the chain continues without it. With at most 300
+# held-out documents that is a hundred sweeps of a small corpus, and twenty of a large one.
 _FOLD, _SWEEPS = 0.2, 20
-# Apart from the streams of all chains.
+# Number in the name of random streams; no chain has it.
 _STREAM = 2**20
-# Prior weights tried: half a decade apart.
+# Candidate prior weights, half a decade apart.
 _WEIGHTS = tuple(float(f"{10 ** (j / 2):.3g}") for j in range(2, 12))
-# The baseline's beta (AT09), when no document can be left out.
+# Beta of the baseline (AT09), used when no document can be held out.
 PLAIN_BETA = 0.01
 
 
@@ -64,7 +64,7 @@ class AuthorWords:
     def log_likelihoods(self, bags: Any) -> NDArray[np.float64]:
         """Log probability of bags of words (texts × words, sparse) under each author: texts × authors.
 
-        Cost: O(authors who have a word, over all distinct words of the texts).
+        Cost: O(number of authors with a word, summed over all distinct words of the texts).
         """
         lift = self.counts.copy()
         lift.data = np.log1p(lift.data / self.beta[lift.indices])
@@ -81,7 +81,7 @@ def bags_of(texts: list[NDArray[Any]], n_words: int) -> Any:
 
 
 def even_counts(corpus: Corpus) -> Any:
-    """Counts of words by author if a document's words are divided evenly among its authors: authors × words."""
+    """Counts of words by author, authors × words, with a document's words divided evenly among its authors."""
     number = np.diff(corpus.doc_author_start)
     weight = np.repeat(1.0 / np.maximum(number, 1), number)
     written = sparse.csr_matrix((weight, corpus.doc_author, corpus.doc_author_start), (corpus.n_docs, corpus.n_authors))
@@ -92,7 +92,7 @@ def even_counts(corpus: Corpus) -> Any:
 
 
 class _Left(NamedTuple):
-    """What a document's authors have written elsewhere: counts of its words, their totals; where its words stand."""
+    """A held-out document: its authors, words and times, and its authors' counts and totals in other documents."""
 
     own: NDArray[np.int64]
     words: NDArray[np.int64]
@@ -112,7 +112,7 @@ def _left(counts: Any, totals: NDArray[np.float64], corpus: Corpus, document: in
 
 
 def _left_out_evenly(model: AuthorWords, corpus: Corpus, lefts: list[_Left]) -> LeftOut:
-    """Documents scored by authors' words in the others, if the counts gave a document's authors even shares."""
+    """Documents scored by authors' words in the others, for counts that divide a document evenly among its authors."""
     scores = model.log_likelihoods(bags_of([np.repeat(left.words, left.times) for left in lefts], corpus.n_words))
     elsewhere, right = with_others(corpus), np.zeros(scores.shape, bool)
     for row, (own, words, times, counts, totals) in enumerate(lefts):
@@ -123,10 +123,10 @@ def _left_out_evenly(model: AuthorWords, corpus: Corpus, lefts: list[_Left]) -> 
 
 
 def learn_beta(corpus: Corpus) -> tuple[NDArray[np.float64], float | None]:
-    """Beta per word, a weight times the word's share of the corpus, and the weight; None if it cannot be learned.
+    """Beta per word (a weight times the word's share of the corpus) and the weight; None if it cannot be learned.
 
-    The weight is the one of a few by which documents, left out in turn, are given to their own authors most surely:
-    least log loss, each weight with the calibration that suits it best.
+    The weight is the one, of a few candidates, with the least log loss of attributing held-out documents to their own
+    authors, each candidate with its best calibration.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def learn_beta(corpus: Corpus) -> tuple[NDArray[np.float64], float | None]:
 
 
 def word_weights(corpus: Corpus, weight: float) -> NDArray[np.float64]:
-    """A weight divided among the words as the corpus has them; a word it does not have counts as half an occurrence."""
+    """A weight divided among words by their frequency; a word that does not occur counts as half an occurrence."""
     times = np.bincount(corpus.tokens, minlength=corpus.n_words) + 0.5
     return np.asarray(weight * times / times.sum())
 
@@ -164,10 +164,10 @@ def _best_loss(model: AuthorWords, corpus: Corpus, lefts: list[_Left]) -> float:
 
 
 class CalibratedAuthors:
-    """What models with authors share: a calibration of ``topoi.likely_authors``, learned once when it is first needed.
+    """Mixin of models with authors: the calibration of ``topoi.likely_authors``, learned when it is first needed.
 
-    It rests on the first chain, and is saved with the model. Cost: see ``_FOLD`` and ``_SWEEPS``; the scores of at most
-    300 documents at up to five lengths.
+    It is learned from the first chain and saved with the model. Cost: see ``_FOLD`` and ``_SWEEPS``, plus the scores of
+    at most 300 documents at up to five lengths.
     """
 
     corpus_: Corpus
@@ -191,7 +191,7 @@ class CalibratedAuthors:
 
     @property
     def author_calibration_(self) -> Calibration:
-        """How much a text's words prove about its author; see ``topoi.models.calibration``."""
+        """Calibration of authors' probabilities; see ``topoi.models.calibration``."""
         check_is_fitted(self, "n_iter_")
         if self._calibrated is None or not self._is_calibrated():
             documents = documents_to_set_aside(self.corpus_) if len(self.authors_) else np.zeros(0, np.int64)
@@ -205,7 +205,7 @@ class CalibratedAuthors:
         return self._calibrated is not None and self._calibrated[0] is self.chains_
 
     def _set_aside(self, documents: NDArray[np.int64]) -> LeftOut:
-        """Documents scored by a chain that has gone on without them."""
+        """Held-out documents, scored by a chain that has continued without them."""
         corpus = self.corpus_
         kept = np.ones(corpus.n_docs, bool)
         kept[documents] = False
@@ -226,7 +226,7 @@ class CalibratedAuthors:
         return LeftOut(scores, right[asked], np.array([len(text) for text in texts], np.int64))
 
     def _gone_on(self, sampler: Any, kept: NDArray[np.bool_]) -> Any:
-        """The first chain after a few sweeps with the kept documents alone."""
+        """The first chain after a few sweeps with only the kept documents."""
         token = np.repeat(kept, self.corpus_.doc_lengths)
         arrays = self._sampler.to_arrays(self._chains[0])
         arrays |= {name: arrays[name][token] for name in ("topic", "slot") if name in arrays}
@@ -236,16 +236,16 @@ class CalibratedAuthors:
         return chain
 
     def _more_meta(self) -> dict[str, Any]:
-        """For a bundle, and for readers of a store: nothing if there are no authors.
+        """The calibration for a bundle and for readers of a store; empty if there are no authors.
 
-        Nor of a fit that was interrupted, which is saved at once: it is calibrated when somebody asks.
+        Also empty after an interrupted fit, so that it is saved at once; it is then calibrated on demand.
         """
         if not len(self.authors_) or (self.fit_info_["interrupted"] and not self._is_calibrated()):
             return {}
         return {"author_calibration": self.author_calibration_.to_plain()}
 
     def _take_calibration(self, meta: dict[str, Any]) -> None:
-        """Take over what ``_more_meta`` gave."""
+        """Restore what ``_more_meta`` returned."""
         saved = restored(meta)
         if saved is not None:
             self._calibrated = (self.chains_, saved)

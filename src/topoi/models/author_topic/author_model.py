@@ -48,7 +48,7 @@ from topoi.store.corpus_rows import position_blobs
 
 
 class AuthorModelSampler:
-    """The author model as the engine's loop sees it (see ``topoi.engine.loop.Sampler``)."""
+    """Sampler of the author model for the engine's loop (see ``topoi.engine.loop.Sampler``)."""
 
     beta_weight: float | None = None
 
@@ -60,7 +60,7 @@ class AuthorModelSampler:
         most = np.iinfo(np.uint16).max
         if lengths.max(initial=0) > most:
             raise ModelError(f"a document has {lengths.max():,} authors; at most {most:,} are possible")
-        # A document without authors has one of its own, numbered after the known ones.
+        # A document without authors has a private one, numbered after the known ones.
         extra = lengths == 0
         self.author_start = np.concatenate(([0], np.cumsum(lengths + extra))).astype(np.int64)
         self.author = np.empty(self.author_start[-1], np.int64)
@@ -84,7 +84,7 @@ class AuthorModelSampler:
         return self._chain(index, slots)
 
     def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
-        """The chain that ``to_arrays`` described."""
+        """Restore a chain from the arrays of ``to_arrays``."""
         slot = arrays["slot"]
         if slot.dtype != np.uint16:
             raise ModelError("the saved assignments are not what a sampler writes")
@@ -101,7 +101,7 @@ class AuthorModelSampler:
         return {"slot": compact(np.concatenate(chain.shards), int(np.diff(self.author_start).max(initial=1)))}
 
     def check_sample(self, sample: Sample) -> None:
-        """Refuse assignments that are not of this corpus: the kernels check no bounds."""
+        """Raise an error for assignments that do not fit this corpus, since kernels do not check bounds."""
         limit = np.repeat(np.diff(self.author_start), np.diff(self._corpus.doc_start))
         if sample["slot"].shape != (self.n_tokens,) or (sample["slot"] >= limit).any():
             raise ModelError("the saved assignments do not fit this corpus")
@@ -113,7 +113,7 @@ class AuthorModelSampler:
         return Chain(index, counts, None, [np.ascontiguousarray(slot) for slot in slots])
 
     def mean_counts(self, chain: Chain) -> PairCounts:
-        """Means of the counts of a chain's samples; authors are who they are, so all samples agree on them."""
+        """Means of the counts of a chain's samples; authors have fixed identities, so no sample needs alignment."""
         samples = average(chain, self.to_arrays(chain)).samples
         total = PairCounts(np.zeros(len(self.keys), np.int64), np.zeros(self.n_rows, np.int64))
         for sample in samples:
@@ -144,7 +144,7 @@ class AuthorModelSampler:
 def pair_keys(
     tokens: NDArray[Any], doc_start: NDArray[Any], author: NDArray[Any], author_start: NDArray[Any], n_words: int
 ) -> NDArray[np.int64]:
-    """For each token, and each of its possible authors, author · W + word."""
+    """For each token and each of its possible authors, the key author · W + word."""
     n_authors = np.repeat(np.diff(author_start), np.diff(doc_start))
     first = np.repeat(author_start[:-1], np.diff(doc_start))
     token = np.repeat(np.arange(len(tokens)), n_authors)
@@ -176,16 +176,15 @@ def _choice_range(whole: Choices, first: int, last: int) -> Choices:
 class AuthorModel(CalibratedAuthors, GibbsModel):
     """Each author has one distribution over words and no topics.
 
-    With its own defaults a model to tell who wrote a text (see ``docs/authorship.md`` and ``topoi.likely_authors``);
-    with ``beta=0.01`` the baseline of Rosen-Zvi et al. (2009, section 6.2).
+    The defaults suit attribution of texts to authors (see ``docs/authorship.md`` and ``topoi.likely_authors``);
+    ``beta=0.01`` gives the baseline of Rosen-Zvi et al. (2009, section 6.2).
 
     Parameters
     ----------
     beta : "auto", float or array
         Dirichlet parameter of authors' words, per word. "auto" smooths each author towards the whole corpus: a weight
-        times each word's share of the corpus. The weight (``fit_info_["beta_weight"]``) is learned: with it, documents
-        that are left out in turn are given to their own authors most surely. If no author has two documents, 0.01 per
-        word.
+        times each word's share of the corpus. The weight (``fit_info_["beta_weight"]``) is learned as the one that best
+        attributes held-out documents to their own authors. If no author has two documents, beta is 0.01 per word.
     n_iter, no_authors, n_chains, n_jobs, n_shards, random_state, evaluate_every, average, checkpoint, \
 checkpoint_every, progress
         As in ``AuthorTopicModel``.
@@ -205,7 +204,7 @@ checkpoint_every, progress
     ['a']
     """
 
-    # Documents have no hidden mixtures to be integrated out: their probabilities are exact.
+    # Documents have no hidden mixtures to integrate out: their probabilities are exact.
     has_mixtures = False
     _saved_weight: float | None = None
 
@@ -259,7 +258,7 @@ checkpoint_every, progress
         return sampler
 
     def _resolve_beta(self, corpus: Corpus) -> tuple[NDArray[np.float64], float | None]:
-        """Beta per word, and the weight that was learned for it."""
+        """Beta per word, and its learned weight."""
         if not isinstance(self.beta, str):
             return positive_vector("beta", self.beta, corpus.n_words, "the number of words"), None
         choice("beta", self.beta, ("auto",))
@@ -292,7 +291,7 @@ checkpoint_every, progress
         return AuthorModelSampler(corpus, self._sampler.beta, 1)
 
     def _author_words(self, sampler: AuthorModelSampler, counts: PairCounts) -> AuthorWords:
-        """The counts of a chain, authors × words; private authors are left out."""
+        """Counts of a chain, authors × words, without private authors."""
         n_authors = len(self.authors_)
         known = slice(0, int(np.searchsorted(sampler.keys, n_authors * sampler.n_words)))
         cells = np.divmod(sampler.keys[known], sampler.n_words)
@@ -422,7 +421,7 @@ checkpoint_every, progress
         return log_mean_exp(np.stack(results))
 
     def _new_choices(self, corpus: Corpus) -> Choices:
-        """New documents with the training pairs' numbers; a document without known authors has author -1."""
+        """New documents with the numbers of training pairs; a document without known authors has author -1."""
         lengths = np.diff(corpus.doc_author_start)
         start = np.concatenate(([0], np.cumsum(np.maximum(lengths, 1)))).astype(np.int64)
         author = np.full(start[-1], -1, np.int64)
@@ -461,7 +460,7 @@ checkpoint_every, progress
         return float(self.log_likelihood(aligned).sum() / max(aligned.n_tokens, 1))
 
     def simulate(self, n_docs: int, doc_length: float = 100, authors: Any = None, random_state: Any = None) -> Corpus:
-        """Draw a corpus from the model's generative story; see ``AuthorTopicModel.simulate``.
+        """Draw a corpus from the model's generative process; see ``AuthorTopicModel.simulate``.
 
         Examples
         --------
@@ -473,7 +472,7 @@ checkpoint_every, progress
 
 
 def check_authors(corpus: Corpus, no_authors: str) -> None:
-    """Refuse a corpus without authors; warn of documents without, or refuse them too."""
+    """Refuse a corpus without authors; warn about documents without any, or refuse them too."""
     if no_authors not in ("private", "raise"):
         raise ModelError(f"no_authors is {no_authors!r}; it must be one of 'private', 'raise'")
     if corpus.n_authors == 0:

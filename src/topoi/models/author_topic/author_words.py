@@ -1,4 +1,4 @@
-"""The author model's loops: no topics, each author has a distribution over words (AT09, section 6.2).
+"""Loops of the author model: no topics, each author has a distribution over words (AT09, section 6.2).
 
     P(x = a)  ∝  weight[d,a] · (pair[a,w] + beta) / (author[a] + W·beta)
 
@@ -21,7 +21,7 @@ from topoi.kernels.random import seed_stream, uniform
 
 
 class Choices(NamedTuple):
-    """Documents with, for each token and each of its possible authors, the number of their pair.
+    """Documents with the number of the pair of each token and each of its possible authors.
 
     Token ``i`` of document ``d`` has pairs ``pair[pair_start[d] + (i - doc_start[d]) * n_authors + q]``, -1 where the
     pair never occurs in training.
@@ -146,7 +146,7 @@ def complete(choices, observed, counts, beta, beta_sum, plan, result):
 
 @compiled
 def _new_author(word, observed, words, beta, beta_sum):
-    """Log probability of the unobserved tokens of an author seen nowhere else: a ratio of Pólya probabilities."""
+    """Log probability of the unobserved tokens of a new author: a ratio of Pólya probabilities."""
     every = np.zeros(len(words))
     seen = np.zeros(len(words))
     for i in range(len(word)):

@@ -1,4 +1,4 @@
-"""What ``AuthorTopicModel`` and ``LDA`` share: settings to sampler, chains to point estimates."""
+"""Common base of ``AuthorTopicModel`` and ``LDA``: settings to sampler, chains to point estimates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEARN = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric
 
 
 class TopicModel(CalibratedAuthors, Tables, Predictions, GibbsModel):
-    """What the members of the family share: topics, authors (possibly private ones), one sampler."""
+    """Common base of the family's members: topics, authors (possibly private ones), one sampler."""
 
     n_topics: int
     alpha: Any
@@ -107,16 +107,16 @@ class TopicModel(CalibratedAuthors, Tables, Predictions, GibbsModel):
         return self._first.doc_topic
 
     def simulate(self, n_docs: int, doc_length: float = 100, authors: Any = None, random_state: Any = None) -> Corpus:
-        """Draw a corpus from the model's generative story, with fresh topics or, once fitted, the fitted ones.
+        """Draw a corpus from the model's generative process, with new topics or, once fitted, the fitted ones.
 
         Parameters
         ----------
         n_docs : int
-            How many documents.
+            Number of documents.
         doc_length : float
             Mean length; lengths are Poisson.
         authors : list of lists of str, int, or None
-            Each document's authors; or how many authors to invent (each document then has one to three).
+            Each document's authors; or the number of authors to invent (each document then has one to three).
         random_state : int, generator or None
             Seeds the draw.
 

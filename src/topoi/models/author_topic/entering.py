@@ -1,4 +1,4 @@
-"""Documents that come into LDA on sparse counts (Li and McCallum, section 3.2.3)."""
+"""Documents added to LDA on sparse counts (Li and McCallum, section 3.2.3)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from topoi.models.author_topic.sparse_words import make_word, open_word, phi, se
 
 @compiled
 def enter_documents(documents, docs, topic, counts, priors, stream):
-    """Documents that come in, one after the other: each token among the topics its word has, or all if it is new.
+    """Add documents one after the other, drawing each token among the topics of its word, or all if the word is new.
 
-    Changes topics, counts and stream; candidates in all. Cost: O(the word's topics) for each token.
+    Changes topics, counts and stream; returns the total number of candidates. Cost: O(the word's topics) for each
+    token.
     """
     n_topics = counts.topic.shape[0]
     number = np.zeros(n_topics, np.int32)

@@ -1,13 +1,13 @@
-"""The author-topic sampler as the equation reads, and the counting around it.
+"""The author-topic sampler written as its equation, and counting functions.
 
 A token's author and topic are drawn jointly (Rosen-Zvi et al. 2009, equation 3),
 
     P(x = a, z = k)  ∝  (word_topic[w,k] + beta) / (topic[k] + W·beta)
                         · weight[d,a] · (author_topic[a,k] + alpha[k]) / (author[a] + Σ alpha)
 
-with counts that leave the token out: first the topic from the sum over the document's authors, then the author
-given the topic. That is exact, and costs one draw among topics and one among authors instead of one among all
-their pairs. A document whose only author is private is LDA. ``kernels`` and ``word_major`` do the same in lanes.
+with counts that leave the token out: first the topic is drawn from the sum over the document's authors, then the author
+given the topic. That is exact, and costs one draw among topics and one among authors instead of one among all their
+pairs. A document whose only author is private is LDA. ``kernels`` and ``word_major`` do the same in SIMD lanes.
 """
 
 from __future__ import annotations
@@ -105,9 +105,9 @@ def topic_weights(documents, counts, priors, d, w, weights):
 
 @compiled
 def sweep_plain(documents, assignments, counts, priors, stream):
-    """One sweep in float64, written as the equation reads: the twin that the fast sweep is tested against.
+    """One sweep in float64, written as the equation: the reference that the fast sweep is tested against.
 
-    One uniform per decision, none where there is one choice. Changes assignments, counts and stream.
+    Uses one uniform per decision, none where there is one choice. Changes assignments, counts and stream.
     Cost: O(tokens × authors per document × topics).
     """
     weights = np.empty(counts.topic.shape[0])
@@ -118,7 +118,7 @@ def sweep_plain(documents, assignments, counts, priors, stream):
 
 @compiled
 def sweep_plain_with_priors(documents, assignments, counts, alpha, priors, stream):
-    """The same where each document has an alpha of its own: a row of ``alpha``; ``priors.alpha`` is room for one."""
+    """``sweep_plain`` with a separate alpha for each document, its row of ``alpha``; ``priors.alpha`` is scratch."""
     weights = np.empty(counts.topic.shape[0])
     shares = np.empty(most_authors(documents))
     for d in range(documents.doc_start.shape[0] - 1):
@@ -147,9 +147,9 @@ def _sweep_document(documents, d, assignments, counts, priors, weights, shares, 
 
 @lean
 def log_joint_documents(documents, assignments, counts, priors):
-    """The documents' part of the log joint: private authors' topics, and the choice of authors.
+    """Log joint of the documents: private authors' topics, and the choice of authors.
 
-    Uses the private author's row as scratch; everything else is left alone. Cost: O(documents × topics + tokens).
+    Uses the private author's row as scratch and changes nothing else. Cost: O(documents × topics + tokens).
     """
     private = counts.author.shape[0] - 1
     result = 0.0

@@ -1,4 +1,4 @@
-"""The author-topic family's public face: ``AuthorTopicModel`` and ``LDA``."""
+"""Public estimators of the author-topic family: ``AuthorTopicModel`` and ``LDA``."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ __all__ = ["LDA", "AuthorModel", "AuthorTopicModel"]
 class AuthorTopicModel(TopicModel):
     """Topics shared by all documents, and for each author a mixture of them (Rosen-Zvi et al. 2004, 2009).
 
-    Every word of a document is taken to be by one of the document's authors, who draws a topic from their own
-    mixture; the topic draws the word. Fitted by exact collapsed Gibbs sampling. "Authors" may be anything that could
-    explain a word: see ``Corpus.with_authors``.
+    Every word of a document is attributed to one of the document's authors, who draws a topic from their own mixture;
+    the topic draws the word. Fitted by exact collapsed Gibbs sampling. "Authors" may be anything that could explain a
+    word: see ``Corpus.with_authors``.
 
     Parameters
     ----------
     n_topics : int
-        How many topics.
+        Number of topics.
     alpha : float or array, optional
         Dirichlet parameter of authors' mixtures, per topic; 50 / n_topics if not given.
     beta : float or array
@@ -41,9 +41,9 @@ class AuthorTopicModel(TopicModel):
     n_iter : int
         Gibbs sweeps.
     fictitious_authors : bool
-        Give each document one more author of its own: what its known authors do not explain.
+        Give each document an additional author of its own, for what its known authors do not explain.
     fictitious_weight : float, optional
-        The prior probability of that author, the others sharing the rest; the same as each other's if not given.
+        Prior probability of that author; the others share the rest. If not given, all have the same.
     no_authors : {"private", "raise"}
         Documents without authors get a private one (with one warning), or are refused.
     learn_alpha : bool or {"symmetric", "asymmetric"}
@@ -62,11 +62,11 @@ class AuthorTopicModel(TopicModel):
     evaluate_every : int
         Sweeps between values of the log joint in ``trace_``.
     average : bool
-        Estimate by the mean of samples in the second half of each chain, five to ten and the last: better than the last
-        alone, which False takes. Samples take a byte per token each (two with more than 256 topics), and as much again
-        for authors.
+        Estimate by the mean of samples from the second half of each chain: five to ten and the last. That is better
+        than the last sample alone, which False uses. Samples take a byte per token each (two with more than 256
+        topics), and as much again for authors.
     checkpoint : path, optional
-        A file that keeps the fit's progress; an existing one is continued.
+        File for the progress of the fit; an existing one is continued.
     checkpoint_every : int or str
         Sweeps, or a time such as "5min", between checkpoints.
     progress : bool, optional
@@ -77,12 +77,12 @@ class AuthorTopicModel(TopicModel):
     topic_word_, author_topic_, doc_topic_ : ndarray
         Rows are probabilities. Topic ids are 0-based and never re-sorted.
     chains_ : list
-        One posterior per chain, that with the highest mean log joint first; ``chains_[0].index`` is its number.
+        One posterior per chain, the one with the highest mean log joint first; ``chains_[0].index`` is its number.
     trace_ : DataFrame
         chain, sweep, log_joint, log_joint_per_token.
     fit_info_ : dict
         Seed, sweeps, shards, whether the sampler was exact or interrupted, speed; ``"averaged_samples"``,
-        ``"best_chain"``, and ``"changed_topics"``, which became others in the second half: see
+        ``"best_chain"``, and ``"changed_topics"``, those that became others in the second half: see
         ``docs/author-topic.md``.
 
     References
@@ -188,21 +188,21 @@ class LDA(MatrixInput, TopicModel):
     """Latent Dirichlet allocation by exact collapsed Gibbs sampling; a scikit-learn transformer.
 
     It is the author-topic model in which each document has one private author. Takes a ``Corpus``, a list of texts, or
-    a matrix of counts, as from ``CountVectorizer``. Parameters and attributes are those of ``AuthorTopicModel`` less
-    what concerns authors; ``alpha`` is per topic, 50 / n_topics if not given.
+    a matrix of counts, as from ``CountVectorizer``. Parameters and attributes are those of ``AuthorTopicModel`` except
+    those about authors; ``alpha`` is per topic, 50 / n_topics if not given.
 
     Parameters
     ----------
     n_topics : int
-        How many topics.
+        Number of topics.
     alpha, beta, n_iter, learn_alpha, learn_beta, n_chains, n_jobs, n_shards, random_state, evaluate_every, average, \
 checkpoint, checkpoint_every, progress
         As in ``AuthorTopicModel``.
     sparse : {False, "counts", "pruned", True}
-        False is exact. "counts" is the same sampler, bit for bit, with counts of words by topic kept without zeros:
-        less memory where there are many topics. "pruned" makes every second sweep an approximate one, among the topics
-        that the document or the word has already. True does so and starts from a few documents, whose number doubles
-        every five sweeps (Li and McCallum, section 3.2). See ``docs/pachinko.md`` for what they cost and give.
+        False is exact. "counts" is the same sampler, bit for bit, with sparse counts of words by topic, which takes
+        less memory where there are many topics. "pruned" makes every second sweep approximate: among the topics that
+        the document or the word has already. True does so and starts from a few documents, whose number doubles every
+        five sweeps (Li and McCallum, section 3.2). See ``docs/pachinko.md`` for costs and benefits.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The author-topic model and its relatives: what the rest of the program knows of them before they are imported."""
+"""Registry entries of the author-topic model and its relatives, read before the classes are imported."""
 
 from topoi.models.options import ALPHA, BETA, GIBBS, LEARN_ALPHA, LEARN_BETA, SPARSE, TOPICS, Option
 from topoi.models.registry import Family, Model

@@ -1,7 +1,7 @@
-"""New documents: Gibbs over their tokens alone, the counts updated temporarily (Rosen-Zvi et al. 2009, section 5.2).
+"""Sampling of new documents: Gibbs over their tokens alone, with temporary counts (Rosen-Zvi et al. 2009, section 5.2).
 
 Each document is sampled by the same kernel as in fitting, against a private copy of the few rows of counts it
-touches, so documents do not influence each other, and their order is immaterial.
+touches. So documents do not influence each other, and their order does not matter.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ def start_document(small, assignments, rows, stream):
 
 @compiled
 def sample_document(small, assignments, wanted, rows, priors, plan, stream, doc_topic, scores, labels):
-    """Sample one document whose tokens are already counted in ``rows``, and add up what was asked for.
+    """Sample one document whose tokens are already counted in ``rows``, and add to the requested outputs.
 
-    With neither burn-in nor a second sample, the assignments are taken as they stand.
+    With no burn-in and one sample, the assignments are used as they are.
     """
     n, n_topics = len(small.tokens), rows.topic.shape[0]
     share = 1.0 / plan.n_samples
@@ -92,7 +92,7 @@ def sample_document(small, assignments, wanted, rows, priors, plan, stream, doc_
 
 @compiled
 def fold_in(documents, scored, counts, priors, plan, doc_topic, scores, labels):
-    """Sample new documents and add up what was asked for.
+    """Sample new documents and add to the requested outputs.
 
     ``doc_topic[d]`` receives the mean over samples of (n[k] + alpha[k]) / (n + Σ alpha); ``scores`` the mean predictive
     probability of the scored tokens; ``labels`` each sampled token's mean probabilities.

@@ -1,8 +1,8 @@
-"""The author-topic sweep in sixteen lanes: the draw of ``plain.sweep_plain``, made fast.
+"""The author-topic sweep in sixteen SIMD lanes: the draw of ``equations.sweep_plain``, made fast.
 
-One pass over the topics writes running sums of their weights (float32, in a written order, so the same bits on every
+One pass over the topics writes running sums of their weights (float32, in a fixed order, so the same bits on every
 machine), from which the topic is drawn; then the author given the topic. Documents with one and with two authors have
-code of their own.
+specialised code.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _scan_two(word_topic, row, beta, sides, scale0, scale1, own, running, width)
 
 @inlined
 def _scan_many(word_topic, row, beta, sides, scales, n_slots, own, running, width):
-    """The same for three authors or more."""
+    """``scan_products`` for three authors or more."""
     sums = lanes.splat(_ZERO)
     prior = lanes.splat(beta)
     k = lanes.numbers()
@@ -60,7 +60,7 @@ def _scan_many(word_topic, row, beta, sides, scales, n_slots, own, running, widt
 
 
 class Scratch(NamedTuple):
-    """Room for one document's sampling.
+    """Scratch space for sampling one document.
 
     ``rows[q]`` is a copy of author q's counts; ``sides[q]`` holds (rows[q,k] + alpha[k]) / (topic[k] + W·beta),
     ``scales[q]`` the author's factor weight / (author[a] + Σ alpha), ``reduced[q]`` and ``raised[q]`` the same with one
@@ -98,14 +98,14 @@ def _make_scratch(documents, counts, priors):
 
 @inlined
 def _author_scale(documents, counts, priors, p, change):
-    """An author's factor if the author had ``change`` more tokens."""
+    """Factor of an author with ``change`` more tokens."""
     total = counts.author[documents.author[p]] + change
     return documents.author_weight[p] / np.float32(total + priors.alpha_sum)
 
 
 @inlined
 def _move_between_authors(documents, counts, priors, scratch, first, q0, q):
-    """Move one token's count from author ``q0`` to another ``q``, with their factors (see ``Inverses`` for why)."""
+    """Move one token's count from author ``q0`` to ``q``, with their factors (see ``Inverses`` for why)."""
     counts.author[documents.author[first + q0]] -= 1
     counts.author[documents.author[first + q]] += 1
     scratch.raised[q0] = scratch.scales[q0]
@@ -134,13 +134,13 @@ def _open_document(documents, assignments, counts, priors, scratch, d):
 
 @inlined
 def _without_token(counts, priors, scratch, w, k0):
-    """The word's part of topic ``k0`` with the token left out."""
+    """The word's factor for topic ``k0`` with the token left out."""
     return (counts.word_topic[w, k0] - _ONE + priors.beta[w]) * scratch.inverses.less[k0]
 
 
 @inlined
 def _weigh_one(counts, priors, scratch, w, k0):
-    """Running sums for a token of a document with one author (whose factor cancels); the own topic's weight apart."""
+    """Running sums for a document with one author (whose factor cancels), and the weight of the token's own topic."""
     own = _without_token(counts, priors, scratch, w, k0) * (scratch.rows[0, k0] - _ONE + priors.alpha[k0])
     width = counts.word_topic.shape[1]
     sums = scan_products(counts.word_topic, w * width, priors.beta[w], scratch.sides, k0, scratch.running, width)
@@ -149,7 +149,7 @@ def _weigh_one(counts, priors, scratch, w, k0):
 
 @inlined
 def _weigh_two(counts, priors, scratch, w, k0, q0):
-    """The same for two authors: all but the running sums stays in registers."""
+    """``_weigh_one`` for two authors; all but the running sums stays in registers."""
     first_own = _ONE if q0 == 0 else _ZERO
     scale0 = scratch.reduced[0] if q0 == 0 else scratch.scales[0]
     scale1 = scratch.scales[1] if q0 == 0 else scratch.reduced[1]
@@ -165,7 +165,7 @@ def _weigh_two(counts, priors, scratch, w, k0, q0):
 
 @inlined
 def _weigh_many(counts, priors, scratch, n_slots, w, k0, q0):
-    """The same for three authors or more; leaves the token out of its author's factor until the draw is done."""
+    """``_weigh_one`` for three authors or more; leaves the token out of its author's factor until the draw is done."""
     scratch.scales[q0] = scratch.reduced[q0]
     side = _ZERO
     for q in range(n_slots):
@@ -180,7 +180,7 @@ def _weigh_many(counts, priors, scratch, n_slots, w, k0, q0):
 
 @inlined
 def _slot_of_two(rows, alpha, scale0, scale1, k, k0, q0, bits):
-    """One of two authors given the topic: P(q) ∝ scale · (rows[q,k] + alpha[k]), the token itself left out."""
+    """Draw one of two authors given the topic: P(q) ∝ scale · (rows[q,k] + alpha[k]), the token itself left out."""
     here = _ONE if k == k0 else _ZERO
     share0 = scale0 * (rows[0, k] - (here if q0 == 0 else _ZERO) + alpha[k])
     share1 = scale1 * (rows[1, k] - (_ZERO if q0 == 0 else here) + alpha[k])
@@ -189,7 +189,7 @@ def _slot_of_two(rows, alpha, scale0, scale1, k, k0, q0, bits):
 
 @inlined
 def _slot_of_many(scratch, alpha, n_slots, k, k0, q0, bits):
-    """One of several authors given the topic."""
+    """Draw one of several authors given the topic."""
     total = _ZERO
     for p in range(n_slots):
         left_out = _ONE if (p == q0 and k == k0) else _ZERO
@@ -222,7 +222,7 @@ def _move(counts, priors, scratch, author, first, n_slots, w, k0, k, q0, q):
 def sweep(documents, assignments, counts, priors, stream):
     """One exact sweep in sixteen lanes; changes assignments, counts and stream.
 
-    Only the two topics that a token leaves and joins change in ``Scratch.sides``, and they are recomputed from whole
+    In ``Scratch.sides`` only the two topics that a token leaves and joins change, and they are recomputed from whole
     counts, so nothing drifts. Cost: O(tokens × authors per document × topics / 16).
     """
     _sweep(documents, assignments, counts, priors, _make_scratch(documents, counts, priors), stream)
@@ -230,9 +230,9 @@ def sweep(documents, assignments, counts, priors, stream):
 
 @compiled
 def sweep_with_priors(documents, assignments, counts, alpha, priors, stream):
-    """The same where each document has an alpha of its own, a row of ``alpha``, and one private author.
+    """``sweep`` with a separate alpha for each document, its row of ``alpha``, and one private author each.
 
-    ``priors.alpha`` is room for one row. Its sum is not read: the factor of an only author cancels.
+    ``priors.alpha`` is scratch for one row. Its sum is not read: the factor of an only author cancels.
     """
     scratch = _make_scratch(documents, counts, priors)
     for d in range(documents.doc_start.shape[0] - 1):
@@ -287,9 +287,9 @@ def _sweep_document(documents, d, assignments, counts, priors, scratch, stream):
 
 @compiled
 def lane_weights(documents, assignments, counts, priors, d, i):
-    """The weights from which ``sweep`` would draw the topic of token ``i`` of document ``d``; for tests.
+    """Weights from which ``sweep`` would draw the topic of token ``i`` of document ``d``; for tests.
 
-    Made of the very pieces of the sweep. Leaves the state as it was.
+    Uses the functions of the sweep itself, and leaves the state as it was.
     """
     scratch = _make_scratch(documents, counts, priors)
     _open_document(documents, assignments, counts, priors, scratch, d)

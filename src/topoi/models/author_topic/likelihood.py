@@ -1,9 +1,9 @@
-"""The probability of new documents: theta of known authors plugged in, of private ones integrated out.
+"""Probability of new documents: theta of known authors is plugged in, that of private ones integrated out.
 
 A document whose authors are all known has P(w_d) = Π_i Σ_k Σ_a weight[a] · theta[a,k] · phi[k,w_i], the authors'
 weights summing to one (Rosen-Zvi et al. 2009, below equation 10). A private author's theta is unknown; its prior mean
 would make the model a unigram, so it is integrated out by particles that go through the document from left to right.
-How they do is told by three numbers (see ``log_likelihood``): a particle filter, linear in the length, or the
+Three parameters of ``log_likelihood`` select the algorithm: a particle filter, linear in the length, or the
 left-to-right algorithms of Wallach et al. (2009, section 4.4) and Buntine (2009), quadratic in it.
 """
 
@@ -24,11 +24,11 @@ def log_likelihood(
 ):
     """Set ``result[d]`` to the log probability of each document, natural log, without multinomial coefficient.
 
-    Before each token a particle draws ``n_moves`` random earlier ones anew, or all of them in turn if it is negative.
-    Particles are resampled when the effective number of them is below the share ``resample_below``. With weights
-    the estimate is unbiased for any of these settings: a weight is the product of a particle's predictive
-    probabilities so far. Without, each token's predictive probability is the plain mean over particles, and the
-    estimate is that of Wallach et al., which is biased, for any number of particles.
+    Before each token a particle redraws ``n_moves`` random earlier ones, or all of them in turn if it is negative.
+    Particles are resampled when their effective number falls below the share ``resample_below``. With ``weighted``, the
+    estimate is unbiased for any of these settings: a weight is the product of a particle's predictive probabilities so
+    far. Without it, each token's predictive probability is the plain mean over particles, and the estimate is that of
+    Wallach et al., which is biased for any number of particles.
 
     Cost: O(tokens × topics) where all authors are known, else × n_particles × (1 + n_moves).
     """
@@ -76,7 +76,7 @@ def _predict(phi_i, known, own, alpha, alpha_sum, number, total, weights):
 
 @inlined
 def _assign(phi_i, known, own, priors, number, total, weights, mass, stream):
-    """Draw a topic and whether the private author chose it; the topic, or -1 - topic for a known author."""
+    """Draw a topic and whether the private author chose it; return the topic, or -1 - topic for a known author."""
     left = uniform(stream) * mass
     k = 0
     last = known.shape[0] - 1
@@ -91,7 +91,7 @@ def _assign(phi_i, known, own, priors, number, total, weights, mass, stream):
 
 @compiled
 def integrated(phi, known, own, priors, how, stream):
-    """Log of the estimate of the document's probability, theta of its private author integrated out."""
+    """Log of the estimated probability of the document, with theta of its private author integrated out."""
     n_particles, n_moves, resample_below, weighted = how
     n_tokens, n_topics = phi.shape
     choice = np.zeros((n_particles, n_tokens), np.int32)

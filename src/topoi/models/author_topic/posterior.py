@@ -1,4 +1,4 @@
-"""One chain's samples as a frozen result: probabilities, and predictions for new documents."""
+"""Frozen result of one chain's samples: probabilities, and predictions for new documents."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class Posterior(TopicCounts):
 
     @property
     def alpha_sum(self) -> float:
-        """What alpha sums to."""
+        """Sum of alpha."""
         return float(self.priors.alpha_sum)
 
     @cached_property
     def authors(self) -> Mixtures:
-        """The authors' counts of topics, sparse."""
+        """Sparse topic counts of the authors."""
         return Mixtures.from_counts(self.counts.author_topic[:-1, : self.n_topics], self.alpha, self.n_samples)
 
     @cached_property
@@ -72,7 +72,7 @@ class Posterior(TopicCounts):
 
     @cached_property
     def doc_topic(self) -> NDArray[np.float64]:
-        """Share of topics in each document's own words, smoothed by alpha: documents × topics, rows sum to one."""
+        """Topic shares of each document's own words, smoothed by alpha: documents × topics, rows sum to one."""
         lengths = np.diff(self._doc_start)
         counts = self.documents.counts(np.arange(len(lengths))) + self.alpha
         return np.asarray(counts / (lengths[:, None] + self.priors.alpha_sum))
@@ -84,7 +84,7 @@ class Posterior(TopicCounts):
         return np.asarray(upto[documents.author_start[1:]] > upto[documents.author_start[:-1]])
 
     def prior_groups(self, documents: Documents) -> NDArray[np.int64]:
-        """Documents with the same authors, equally weighted, have the same prior."""
+        """Group numbers: documents with the same authors, equally weighted, have the same prior."""
         number: dict[bytes, int] = {}
         groups = np.zeros(len(documents.doc_start) - 1, np.int64)
         for d in range(len(groups)):
@@ -94,7 +94,7 @@ class Posterior(TopicCounts):
         return groups
 
     def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
-        """Authors' mixtures from Dir(counts + alpha), a private author's from Dir(alpha), averaged by weight."""
+        """Mixtures of authors from Dir(counts + alpha), of a private author from Dir(alpha), averaged by weight."""
         authors = slice(documents.author_start[d], documents.author_start[d + 1])
         weights = documents.author_weight[authors].astype(np.float64)
         mixtures = np.zeros((n, self.n_topics))

@@ -1,4 +1,4 @@
-"""The family's generative story: authors' mixtures, topics' words, then for each token an author, a topic, a word."""
+"""Simulation: authors' mixtures, topics' words, then for each token an author, a topic, a word."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _N_WORDS = 1000
 
 
 class Truth(NamedTuple):
-    """What a simulated corpus was drawn from, and every token's topic and author (position in the list)."""
+    """Parameters that a simulated corpus was drawn from, and every token's topic and author (position in the list)."""
 
     topic_word: NDArray[np.float64]
     author_topic: NDArray[np.float64]
@@ -36,7 +36,7 @@ class Truth(NamedTuple):
 
 
 def simulate_corpus(model: Any, n_docs: int, doc_length: float, authors: Any, seed: int) -> SimulatedCorpus:
-    """Draw a corpus by the model's settings; topics and authors' mixtures are the fitted ones if there are any."""
+    """Draw a corpus with the model's settings; topics and authors' mixtures are the fitted ones if there are any."""
     rng = np.random.default_rng(seed)
     whole_number("n_docs", n_docs)
     if authors is not None and not hasattr(model, "no_authors"):
@@ -116,7 +116,7 @@ def _draw(
 
 
 def simulate_author_words(model: Any, n_docs: int, doc_length: float, authors: Any, seed: int) -> SimulatedCorpus:
-    """Draw a corpus in which each author has one distribution over words: the author model's story.
+    """Draw a corpus in which each author has one distribution over words, as in the author model.
 
     ``truth.topic_word`` holds the authors' distributions, one "topic" per row of ``truth.author_topic``: the known
     authors, then one for each document without any.

@@ -1,4 +1,4 @@
-"""Some documents of LDA whose counts are sparse, possibly not all of them in yet."""
+"""Shard of documents of LDA on sparse counts; not all of them need have been added yet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from topoi.models.sparse import chosen_documents
 
 
 class SparseShard:
-    """Some consecutive documents with private authors only, sampled word by word; topics in document order."""
+    """Consecutive documents with only private authors, sampled word by word; topics in document order."""
 
     def __init__(self, documents: Documents):
         self.documents = documents
@@ -22,11 +22,11 @@ class SparseShard:
         self._few: tuple[int, word_major.WordLayout] | None = None
 
     def set_assignments(self, topic: NDArray[Any], slot: NDArray[Any]) -> None:
-        """Take over assignments given in document order."""
+        """Set the assignments, given in document order."""
         self.topic[:] = topic
 
     def in_document_order(self) -> Assignments:
-        """The assignments in document order."""
+        """Assignments in document order."""
         return Assignments(self.topic, np.zeros(len(self.topic), np.uint16))
 
     def sweep(
@@ -39,10 +39,10 @@ class SparseShard:
         everything: word_major.WordLayout | None,
         stream: NDArray[np.uint64],
     ) -> tuple[int, int]:
-        """Sample every token of the documents that are in once, then add the new ones.
+        """Sample every token of the documents already in once, then add the new ones.
 
-        ``everything`` is the layout of all documents if they are in. Returns how many topics were considered in all,
-        and for how many tokens.
+        ``everything`` is the layout of all documents once all are in. Returns the total number of topics considered,
+        and the number of tokens they were considered for.
         """
         runs, order, block_docs = everything or self._layout_of(before, counts.author_topic.shape[1])
         topic = self.topic[order]
@@ -59,7 +59,7 @@ class SparseShard:
         return considered, n
 
     def _layout_of(self, docs: NDArray[np.int64], width: int) -> word_major.WordLayout:
-        """The tokens of some documents sorted by words; kept until their number changes."""
+        """Tokens of some documents sorted by words, cached until the number of documents changes."""
         if self._few is None or self._few[0] != len(docs):
             documents, at = chosen_documents(self.documents, docs)
             runs, order, block_docs = word_major.word_runs(documents.tokens, documents.doc_start, width)

@@ -1,15 +1,15 @@
-"""LDA on sparse counts: the exact sweep, the pruned one, and documents that come in (Li and McCallum, section 3.2).
+"""LDA on sparse counts: the exact sweep, the pruned one, and adding documents (Li and McCallum, section 3.2).
 
-Tokens are visited word by word within blocks of documents, as in ``word_major``. The exact sweep writes the word's list
-out into one row, for as long as the word is at hand, and is then the very same sweep: the same draws.
+Tokens are visited word by word within blocks of documents, as in ``word_major``. The exact sweep expands the list of
+the current word into a dense row, and then makes exactly the same draws as the dense sweep.
 
-The pruned sweep draws among the topics that the document's other words have, or the word's other tokens. With
+The pruned sweep draws only among the topics of the document's other words or of the word's other tokens. With
 phi[k] = (word_topic[w,k] + beta) / (topic[k] + W·beta) their weights are
 
     (n[d,k] + alpha[k]) · phi[k]  =  n[d,k] · phi[k]  +  alpha[k] · phi[k]
 
-and the sum of the second part over the word's topics is the same for all documents: kept, it leaves one pass over the
-document's few topics for each token. All in float64.
+and the sum of the second part over the word's topics is the same for all documents, so it is kept: each token needs
+only one pass over the document's few topics. All in float64.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _sweep_block(runs, b, topic_of, counts, row, rows, priors, prior, doc_topic,
 
 
 class Lists(NamedTuple):
-    """The topics of a block's documents: document d has ``length[d]`` of them from ``start[d]`` on, in no order."""
+    """Topics of a block's documents: document d has ``length[d]`` of them from ``start[d]`` on, unordered."""
 
     start: NDArray[np.int64]
     length: NDArray[np.int64]
@@ -68,11 +68,11 @@ class Lists(NamedTuple):
 
 
 class Word(NamedTuple):
-    """The word at hand: its counts by topic, and its topics, those among them that have been emptied included.
+    """The current word: its counts by topic, and its topics, including those emptied meanwhile.
 
-    ``sizes`` are the number of these topics and of those that are not empty; ``mass[0]`` is Σ alpha · phi over them.
-    ``inverse`` is 1 / (topic + W·beta) and ``less`` the same with one token less; ``running`` is room for running sums,
-    ``weights`` for a weight per topic.
+    ``sizes`` are the numbers of these topics and of those that are not empty; ``mass[0]`` is Σ alpha · phi over them.
+    ``inverse`` is 1 / (topic + W·beta) and ``less`` the same with one token less; ``running`` is scratch for running
+    sums, ``weights`` for a weight per topic.
     """
 
     row: NDArray[np.int32]
@@ -88,7 +88,7 @@ class Word(NamedTuple):
 
 @compiled
 def make_word(counts, priors, longest):
-    """Room for pruned sweeps over documents of at most ``longest`` tokens."""
+    """Scratch space for pruned sweeps over documents of at most ``longest`` tokens."""
     n_topics = counts.topic.shape[0]
     word = Word(
         np.zeros(n_topics, np.int32),
@@ -115,13 +115,13 @@ def set_inverse(counts, priors, word, k):
 
 @inlined
 def phi(priors, word, w, k):
-    """P(word | topic), all tokens counted."""
+    """P(word | topic), with all tokens counted."""
     return (word.row[k] + np.float64(priors.beta[w])) * word.inverse[k]
 
 
 @inlined
 def open_word(counts, priors, word, w):
-    """Write the word's list out, and sum its mass."""
+    """Expand the word's list into its row, and sum its mass."""
     first = counts.start[w]
     n = counts.length[w]
     word.sizes[0] = n
@@ -137,7 +137,7 @@ def open_word(counts, priors, word, w):
 
 @inlined
 def _close_word(counts, word, w):
-    """Write the word's counts back into its list, sorted; O(its topics), if few of them are new."""
+    """Write the word's counts back into its sorted list; O(its topics), if few of them are new."""
     first = counts.start[w]
     n = 0
     for t in range(word.sizes[0]):
@@ -180,7 +180,7 @@ def _step_word(counts, priors, word, w, k, step):
 
 @inlined
 def _find(lists, d, k):
-    """The place of topic ``k`` in a document's list, or the list's end."""
+    """Position of topic ``k`` in a document's list, or the list's end."""
     first = lists.start[d]
     for j in range(first, first + lists.length[d]):
         if lists.topic[j] == k:
@@ -200,7 +200,7 @@ def _add_to_document(lists, d, k):
 
 @inlined
 def _take_from_document(lists, d, at):
-    """Remove a token from the entry at place ``at``."""
+    """Remove a token from the entry at position ``at``."""
     lists.number[at] -= 1
     if lists.number[at] == 0:
         last = lists.start[d] + lists.length[d] - 1
@@ -227,16 +227,16 @@ def _open_lists(runs, b, topic_of, lists):
 
 @inlined
 def _own_phi(priors, word, w, k0):
-    """phi of the token's own topic, the token left out."""
+    """Phi of the token's own topic, with the token left out."""
     return (word.row[k0] - 1 + np.float64(priors.beta[w])) * word.less[k0]
 
 
 @inlined
 def _weigh_document(priors, word, lists, d, w, k0, own):
-    """Running sums over the document's topics: n · phi, and alpha · phi where the word has no other token.
+    """Running sums over the document's topics: n · phi, plus alpha · phi where the word has no other token.
 
-    The token at hand, of topic ``k0``, is left out; ``own`` is its topic's phi. Returns how many of the topics remain
-    that the word does not have, and the place of the token's own.
+    The current token, of topic ``k0``, is left out; ``own`` is its topic's phi. Returns the number of remaining topics
+    that the word does not have, and the position of the token's own.
     """
     beta = np.float64(priors.beta[w])
     alone = 0
@@ -263,7 +263,7 @@ def _weigh_document(priors, word, lists, d, w, k0, own):
 
 @inlined
 def _rest_of_word(priors, word, w, k0, own):
-    """How many topics the word has without the token at hand, and their mass."""
+    """Number of topics that the word has without the current token, and their mass."""
     mass = word.mass[0] - priors.alpha[k0] * phi(priors, word, w, k0)
     if word.row[k0] > 1:
         return word.sizes[1], mass + priors.alpha[k0] * own
@@ -272,7 +272,7 @@ def _rest_of_word(priors, word, w, k0, own):
 
 @inlined
 def _draw_everywhere(priors, word, w, k0, own, stream):
-    """A topic for the only token of a document whose word has no other: all topics are candidates."""
+    """Draw among all topics, for the only token of a document whose word has no other token."""
     for k in range(word.weights.shape[0]):
         word.weights[k] = priors.alpha[k] * (own if k == k0 else phi(priors, word, w, k))
     return draw_positive(word.weights, word.weights.shape[0], stream)
@@ -280,7 +280,7 @@ def _draw_everywhere(priors, word, w, k0, own, stream):
 
 @inlined
 def _draw_pruned(priors, word, lists, d, w, k0, own, n_word, mass, stream):
-    """A topic from the running sums of ``_weigh_document`` and the word's ``mass`` over ``n_word`` topics."""
+    """Draw a topic from the running sums of ``_weigh_document`` and the word's ``mass`` over ``n_word`` topics."""
     n = lists.length[d]
     here = word.running[n - 1]
     left = uniform(stream) * (here + mass) if n_word > 0 else uniform(stream) * here
@@ -304,7 +304,7 @@ def _draw_pruned(priors, word, lists, d, w, k0, own, n_word, mass, stream):
 
 @compiled
 def sweep_words_pruned(runs, topic_of, counts, priors, block_docs, stream):
-    """One pruned sweep over word runs; changes topics (in run order), counts and stream. Candidates in all.
+    """One pruned sweep over word runs; changes topics (in run order), counts, stream; returns the number of candidates.
 
     Cost: O(the document's topics) for each token and O(the word's topics) for each run.
     """
@@ -320,7 +320,7 @@ def sweep_words_pruned(runs, topic_of, counts, priors, block_docs, stream):
 
 @compiled
 def _most_tokens(runs, block_docs):
-    """The tokens of the largest block, and of the longest document."""
+    """Number of tokens of the largest block and of the longest document."""
     most, longest = 0, 0
     for b in range(runs.block_start.shape[0] - 1):
         begin, end = runs.start[runs.block_start[b]], runs.start[runs.block_start[b + 1]]
@@ -363,9 +363,10 @@ def _sweep_pruned(runs, topic_of, counts, priors, lists, word, stream):
 
 @compiled
 def pruned_weights(runs, topic_of, counts, priors, block_docs, r, i):
-    """The weights from which ``sweep_words_pruned`` would draw token ``i`` of run ``r``, in the first block; for tests.
+    """Weights from which ``sweep_words_pruned`` would draw token ``i`` of run ``r``, in the first block; for tests.
 
-    Made of the very pieces of the sweep; leaves the state as it was. Also how many candidates there are.
+    Uses the functions of the sweep itself, and leaves the state as it was. Also returns the number of candidates and
+    the mass of the word's topics.
     """
     most, longest = _most_tokens(runs, block_docs)
     lists = Lists(

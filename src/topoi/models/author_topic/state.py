@@ -1,4 +1,4 @@
-"""From a corpus to what the sampler works on: lists of authors, shards of documents, chains; and back."""
+"""Conversion of a corpus to the sampler's data (author lists, shards of documents, chains) and back."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LARGEST_UINT16 = 2**16 - 1
 
 
 class DocumentShard:
-    """Some consecutive documents, sampled in document order by the author-topic kernel."""
+    """Consecutive documents, sampled in document order by the author-topic kernel."""
 
     def __init__(self, documents: Documents):
         self.documents = documents
@@ -40,12 +40,12 @@ class DocumentShard:
         self.assignments = Assignments(np.zeros(n, np.uint16), np.zeros(n, np.uint16))
 
     def set_assignments(self, topic: NDArray[Any], slot: NDArray[Any]) -> None:
-        """Take over assignments given in document order."""
+        """Set the assignments, given in document order."""
         self.assignments.topic[:] = topic
         self.assignments.slot[:] = slot
 
     def in_document_order(self) -> Assignments:
-        """The assignments in document order."""
+        """Assignments in document order."""
         return self.assignments
 
     def sweep(self, counts: Counts, priors: Priors, stream: NDArray[np.uint64]) -> None:
@@ -54,7 +54,7 @@ class DocumentShard:
 
 
 class WordShard:
-    """Some consecutive documents with private authors only, sampled word by word: LDA's faster order."""
+    """Consecutive documents with only private authors, sampled word by word: the faster order for LDA."""
 
     def __init__(self, documents: Documents, layout: word_major.WordLayout):
         self.documents = documents
@@ -62,11 +62,11 @@ class WordShard:
         self.topic = np.zeros(len(documents.tokens), np.uint16)
 
     def set_assignments(self, topic: NDArray[Any], slot: NDArray[Any]) -> None:
-        """Take over assignments given in document order."""
+        """Set the assignments, given in document order."""
         self.topic[:] = topic[self._order]
 
     def in_document_order(self) -> Assignments:
-        """The assignments in document order."""
+        """Assignments in document order."""
         topic = np.empty_like(self.topic)
         topic[self._order] = self.topic
         return Assignments(topic, np.zeros(len(topic), np.uint16))
@@ -77,9 +77,9 @@ class WordShard:
 
 
 def make_priors(alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Priors:
-    """Priors in the form the kernels read: float32, alpha padded with zeros to whole lanes.
+    """Priors in the form that kernels read: float32, alpha padded with zeros to whole lanes.
 
-    The sums are exactly rounded sums of the float32 values: the same on every machine, and after a save.
+    The sums are exactly rounded sums of the float32 values, so they are the same on every machine and after a save.
     """
     wide = np.zeros(padded(len(alpha)), np.float32)
     wide[: len(alpha)] = alpha
@@ -88,9 +88,9 @@ def make_priors(alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Priors
 
 
 class AuthorTopicSampler(SparseScheme):
-    """The author-topic family as the engine's loop sees it (see ``topoi.engine.loop.Sampler``).
+    """Sampler of the author-topic family for the engine's loop (see ``topoi.engine.loop.Sampler``).
 
-    ``sparse`` other than False is for documents that have private authors only: LDA.
+    ``sparse`` other than False requires that documents have only private authors (LDA).
     """
 
     def __init__(
@@ -125,12 +125,12 @@ class AuthorTopicSampler(SparseScheme):
 
     @cached_property
     def _parts(self) -> list[Documents]:
-        """The shards' documents, shared by all chains."""
+        """Documents of the shards, shared by all chains."""
         return [self.documents(first, last) for first, last in self._ranges]
 
     @cached_property
     def _layouts(self) -> list[word_major.WordLayout]:
-        """The shards' tokens sorted by words, shared by all chains."""
+        """Tokens of the shards sorted by words, shared by all chains."""
         width = padded(self.n_topics)
         return [word_major.word_runs(part.tokens, part.doc_start, width) for part in self._parts]
 
@@ -151,7 +151,7 @@ class AuthorTopicSampler(SparseScheme):
         self._many_words = may_write[:-1].max(initial=0) >= limits.EXACT_IN_FLOAT32
 
     def _check_counts(self, chain: Chain) -> None:
-        """Refuse to go on when an author's count is no longer exact; possible only where an author has many words."""
+        """Raise an error if an author's count is no longer exact, which takes an author with very many words."""
         if self._many_words and chain.counts.author_topic[:-1].max() >= limits.EXACT_IN_FLOAT32:
             raise ModelError(
                 f"an author has {limits.EXACT_IN_FLOAT32:,} words in one topic, more than can be counted exactly: "
@@ -204,7 +204,7 @@ class AuthorTopicSampler(SparseScheme):
         return chain
 
     def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
-        """The chain that ``to_arrays`` described; its counts are recounted from the assignments."""
+        """Restore a chain from the arrays of ``to_arrays``; its counts are recounted from the assignments."""
         n = self.n_tokens
         topic = arrays["topic"]
         slot = arrays.get("slot", np.zeros(n, np.uint16))
@@ -227,11 +227,11 @@ class AuthorTopicSampler(SparseScheme):
 
     @property
     def sampled(self) -> tuple[str, ...]:
-        """The names of a sample's arrays."""
+        """Names of a sample's arrays."""
         return ("topic",) if self.lists.all_private else ("topic", "slot")
 
     def snapshot(self, chain: Chain) -> Sample | None:
-        """Topics, a byte per token (two if there are more than 256), and so authors where documents have any."""
+        """Topics, a byte per token (two if there are more than 256), and likewise authors where documents have any."""
         if chain.sparse is not None and not chain.sparse.whole:
             return None
         _, assignments = self.whole(chain)
@@ -239,7 +239,7 @@ class AuthorTopicSampler(SparseScheme):
         return {name: compact(getattr(assignments, name), limits[name]) for name in self.sampled}
 
     def check_sample(self, sample: Sample) -> None:
-        """Refuse assignments that are not of this corpus: the kernels check no bounds."""
+        """Raise an error for assignments that do not fit this corpus, since kernels do not check bounds."""
         topic, n = sample["topic"], self.n_tokens
         slot = sample.get("slot", np.zeros(n, np.uint8))
         if topic.shape != (n,) or slot.shape != (n,) or int(topic.max(initial=0)) >= self.n_topics:
@@ -248,7 +248,7 @@ class AuthorTopicSampler(SparseScheme):
             raise ModelError("the saved assignments name authors that this corpus does not have")
 
     def mean_counts(self, chain: Chain, averaged: Averaged) -> Counts | SparseCounts:
-        """Means of the counts of a chain's samples; the chain's own if there is but the last."""
+        """Means of the counts of a chain's samples; the chain's own counts if the last is the only sample."""
         if self.sparse:
             return self.mean_lists(averaged)
         if len(averaged) == 1:
@@ -259,12 +259,12 @@ class AuthorTopicSampler(SparseScheme):
         return mean_counts(tokens, averaged, *sizes, self._writers, self.lists.n_shared)
 
     def mean_lists(self, averaged: Averaged) -> SparseCounts:
-        """The same without zeros, where all authors are private."""
+        """``mean_counts`` as sparse lists, where all authors are private."""
         tokens = np.ascontiguousarray(self._corpus.tokens, np.int32)
         return mean_lists(tokens, averaged, self.n_words, self.n_topics)
 
     def _writers(self, part: slice) -> Callable[[NDArray[Any]], NDArray[np.int32]]:
-        """Who wrote consecutive tokens, given their slots."""
+        """Function that maps slots of consecutive tokens to authors."""
         doc_start = self._corpus.doc_start
         docs = slice(np.searchsorted(doc_start, part.start, "right") - 1, np.searchsorted(doc_start, part.stop, "left"))
         bounds = np.clip(doc_start[docs.start : docs.stop + 1], part.start, part.stop)
@@ -272,7 +272,7 @@ class AuthorTopicSampler(SparseScheme):
         return lambda slot: self.lists.author[first + slot]
 
     def recount(self, chain: Chain) -> None:
-        """Set the shared counts to what the assignments say."""
+        """Recompute the shared counts from the assignments."""
         documents, assignments = self._counted(chain)
         if self.sparse:
             count_lists(documents.tokens, assignments.topic[None], chain.counts)
@@ -281,7 +281,7 @@ class AuthorTopicSampler(SparseScheme):
         self._check_counts(chain)
 
     def _counted(self, chain: Chain) -> tuple[Documents, Assignments]:
-        """The documents that are in, and their assignments."""
+        """Documents added so far, and their assignments."""
         documents, assignments = self.whole(chain)
         if chain.sparse is None or chain.sparse.whole:
             return documents, assignments
@@ -340,7 +340,7 @@ class AuthorTopicSampler(SparseScheme):
         )
 
     def _private_counts(self, chain: Chain) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Non-zero counts of topics for private authors: document, topic, number."""
+        """Nonzero topic counts of private authors: document, topic, number."""
         documents, assignments = self._counted(chain)
         lengths = np.diff(documents.doc_start)
         if len(lengths) == self.n_docs:
@@ -364,10 +364,10 @@ class AuthorTopicSampler(SparseScheme):
 
 
 def chain_alpha(chain: Chain) -> NDArray[np.float64]:
-    """The chain's alpha per topic, without padding."""
+    """Alpha of the chain per topic, without padding."""
     return np.asarray(chain.priors.alpha[: len(chain.counts.topic)], np.float64)
 
 
 def chain_beta(chain: Chain) -> NDArray[np.float64]:
-    """The chain's beta per word."""
+    """Beta of the chain per word."""
     return np.asarray(chain.priors.beta, np.float64)

@@ -1,4 +1,4 @@
-"""The author-topic family in a store, with all that a ``Posterior`` can do."""
+"""A chain of the author-topic family in a store, with the methods of a ``Posterior``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class StoredChain(SampledChain):
     store : Store
         The file.
     model_id, n_authors : int
-        The model, and how many authors it tells apart (none for LDA).
+        The model, and the number of authors it distinguishes (0 for LDA).
     settings : dict
         The model's settings.
     """
@@ -40,7 +40,7 @@ class StoredChain(SampledChain):
         self._fictitious_weight = None if weight is None else float(weight)
 
     def _n_slots(self, n_authors: int) -> int:
-        # One past the last is the document's own, if it has one.
+        # The slot after the named authors is the document's private author, if it has one.
         return n_authors + (self._fictitious or not n_authors)
 
     def _private(self, authors: NDArray[np.int64]) -> bool:

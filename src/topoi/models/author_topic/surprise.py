@@ -1,7 +1,7 @@
-"""How surprising authors' documents are: each as if one of its authors alone had written it.
+"""Perplexities of authors' documents, each as if one of its authors alone had written it.
 
 The same numbers as ``topoi.analysis.authorship.log_likelihoods_by``, for all authors and documents at once. An author
-has words in few topics, and only those are gone through: what smoothing adds is the same for all authors.
+has words in few topics, and only those cost time: the smoothing term is the same for all authors.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from topoi.models.scores import log_mean_exp, perplexities
 
 
 def written_by(corpus: Corpus) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Authors with their documents, in order, each pair once: authors, documents, positions in the documents' lists.
+    """Distinct pairs of author and document, in order: authors, documents, positions in the documents' author lists.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def written_by(corpus: Corpus) -> tuple[NDArray[np.int64], NDArray[np.int64], ND
 
 
 def surprise_rows(corpus: Corpus, log_probabilities: list[NDArray[np.float64]]) -> dict[str, Any]:
-    """The columns of ``author_document``, from each chain's log probabilities of the pairs of ``written_by``."""
+    """Columns of ``author_document``, from each chain's log probabilities of the pairs of ``written_by``."""
     author, doc, _ = written_by(corpus)
     log_probability = log_mean_exp(np.stack(log_probabilities))
     perplexity = perplexities(log_probability, corpus.doc_lengths[doc], per_document=True)
@@ -83,7 +83,7 @@ def _by_topics(author: Any, doc: Any, tokens: Any, doc_start: Any, counts: Count
 
 @compiled
 def _prior_probabilities(counts: Counts, priors: Priors, inverse: Any) -> Any:
-    """Σ_k alpha[k] · phi[k, w] of each word: what an author without words would make of it, times the sum of alpha."""
+    """Σ_k alpha[k] · phi[k, w] of each word: its probability for an author without words, times the sum of alpha."""
     prior = np.zeros(priors.beta.shape[0])
     for w in range(len(prior)):
         for k in range(len(inverse)):

@@ -1,9 +1,9 @@
 """The LDA sweep, word by word: the fast form for documents whose only author is private.
 
-Documents are taken in blocks small enough that their topic counts (16 bits each) stay in the cache; within a block the
-tokens are visited word by word, so the word's side of the product stays in registers' reach and the counts of
-the documents need no matrix over the whole corpus. It is the same Gibbs sampler as ``kernels.sweep`` with the
-tokens visited in another order: equally exact.
+Documents are taken in blocks small enough that their topic counts (16 bits each) stay in the cache. Within a block the
+tokens are visited word by word, so that the word's factor stays in fast memory and the topic counts of documents need
+no matrix over the whole corpus. It is the same Gibbs sampler as ``kernels.sweep`` with the tokens visited in another
+order: equally exact.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from topoi.kernels.draw import differences, draw_lanes, scratch_length
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.random import next_bits
 
-# A block of documents has topic counts of about this size: half of a usual second-level cache.
+# Size of the topic counts of a block of documents: about half of a usual second-level cache.
 _CACHE_BYTES = 2**20
 _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)
@@ -41,7 +41,7 @@ class WordRuns(NamedTuple):
 
 
 class WordLayout(NamedTuple):
-    """Tokens in run order: the runs, each token's position in document order, and the documents per block."""
+    """Tokens in run order: the runs, each token's position in document order, and the number of documents per block."""
 
     runs: WordRuns
     order: NDArray[np.uint32]
@@ -50,10 +50,10 @@ class WordLayout(NamedTuple):
 
 @inlined
 def _scan(doc_topic, row, alpha, side, own, running, width):
-    """Running lane sums of (doc_topic + alpha) · side, topic ``own`` left out.
+    """Running lane sums of (doc_topic + alpha) · side, with topic ``own`` left out.
 
-    With few topics it is masked in registers, because a zero written to memory would make the vector load that follows
-    wait for the store; with many, the wait is over before the load comes, and the mask would cost more.
+    With few topics it is masked in registers, because the vector load after a zero written to memory would wait for the
+    store; with many, the wait is over before the load comes, and the mask would cost more.
     """
     sums = lanes.splat(_ZERO)
     if width <= _MASK_UP_TO:
@@ -77,14 +77,14 @@ def _scan(doc_topic, row, alpha, side, own, running, width):
 
 @inlined
 def _open_word(counts, priors, side, inverses, w):
-    """Set the word's side: (word_topic + beta) / (topic + W·beta)."""
+    """Set the word's factor: (word_topic + beta) / (topic + W·beta)."""
     for k in range(side.shape[0]):
         side[k] = (counts.word_topic[w, k] + priors.beta[w]) * inverses.now[k]
 
 
 @inlined
 def _own_weight(doc_topic, counts, priors, inverses, d, w, k0):
-    """The weight of the token's own topic ``k0`` with the token left out."""
+    """Weight of the token's own topic ``k0`` with the token left out."""
     rest = np.float32(doc_topic[d, k0]) - _ONE + priors.alpha[k0]
     word = counts.word_topic[w, k0] - _ONE + priors.beta[w]
     return word * rest * inverses.less[k0]
@@ -151,7 +151,7 @@ def sweep_run(runs, r, row, topic_of, counts, priors, doc_topic, side, inverses,
 
 @compiled
 def word_lane_weights(doc_topic, counts, priors, d, w, k0):
-    """The weights from which ``sweep_words`` would draw a topic for word ``w`` in document ``d``; for tests."""
+    """Weights from which ``sweep_words`` would draw a topic for word ``w`` in document ``d``; for tests."""
     n_topics = counts.topic.shape[0]
     width = counts.word_topic.shape[1]
     side = np.zeros(width, np.float32)
@@ -177,7 +177,7 @@ def word_runs(tokens: NDArray[np.int32], doc_start: NDArray[np.int64], width: in
 def _sort_by_word(tokens, doc_start, block_docs, n_words):
     """Counting sort, block by block: the runs, and the tokens' positions in document order.
 
-    Nothing is allocated per token but the result: 8 bytes. Cost: O(tokens + blocks × words).
+    Allocates only the result per token: 8 bytes. Cost: O(tokens + blocks × words).
     """
     n_docs = len(doc_start) - 1
     n_blocks = (n_docs + block_docs - 1) // block_docs
@@ -214,7 +214,7 @@ def _sort_by_word(tokens, doc_start, block_docs, n_words):
 
 @lean
 def _count_words(tokens, doc_start, b, block_docs, counts):
-    """Set ``counts`` to how often each word occurs in block ``b``."""
+    """Set ``counts`` to the number of occurrences of each word in block ``b``."""
     for w in range(len(counts)):
         counts[w] = 0
     last = min((b + 1) * block_docs, len(doc_start) - 1)

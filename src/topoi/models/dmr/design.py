@@ -1,4 +1,4 @@
-"""The design matrix of a regression: an intercept, numbers, bumps in time, and one column per name; sparse."""
+"""Sparse design matrix of a regression: an intercept, numbers, bumps in time, and one column per name."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from topoi.models.features.table import as_source, kind_of, values_of, wanted
 
 Array = NDArray[np.float64]
 AUTO_PARTS, _MOST_BUMPS = 10.0, 1000
-# Into how many parts the range may be cut where that is chosen by cross-validation.
+# Candidate numbers of parts of the range, to be chosen by cross-validation.
 PARTS = (2.5, 5.0, 10.0, 20.0, 40.0)
 
 
 @dataclass(frozen=True)
 class Term:
-    """One feature's columns. A number with a ``width`` has bumps so far apart; without, it is standardised.
+    """Columns of one feature. A number with a ``width`` has bumps at that distance; without, it is standardised.
 
-    Bumps are exp(−(x − centre)² / 2 width²). A missing number, and a name that was not there in training, have zeros.
+    Bumps are exp(−(x − centre)² / 2 width²). A missing number, and a name not in the training documents, have zeros.
     """
 
     column: Number | Names
@@ -34,12 +34,12 @@ class Term:
 
     @property
     def name(self) -> str:
-        """The feature."""
+        """Name of the feature."""
         return self.column.name
 
     @property
     def centres(self) -> NDArray[np.float64]:
-        """Where the bumps are: from the lowest value to the highest or a little beyond."""
+        """Centres of the bumps: from the lowest value to the highest or a little beyond."""
         if self.width is None or isinstance(self.column, Names):
             return np.zeros(0)
         n = int(np.ceil((self.column.high - self.column.low) / self.width - 1e-9)) + 1
@@ -47,13 +47,13 @@ class Term:
 
     @property
     def labels(self) -> list[str]:
-        """What each column is called."""
+        """Name of each column."""
         if isinstance(self.column, Names):
             return [f"{self.name}={level}" for level in self.column.levels]
         return [self.name] if self.width is None else [f"{self.name}~{centre:g}" for centre in self.centres]
 
     def columns(self, source: Any) -> csr_matrix:
-        """The columns of some documents."""
+        """Columns of some documents."""
         values = values_of(source, self.name)
         if isinstance(self.column, Names):
             return self._indicators(self.column, values)
@@ -66,11 +66,12 @@ class Term:
         return csr_matrix(np.nan_to_num(dense))
 
     def unseen(self, source: Any) -> Array:
-        """What the training documents do not tell of some others: in units of the prior variance, one per document.
+        """Prior variance of some documents that the training documents leave open, one number per document.
 
-        A name that none of them has is as uncertain as its coefficient before any data. Bumps that go on beyond the
-        range amount to a Gaussian process with covariance √π exp(−(x − y)² / 4 width²); what its value at the end of
-        the range leaves open at a distance is √π (1 − exp(−distance² / 2 width²)).
+        In units of the prior variance. A name that no training document has is as uncertain as its coefficient before
+        any data. Bumps that continue beyond the range amount to a Gaussian process with covariance √π exp(−(x − y)² / 4
+        width²); given its value at the end of the range, its variance at a distance is √π (1 − exp(−distance² / 2
+        width²)).
         """
         values = values_of(source, self.name)
         if isinstance(self.column, Names):
@@ -92,7 +93,7 @@ class Term:
         return csr_matrix((np.ones(len(where)), where, start), shape=(len(rows), len(place)))
 
     def to_plain(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """The term as JSON can hold it."""
         return {"column": as_plain(self.column), "width": self.width}
 
 
@@ -116,9 +117,9 @@ class Design:
 
     @classmethod
     def learn(cls, corpus: Corpus, features: Any, width: Any = "auto", parts: float = AUTO_PARTS) -> Design:
-        """Read the features of a corpus. No features at all: an intercept alone.
+        """Learn the columns from the features of a corpus. Without features there is only an intercept.
 
-        A width of "cv" is the range by ``parts``, which is somebody else's to choose.
+        A width of "cv" is the range divided by ``parts``, which the caller chooses.
         """
         if features is None or (isinstance(features, list | tuple | dict) and not features):
             return cls(())
@@ -128,18 +129,18 @@ class Design:
 
     @property
     def names(self) -> list[str]:
-        """The features' names."""
+        """Names of the features."""
         return [term.name for term in self.terms]
 
     @property
     def labels(self) -> list[str]:
-        """What each column is called, the intercept first."""
+        """Name of each column, the intercept first."""
         return ["intercept", *(label for term in self.terms for label in term.labels)]
 
     def matrix(self, source: Any) -> csr_matrix:
-        """The design of a corpus, a frame, or a mapping of columns: documents × columns.
+        """Design matrix of a corpus, a frame, or a mapping of columns: documents × columns.
 
-        Values are rounded to what float32 holds, so that what travels with documents is the very same.
+        Values are rounded to float32, so that they equal those that documents carry.
         """
         frame = as_source(source)
         n = frame.n_docs if isinstance(frame, Corpus) else len(frame)
@@ -148,23 +149,23 @@ class Design:
         return csr_matrix((found.data.astype(np.float32).astype(np.float64), found.indices, found.indptr), found.shape)
 
     def unseen(self, source: Any) -> Array:
-        """The prior variances that new documents have beyond what their columns say (see ``Term.unseen``)."""
+        """Prior variances of new documents beyond what their columns say (see ``Term.unseen``)."""
         frame = as_source(source)
         n = frame.n_docs if isinstance(frame, Corpus) else len(frame)
         return sum((term.unseen(frame) for term in self.terms), np.zeros(n))
 
     def to_plain(self) -> list[dict[str, Any]]:
-        """As JSON can hold it."""
+        """The terms as JSON can hold them."""
         return [term.to_plain() for term in self.terms]
 
     @classmethod
     def from_plain(cls, plain: list[dict[str, Any]]) -> Design:
-        """The design that ``to_plain`` described."""
+        """Restore the design from ``to_plain``."""
         return cls(tuple(Term(from_plain(each["column"]), each["width"]) for each in plain))  # type: ignore[arg-type]
 
 
 def is_chosen(width: Any) -> bool:
-    """Whether a width, or one of those in a mapping, is to be chosen by cross-validation."""
+    """Whether a width, or one in a mapping, is to be chosen by cross-validation."""
     each = list(width.values()) if isinstance(width, Mapping) else [width]
     return any(isinstance(one, str) and one == "cv" for one in each)
 
@@ -183,12 +184,12 @@ def _learned(corpus: Corpus, name: str, kind: str | None, named: dict[str, Any],
                 f"width {wide:g} cuts the range of {name!r} into more than {_MOST_BUMPS:,}; use a larger one"
             )
         return Term(number, wide)
-    # A link is a name: that of the document linked to.
+    # A link is a name: that of the linked document.
     return Term(Names.learn(name, values, kind == "category"))
 
 
 def _widths(width: Any, names: list[str]) -> tuple[dict[str, Any], Any]:
-    """Widths that name their features, and that of dates and years that are not named."""
+    """Widths by feature, and the width of dates and years not in the mapping."""
     if not isinstance(width, Mapping):
         return {}, _width(width)
     unknown = [name for name in width if name not in names]

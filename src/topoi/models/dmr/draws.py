@@ -1,8 +1,8 @@
-"""Draws of the coefficients from their posterior given the counts of topics, and which of a chain's draws are kept.
+"""Draws of the coefficients from their posterior given the counts of topics, and the choice of draws to keep.
 
 Hamiltonian Monte Carlo (Neal 2011) on the density of ``likelihood.objective``. The metric, the curvature near the
-mode, is a function of the counts alone, never of the coefficients being replaced: together with the Gibbs draws of the
-topics each step leaves the joint posterior of topics and coefficients as it is.
+mode, is a function of the counts alone, never of the coefficients being replaced. So, together with the Gibbs draws of
+the topics, each step leaves the joint posterior of topics and coefficients invariant.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from topoi.models.dmr.likelihood import (
 )
 
 Array = NDArray[np.float64]
-# From the prior mean so many steps of L-BFGS lead near enough to the mode for a metric.
+# Steps of L-BFGS from the prior mean that lead near enough to the mode for a metric.
 _STEPS_TO_METRIC = 20
-# Up to so many products a metric has a matrix for each topic; beyond, each coefficient a scale of its own.
+# Up to this many products a metric has a matrix for each topic; beyond, a scale for each coefficient.
 _MOST_PRODUCTS = 200_000_000
-# A trajectory is about a quarter turn of a standard Gaussian; its longest step, and the most of them.
+# Length of a trajectory, about a quarter turn of a standard Gaussian; its longest step, and the most steps.
 _QUARTER, _LONGEST_STEP, _MOST_LEAPS = 0.5 * math.pi, 1.2, 60
-# Trial trajectories from near the mode shorten the step until the log density is kept so well.
+# Trial trajectories from near the mode: the step is shortened until the error of the log density is small enough.
 _TRIALS, _TRIAL_LEAPS, _LARGEST_GAIN = 4, 8, 0.5
-# Of the whole chain between half and all of this many draws are kept, fewer if coefficients are very many.
+# Between half and all of this many draws are kept of the whole chain, fewer if there are very many coefficients.
 _MOST_DRAWS, _LEAST_KEPT, _MOST_NUMBERS = 400, 40, 4_000_000
-# Given the topics, trajectories are cheap beside their metric, and most of the spread is that of draws given topics:
-# so many follow each other, fewer if those of a hundred sweeps could not be kept.
+# Given the topics, trajectories are cheap compared with their metric, and most of the spread is that of draws given
+# topics. So several are drawn in a row, fewer if those of a hundred sweeps could not be kept.
 _MOST_AT_ONCE, _STEPS_KEPT = 4, 100
-# Fewer than these, or of fewer sweeps, say nothing of a spread.
+# With fewer draws than these, or from fewer sweeps, a spread cannot be estimated.
 _FEW_DRAWS, _FEW_SWEEPS = 10, 6
 
 
 class Draws(NamedTuple):
-    """Coefficients drawn so far, draws × topics × columns (float32), and after which sweeps."""
+    """Coefficients drawn so far, draws × topics × columns (float32), and the sweep of each draw."""
 
     values: NDArray[np.float32]
     sweeps: NDArray[np.int64]
@@ -54,10 +54,10 @@ class Draws(NamedTuple):
         return cls(np.zeros((0, *shape), np.float32), np.zeros(0, np.int64))
 
     def add(self, found: Array, sweep: int) -> Draws:
-        """The draws after one more sweep, if they are due. When there are too many, those of every other sweep go.
+        """Add the draws of one more sweep, if due. When there are too many, those of every other sweep are dropped.
 
-        The next then come half as often. What is kept depends on the sweeps alone, not on how long the chain is to be:
-        one fit, or a shorter one resumed.
+        Further draws are then added half as often. What is kept depends on the sweeps alone, not on the planned length
+        of the chain, so that one fit and a shorter one resumed keep the same.
         """
         at = np.unique(self.sweeps)
         if len(at) and sweep - at[-1] < (at[1] - at[0] if len(at) > 1 else 1):
@@ -70,11 +70,11 @@ class Draws(NamedTuple):
         return Draws(values[kept], sweeps[kept])
 
     def settled(self) -> Array:
-        """The draws of the second half of the sweeps that have any."""
+        """Draws from the second half of the sweeps that have any."""
         return self.values[self._late()].astype(np.float64)
 
     def are_enough(self) -> bool:
-        """Whether those draws tell how uncertain coefficients are: ten or more, after six sweeps or more."""
+        """Whether those draws suffice for the uncertainty of coefficients: ten or more, from six sweeps or more."""
         sweeps = self.sweeps[self._late()]
         return len(sweeps) >= _FEW_DRAWS and len(np.unique(sweeps)) >= _FEW_SWEEPS
 
@@ -83,17 +83,17 @@ class Draws(NamedTuple):
 
 
 def most_draws(size: int) -> int:
-    """How many draws of so many coefficients are too many; an even number."""
+    """Number of draws at which they are thinned, for ``size`` coefficients; even."""
     return 2 * (min(max(_MOST_NUMBERS // size, _LEAST_KEPT), _MOST_DRAWS) // 2)
 
 
 def draws_at_once(size: int) -> int:
-    """How many draws of so many coefficients follow a sweep that learns: four, or fewer if few can be kept."""
+    """Number of draws after each sweep that learns ``size`` coefficients: four, or fewer if few can be kept."""
     return min(max(most_draws(size) // _STEPS_KEPT, 1), _MOST_AT_ONCE)
 
 
 class Metric(NamedTuple):
-    """How a trajectory moves: its step, and a linear map from standard normals to coefficients.
+    """Metric of trajectories: the step, and a linear map from standard normals to coefficients.
 
     The map is topics × columns × columns, or, one scale for each coefficient, topics × columns.
     """
@@ -102,18 +102,18 @@ class Metric(NamedTuple):
     step: float
 
     def forth(self, x: Array) -> Array:
-        """Directions of coefficients from standard ones."""
+        """Map standard directions to directions of coefficients."""
         return self.root * x if self.root.ndim == 2 else np.einsum("kij,kj->ki", self.root, x)
 
     def back(self, gradient: Array) -> Array:
-        """The gradient by standard coordinates."""
+        """Gradient in standard coordinates."""
         return self.root * gradient if self.root.ndim == 2 else np.einsum("kij,ki->kj", self.root, gradient)
 
 
 def metric_of(design: Any, cells: TopicCells, prior: Gaussian, rng: np.random.Generator) -> Metric:
     """Roots of the inverse curvature near the mode, topic by topic, and a step that is short enough there.
 
-    Of the counts, the prior and random numbers alone. Cost: about thirty gradients.
+    It depends only on the counts, the prior and random numbers. Cost: about thirty gradients.
     """
     near = maximise(design, cells, prior.mean, prior, _STEPS_TO_METRIC)
     metric = Metric(_root(design, cells, near, prior), _LONGEST_STEP * near.size**-0.25)
@@ -133,7 +133,7 @@ def _root(design: Any, cells: TopicCells, near: Array, prior: Gaussian) -> Array
     n_docs, n_columns = design.shape
     precision = 1.0 / prior.variance
     if n_docs * n_columns**2 * weight.shape[1] > _MOST_PRODUCTS:
-        # No less than the curvature in any direction: columns of a document may all pull the same way.
+        # An upper bound of the curvature in any direction: the columns of a document may all pull the same way.
         size = abs(design)
         bends = size.multiply(np.asarray(size.sum(axis=1))).T @ weight
         return np.asarray(1.0 / np.sqrt(bends.T + precision))
@@ -148,7 +148,7 @@ def draw(
 ) -> tuple[Array, bool]:
     """One Metropolis-corrected trajectory from ``start``, and whether its end was accepted.
 
-    The step and the number of steps are random, so that no trajectory closes on itself. Cost: up to sixty gradients.
+    The step and the number of steps are random, so that no trajectory is periodic. Cost: up to sixty gradients.
     """
     metric = metric._replace(step=metric.step * rng.uniform(0.7, 1.0))
     n_leaps = min(max(round(_QUARTER * rng.uniform(0.5, 1.5) / metric.step), 1), _MOST_LEAPS)
@@ -170,7 +170,7 @@ def _trajectory(
     n_leaps: int,
     rng: np.random.Generator,
 ) -> tuple[Array, float]:
-    """Leapfrog steps with a momentum drawn at the start: where they end, and the gain in log joint density."""
+    """Leapfrog steps with a momentum drawn at the start; return the end and the gain in log joint density."""
     step, momentum = metric.step, rng.standard_normal(here.shape)
     value, gradient = objective(design, cells, here, prior)
     before = value - 0.5 * float((momentum**2).sum())

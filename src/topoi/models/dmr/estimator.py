@@ -1,4 +1,4 @@
-"""The family's public face: ``DirichletMultinomialRegression``."""
+"""Public estimator of the family: ``DirichletMultinomialRegression``."""
 
 from __future__ import annotations
 
@@ -34,35 +34,35 @@ from topoi.models.validation import choice, positive_vector, resolve_seed, whole
 from topoi.store.blocks import Table
 
 Array = NDArray[np.float64]
-# Before these, counts of topics say little.
+# After fewer sweeps, counts of topics say little.
 _FEWEST_SWEEPS = 20
 
 
 class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, GibbsModel):
     """LDA in which a document's alpha is a log-linear function of its metadata (Mimno and McCallum 2008).
 
-    alpha[d, k] = exp(x_d · λ_k): topics that an author, a year or a venue makes more likely. Topics by exact collapsed
-    Gibbs sampling; the coefficients λ, with a Gaussian prior, are sampled too, every few sweeps, by Hamiltonian Monte
-    Carlo on the counts of topics, so that intervals know how uncertain the topics are.
+    alpha[d, k] = exp(x_d · λ_k): an author, a year or a venue makes topics more or less likely. Topics are sampled by
+    exact collapsed Gibbs sampling. The coefficients λ, with a Gaussian prior, are sampled too, every few sweeps, by
+    Hamiltonian Monte Carlo on the counts of topics, so that intervals include the uncertainty of the topics.
 
     Parameters
     ----------
     n_topics : int
-        How many topics.
+        Number of topics.
     features : list of str, or dict
         Columns of ``corpus.documents``, or ``"authors"``; kinds are recognised, or named: ``{"decade": "category"}``.
         Numbers are standardised; categories, names and links have a column for each name; an intercept is added.
     width : float, "auto", "cv", None or dict
-        How wide, and how far apart, the bumps are by which a date or year acts, in years; "auto" is a tenth of the
-        range, None a straight line. "cv" cuts the range into 2.5 to 40 parts, chosen by cross-validation on the counts
-        of topics of a short run without metadata. A mapping of features to widths gives other numbers bumps too.
+        Width and distance, in years, of the bumps by which a date or year acts; "auto" is a tenth of the range, None a
+        straight line. "cv" divides the range into 2.5 to 40 parts, chosen by cross-validation on the counts of topics
+        of a short run without metadata. A mapping of features to widths gives other numbers bumps too.
     variance : float or "cv"
-        The prior variance of the coefficients: the larger, the more a single author may differ from all others.
+        Prior variance of the coefficients: the larger, the more a single author may differ from all others.
         "cv" chooses it by cross-validation on the counts of topics after the warm-up.
     intercept_variance : float
-        The same for the intercepts.
+        Prior variance of the intercepts.
     alpha : float or array
-        What alpha is before anything is learned, per topic; the intercepts' prior mean is its logarithm.
+        Alpha before anything is learned, per topic; the intercepts' prior mean is its logarithm.
     beta : float or array
         Dirichlet parameter of topics' words, per word.
     n_iter : int
@@ -70,8 +70,8 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
     n_warmup, learn_every : int
         Sweeps before coefficients are learned, and between steps of learning.
     learning : {"sample", "optimise"}
-        Draw coefficients from their posterior, or, as the paper does, maximise it by L-BFGS: their errors, taken from
-        the curvature given the topics, are too small where topics overlap.
+        Draw coefficients from their posterior or, as in the paper, maximise it by L-BFGS. Their errors are then taken
+        from the curvature given the topics, and are too small where topics overlap.
     n_chains, n_jobs, n_shards, random_state, evaluate_every, average, checkpoint, checkpoint_every, progress
         As in ``AuthorTopicModel``.
 
@@ -82,7 +82,8 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
     coefficients_ : ndarray
         λ of the first chain, topics × columns of the design; ``coefficients()`` names them. The mean of the draws.
     coefficient_draws_ : ndarray
-        Draws × topics × columns, from the second half of the first chain: intervals of any difference or product.
+        Draws × topics × columns, from the second half of the first chain, for intervals of any function of
+        coefficients.
     alpha_ : ndarray
         Mean alpha of the training documents, per topic.
     design_ : Design
@@ -174,7 +175,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
             raise ModelError('features is not given; name columns of corpus.documents, features=["year"] for one')
         return self._fit_corpus(corpus, callback)
 
-    # What a sampler is made of. A loaded model has its design from the file: the metadata may not be in it.
+    # A loaded model has its design from the file, which may not include the metadata.
 
     _stored: tuple[Design, csr_matrix] | None = None
 
@@ -204,13 +205,13 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
     def _learned_design(
         self, corpus: Corpus, alpha: Array, beta: Array, spread: float, variance: float
     ) -> tuple[Design, NDArray[np.uint16] | None]:
-        """The features' columns; if their width is to be chosen, by a short run that knows no metadata.
+        """The design; if its width is to be chosen, by a short run without metadata.
 
-        If a signal has come meanwhile, also that run's topics: what a fit that ends here has.
+        If a signal has come meanwhile, also that run's topics, as the result of a fit that ends here.
         """
         if not is_chosen(self.width):
             return Design.learn(corpus, self.features, self.width), None
-        # Those that are too narrow for the corpus say so before anything is sampled.
+        # Build them first: widths that are too narrow for the corpus raise an error before anything is sampled.
         designs = [Design.learn(corpus, self.features, self.width, parts) for parts in PARTS]
 
         def prior(n_columns: int, chosen: float) -> Gaussian:
@@ -263,7 +264,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         return self._first.priors.draws.settled()  # type: ignore[no-any-return]
 
     def simulate(self, features: Any, doc_length: float = 100, random_state: Any = None) -> Corpus:
-        """Draw a corpus of documents with given metadata from the model's generative story.
+        """Draw a corpus of documents with given metadata from the model's generative process.
 
         Coefficients and topics are drawn from their priors, or, once fitted, are the fitted ones.
 
@@ -291,7 +292,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         """
         return simulate_regression(self, features, doc_length, resolve_seed(random_state))
 
-    # What a file holds.
+    # Content of a file.
 
     def _state(self) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
         progress, arrays = super()._state()

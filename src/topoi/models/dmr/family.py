@@ -1,4 +1,4 @@
-"""Dirichlet-multinomial regression: what the rest of the program knows of it before it is imported."""
+"""Registry entry of Dirichlet-multinomial regression, read before the class is imported."""
 
 from topoi.models.options import ALPHA, BETA, FEATURES, GIBBS, TOPICS, WARMUP, Option, at_most
 from topoi.models.registry import Family, Model

@@ -1,4 +1,4 @@
-"""Counts of topics that the metadata have not shaped: for choosing settings, and for ``refit``."""
+"""Counts of topics sampled without metadata, for choosing settings and for ``refit``."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def frozen_topics(
     executor: Executor,
     stop: Callable[[], bool] | None = None,
 ) -> NDArray[np.uint16]:
-    """Every token's topic after some sweeps from the chain's state in which all documents have the same alpha.
+    """Topics of all tokens after some sweeps from the chain's state with the same alpha for all documents.
 
-    That alpha is the most likely one, learned on the way. The chain is left alone. ``stop`` may end the sweeps early.
+    That alpha is learned by maximum likelihood on the way. The chain is not changed. ``stop`` may end the sweeps early.
     """
     never = sweeps.stop + 1
     beta = chain.priors.beta.astype(np.float64)
@@ -58,10 +58,10 @@ def frozen_topics(
 def topics_of_words(
     corpus: Corpus, alpha: NDArray[np.float64], beta: NDArray[np.float64], n_iter: int, executor: Executor
 ) -> tuple[NDArray[np.uint16], TopicCells]:
-    """Every token's topic after a short run that knows no metadata, and documents' counts of them: a fair judge.
+    """Topics of all tokens after a short run without metadata, and their counts per document, to compare settings by.
 
-    It is always the same run: what is chosen by it depends neither on the seed of a fit, nor on how many chains it
-    has, nor on a checkpoint. A signal ends it after the sweep in progress.
+    It is always the same run, so that a choice based on it depends neither on the seed of a fit, nor on its number of
+    chains, nor on a checkpoint. A signal ends it after the current sweep.
     """
     same = csr_matrix(np.ones((corpus.n_docs, 1)))
     sampler = RegressionSampler(corpus, same, Plan(np.log(alpha)[:, None], 1.0, 1.0, n_iter + 1, 1), beta)

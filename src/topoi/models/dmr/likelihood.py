@@ -1,7 +1,7 @@
-"""The likelihood of documents' topic counts under alpha = exp(X λ), and the coefficients that maximise it.
+"""Likelihood of documents' topic counts under alpha = exp(X λ), and the coefficients that maximise it.
 
-Σ_d log DirMult(n_d | exp(x_d·λ)) − Σ (λ − mean)² / 2 variance, with its gradient and its curvature. Counts that are
-zero cost nothing but the exponential.
+Σ_d log DirMult(n_d | exp(x_d·λ)) − Σ (λ − mean)² / 2 variance, with its gradient and its curvature. Zero counts cost
+nothing but the exponential.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from topoi.kernels.jit import inlined, lean
 from topoi.kernels.special import digamma
 
 Array = NDArray[np.float64]
-# Beyond, alpha would leave what a sampler in float32 can tell apart; the slope is zero there.
+# Largest |log alpha|, beyond which a float32 sampler could not resolve alpha; the slope is zero there.
 _LARGEST_LOG = math.log(1e6)
 _FEW = 8
-# The curvature of so many coefficients is held as one matrix; beyond, of so many numbers as one for each topic.
+# Up to this many coefficients the curvature is one matrix; beyond, up to this many numbers, one for each topic.
 _MOST_UNKNOWNS, _MOST_NUMBERS = 3000, 30_000_000
 
 
 class TopicCells(NamedTuple):
-    """Documents' counts of topics that are not zero: where each document's start, topics, numbers; and its length."""
+    """Nonzero topic counts of documents: start of each document's, topics, numbers; and each document's length."""
 
     start: NDArray[np.int64]
     topic: NDArray[np.int64]
@@ -36,7 +36,7 @@ class TopicCells(NamedTuple):
 
 
 class Gaussian(NamedTuple):
-    """The prior of the coefficients: means topics × columns, variances per column."""
+    """Gaussian prior of the coefficients: means topics × columns, variances per column."""
 
     mean: Array
     variance: Array
@@ -44,16 +44,16 @@ class Gaussian(NamedTuple):
 
 @cache
 def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()  # looks through all that is loaded, which takes milliseconds
+    return ThreadpoolController()  # inspects all loaded libraries, which takes milliseconds
 
 
 def one_thread() -> Any:
-    """A context in which BLAS keeps to one thread, so that sums have one order and results are always the same."""
+    """Context in which BLAS uses one thread, so that sums have a fixed order and results are reproducible."""
     return _libraries().limit(limits=1, user_api="blas")
 
 
 def alpha_rows(design: Any, coefficients: Array) -> Array:
-    """exp(x·λ) for every document and topic, kept within 1e-6 and 1e6."""
+    """exp(x·λ) for every document and topic, clipped to 1e-6 to 1e6."""
     return np.exp(np.clip(design @ coefficients.T, -_LARGEST_LOG, _LARGEST_LOG))
 
 
@@ -71,7 +71,7 @@ def _rising(n, a):
 
 @lean
 def _add_documents(cells, alpha, slope):
-    """The log probability of all counts; ``slope`` becomes its derivative by log alpha. O(documents × topics)."""
+    """Log probability of all counts; ``slope`` is set to its derivative by log alpha. O(documents × topics)."""
     result = 0.0
     for d in range(alpha.shape[0]):
         whole = 0.0
@@ -95,7 +95,7 @@ def log_counts(cells: TopicCells, alpha: Array) -> float:
 
 
 def objective(design: Any, cells: TopicCells, coefficients: Array, prior: Gaussian) -> tuple[float, Array]:
-    """The log posterior of coefficients, but for a constant, and its gradient; topics × columns."""
+    """Log posterior of coefficients, up to a constant, and its gradient; topics × columns."""
     linear = design @ coefficients.T
     alpha = np.exp(np.clip(linear, -_LARGEST_LOG, _LARGEST_LOG))
     slope = np.empty_like(alpha)
@@ -107,7 +107,7 @@ def objective(design: Any, cells: TopicCells, coefficients: Array, prior: Gaussi
 
 
 def maximise(design: Any, cells: TopicCells, start: Array, prior: Gaussian, max_steps: int) -> Array:
-    """Better coefficients by L-BFGS from ``start``; on one BLAS thread, so that the result is always the same."""
+    """Improve coefficients by L-BFGS from ``start``; on one BLAS thread, so that the result is reproducible."""
 
     def loss(x: Array) -> tuple[float, Array]:
         value, gradient = objective(design, cells, x.reshape(start.shape), prior)
@@ -120,7 +120,7 @@ def maximise(design: Any, cells: TopicCells, start: Array, prior: Gaussian, max_
 
 
 def curvature(cells: TopicCells, alpha: Array) -> tuple[Array, Array]:
-    """Minus the second derivative by log alpha: what a topic has for itself, and what two share, per document.
+    """Minus the second derivative by log alpha: a topic's own part, and the part shared by two topics, per document.
 
     It is diag(first) − second · alpha alphaᵀ for each document.
     """
@@ -139,11 +139,11 @@ def curvature(cells: TopicCells, alpha: Array) -> tuple[Array, Array]:
 
 
 def covariance(design: Any, cells: TopicCells, coefficients: Array, prior: Gaussian) -> Array:
-    """The inverse of the curvature at the coefficients: topics × columns × topics × columns.
+    """Inverse of the curvature at the coefficients: topics × columns × topics × columns.
 
-    With more than 3,000 coefficients only within topics, topics × columns × columns: what topics share is left out.
-    Where that is too much as well, each coefficient stands alone, topics × columns. No direction is taken to be less
-    certain than the prior has it.
+    With more than 3,000 coefficients, only within topics: topics × columns × columns, without what topics share. Where
+    that is too large as well, only for each coefficient alone: topics × columns. No direction gets a larger variance
+    than under the prior.
     """
     n_topics, n_columns = coefficients.shape
     alpha = alpha_rows(design, coefficients)
@@ -181,14 +181,14 @@ def _inverse(matrix: Array, prior: Gaussian) -> Array:
 
 
 def standard_errors(found: Array) -> Array:
-    """Square roots of the variances in what ``covariance`` gives: topics × columns."""
+    """Square roots of the variances in the result of ``covariance``: topics × columns."""
     if found.ndim == 4:
         return np.sqrt(np.einsum("kiki->ki", found))
     return np.sqrt(found if found.ndim == 2 else np.einsum("kii->ki", found))
 
 
 def linear_covariance(design: Any, found: Array) -> Array:
-    """The covariance of each document's log alpha: documents × topics × topics."""
+    """Covariance of each document's log alpha: documents × topics × topics."""
     if found.ndim == 2:
         return np.asarray((design.multiply(design) @ found.T)[..., None] * np.eye(len(found)))
     dense = np.asarray(design.todense())

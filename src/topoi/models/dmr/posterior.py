@@ -1,4 +1,4 @@
-"""One chain's samples as a frozen result. Documents carry their rows of the design where others have authors."""
+"""Frozen result of one chain's samples. Documents carry rows of the design in the place of authors."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from topoi.models.simulation import dirichlet_rows
 
 
 class RegressionPosterior(Posterior):
-    """As LDA's, where new documents' alpha follows from their metadata.
+    """The posterior of LDA, but with new documents' alpha computed from their metadata.
 
-    ``Documents.author`` are columns of the design that are not zero, ``author_weight`` the values there: documents with
-    the same metadata have the same prior.
+    ``Documents.author`` are the nonzero columns of the design, ``author_weight`` their values: documents with the same
+    metadata have the same prior.
     """
 
     @property
     def coefficients(self) -> NDArray[np.float64]:
-        """Topics × columns of the design."""
+        """Coefficients, topics × columns of the design."""
         return np.asarray(self.priors.coefficients)
 
     @cached_property
     def doc_topic(self) -> NDArray[np.float64]:
-        """Shares of topics in each document's words, smoothed by its own alpha: documents × topics."""
+        """Topic shares of each document's words, smoothed by its own alpha: documents × topics."""
         counts = self.documents.counts(np.arange(len(self._doc_start) - 1))
         counts += self.priors.rows[:, : self.n_topics].astype(np.float64)
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
     def alphas(self, documents: Documents) -> NDArray[np.float64]:
-        """The Dirichlet of each document: documents × topics."""
+        """Dirichlet parameters of each document: documents × topics."""
         rows = documents.author_weight.astype(np.float64), documents.author, documents.author_start
         shape = len(documents.doc_start) - 1, self.coefficients.shape[1]
         return alpha_rows(csr_matrix(rows, shape=shape), self.coefficients)
 
     def is_integrated(self, documents: Documents) -> NDArray[np.bool_]:
-        """Every document's mixture is unknown."""
+        """True for all documents: every mixture is unknown."""
         return np.ones(len(documents.doc_start) - 1, bool)
 
     def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
-        """Mixtures from the Dirichlet that the metadata make."""
+        """Mixtures from the Dirichlet given by the metadata."""
         alpha = self.alphas(document_range(documents, d, d + 1))[0]
         return dirichlet_rows(np.random.default_rng(name), alpha, n)
 

@@ -1,4 +1,4 @@
-"""What a regression says of its coefficients, and of documents of which only the metadata are known."""
+"""Coefficients of a regression, and predictions for documents of which only the metadata are known."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RegressionPredictions(MetadataPredictions):
 
     @property
     def feature_columns_(self) -> list[Column]:
-        """What is known of each feature: its name, its kind, its range or its names."""
+        """Columns of the features: name, kind, and range or names."""
         check_is_fitted(self, "n_iter_")
         return [term.column for term in self.design_.terms]
 
@@ -52,7 +52,7 @@ class RegressionPredictions(MetadataPredictions):
         return WeightedAuthors(column, start, rows.data.astype(np.float32), rows.shape[1])
 
     def documents_and_chains(self, X: Any, metadata: Any = None) -> tuple[Corpus, Documents, list[Any]]:
-        """Documents with their rows of the design, from which the chains make their priors."""
+        """Documents with their rows of the design, from which the chains compute their priors."""
         corpus, source = self._source(X, metadata)
         aligned = align(corpus, self.vocabulary_, None).corpus
         return aligned, make_documents(aligned, self._lists_for(source)), self.chains_
@@ -75,7 +75,7 @@ class RegressionPredictions(MetadataPredictions):
         return Belief(topic_word, lambda rows: mean[rows], lambda bags: self._folded(bags, topic_word, alpha))
 
     def _spread(self) -> Spread:
-        """How uncertain the first chain's coefficients are; made when first asked for."""
+        """Uncertainty of the first chain's coefficients, computed on first use."""
         check_is_fitted(self, "n_iter_")
         if self._known_spread is None:
             priors = self.chains_[0].priors
@@ -96,7 +96,7 @@ class RegressionPredictions(MetadataPredictions):
 
     @property
     def coefficients_are_drawn_(self) -> bool:
-        """Whether errors and bands come from draws; if there are too few, from the curvature given the topics."""
+        """Whether errors and bands come from draws; with too few draws, they use the curvature given the topics."""
         return isinstance(self._spread(), DrawnSpread)
 
     def coefficients(self) -> pd.DataFrame:
@@ -104,10 +104,10 @@ class RegressionPredictions(MetadataPredictions):
 
         log alpha of a topic is the sum of its coefficients times the features' values: a coefficient of 0.7 for
         ``party=Whig`` doubles the topic's alpha in Whig documents. Coefficients are means of ``coefficient_draws_``,
-        sampled together with the topics: what is uncertain about topics is in them. Errors are the draws' standard
-        deviations, made larger for draws that are few and correlated, so that 1.645 of them are a 90 % interval if the
-        model holds and the chain has found the topics. No interval knows of topics that the chain has not found, nor of
-        a ``beta`` far from the words' true spread, which draws slopes towards zero (docs/dmr.md has figures).
+        sampled together with the topics, so they include the topics' uncertainty. Errors are the draws' standard
+        deviations, enlarged because draws are few and correlated, so that 1.645 of them are a 90 % interval if the
+        model holds and the chain has found the topics. No interval covers topics that the chain has not found, nor a
+        ``beta`` far from the words' true spread, which shrinks slopes towards zero (docs/dmr.md has figures).
 
         With ``learning="optimise"``, after a ``refit``, and after so few sweeps that draws are too few, they are the
         mode and its curvature *given* the counts of topics, and errors are too small where topics overlap.
@@ -140,14 +140,14 @@ class RegressionPredictions(MetadataPredictions):
         Parameters
         ----------
         features : DataFrame, mapping of columns, or Corpus
-            The features, one row per document. A missing number says nothing. A name that no training document has,
-            and the curve of a date beyond the training range, are as uncertain as the prior has them; both are
-            warned of.
+            The features, one row per document. A missing number contributes nothing. A name that no training document
+            has, and the curve of a date beyond the training range, are as uncertain as under the prior; both cause a
+            warning.
         level : float
-            Each band holds this much probability, as much below as above.
+            Probability of each band, with equal tails.
         noise : bool
-            Bands of the shares of a single new document, drawn from its Dirichlet; without noise those of the
-            Dirichlet's mean. Both allow for what is uncertain about the coefficients.
+            Bands of the shares of a single new document, drawn from its Dirichlet; without noise, those of the
+            Dirichlet's mean. Both include the uncertainty of the coefficients.
 
         Returns
         -------
@@ -181,7 +181,7 @@ class RegressionPredictions(MetadataPredictions):
 
 
 def _share_draws(mean: Array, spread: Array, noise: bool) -> Array:
-    """Shares at points that stand for a Gaussian of log alpha, always the same ones; or draws from their Dirichlets."""
+    """Shares at fixed points that represent a Gaussian of log alpha, or draws from their Dirichlets."""
     logs = softmax_points(mean, root(spread), _DRAWS)
     if not noise:
         weight = np.exp(logs - logs.max(axis=1, keepdims=True))

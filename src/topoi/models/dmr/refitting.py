@@ -1,4 +1,4 @@
-"""Coefficients given counts of topics that the metadata have not shaped, and settings compared on them."""
+"""Coefficients given counts of topics sampled without metadata, and comparison of settings on such counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STEPS_AFTER = 1000
 
 
 class Refitting:
-    """What a fitted regression does with its counts of topics; mixed into the estimator."""
+    """Methods of a fitted regression that use its counts of topics; mixed into the estimator."""
 
     corpus_: Corpus
     n_iter_: int
@@ -39,13 +39,14 @@ class Refitting:
         raise NotImplementedError  # abstract: the estimator's
 
     def refit(self, n_iter: int = 50, variance: Any = None) -> Self:
-        """Fit the coefficients once more, to counts of topics that the metadata have not shaped.
+        """Refit the coefficients to counts of topics sampled without metadata.
 
         Every document's topics are sampled for some sweeps under one alpha for all, and the coefficients maximised
-        given the result: what a regression of the topics of a plain LDA on the metadata would say. Topics stay as they
-        are. It describes that sample of topics and is no better estimate of the coefficients: where topics overlap, it
-        is drawn towards zero (the topics were sampled as if metadata made no difference), and its errors, from the
-        curvature given the counts, leave out how uncertain topics are. For intervals keep the draws of the fit.
+        given the result: what a regression of the topics of a plain LDA on the metadata would say. The fitted topics do
+        not change. The result describes that sample of topics and is no better estimate of the coefficients. Where
+        topics overlap, it is shrunk towards zero (the topics were sampled as if metadata made no difference), and its
+        errors, from the curvature given the counts, leave out the uncertainty of the topics. For intervals use the
+        draws of the fit.
 
         Parameters
         ----------
@@ -84,16 +85,16 @@ class Refitting:
             return [frozen_topics(self._sampler, self.corpus_, c, sweeps, self._seed, executor) for c in chains]
 
     def cross_validate(self, variances: Any = VARIANCES, widths: Any = (None,), n_iter: int = 50) -> pd.DataFrame:
-        """How well coefficients under other settings predict the topics of documents that were left out (first chain).
+        """Score other settings by cross-validation: how well they predict topics of left-out documents (first chain).
 
-        Counts are those of ``refit``; topics are not fitted anew, so it is quick. Fit again with the best settings.
+        Counts are those of ``refit``. Topics are not refitted, so it is quick. Fit again with the best settings.
 
         Parameters
         ----------
         variances : list of floats
             Prior variances.
         widths : list
-            Values for ``width``; None, alone, is the fit's own. Others need the metadata in ``corpus_``.
+            Values for ``width``; None, alone, is that of the fit. Others need the metadata in ``corpus_``.
         n_iter : int
             Sweeps with one alpha for all documents.
 

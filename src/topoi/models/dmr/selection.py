@@ -1,4 +1,4 @@
-"""Which settings of the coefficients predict the topic counts of documents that were left out."""
+"""Cross-validation of settings of the coefficients, on the topic counts of left-out documents."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from topoi.engine.interruption import Abandoned, interruptible
 from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
 
 VARIANCES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-# With widths to be tried as well, not every variance is: the best width hardly depends on it.
+# When widths are compared too, only some variances are: the best width hardly depends on the variance.
 FEW_VARIANCES = (0.1, 0.3, 1.0)
 _FOLDS, _STEPS = 5, 100
 
 
 def some_cells(cells: TopicCells, docs: NDArray[np.int64]) -> TopicCells:
-    """The counts of some documents."""
+    """Counts of some documents."""
     lengths = np.diff(cells.start)[docs]
     start = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
     at = np.arange(start[-1]) + np.repeat(cells.start[docs] - start[:-1], lengths)
@@ -27,9 +27,9 @@ def some_cells(cells: TopicCells, docs: NDArray[np.int64]) -> TopicCells:
 
 
 def held_out(design: Any, cells: TopicCells, priors: list[Gaussian], n_folds: int = _FOLDS) -> list[float]:
-    """For each prior the log probability per token of counts that were left out, one fold of documents at a time.
+    """Log probability per token of left-out counts for each prior, one fold of documents at a time.
 
-    Folds are random but always the same. Coefficients of one prior start from those of the one before.
+    Folds are random but always the same. Coefficients of one prior start from those of the previous one (warm start).
     """
     n_docs = design.shape[0]
     fold = np.random.default_rng(0).permutation(n_docs) % n_folds
@@ -47,7 +47,7 @@ def held_out(design: Any, cells: TopicCells, priors: list[Gaussian], n_folds: in
 
 
 def best_variance(design: Any, cells: TopicCells, prior: Callable[[float], Gaussian]) -> float:
-    """The variance, of a few, under which left-out counts are most probable."""
+    """The variance, of a few candidates, under which left-out counts are most probable."""
     scores = held_out(design, cells, [prior(variance) for variance in VARIANCES])
     return VARIANCES[int(np.argmax(scores))]
 
@@ -55,10 +55,10 @@ def best_variance(design: Any, cells: TopicCells, prior: Callable[[float], Gauss
 def best_design(
     designs: Sequence[Any], cells: TopicCells, prior: Callable[[int, float], Gaussian], variances: Sequence[float]
 ) -> int:
-    """The number of the design, of several, under which left-out counts are most probable at its best variance.
+    """Number of the design, of several, under which left-out counts are most probable at its best variance.
 
-    ``prior`` makes the coefficients' prior for so many columns and a variance. Of equals the first is taken; after a
-    signal, the best of those that have been tried.
+    ``prior`` makes the coefficients' prior from a number of columns and a variance. Ties go to the first; after a
+    signal, the best so far is returned.
     """
     found = [-np.inf]
     with interruptible() as interruption:

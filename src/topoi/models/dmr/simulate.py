@@ -1,4 +1,4 @@
-"""The family's generative story: coefficients, each document's Dirichlet by its metadata, shares, then words."""
+"""Simulation: coefficients, each document's Dirichlet by its metadata, shares, then words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _N_WORDS = 1000
 
 
 class RegressionTruth(NamedTuple):
-    """What a simulated corpus was drawn from: topics, coefficients, documents' alphas and shares, tokens' topics."""
+    """Truth of a simulated corpus: topics, coefficients, documents' alphas and shares, tokens' topics."""
 
     topic_word: NDArray[np.float64]
     coefficients: NDArray[np.float64]
@@ -36,7 +36,7 @@ class RegressionTruth(NamedTuple):
 
 
 def simulate_regression(model: Any, features: Any, doc_length: float, seed: int) -> SimulatedCorpus:
-    """Draw a corpus of documents with these features, by the model's settings or, once fitted, its first chain."""
+    """Draw a corpus of documents with these features, with the model's settings or, once fitted, its first chain."""
     rng = np.random.default_rng(seed)
     empty = corpus_of(features)
     if hasattr(model, "n_iter_"):

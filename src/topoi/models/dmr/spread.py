@@ -1,4 +1,4 @@
-"""How uncertain coefficients are, and with them each document's log alpha: by draws, or by the curvature at a mode."""
+"""Uncertainty of coefficients and of documents' log alpha: by draws, or by the curvature at a mode."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from scipy.special import ndtri, stdtrit
 from topoi.models.dmr.likelihood import linear_covariance, standard_errors
 
 Array = NDArray[np.float64]
-# Two draws are the fewest that have a spread.
+# Fewest draws that have a spread.
 _LEAST_WORTH, _MOST_ROUNDS = 2.0, 50
 
 
 class Spread(Protocol):
-    """What is asked of either."""
+    """Interface of the two."""
 
     def errors(self) -> Array:
         """Standard errors: topics × columns."""
         ...
 
     def of_logs(self, design: Any) -> Array:
-        """The covariance of some documents' log alpha: documents × topics × topics."""
+        """Covariance of some documents' log alpha: documents × topics × topics."""
         ...
 
 
 class CurvatureSpread:
-    """The inverse of the curvature at the mode, given counts of topics (see ``likelihood.covariance``)."""
+    """Inverse of the curvature at the mode, given counts of topics (see ``likelihood.covariance``)."""
 
     def __init__(self, covariance: Array):
         self._covariance = covariance
@@ -38,16 +38,15 @@ class CurvatureSpread:
         return standard_errors(self._covariance)
 
     def of_logs(self, design: Any) -> Array:
-        """The covariance of some documents' log alpha: documents × topics × topics."""
+        """Covariance of some documents' log alpha: documents × topics × topics."""
         return linear_covariance(design, self._covariance)
 
 
 class DrawnSpread:
-    """Draws × topics × columns, from the posterior of coefficients and topics together.
+    """Draws × topics × columns, from the joint posterior of coefficients and topics.
 
-    The draws of a chain are correlated, and few: they are worth ``effective`` independent ones. Errors are made larger
-    so that 1.645 of them on either side hold 90 %, by Student's t for a next draw from a Gaussian of which so many are
-    known.
+    The draws of a chain are correlated and few: they are worth ``effective`` independent ones. Errors are enlarged so
+    that ±1.645 of them cover 90 %, by Student's t for the next draw from a Gaussian of which that many draws are known.
     """
 
     def __init__(self, draws: Array):
@@ -60,7 +59,7 @@ class DrawnSpread:
         return np.asarray(np.sqrt((self._away**2).sum(axis=0)))
 
     def of_logs(self, design: Any) -> Array:
-        """The covariance of some documents' log alpha: documents × topics × topics."""
+        """Covariance of some documents' log alpha: documents × topics × topics."""
         n_draws, n_topics, n_columns = self._away.shape
         logs = design @ self._away.reshape(-1, n_columns).T
         logs = np.asarray(logs).reshape(-1, n_draws, n_topics)
@@ -68,21 +67,21 @@ class DrawnSpread:
 
 
 def spread_factor(n_draws: int, worth: float) -> float:
-    """By what the standard deviation of draws is raised that are worth so many independent ones.
+    """Factor that enlarges the standard deviation of ``n_draws`` draws worth ``worth`` independent ones.
 
-    (1 − 1/n) / (1 − 1/worth): correlated draws lie closer to their own mean. 1 + 1/worth: that mean is uncertain. And
-    the 95 % quantile of Student's t, worth − 1 degrees of freedom, over that of a Gaussian: so is their variance.
+    (1 − 1/n) / (1 − 1/worth): correlated draws lie closer to their own mean. 1 + 1/worth: that mean is uncertain. The
+    95 % quantile of Student's t, worth − 1 degrees of freedom, over that of a Gaussian: the variance is uncertain too.
     """
     variance = (1.0 - 1.0 / n_draws) / (1.0 - 1.0 / worth) * (1.0 + 1.0 / worth)
     return float(np.sqrt(variance) * stdtrit(worth - 1.0, 0.95) / ndtri(0.95))
 
 
 def effective_draws(draws: Array) -> float:
-    """How many independent draws those of a chain are worth: n / τ, where τ = 1 + 2 Σ autocorrelation.
+    """Effective number of independent draws of a chain: n / τ, where τ = 1 + 2 Σ autocorrelation.
 
     Autocorrelations are averaged over all coefficients, and summed as long as pairs of them are positive, none larger
-    than the one before (Geyer 1992). About the draws' own mean each comes out τ / n too small, a good part of it in a
-    short chain: it is added again until τ does not change.
+    than the one before (Geyer 1992). Measured about the draws' own mean each is τ / n too small, which matters in a
+    short chain: it is added back until τ does not change.
 
     Examples
     --------

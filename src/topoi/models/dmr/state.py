@@ -1,4 +1,4 @@
-"""Dirichlet-multinomial regression as the engine's loop sees it: LDA whose documents have an alpha each."""
+"""Sampler of Dirichlet-multinomial regression for the engine's loop: LDA with a separate alpha for each document."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from topoi.models.weighted_authors import WeightedAuthors
 
 Array = NDArray[np.float64]
 _STEPS_WITHIN = 20
-# The stream of coefficients, among those of a sweep's shards; shards are fewer.
+# Number of the coefficients' random stream, beyond the number of any shard.
 _STREAM = 2**62
 
 
 class RegressionPriors(NamedTuple):
-    """As ``Priors``, where alpha is the mean over documents; with each document's row and what it comes from.
+    """``Priors`` with alpha as the mean over documents, each document's row, and the coefficients behind them.
 
-    ``variance`` is that of the coefficients but for the intercept's, NaN while it has not been chosen. ``frozen`` are
-    the topics, token by token, to which the coefficients were fitted again; empty if they are the chain's own.
-    ``draws`` are coefficients of this chain, sampled together with its topics.
+    ``variance`` is that of all coefficients except the intercept, NaN until it has been chosen. ``frozen`` are the
+    topics, token by token, that the coefficients were refitted to; empty if they are the chain's own. ``draws`` are
+    coefficients of this chain, sampled together with its topics.
     """
 
     alpha: NDArray[np.float32]
@@ -48,12 +48,12 @@ class RegressionPriors(NamedTuple):
     draws: Draws
 
     def of(self, row: NDArray[np.float32]) -> Priors:
-        """The priors of a document with this alpha."""
+        """Priors of a document with this alpha."""
         return Priors(row, math.fsum(row.tolist()), self.beta, self.beta_sum)
 
 
 class RegressedShard(DocumentShard):
-    """Some consecutive documents, from number ``first`` on, each with its own alpha."""
+    """Consecutive documents, from number ``first`` on, each with its own alpha."""
 
     def __init__(self, documents: Documents, first: int):
         super().__init__(documents)
@@ -66,7 +66,7 @@ class RegressedShard(DocumentShard):
 
 
 class Plan(NamedTuple):
-    """The coefficients' prior, when they are learned (every so many sweeps after the warm-up), and how.
+    """The coefficients' prior, and when (at intervals of sweeps after the warm-up) and how they are learned.
 
     ``mean`` is the prior mean, topics × columns; the variance is NaN if it is to be chosen by cross-validation.
     Coefficients are ``drawn`` from their posterior, or else maximise it.
@@ -80,14 +80,14 @@ class Plan(NamedTuple):
     drawn: bool = False
 
     def prior(self, variance: float) -> Gaussian:
-        """The Gaussian, given the variance of all but the intercept."""
+        """Gaussian prior, given the variance of all but the intercept."""
         variances = np.full(self.mean.shape[1], variance)
         variances[0] = self.intercept_variance
         return Gaussian(self.mean, variances)
 
 
 class RegressionSampler(AuthorTopicSampler):
-    """The sampler of ``AuthorTopicSampler`` for private authors only, with a row of alpha for every document.
+    """``AuthorTopicSampler`` with only private authors, and a row of alpha for every document.
 
     Examples
     --------
@@ -107,13 +107,13 @@ class RegressionSampler(AuthorTopicSampler):
         self.by_words = False
         self.design, self.plan = design, plan
         self.terms: Any = None
-        # Every token's topic to begin with; random ones if there are none.
+        # Initial topic of every token; random if empty.
         self.begin: NDArray[np.uint16] | None = None
 
     def priors(
         self, coefficients: Array, beta: Array, variance: float, frozen: Any = (), draws: Draws | None = None
     ) -> RegressionPriors:
-        """Priors in the form the kernels read, for all documents."""
+        """Priors of all documents, in the form that kernels read."""
         rows = np.zeros((self.n_docs, padded(self.n_topics)), np.float32)
         rows[:, : self.n_topics] = alpha_rows(self.design, coefficients)
         mean = rows[:, : self.n_topics].mean(axis=0, dtype=np.float64)
@@ -128,7 +128,7 @@ class RegressionSampler(AuthorTopicSampler):
         return chain
 
     def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
-        """The chain that ``to_arrays`` described."""
+        """Restore a chain from the arrays of ``to_arrays``."""
         coefficients = np.array(arrays["coefficients"], np.float64)
         if coefficients.shape != self.plan.mean.shape or not np.isfinite(coefficients).all():
             raise ModelError("the saved coefficients do not fit the features")
@@ -148,7 +148,7 @@ class RegressionSampler(AuthorTopicSampler):
         return chain
 
     def start(self, seed: int, index: int) -> Chain:
-        """A chain with random topics, or with those it is to begin with."""
+        """A chain with random topics, or with given initial ones."""
         chain = super().start(seed, index)
         return chain if self.begin is None else self.restore(index, self.to_arrays(chain) | {"topic": self.begin}, [])
 
@@ -163,27 +163,27 @@ class RegressionSampler(AuthorTopicSampler):
         return super().to_arrays(chain) | own | drawn | {"frozen": chain.priors.frozen}
 
     def cells(self, topic: NDArray[np.uint16]) -> TopicCells:
-        """The documents' counts of topics, from every token's topic."""
+        """Topic counts of the documents, from every token's topic."""
         start, column, number = count_topics(self._corpus.doc_start, topic, self.n_topics)
         lengths = np.diff(self._corpus.doc_start).astype(np.float64)
         return TopicCells(start, column.astype(np.int64), number.astype(np.float64), lengths)
 
     def fitted_cells(self, chain: Chain) -> TopicCells:
-        """The counts that the coefficients were fitted to."""
+        """Counts that the coefficients were fitted to."""
         frozen = chain.priors.frozen
         return self.cells(frozen if len(frozen) else self.whole(chain)[1].topic)
 
     def learn(self, chain: Chain, sweep: int) -> None:
-        """Draw the coefficients, or raise their posterior by steps of L-BFGS; first choose their variance, if asked.
+        """Draw the coefficients, or improve their posterior by steps of L-BFGS; first choose their variance, if asked.
 
-        The first step always climbs: a trajectory from the prior mean would be a long way from where the mass is.
+        The first step always optimises: a trajectory from the prior mean would start far from the posterior's mass.
         """
         if not self.is_long(sweep):
             return
         priors, cells = chain.priors, self.cells(self.whole(chain)[1].topic)
         variance, beta = priors.variance, priors.beta.astype(np.float64)
         if np.isnan(variance):
-            # Until now nothing but words and an intercept have shaped the counts: they are fair judges.
+            # Until now only words and an intercept have shaped the counts, so they are impartial.
             variance = best_variance(self.design, cells, self.plan.prior)
         prior, draws = self.plan.prior(variance), priors.draws
         if not self.plan.drawn or np.array_equal(priors.coefficients, self.plan.mean):
@@ -199,9 +199,9 @@ class RegressionSampler(AuthorTopicSampler):
         chain.priors = self.priors(found, beta, variance, draws=draws)
 
     def summary(self, chain: Chain) -> RegressionPriors:
-        """The chain's priors at the coefficients that speak for it: the mean of its draws.
+        """Priors of the chain at its point estimate of the coefficients: the mean of its draws.
 
-        Where draws are too few, the coefficients go on to the mode given the latest topics.
+        With too few draws, the coefficients are optimised to the mode given the latest topics.
         """
         priors = chain.priors
         draws = priors.draws.settled()
@@ -222,14 +222,14 @@ class RegressionSampler(AuthorTopicSampler):
 
 
 def prior_mean(alpha: Array, n_columns: int) -> Array:
-    """Zero, but for the intercept, where it is log alpha."""
+    """Prior mean: zero, except log alpha for the intercept."""
     mean = np.zeros((len(alpha), n_columns))
     mean[:, 0] = np.log(alpha)
     return mean
 
 
 def checked_variance(variance: Any) -> float:
-    """The number, NaN for one that is to be chosen."""
+    """Return the variance, checked; NaN if it is to be chosen."""
     if isinstance(variance, str) and variance == "cv":
         return float("nan")
     if isinstance(variance, bool) or not isinstance(variance, numbers.Real) or not 0 < float(variance) < np.inf:

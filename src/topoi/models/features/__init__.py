@@ -1,1 +1,1 @@
-"""Documents' metadata as typed columns that models with features read, and that new documents are encoded by."""
+"""Typed columns of documents' metadata, as models with features read them, and the encoding of new documents."""

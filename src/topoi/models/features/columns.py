@@ -1,7 +1,7 @@
-"""Kinds of metadata: numbers and dates, names (categories, authors), links. Each remembers how it was encoded.
+"""Kinds of metadata: numbers and dates, names (categories, authors), links. Each column keeps its encoding.
 
-A column turns values into coordinates: rows of numbers whose squared Euclidean distance says how unlike two documents
-are in this respect. Numbers keep their unit, so that a length scale of 5 means five years.
+A column turns values into coordinates: rows of numbers whose squared Euclidean distance measures how unlike two
+documents are in this respect. Numbers keep their unit, so that a length scale of 5 means five years.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from topoi.corpus.metadata import parse_date
 from topoi.errors import CorpusError, ModelError
 
 KINDS = ("number", "date", "category", "names", "links")
-# Who wrote a document of which nothing is known, on purpose; a name that is in no document.
+# The author of a document by somebody new, given on purpose; a name that no document has.
 SOMEBODY = "(somebody new)"
 _DAYS_PER_YEAR = 365.2425
 _LARGEST = 1e100
@@ -30,7 +30,7 @@ _LARGEST = 1e100
 
 @dataclass(frozen=True)
 class Number:
-    """A number, or a date as a year with its fraction; one coordinate. A missing value is taken as the mean."""
+    """A number, or a date as a year with its fraction; one coordinate. Missing values become the mean."""
 
     name: str
     date: bool
@@ -43,7 +43,7 @@ class Number:
 
     @classmethod
     def learn(cls, name: str, values: Sequence[Any], date: bool) -> Number:
-        """Remember the mean, the spread and the range."""
+        """Learn the mean, the spread and the range."""
         found = as_numbers(name, values, date)
         known = found[~np.isnan(found)]
         if not len(known):
@@ -59,12 +59,12 @@ class Number:
 
     @property
     def length_scale(self) -> tuple[float, float, float]:
-        """Where learning of a length scale starts, and the range it stays in."""
+        """Initial length scale for learning, and its range."""
         span = max(self.high - self.low, self.deviation)
         return span / 20.0, span / 1000.0, span * 10.0
 
     def count_unknown(self, values: Sequence[Any]) -> int:
-        """How many values are missing."""
+        """Number of missing values."""
         return int(np.isnan(as_numbers(self.name, values, self.date)).sum())
 
 
@@ -72,7 +72,7 @@ class Number:
 class Names:
     """A category, or a list of names such as authors: one coordinate per name, one for none, one for unknown names.
 
-    Two documents are at distance 0 if their names are the same, at 1 if they share none, and in between at
+    Two documents are at distance 0 if their names are the same, at 1 if they share none, and otherwise at
     1 − (shared names) / √(product of the numbers of names). All unknown names are alike, and unlike all others.
     """
 
@@ -83,7 +83,7 @@ class Names:
 
     @classmethod
     def learn(cls, name: str, values: Sequence[Any], single: bool) -> Names:
-        """Remember the names, in the order of the alphabet."""
+        """Learn the names, in alphabetical order."""
         levels = sorted({each for row in as_names(values, single) for each in row})
         if not levels:
             raise ModelError(f"feature {name!r} has no value in any document; leave it out")
@@ -91,15 +91,15 @@ class Names:
 
     @property
     def width(self) -> int:
-        """The number of coordinates."""
+        """Number of coordinates."""
         return len(self.levels) + 2
 
     def coordinates(self, values: Sequence[Any]) -> NDArray[np.float64]:
-        """Rows of length 1/√2 that point where the document's names are."""
+        """Rows of length 1/√2 in the direction of the document's names."""
         return np.asarray(self.sparse_coordinates(values).toarray())
 
     def sparse_coordinates(self, values: Sequence[Any]) -> csr_matrix:
-        """The same without the zeros, which are nearly all there is where names are many."""
+        """``coordinates`` as a sparse matrix, for many names."""
         place = {level: i for i, level in enumerate(self.levels)}
         rows = []
         for names in as_names(values, self.single):
@@ -116,11 +116,11 @@ class Names:
 
     @property
     def length_scale(self) -> tuple[float, float, float]:
-        """Where learning of a length scale starts, and the range it stays in."""
+        """Initial length scale for learning, and its range."""
         return 1.0, 0.1, 10.0
 
     def count_unknown(self, values: Sequence[Any]) -> int:
-        """How many documents have no name, or one that is unknown."""
+        """Number of documents without a name, or with an unknown one."""
         known = set(self.levels)
         return sum(not row or not known.issuperset(row) for row in as_names(values, self.single))
 
@@ -129,8 +129,8 @@ class Names:
 class Links:
     """Links between documents: the shortest distances to all training documents, one coordinate each.
 
-    Links count both ways. What no path joins is one step farther than the longest path. A new document is one step
-    from those it links to, and its way to all others leads through them.
+    Links count both ways. Unconnected documents are one step farther apart than the longest path. A new document is one
+    step from those it links to, and its paths to all others lead through them.
     """
 
     name: str
@@ -154,7 +154,7 @@ class Links:
 
     @property
     def width(self) -> int:
-        """The number of coordinates."""
+        """Number of coordinates."""
         return len(self.ids)
 
     def new_coordinates(self, values: Sequence[Any], steps: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -170,12 +170,12 @@ class Links:
 
     @property
     def length_scale(self) -> tuple[float, float, float]:
-        """Where learning of a length scale starts, and the range it stays in."""
+        """Initial length scale for learning, and its range."""
         start = self.farthest * np.sqrt(len(self.ids)) / 4.0
         return start, start / 50.0, start * 50.0
 
     def count_unknown(self, values: Sequence[Any]) -> int:
-        """How many documents link to no training document."""
+        """Number of documents that link to no training document."""
         known = set(self.ids)
         return sum(known.isdisjoint(row) for row in as_names(values, False))
 
@@ -190,14 +190,14 @@ def as_plain(column: Column) -> dict[str, Any]:
 
 
 def from_plain(plain: dict[str, Any]) -> Column:
-    """The column that ``as_plain`` described."""
+    """Restore a column from ``as_plain``."""
     values = dict(plain)
     column: Column = _CLASSES[values.pop("kind")](**values)
     return column
 
 
 def is_somebody(name: str) -> bool:
-    """Whether a name stands for nobody in particular (with a quote or more if a document has that very name)."""
+    """Whether a name is the placeholder of somebody new (with quotes appended if a document has that very name)."""
     return name.rstrip("'") == SOMEBODY
 
 
@@ -245,7 +245,7 @@ def _year(value: Any) -> float:
 
 
 def as_names(values: Iterable[Any], single: bool) -> list[list[str]]:
-    """Each document's distinct names; a missing value has none. A string may hold several, with semicolons between.
+    """Distinct names of each document, none for a missing value; a string may hold several, separated by semicolons.
 
     Examples
     --------
@@ -259,7 +259,7 @@ def as_names(values: Iterable[Any], single: bool) -> list[list[str]]:
 
 
 def feature_bytes(column: Column, values: Sequence[Any]) -> list[bytes]:
-    """Each document's value of a feature as bytes: the same for values that the column does not tell apart.
+    """Value of a feature of each document as bytes, equal for values that the column does not distinguish.
 
     Examples
     --------
@@ -275,14 +275,14 @@ def feature_bytes(column: Column, values: Sequence[Any]) -> list[bytes]:
 
 
 def _level(value: Any) -> str:
-    """A category's name; whole numbers are the same with and without a point, as a missing one beside them adds it."""
+    """Name of a category; 3.0 and 3 are the same, since a missing value beside it turns 3 into 3.0."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value).strip()
 
 
 def is_missing(value: Any) -> bool:
-    """Whether there is no value; an empty cell of a table, or an empty list, is none."""
+    """Whether a value is missing; an empty cell of a table and an empty list are."""
     if isinstance(value, str):
         return not value.strip()
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""New documents with known topics, compiled: whose words they are, given a Dirichlet each, and how probable."""
+"""New documents with known topics and a Dirichlet prior each, compiled: expected counts and probabilities."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from topoi.kernels.jit import compiled
 
 @compiled
 def fold_in(bags, word_topic, prior, first, last, tolerance, max_passes, doc_topic):
-    """Expected counts of new documents' topics into ``doc_topic``: P(word | topic) and Dirichlet priors are fixed.
+    """Set ``doc_topic`` to expected topic counts of new documents; P(word | topic) and Dirichlet priors are fixed.
 
     ``word_topic`` is words × topics, ``prior`` documents × topics. Passes end when no count changes by ``tolerance``
     per word.

@@ -1,4 +1,4 @@
-"""What a model that reads metadata says of new documents: from the metadata alone, the words, or both."""
+"""Predictions of a model with metadata for new documents: from the metadata alone, the words, or both."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _PASSES, _TOLERANCE = 200, 1e-5
 
 
 class Belief(NamedTuple):
-    """What one chain says of some documents before their words are read.
+    """Prediction of one chain for some documents before their words are read.
 
-    ``topic_word`` are its topics, ``means(rows)`` the mean shares of some documents, and ``shares(bags)`` those of all,
-    given words; documents × topics.
+    ``topic_word`` are its topics, ``means(rows)`` the mean shares of some documents, and ``shares(bags)`` those of all
+    given their words; documents × topics.
     """
 
     topic_word: Array
@@ -43,9 +43,9 @@ class Belief(NamedTuple):
 
 
 class MetadataPredictions(Predictions):
-    """Predictions from metadata and words; nothing in them is random but how mixtures are integrated out.
+    """Predictions from metadata and words; only the integration over mixtures is random.
 
-    ``alpha_`` is the Dirichlet of a document of which no metadata are known.
+    ``alpha_`` is the Dirichlet of a document without known metadata.
     """
 
     topic_word_: Any
@@ -57,16 +57,16 @@ class MetadataPredictions(Predictions):
         return True
 
     def _beliefs(self, source: Any) -> list[Belief]:
-        """Each chain's belief about documents with these metadata."""
+        """Belief of each chain about documents with these metadata."""
         raise NotImplementedError  # abstract: each family's own
 
     @property
     def feature_columns_(self) -> list[Column]:
-        """What is known of each feature: its name, its kind, its range or its names."""
+        """Columns of the features: name, kind, and range or names."""
         raise NotImplementedError  # abstract: each family's own
 
     def _align(self, X: Any) -> tuple[Aligned, Documents]:
-        """Documents in the model's words; their authors, who may be a feature, stay as they are."""
+        """Documents in the model's words; their authors, which may be a feature, stay as they are."""
         check_is_fitted(self, "n_iter_")
         aligned = align(self._as_corpus(X), self.vocabulary_, None)
         return aligned, make_documents(aligned.corpus, self._lists_for(aligned.corpus))
@@ -75,7 +75,7 @@ class MetadataPredictions(Predictions):
         return as_source(metadata)
 
     def _source(self, X: Any, metadata: Any) -> tuple[Corpus, Any]:
-        """The documents, and where their features are."""
+        """The documents, and the source of their features."""
         check_is_fitted(self, "n_iter_")
         corpus = self._as_corpus(X)
         source = corpus if metadata is None else self._as_metadata(metadata)
@@ -85,7 +85,7 @@ class MetadataPredictions(Predictions):
         return corpus, source
 
     def _beside_words(self, corpus: Corpus) -> list[bytes]:
-        """The features of each document; those that a file has not kept of the training documents do not count."""
+        """Features of each document as bytes, without those that the file lacks for the training documents."""
         found = [b""] * corpus.n_docs
         for column in self.feature_columns_:
             if column.name == "authors" or column.name in self.corpus_.documents:
@@ -117,7 +117,7 @@ class MetadataPredictions(Predictions):
     def transform(self, X: Any, metadata: Any = None) -> Array:  # type: ignore[override]
         """Topic shares of documents with words and metadata, documents × topics; rows sum to one.
 
-        What the metadata say is the prior; the words are folded in from there (first chain).
+        The metadata give the prior; the words are then folded in (first chain).
 
         Parameters
         ----------
@@ -143,22 +143,22 @@ class MetadataPredictions(Predictions):
     ) -> Array:
         """Log probability of each document's words given its metadata, natural log, without multinomial coefficient.
 
-        By default the document's mixture of topics is integrated out under the prior that the metadata make, as in
-        the other families. ``given`` names other quantities, in which a mixture is predicted and plugged in.
+        By default the document's mixture of topics is integrated out under the prior given by the metadata, as in the
+        other families. ``given`` selects other quantities, in which a predicted mixture is plugged in.
 
         Parameters
         ----------
         X : Corpus or list of texts
             The documents.
         given : {"metadata", "words"} or int, optional
-            The words are scored one by one under the mean mixture predicted from the metadata alone; from the
-            metadata and the first so many words, which are not scored then; or, ``"words"``, from the metadata and
-            all the words that are scored, as a training perplexity is computed. The latter is no prediction.
+            The words are scored one by one under the mean mixture predicted from the metadata alone; from the metadata
+            and the first ``given`` words, which are then not scored; or, with ``"words"``, from the metadata and all
+            the scored words, as for a training perplexity. The latter is no prediction.
         metadata : DataFrame or mapping of columns, optional
             The documents' features; those of the corpus if not given.
         n_particles : "auto" or int
-            Particles, or of a kernel topic model draws, by which the mixture is integrated out: as many as it takes
-            for each document's logarithm to settle, or so many.
+            Particles (draws, for a kernel topic model) by which the mixture is integrated out: as many as each
+            document's logarithm needs to settle, or this number.
         random_state : int, generator or None
             Seeds the draws; the fit's seed if None. With ``given`` nothing is drawn.
 
@@ -181,21 +181,21 @@ class MetadataPredictions(Predictions):
         Returns
         -------
         DataFrame
-            document, n_words, those that were scored, log_likelihood; standard_error, in nats: zero where a mixture
-            is plugged in, NaN where there is none, of a single filter or with too few effective draws; n_particles.
+            document, n_words (those scored), log_likelihood; standard_error, in nats: zero where a mixture is plugged
+            in, NaN for a single filter or too few effective draws; n_particles.
         """
         return report_frame(*self._scores(X, given, metadata, n_particles, random_state))
 
     def _integrated(
         self, X: Any, metadata: Any, n_particles: int | str, seed: int
     ) -> tuple[NDArray[np.int64], Filtered]:
-        """Lengths of documents, and their log probabilities, mixtures integrated out."""
+        """Lengths of documents, and their log probabilities with mixtures integrated out."""
         raise NotImplementedError  # abstract: each family's own
 
     def _scores(
         self, X: Any, given: Any, metadata: Any, n_particles: Any = AUTO, random_state: Any = None
     ) -> tuple[NDArray[np.int64], Filtered]:
-        """How many words are scored of each document, and log probabilities."""
+        """Number of words scored of each document, and log probabilities."""
         particles = checked_particles(n_particles)
         if given is None:
             check_is_fitted(self, "n_iter_")
@@ -288,7 +288,7 @@ class MetadataPredictions(Predictions):
         return self._log_parts(aligned.corpus, seen, ~seen, source)
 
     def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], *ignored: Any) -> Labels:  # type: ignore[override]
-        """Probabilities of topics for every token of a new text of which no metadata are known (first chain)."""
+        """Probabilities of topics for every token of a new text without known metadata (first chain)."""
         check_is_fitted(self, "n_iter_")
         text = Corpus(tokens=tokens, doc_start=np.array([0, len(tokens)]), vocabulary=self.vocabulary_)
         mixture = self._folded(Bags.from_corpus(text), self.topic_word_, self.alpha_[None])[0]
@@ -297,14 +297,14 @@ class MetadataPredictions(Predictions):
 
 
 def checked_tail(level: Any) -> float:
-    """The probability below a band that holds ``level``, as much as above it."""
+    """Probability of each tail of a band that holds ``level``."""
     if isinstance(level, bool) or not isinstance(level, numbers.Real) or not 0 < float(level) < 1:
         raise ModelError(f"level is {level!r}; it is the probability of a band, between 0 and 1")
     return (1.0 - float(level)) / 2.0
 
 
 def shares_frame(features: Any, names: list[str], found: Array) -> pd.DataFrame:
-    """Means, lower and upper ends (3 × documents × topics) as a frame: row, the features, topic and these."""
+    """Means, lower and upper ends (3 × documents × topics) as a frame: row, the features, topic, mean, lower, upper."""
     _, n_rows, n_topics = found.shape
     columns: dict[str, Any] = {"row": np.repeat(np.arange(n_rows), n_topics)}
     if names:
@@ -320,7 +320,7 @@ def _doc(corpus: Corpus) -> NDArray[np.int64]:
 
 
 def _part(corpus: Corpus, chosen: NDArray[np.bool_]) -> Corpus:
-    """The documents with some of their tokens."""
+    """The documents reduced to the chosen tokens."""
     lengths = np.bincount(_doc(corpus)[chosen], minlength=corpus.n_docs)
     start = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
     return Corpus(tokens=corpus.tokens[chosen], doc_start=start, vocabulary=corpus.vocabulary)

@@ -1,4 +1,4 @@
-"""The table of features: which columns of metadata a model reads, as coordinates side by side."""
+"""Table of features: the columns of metadata that a model reads, as coordinates side by side."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ class FeatureTable(NamedTuple):
 
     @classmethod
     def learn(cls, corpus: Corpus, features: Any, sparse: bool = False) -> FeatureTable:
-        """Read the features of a corpus. ``features`` are names of columns, or a mapping of names to kinds.
+        """Learn the features of a corpus. ``features`` are names of columns, or a mapping of names to kinds.
 
-        With ``sparse`` the coordinates, here and of new documents, are held without their zeros: tens of thousands of
-        authors have a coordinate each.
+        With ``sparse`` the coordinates, here and of new documents, are sparse, as tens of thousands of authors have a
+        coordinate each.
         """
         columns: list[Column] = []
         parts: list[Any] = []
@@ -71,11 +71,11 @@ class FeatureTable(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The features' names."""
+        """Names of the features."""
         return [column.name for column in self.columns]
 
     def block(self, name: str) -> slice:
-        """Where a feature's coordinates are."""
+        """Slice of a feature's coordinates."""
         start = 0
         for column in self.columns:
             if column.name == name:
@@ -84,7 +84,7 @@ class FeatureTable(NamedTuple):
         raise ModelError(f"there is no feature {name!r}; the features are {', '.join(map(repr, self.names))}")
 
     def column(self, name: str) -> Column:
-        """A feature's column."""
+        """Column of a feature."""
         self.block(name)
         return self.columns[self.names.index(name)]
 
@@ -101,17 +101,17 @@ class FeatureTable(NamedTuple):
         return side_by_side(parts, sparse)
 
     def unknown(self, source: Any) -> dict[str, int]:
-        """In how many documents each feature is missing, or unknown."""
+        """Number of documents in which each feature is missing or unknown."""
         frame = as_source(source)
         return {column.name: column.count_unknown(values_of(frame, column.name)) for column in self.columns}
 
     def to_plain(self) -> list[dict[str, Any]]:
-        """The columns as JSON can hold them; the coordinates are an array of their own."""
+        """The columns as JSON can hold them; the coordinates are a separate array."""
         return [as_plain(column) for column in self.columns]
 
     @classmethod
     def from_plain(cls, plain: list[dict[str, Any]], coordinates: Any) -> FeatureTable:
-        """The table that ``to_plain`` described; without coordinates it has columns only."""
+        """Restore a table from ``to_plain``; without coordinates it has columns only."""
         columns = [from_plain(each) for each in plain]
         if coordinates is not None and (
             coordinates.ndim != 2 or coordinates.shape[1] != sum(column.width for column in columns)
@@ -121,7 +121,7 @@ class FeatureTable(NamedTuple):
 
 
 def wanted(features: Any) -> dict[str, str | None]:
-    """The names of features and, where given, their kinds.
+    """Names of features and, where given, their kinds.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def wanted(features: Any) -> dict[str, str | None]:
 
 
 def as_source(source: Any) -> Corpus | pd.DataFrame:
-    """Whatever holds columns of metadata, as a corpus or a frame."""
+    """Any source of metadata columns as a corpus or a frame."""
     if isinstance(source, Corpus | pd.DataFrame):
         return source
     source = metadata_columns(source)
@@ -156,7 +156,7 @@ def as_source(source: Any) -> Corpus | pd.DataFrame:
 
 
 def _column_values(name: str, values: Any) -> list[Any]:
-    """A column of a mapping; one name is no list of letters."""
+    """A column of a mapping; a single string is refused, as it would be split into letters."""
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise ModelError(f"the features are no table: {name!r} is {values!r}; pass a list with one value per document")
     return list(values)
@@ -171,7 +171,7 @@ def _frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
 
 
 def corpus_of(features: Any) -> Corpus:
-    """Documents that have metadata, but no words yet."""
+    """Documents with metadata but no words."""
     source = as_source(features)
     if isinstance(source, Corpus):
         return source
@@ -184,7 +184,7 @@ def corpus_of(features: Any) -> Corpus:
 
 
 def values_of(source: Corpus | pd.DataFrame, name: str) -> Sequence[Any]:
-    """A column's values; ``authors`` of a corpus are its authors."""
+    """Values of a column; ``authors`` of a corpus are its authors."""
     if isinstance(source, Corpus) and name == "authors":
         return source.author_lists()
     frame = source.documents if isinstance(source, Corpus) else source
@@ -198,7 +198,7 @@ def values_of(source: Corpus | pd.DataFrame, name: str) -> Sequence[Any]:
 
 
 def kind_of(corpus: Corpus, name: str, values: Sequence[Any]) -> str:
-    """What kind of feature a column looks like."""
+    """Kind of feature that a column appears to be."""
     if name == "authors":
         return "names"
     dtype = corpus.documents[name].dtype
@@ -216,7 +216,7 @@ def kind_of(corpus: Corpus, name: str, values: Sequence[Any]) -> str:
 
 
 def _kind_of_texts(values: Sequence[Any]) -> str:
-    """A table of text, such as a .csv, writes numbers and dates as text, too."""
+    """Kind of a column of strings, since a text table such as a .csv writes numbers and dates as text, too."""
     texts = [str(value).strip() for value in values if not is_missing(value)]
     for kind, pattern in _WRITTEN.items():
         if texts and all(pattern.fullmatch(text) for text in texts):
@@ -248,10 +248,10 @@ def side_by_side(parts: list[Any], sparse: bool) -> Any:
 
 
 def is_sparse(coordinates: Any) -> bool:
-    """Whether coordinates are held without their zeros."""
+    """Whether coordinates are sparse."""
     return bool(issparse(coordinates))
 
 
 def as_dense(coordinates: Any) -> NDArray[np.float64]:
-    """Coordinates with their zeros."""
+    """Coordinates as a dense array."""
     return np.asarray(coordinates.toarray() if is_sparse(coordinates) else coordinates)

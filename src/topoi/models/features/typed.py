@@ -1,4 +1,4 @@
-"""Features as people type them: which columns, of which kind, how wide their bumps are. Light to import."""
+"""Features as typed on the command line: columns, their kinds, and widths of bumps. Light to import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no training document has, told to whoever asks for a prediction: names, new or misspelt; numbers far away."""
+"""Warnings about values that no training document has: names, new or misspelt, and numbers out of range."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ _TOLD = 3
 
 
 def warn_unknown(columns: Sequence[Column], features: Any) -> None:
-    """Warn of names among the features that no training document has, with those that resemble them, and of numbers
-    outside the training documents' range.
+    """Warn about names that no training document has, with similar ones, and numbers outside the training range.
 
     Examples
     --------
@@ -49,7 +48,7 @@ def warn_unknown(columns: Sequence[Column], features: Any) -> None:
 
 
 def _warn_outside(column: Number, values: Sequence[Any]) -> None:
-    """Warn of the number farthest beyond the range, with how many there are."""
+    """Warn about the number farthest beyond the range, with the number of such values."""
     found = as_numbers(column.name, values, column.date)
     away = np.nan_to_num(np.maximum(column.low - found, found - column.high))
     n = int((away > 0).sum())

@@ -1,8 +1,8 @@
-"""Hyper-parameters of very many documents: the sum of the exact evidences of some blocks of documents.
+"""Hyper-parameters of very many documents: maximise the sum of the exact evidences of some blocks of documents.
 
-The evidence of any set of documents is a likelihood of the hyper-parameters; that of several disjoint sets, added up as
-if they were independent, is a composite likelihood (Varin, Reid and Firth 2011). A block is made of documents at random
-and those that have a name in common with them, so that what people share can be learned.
+The evidence of any set of documents is a likelihood of the hyper-parameters; the sum over several disjoint sets, as if
+they were independent, is a composite likelihood (Varin, Reid and Firth 2011). A block consists of random documents and
+those that share a name with them, so that the effect of shared names can be learned.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from topoi.models.kernel_topic.operators import Operator, Places
 
 Array = NDArray[np.float64]
 N_BLOCKS, BLOCK_SIZE = 6, 250
-# Of one document's relatives so many at most: one with hundreds would fill a block.
+# Largest number of relatives taken of one document: one with hundreds would fill a block.
 _MOST_RELATED = 20
 
 
 def choose_blocks(
     operator: Operator, n_docs: int, seed: int, n_blocks: int = N_BLOCKS, size: int = BLOCK_SIZE
 ) -> list[Places]:
-    """Disjoint sets of documents: some at random, each with those that have a name in common with it.
+    """Disjoint sets of documents: random ones, each with those that share a name with it.
 
-    Where there are no more documents than in one block, that is all of them.
+    If all documents fit in one block, that is all of them.
     """
     rng = np.random.default_rng([seed, n_docs])
     size = min(size, n_docs)
@@ -48,7 +48,7 @@ def choose_blocks(
 
 
 def some_sites(sites: Sites, docs: Places) -> Sites:
-    """The sites of some documents."""
+    """Sites of some documents."""
     return Sites(sites.weight[docs], sites.total[docs], sites.linear[docs])
 
 
@@ -62,7 +62,7 @@ def some_documents(shape: Shape, docs: Places) -> Shape:
 def learn_on_blocks(
     hyper: Hyper, sites: Sites, blocks: list[Places], shared: bool, each: Each = serially, centre: Hyper | None = None
 ) -> Learned:
-    """Maximise the sum of the blocks' evidences for fixed sites; O(topics × blocks × size³) an evaluation."""
+    """Maximise the sum of the blocks' evidences for fixed sites; O(topics × blocks × size³) per evaluation."""
     layout = Layout(len(hyper.shape.theta), len(hyper.noise), shared)
     parts = [(hyper._replace(shape=some_documents(hyper.shape, docs)), some_sites(sites, docs)) for docs in blocks]
 

@@ -1,4 +1,4 @@
-"""Covariance functions over named features, as scikit-learn's kernels: they compose with + and * and have gradients.
+"""Covariance functions over named features, as scikit-learn kernels: they compose with + and * and have gradients.
 
 *Kernel* here is a covariance function, not a compiled loop.
 """
@@ -19,28 +19,28 @@ Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 class Proximity(Kernel):
-    """Rational quadratic kernel of how unlike documents are in several features; the default of kernel topic models.
+    """Rational quadratic kernel of the distance of documents in several features; the default of kernel topic models.
 
     k(d, d') = (1 + q / 2α)^(−α) with q = Σ over features of (distance / length scale)². Distances of numbers and dates
     are in their own unit; names (categories, authors) are at distance 0 if the same and 1 if they differ; links
     compare the vectors of shortest paths. With α = ∞ it is the squared exponential exp(−q / 2), which for links is
     equation 20 of Hennig et al.
 
-    The paper takes |Δt| / l plus a constant where authors differ as the distance. Inside a rational quadratic that is
+    The paper uses |Δt| / l plus a constant where authors differ as the distance. Inside a rational quadratic that is
     not positive definite; this sum of squares is.
 
     Parameters
     ----------
     features : str or list of str, optional
-        Which features; all if not given.
+        The features; all if not given.
     length_scale : float or list of floats, optional
-        For each feature; learning starts there. If not given, a twentieth of a number's range, 1 for names.
+        For each feature; the start of learning. If not given, a twentieth of a number's range, 1 for names.
     alpha : float
-        How fast small and large scales mix; large values look like one scale only, ∞ is one.
+        How fast small and large scales mix; large values approach a single scale, which ∞ is.
     length_scale_bounds, alpha_bounds : pair of floats, or "fixed"
         The range for learning. If not given, length scales stay in a wide range about their start.
     blocks : list of pairs
-        Where the features' coordinates are; filled in by a model.
+        Slices of the features' coordinates; filled in by a model.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Proximity(Kernel):
         return _scalar("alpha", "fixed" if np.isinf(self.alpha) else self.alpha_bounds)
 
     def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
-        """The kernel's matrix and, if asked for, its gradient by the logs of alpha and length scales."""
+        """Kernel matrix and, on request, its gradient by the logs of alpha and length scales."""
         squares = self._squares(X, X if Y is None else Y)
         q = np.sum(squares, axis=0)
         value = self.profile(q)
@@ -95,13 +95,13 @@ class Proximity(Kernel):
         return value, np.stack(parts, axis=-1) if parts else np.empty((*value.shape, 0))
 
     def profile(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The kernel's value where the squared distances, in length scales, sum to ``q``."""
+        """Value of the kernel where the squared distances, in length scales, sum to ``q``."""
         if np.isinf(self.alpha):
             return np.asarray(np.exp(-0.5 * q))
         return np.asarray((1.0 + q / (2.0 * self.alpha)) ** (-self.alpha))
 
     def _squares(self, X: Any, Y: Any) -> list[NDArray[np.float64]]:
-        """Each feature's squared distances, in its length scale."""
+        """Squared distances of each feature, in its length scale."""
         if self.blocks is None:
             raise ModelError("this kernel has not met its features; give it to a KernelTopicModel")
         X, Y = (each if is_sparse(each) else np.asarray(each) for each in (X, Y))
@@ -116,7 +116,7 @@ class Proximity(Kernel):
         return np.ones(X.shape[0] if is_sparse(X) else len(X))
 
     def is_stationary(self) -> bool:
-        """It depends on distances only."""
+        """True: it depends on distances only."""
         return True
 
     def __repr__(self) -> str:
@@ -132,7 +132,7 @@ def _scalar(name: str, bounds: Any) -> Hyperparameter:
 
 
 def squared_distances(X: Any, Y: Any) -> NDArray[np.float64]:
-    """Squared Euclidean distances between rows, dense or sparse; exactly zero between the same ones."""
+    """Squared Euclidean distances between rows, dense or sparse; exactly zero between equal ones."""
     from scipy.spatial.distance import cdist
 
     if X.shape[1] <= 8:
@@ -148,12 +148,12 @@ class On(Kernel):
     Parameters
     ----------
     features : str or list of str
-        Whose coordinates the kernel sees: one per number or date, in its own unit; one per name (1/√2 where the
-        document's only name is that one), so that documents with different names are at distance 1.
+        Features whose coordinates the kernel sees: one per number or date, in its own unit; one per name (1/√2 where
+        the document's only name is that one), so that documents with different names are at distance 1.
     kernel : Kernel
         Any of ``sklearn.gaussian_process.kernels``.
     columns : list of int
-        Which coordinates these are; filled in by a model.
+        Numbers of these coordinates; filled in by a model.
 
     Examples
     --------
@@ -178,7 +178,7 @@ class On(Kernel):
 
     @property
     def hyperparameters(self) -> list[Hyperparameter]:
-        """Those of the inner kernel."""
+        """Hyper-parameters of the inner kernel."""
         return [Hyperparameter(f"kernel__{h.name}", *h[1:4]) for h in self.kernel.hyperparameters]
 
     @property
@@ -192,7 +192,7 @@ class On(Kernel):
 
     @property
     def bounds(self) -> Any:
-        """Their range."""
+        """Bounds of ``theta``."""
         return self.kernel.bounds
 
     def __eq__(self, other: Any) -> bool:
@@ -207,15 +207,15 @@ class On(Kernel):
         return np.ascontiguousarray(as_dense(seen))
 
     def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
-        """The inner kernel's matrix for these features."""
+        """Matrix of the inner kernel for these features."""
         return self.kernel(self._seen(X), None if Y is None else self._seen(Y), eval_gradient=eval_gradient)
 
     def diag(self, X: Any) -> NDArray[np.float64]:
-        """The inner kernel's diagonal for these features."""
+        """Diagonal of the inner kernel for these features."""
         return np.asarray(self.kernel.diag(self._seen(X)))
 
     def is_stationary(self) -> bool:
-        """As the inner kernel."""
+        """Whether the inner kernel is stationary."""
         return bool(self.kernel.is_stationary())
 
     def __repr__(self) -> str:
@@ -223,13 +223,13 @@ class On(Kernel):
 
 
 class FunctionKernel(Kernel):
-    """A person's own function of two arrays of coordinates; it has nothing to learn."""
+    """A user's own function of two arrays of coordinates, without hyper-parameters."""
 
     def __init__(self, function: Any):
         self.function = function
 
     def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
-        """The function's matrix."""
+        """Matrix of the function's values."""
         other = X if Y is None else Y
         value = np.asarray(self.function(np.asarray(X), np.asarray(other)), np.float64)
         if value.shape != (len(X), len(other)):
@@ -241,5 +241,5 @@ class FunctionKernel(Kernel):
         return np.array([self(row[None])[0, 0] for row in np.asarray(X)])
 
     def is_stationary(self) -> bool:
-        """Nothing is known of it."""
+        """False: nothing is known of it."""
         return False

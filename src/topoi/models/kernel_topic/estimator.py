@@ -1,4 +1,4 @@
-"""The family's public face: ``KernelTopicModel``."""
+"""Public estimator of the family: ``KernelTopicModel``."""
 
 from __future__ import annotations
 
@@ -55,47 +55,47 @@ Array = NDArray[np.float64]
 class KernelTopicModel(Tables, KernelPredictions, FittedModel):
     """Topics whose shares are smooth functions of time, people, links and any other metadata.
 
-    Each topic has a Gaussian process over the documents' features; a document's y is its value there plus noise, its
+    Each topic has a Gaussian process over the documents' features. A document's y is its value there plus noise, its
     topic shares are softmax(y), and its words are drawn as in LDA. Predictions from metadata alone come with bands.
 
     Parameters
     ----------
     n_topics : int
-        How many topics.
+        Number of topics.
     features : list of str, or dict
         Columns of ``corpus.documents``, or ``"authors"``; kinds are recognised, or named: ``{"decade": "category"}``.
         Kinds are number, date, category, names (lists of names) and links (lists of documents' ids).
     kernel : kernel, function or matrix, optional
-        What makes documents alike: ``topoi.Proximity`` over all features if not given; any kernel of scikit-learn,
-        sums and products, over all coordinates or, in ``topoi.On``, some features; a function of two arrays of
-        coordinates; or a matrix of similarities between the documents, without features.
+        Similarity of documents: ``topoi.Proximity`` over all features if not given; any kernel of scikit-learn, sums
+        and products, over all coordinates or, in ``topoi.On``, some features; a function of two arrays of coordinates;
+        or a matrix of similarities between the documents, without features.
     inference : {"laplace", "bridge"}
         Newton's method on the joint posterior of all documents; or the scheme of the paper, messages between
         Dirichlet and Gaussian beliefs, which may drift (see the page on kernel topics).
     solver : {"auto", "exact", "iterative"}
-        How the process is solved: by factors of all matrices, for some thousand documents; or by iterations on the
-        same kernel, for tens of thousands, with hyper-parameters learned on blocks of documents. By itself, above
-        2,000 documents.
+        Algebra of the process: by factors of all matrices, for some thousand documents; or by iterations on the same
+        kernel, for tens of thousands, with hyper-parameters learned on blocks of documents. "auto" iterates above 2,000
+        documents.
     amplitude : {"per-topic", "shared"}
-        Whether topics differ in how far they swing. The kernel's shape is shared in any case.
+        Whether topics differ in their amplitude. The kernel's shape is shared in any case.
     learn_kernel : bool
         Whether kernel, amplitudes and noise are learned, by maximising the evidence.
     learn_from : {"auto", "expected", "drawn"}
-        The counts of topics that hyper-parameters are learned on: as expected, or with one topic drawn for every word.
-        Expected counts vary less than topics do; of short documents the noise is underestimated. By itself: drawn
+        Topic counts that hyper-parameters are learned from: expected ones, or with one topic drawn for every word.
+        Expected counts vary less than topics do, so that the noise of short documents is underestimated. "auto" draws
         where ``solver`` is iterative.
     noise : float or array
-        Variance of documents about the function, per topic; where learning starts.
+        Variance of documents about the function, per topic; the start of learning.
     beta : float
         Dirichlet parameter of words in topics.
     n_iter, n_warmup : int
-        The most sweeps over the words; the first ``n_warmup`` are those of LDA.
+        Largest number of sweeps over the words; the first ``n_warmup`` are those of LDA.
     tol : float
         The fit ends when ten sweeps change documents' shares, and topics' words, by less (mean total variation).
     process_every, learn_every : int
-        Sweeps between steps of the processes (for ``"bridge"`` each sweep is one), and of the hyper-parameters.
+        Sweeps between steps of the processes (with ``"bridge"`` each sweep is one), and of the hyper-parameters.
     damping : float
-        For ``"bridge"``: how much of each message is sent.
+        For ``"bridge"``: the share of each message that is sent.
     n_jobs : int
         Threads, -1 for all cores. Never changes the result.
     random_state : int, generator or None
@@ -112,17 +112,17 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
     doc_topic_ : ndarray
         Mean topic shares of the training documents.
     kernel_ : kernel
-        As learned.
+        The learned kernel.
     amplitude_, noise_ : ndarray
         Variances of each topic's function, and of documents about it.
     alpha_ : ndarray
-        The Dirichlet that the training documents' shares are nearest to: what is believed of one without metadata.
+        The Dirichlet nearest to the training documents' shares: the prior of a document without metadata.
     table_ : FeatureTable
-        How features are encoded.
+        Encoding of the features.
     trace_ : DataFrame
         chain (always 0), sweep, log_joint: here the log-likelihood of the words, log_joint_per_token.
     fit_info_ : dict
-        Steps, evaluations of the evidence, what was missing, skipped or clipped, seconds.
+        Steps, evaluations of the evidence, numbers of missing, skipped or clipped items, seconds.
 
     References
     ----------
@@ -261,7 +261,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
             if watch.interrupted and ended.sweep == 0:
                 watch.interruption.give_up("the first sweep was done")
             shares = self._mean_shares(posterior, counts.doc_topic, watch)
-        # Nothing of an earlier fit is touched before here: a fit that fails leaves it whole.
+        # An earlier fit is left untouched up to here, so that a failing fit does not damage it.
         self._settings = self.get_params(deep=False)
         self._accept(corpus, setup.table, posterior, counts.topic_word, seed, shares)
         self.n_iter_, self.trace_ = ended.sweep, trace_frame([watch.trace], corpus.n_tokens)
@@ -283,7 +283,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         return self
 
     def _mean_shares(self, posterior: Any, counts: Array, watch: Watch) -> Array:
-        """The training documents' mean shares; of a fit that cannot wait for them, those of its counts."""
+        """Mean shares of the training documents; after an interrupt, those of the counts."""
         try:
             return np.asarray(watch.run(lambda: mean_shares(*posterior.training())))
         except Abandoned:
@@ -318,32 +318,32 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
 
     @property
     def kernel_(self) -> Any:
-        """The kernel as learned; None if it is a matrix."""
+        """The learned kernel; None if it is a matrix."""
         check_is_fitted(self, "n_iter_")
         return self._posterior.hyper.shape.kernel
 
     @property
     def amplitude_(self) -> Array:
-        """The variance of each topic's function, relative to the kernel's."""
+        """Variance of each topic's function, relative to the kernel's."""
         check_is_fitted(self, "n_iter_")
         return self._posterior.hyper.amplitude.copy()
 
     @property
     def noise_(self) -> Array:
-        """The variance of documents about each topic's function."""
+        """Variance of documents about each topic's function."""
         check_is_fitted(self, "n_iter_")
         return self._posterior.hyper.noise.copy()
 
     @property
     def alpha_(self) -> Array:
-        """The Dirichlet that the training documents' shares are nearest to."""
+        """The Dirichlet nearest to the training documents' shares."""
         check_is_fitted(self, "n_iter_")
         return self._population.copy()
 
     def simulate(self, features: Any, doc_length: float = 100, random_state: Any = None) -> Corpus:
-        """Draw a corpus of documents with given metadata from the model's generative story.
+        """Draw a corpus of documents with given metadata from the model's generative process.
 
-        Functions and topics are drawn anew, or, once fitted, are the fitted ones.
+        Functions and topics are new draws or, once fitted, the fitted ones.
 
         Parameters
         ----------
@@ -369,11 +369,11 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         """
         return simulate_kernel_topics(self, features, doc_length, resolve_seed(random_state))
 
-    # What a file holds.
+    # Content of a file.
 
     def _plain_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
         kernel = settings["kernel"]
-        # A matrix is among the arrays; a list of lists of it would be the larger part of the file.
+        # A matrix is stored as an array; as a list of lists it would be the larger part of the file.
         plain = None if isinstance(kernel, np.ndarray | list) else to_plain(kernel)
         return super()._plain_settings(settings | {"kernel": None}) | {"kernel": plain}
 
@@ -394,7 +394,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
             "noise": hyper.noise,
             "chain0_beta": self._first.beta,
             **self._posterior.arrays(),
-            # Made anew they would take a minute.
+            # Recomputing them would take a minute.
             "doc_topic": self.doc_topic_,
         }
         return progress, arrays
@@ -407,7 +407,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         return {"alpha_sum": first.alpha_sum, "beta_sum": float(first.priors.beta_sum), "beta": float(first.beta[0])}
 
     def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Take over what ``save`` wrote, checked."""
+        """Restore what ``save`` wrote, checked."""
         self._checked_settings()
         progress, names = meta["progress"], ("topic_word", "amplitude", "noise", "doc_counts")
         words, amplitude, noise, counts = (np.array(arrays[name], np.float64) for name in names)
@@ -434,7 +434,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         self.kernel = matrix if matrix is not None else None if self.kernel is None else as_kernel(self.kernel)
         self._settings = self.get_params(deep=False)
         seed = resolve_seed(whole_number("seed", progress["seed"], 0))
-        # Older files leave the shares of exact solutions to be made anew.
+        # Older files of exact solutions lack the shares, which are then recomputed.
         shares = mean_shares(*posterior.training()) if kept is None else kept
         if not (np.isfinite(shares).all() and (shares > 0).all()):
             raise StoreError("the shares of documents in the file are not shares")

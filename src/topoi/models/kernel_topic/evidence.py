@@ -1,4 +1,4 @@
-"""Hyper-parameters by the evidence: the kernel's shape, each topic's amplitude and each topic's noise."""
+"""Hyper-parameters by maximum evidence: the kernel's shape, and each topic's amplitude and noise."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from topoi.models.kernel_topic.gaussian_process import Each, Prior, Sites, Solut
 
 Array = NDArray[np.float64]
 AMPLITUDES, NOISES = (1e-3, 1e2), (1e-4, 25.0)
-# Four is a standard deviation of two for the log of a topic's overall odds: wide, but not flat.
+# A standard deviation of two for the log of a topic's overall odds: wide, but not flat.
 MEAN_VARIANCE = 4.0
-# The sites change before the next maximisation: nats beyond the first decimal are not worth a step of this one.
+# Smallest gain worth a step, in nats: the sites change before the next maximisation, so digits beyond are wasted.
 _STEPS, _NEXT_TO_NOTHING = 15, 0.05
-# Sites are an approximation, good near where they were made: no log moves farther in one maximisation. A line search
-# left to itself tries the corners of the bounds, where rounding alone decides what the evidence is.
+# Largest change of a log in one maximisation: sites are a local approximation, and an unrestricted line search would
+# try the corners of the bounds, where rounding dominates the evidence.
 _FARTHEST = 1.5
-# Logs have Gaussian priors about where learning began: a factor of seven either way is one standard deviation.
+# Standard deviation of the Gaussian priors of logs about their start: a factor of seven either way.
 _PRIOR_SPREAD = 2.0
 
 
 class Shape:
-    """The matrix all topics share, but for amplitudes: a kernel at the documents' coordinates, or a given matrix."""
+    """The matrix that all topics share up to amplitudes: a kernel at the documents' coordinates, or a given matrix."""
 
     def __init__(self, kernel: Kernel | None, coordinates: Array) -> None:
         self.kernel, self.coordinates = kernel, coordinates
 
     @property
     def theta(self) -> Array:
-        """Logs of what can be learned of it."""
+        """Logs of its hyper-parameters."""
         return np.zeros(0) if self.kernel is None else np.asarray(self.kernel.theta, np.float64)
 
     @property
     def bounds(self) -> Array:
-        """The range of ``theta``."""
+        """Bounds of ``theta``."""
         return np.zeros((0, 2)) if self.kernel is None or not len(self.theta) else np.asarray(self.kernel.bounds)
 
     def at(self, theta: Array) -> Shape:
@@ -48,7 +48,7 @@ class Shape:
         return self if self.kernel is None else Shape(self.kernel.clone_with_theta(theta), self.coordinates)
 
     def matrix(self) -> Array:
-        """Between the training documents."""
+        """Matrix between the training documents."""
         return self._checked(self.coordinates if self.kernel is None else self.kernel(self.coordinates))
 
     def with_gradient(self) -> tuple[Array, Array]:
@@ -59,7 +59,7 @@ class Shape:
         return self._checked(value), gradient
 
     def cross(self, coordinates: Array, diagonal: Any = None) -> tuple[Array, Array]:
-        """Between new documents and the training documents, and the new ones' own values."""
+        """Matrix between new and training documents, and the new documents' diagonal."""
         if self.kernel is None:
             own = np.mean(np.diag(self.coordinates)) if diagonal is None else diagonal
             return coordinates, np.full(len(coordinates), own, np.float64)
@@ -85,12 +85,12 @@ class Hyper(NamedTuple):
     noise: Array
 
     def prior(self, matrix: Array | None = None) -> Prior:
-        """The prior they make."""
+        """The prior for these hyper-parameters."""
         return Prior(self.shape.matrix() if matrix is None else matrix, self.amplitude, self.noise, MEAN_VARIANCE)
 
 
 class Layout(NamedTuple):
-    """Where hyper-parameters are in one vector of logs: theta, amplitudes (one or one per topic), noises."""
+    """Layout of hyper-parameters in one vector of logs: theta, amplitudes (one or one per topic), noises."""
 
     n_theta: int
     n_topics: int
@@ -109,7 +109,7 @@ class Layout(NamedTuple):
         return Hyper(hyper.shape.at(x[: self.n_theta]), amplitude, np.exp(x[-self.n_topics :]))
 
     def bounds(self, hyper: Hyper) -> list[tuple[float, float]]:
-        """The range of each entry."""
+        """Bounds of each entry."""
         ranges = [(float(low), float(high)) for low, high in hyper.shape.bounds]
         ranges += [(np.log(AMPLITUDES[0]), np.log(AMPLITUDES[1]))] * (1 if self.shared else self.n_topics)
         return ranges + [(np.log(NOISES[0]), np.log(NOISES[1]))] * self.n_topics
@@ -118,7 +118,7 @@ class Layout(NamedTuple):
 def evidence_and_gradient(
     x: Array, layout: Layout, hyper: Hyper, sites: Sites, each: Each = serially
 ) -> tuple[float, Array]:
-    """The log evidence for fixed sites and its gradient by the vector of logs; O(topics × documents³).
+    """Log evidence for fixed sites and its gradient by the vector of logs; O(topics × documents³).
 
     With a = C⁻¹ŷ and G = (C + W⁻¹)⁻¹, the derivative by any parameter of C_k is ½ aᵀC'a − ½ tr(G_kk C'); G_kk is
     E_k − E_k (Σ E)⁻¹ E_k.
@@ -145,16 +145,16 @@ def evidence_and_gradient(
 
 
 def _pulled(found: Solution, k: int) -> Array:
-    """aaᵀ − G_kk: what the derivative of C_k is weighed by."""
+    """aaᵀ − G_kk, the weight of the derivative of C_k."""
     half = solve_triangular(found.joint, found.gain[k], lower=True, check_finite=False)
     return np.asarray(np.outer(found.a[:, k], found.a[:, k]) - found.gain[k] + half.T @ half)
 
 
 class Learned(NamedTuple):
-    """What learning ended with."""
+    """Result of learning."""
 
     hyper: Hyper
-    log_evidence: float  # with the priors' logs, if there are any
+    log_evidence: float  # including the priors' logs, if there are any
     n_evaluations: int
 
 
@@ -173,9 +173,9 @@ def maximise(
     n_steps: int = _STEPS,
     centre: Hyper | None = None,
 ) -> Learned:
-    """L-BFGS within bounds, from ``hyper`` on; it ends when a step gains next to nothing.
+    """Maximise by L-BFGS within bounds, from ``hyper``; it ends when a step gains next to nothing.
 
-    With a ``centre``, where learning began, the evidence is weighed with weak priors about it.
+    With a ``centre``, the start of learning, weak priors about it are added to the evidence.
     """
     low, high = np.array(layout.bounds(hyper)).T
     start = np.clip(layout.pack(hyper), low, high)

@@ -1,4 +1,4 @@
-"""Kernel topic models: what the rest of the program knows of them before they are imported."""
+"""Registry entry of kernel topic models, read before the class is imported."""
 
 from topoi.models.options import BETA, FEATURES, INFERENCE, SWEEPS, TOPICS, WARMUP, at_most
 from topoi.models.registry import Family, Model
@@ -11,7 +11,7 @@ FAMILY = Family(
             "kernel",
             "kernel topic model",
             "topoi.models.kernel_topic.estimator",
-            # Without metadata a new text is one of the population, whose Dirichlet is in the file: as in LDA.
+            # Without metadata a new text has the population's Dirichlet, which is in the file, as in LDA.
             "topoi.models.author_topic.stored_chain",
             (
                 TOPICS.but(default=10),

@@ -1,4 +1,4 @@
-"""How a kernel topic model is fitted: sweeps over the words, steps of the Gaussian process, steps of its parameters."""
+"""Fitting of a kernel topic model: sweeps over the words, steps of the Gaussian process, steps of its parameters."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from topoi.models.kernel_topic.evidence import Hyper, Learned, learn
 from topoi.models.kernel_topic.gaussian_process import Each, Mode, Sites, find_mode, sites_at, start_at
 
 Array = NDArray[np.float64]
-# Within a fit Newton's method need not settle: the next sweep moves the counts anyway.
+# Within a fit Newton's method need not converge: the next sweep changes the counts anyway.
 _STEPS_WITHIN, _WARM_ALPHA = 3, 0.5
 
 
 class Schedule(NamedTuple):
-    """When what happens: sweeps of LDA first, then a step of the process every so many sweeps."""
+    """Schedule of a fit: sweeps of LDA first, then steps of the process at intervals of sweeps."""
 
     n_iter: int
     n_warmup: int
@@ -38,20 +38,20 @@ class Schedule(NamedTuple):
     seed: int
     shared_amplitude: bool
     learns: bool
-    # Whether hyper-parameters are learned on drawn topics of words, not on expected counts.
+    # Whether hyper-parameters are learned from drawn topics of words rather than from expected counts.
     draws: bool = False
     tol: float = 0.0
 
 
 @contextmanager
 def each_topic(n_jobs: int, n_topics: int) -> Iterator[Each]:
-    """Work on topics, several at a time; one BLAS thread each, so that the result does not depend on their number."""
+    """Executor over topics, several at a time, one BLAS thread each, so that results do not depend on their number."""
     with threadpool_limits(limits=1, user_api="blas"), open_executor(n_jobs, n_topics) as executor:
         yield lambda function, n: list(executor.map(function, range(n)))
 
 
 class Counts:
-    """Every entry's shares and the expected counts they make."""
+    """Topic shares of every entry, and the expected counts they give."""
 
     def __init__(self, bags: Bags, n_words: int, n_topics: int, seed: int, beta: float) -> None:
         random = np.random.default_rng(seed)
@@ -68,21 +68,21 @@ class Counts:
         return self.shares, self.doc_topic, self.word_topic, self.topic
 
     def recount(self) -> None:
-        """The counts from the shares: rounding does not add up."""
+        """Recompute the counts from the shares, so that rounding errors do not accumulate."""
         word_shares.count(self.bags, *self._arrays)
 
     def drawn(self) -> Array:
-        """Counts of topics with one topic drawn for every word: they vary as topics do, expected counts less."""
+        """Topic counts with one topic drawn for every word, which vary as topics do; expected counts vary less."""
         found = np.empty_like(self.doc_topic)
         word_shares.draw_counts(self.bags, self.shares, self._random.random(int(self.bags.times.sum())), found)
         return found
 
     def sweep(self, base: Array, counted: bool) -> None:
-        """Share every word anew."""
+        """Recompute the shares of every word."""
         word_shares.sweep(self.bags, *self._arrays, base, counted, self.beta)
 
     def share_document(self, d: int, base: Array, n_passes: int) -> None:
-        """Share one document's words anew."""
+        """Recompute the shares of one document's words."""
         word_shares.share_document(self.bags, d, *self._arrays, base, self.beta, n_passes)
 
     @property
@@ -92,19 +92,19 @@ class Counts:
         return np.ascontiguousarray((smooth / smooth.sum(axis=0)).T)
 
     def log_likelihood(self, mixture: Array) -> float:
-        """Log probability of the words under these mixtures of the documents."""
+        """Log probability of the words under the given document mixtures."""
         found = np.empty(self.bags.n_docs)
         folding.score(self.bags, np.ascontiguousarray(self.topic_word.T), np.ascontiguousarray(mixture), found)
         return float(found.sum())
 
 
 def softmax(y: Array) -> Array:
-    """Shares of topics, along the last axis."""
+    """Softmax along the last axis: shares of topics."""
     return np.asarray(np.exp(y - logsumexp(y, axis=-1, keepdims=True)))
 
 
 def smoothed(counts: Array) -> Array:
-    """Shares of topics of each document, from its counts."""
+    """Topic shares of each document, from its counts."""
     rows = counts + _WARM_ALPHA
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
@@ -134,16 +134,16 @@ class Watch:
         return self.interruption.is_set()
 
     def reason(self, converged: bool) -> str:
-        """Why a fit has ended: a signal, the callback, rest, or the last of the sweeps."""
+        """Reason for the end of a fit: a signal, the callback, convergence, or the limit of sweeps."""
         by_itself = "converged" if converged else "n_iter"
         return self.interruption.reason or ("callback" if self.called_off else by_itself)
 
     def run(self, work: Callable[[], Any]) -> Any:
-        """The result of work that may take long, or ``Abandoned`` if a signal came meanwhile."""
+        """Run work that may take long; ``Abandoned`` is raised if a signal comes meanwhile."""
         return self.interruption.run(work)
 
     def after(self, sweep: int, log_likelihood: Callable[[], float]) -> bool:
-        """Note a sweep; true if the callback, or a Ctrl-C, wants the sweeps to end."""
+        """Record a sweep; return whether the callback, or a Ctrl-C, ends the sweeps."""
         value = None
         if sweep % self._schedule.evaluate_every == 0 or sweep == self._schedule.n_iter:
             self.trace.append((sweep, log_likelihood()))
@@ -156,7 +156,7 @@ class Watch:
 
 
 def warm_up(counts: Counts, schedule: Schedule, watch: Watch) -> tuple[int, bool]:
-    """Sweeps of LDA: topics take shape before the process is asked about them. The last sweep; whether to stop."""
+    """Sweeps of LDA, to form topics before the process sees them; return the last sweep and whether to stop."""
     base = np.full_like(counts.doc_topic, _WARM_ALPHA)
     for sweep in range(1, min(schedule.n_warmup, schedule.n_iter) + 1):
         counts.sweep(base, True)
@@ -166,13 +166,13 @@ def warm_up(counts: Counts, schedule: Schedule, watch: Watch) -> tuple[int, bool
 
 
 def first_y(counts: Array) -> Array:
-    """Where y begins: the logs of the documents' shares, centred."""
+    """Initial y: the logs of the documents' shares, centred."""
     logs = np.log(smoothed(counts))
     return np.asarray(logs - logs.mean(axis=1, keepdims=True))
 
 
 class State(NamedTuple):
-    """Where a process is between two steps; nothing in it is changed by the next."""
+    """Snapshot of a process between two steps; the next step does not change it."""
 
     hyper: Hyper
     y: Array
@@ -180,7 +180,7 @@ class State(NamedTuple):
 
 
 class Process:
-    """The Gaussian process's side of a fit by ``inference="laplace"``: y, and the hyper-parameters."""
+    """The Gaussian process of a fit by ``inference="laplace"``: y, and the hyper-parameters."""
 
     def __init__(self, hyper: Hyper, y: Array, schedule: Schedule, each: Each) -> None:
         self._schedule, self._each, self._began = schedule, each, hyper
@@ -188,13 +188,13 @@ class Process:
         self._start(hyper, y)
 
     def _start(self, hyper: Hyper, y: Array) -> None:
-        """New hyper-parameters; y stays."""
+        """Set new hyper-parameters; y stays."""
         self.hyper, self.prior, self.y = hyper, hyper.prior(), y
         self.a = start_at(self.prior, y, self._each)
 
     @property
     def state(self) -> State:
-        """Where it is."""
+        """Current snapshot."""
         return State(self.hyper, self.y, self.a)
 
     def _find_mode(self, counts: Array, n_steps: int | None) -> Mode:
@@ -204,7 +204,7 @@ class Process:
         return learn(self.hyper, sites, self._schedule.shared_amplitude, self._each, centre=self._began)
 
     def step(self, counts: Array, n_steps: int | None) -> None:
-        """Newton's method from where it was."""
+        """Newton's method from the current state (warm start)."""
         found = self._find_mode(counts, n_steps)
         self.y, self.a = found.y, found.a
         self.info["newton_steps"] += found.n_steps
@@ -221,13 +221,13 @@ class Process:
         self.info["evidence_steps"] += 1
 
     def renew(self, counts: Array, learned_on: Array, n_steps: int | None) -> None:
-        """Hyper-parameters, then y."""
+        """Learn the hyper-parameters, then update y."""
         self.learn(learned_on)
         self.step(counts, n_steps)
 
 
 class Rest:
-    """Whether a fit has come to rest: shares of documents and words of topics hardly change any more."""
+    """Convergence of a fit: shares of documents and words of topics hardly change any more."""
 
     def __init__(self, tol: float) -> None:
         self._tol, self.change = tol, float("inf")
@@ -239,7 +239,7 @@ class Rest:
         return {"last_change": self.change if np.isfinite(self.change) else None}
 
     def reached(self, counts: Counts, y: Array, n_sweeps: int) -> bool:
-        """Compare with the last time, ``n_sweeps`` ago.
+        """Compare with the previous state, ``n_sweeps`` ago.
 
         The change is the larger of two mean total variations: of documents' shares, weighted by their lengths, and of
         topics' words, weighted by their sizes; per ten sweeps.
@@ -257,7 +257,7 @@ class Rest:
 
 
 class Ended(NamedTuple):
-    """Where a fit by ``inference="laplace"`` ended, after how many sweeps, and whether by itself."""
+    """Result of a fit by ``inference="laplace"``: final state, number of sweeps, and whether it converged."""
 
     state: State
     sweep: int
@@ -268,10 +268,10 @@ class Ended(NamedTuple):
 def fit_laplace(
     counts: Counts, schedule: Schedule, watch: Watch, hyper: Hyper, begin: Callable[[Hyper, Array], Process]
 ) -> Ended:
-    """Words and process in turn: the expected counts are the process's likelihood.
+    """Alternate between words and process: the expected counts are the process's likelihood.
 
-    ``begin`` makes the process that starts at some hyper-parameters and y. A step of it during which a signal comes may
-    be abandoned: the fit then ends where it was before.
+    ``begin`` makes the process that starts at given hyper-parameters and y. A step during which a signal comes may be
+    abandoned: the fit then ends at the state before it.
     """
     sweep, stopped = warm_up(counts, schedule, watch)
     counts.recount()

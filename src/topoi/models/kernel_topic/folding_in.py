@@ -1,9 +1,9 @@
-"""New documents' words folded in: from a Gaussian belief about y to mean topic shares, topics fixed.
+"""Folding in of new documents' words: from a Gaussian belief about y to mean topic shares, with topics fixed.
 
-The most probable y given the words is found first, the words' topics summed out; then the Laplace approximation there.
-The curvature is that of the words themselves, Σ_w n_w [(diag π − ππᵀ) − (diag r_w − r_w r_wᵀ)], r_w being the topics of
-word w: a word that all topics share says nothing, and leaves the belief as wide as it was. Without words the result is
-the mean of the softmax that predictions have.
+The most probable y given the words is found first, with the words' topics summed out; then the Laplace approximation
+there. The curvature is that of the words themselves, Σ_w n_w [(diag π − ππᵀ) − (diag r_w − r_w r_wᵀ)], where r_w are
+the topics of word w: a word that all topics share says nothing, and leaves the belief as wide as it was. Without words
+the result is the mean of the softmax, as in predictions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _STEPS, _TOLERANCE, _HALVINGS, _AT_ONCE = 200, 1e-4, 30, 64
 
 
 class _Documents(NamedTuple):
-    """Documents in work: entries' P(word | topic), how often, which document's; beliefs as means and precisions."""
+    """A batch of documents: entries' P(word | topic), counts and documents; beliefs as means and precisions."""
 
     likelihood: Array
     times: Array
@@ -32,7 +32,7 @@ class _Documents(NamedTuple):
     precision: Array
 
     def shares(self, y: Array) -> tuple[Array, Array, Array]:
-        """Every entry's topics r, the documents' mixtures, and the log posteriors of y."""
+        """Topics r of every entry, the documents' mixtures, and the log posteriors of y."""
         mixture = softmax(y)
         r = self.likelihood * mixture[self.doc]
         total = r.sum(axis=1)
@@ -41,11 +41,11 @@ class _Documents(NamedTuple):
         return r, mixture, value - 0.5 * ((y - self.mean) * self.pull(y)).sum(axis=1)
 
     def pull(self, y: Array) -> Array:
-        """What draws y back to the belief's mean."""
+        """Precision times the distance of y from the belief's mean."""
         return np.asarray((self.precision @ (y - self.mean)[..., None])[..., 0])
 
     def some(self, wanted: NDArray[np.bool_]) -> _Documents:
-        """Part of the documents."""
+        """A subset of the documents."""
         kept = wanted[self.doc]
         place = np.cumsum(wanted) - 1
         rest = self.likelihood[kept], self.times[kept], place[self.doc[kept]]
@@ -55,7 +55,7 @@ class _Documents(NamedTuple):
 def fold_in(bags: Bags, topic_word: Array, mean: Array, covariance: Array) -> Array:
     """Mean topic shares of documents given their words and Gaussian beliefs about y; documents × topics.
 
-    Documents do not change each other's results, in whatever order or company they come.
+    Documents do not change each other's results, whatever their order.
     """
     found = np.empty_like(mean)
     for rows, y, spread in laplace(bags, topic_word, mean, covariance):
@@ -64,7 +64,7 @@ def fold_in(bags: Bags, topic_word: Array, mean: Array, covariance: Array) -> Ar
 
 
 def laplace(bags: Bags, topic_word: Array, mean: Array, covariance: Array) -> Iterator[tuple[slice, Array, Array]]:
-    """Laplace approximations of documents' y given their words: which documents, their modes and covariances."""
+    """Laplace approximations of documents' y given their words: slices of documents, their modes and covariances."""
     word_topic = np.ascontiguousarray(topic_word.T)
     for first in range(0, len(mean), _AT_ONCE):
         rows = slice(first, min(first + _AT_ONCE, len(mean)))
@@ -78,13 +78,13 @@ def laplace(bags: Bags, topic_word: Array, mean: Array, covariance: Array) -> It
 
 
 def axes(covariance: Array) -> tuple[Array, Array]:
-    """Eigenvalues of beliefs' covariances, none of them zero, and the eigenvectors."""
+    """Eigenvalues of beliefs' covariances, bounded away from zero, and the eigenvectors."""
     values, vectors = np.linalg.eigh(covariance)
     return np.maximum(values, 1e-10 * values[..., -1:]), vectors
 
 
 def _mode(documents: _Documents) -> Array:
-    """Newton's steps with the curvature that the words would have if their topics were known: it is never too small."""
+    """Newton's method with the curvature of words whose topics are known, an upper bound of the curvature."""
     y, active = documents.mean.copy(), np.unique(documents.doc)
     for _ in range(_STEPS):
         if not len(active):
@@ -121,7 +121,7 @@ def _curvature(share: Array) -> Array:
 
 
 def _spread(documents: _Documents, y: Array, least: Array) -> Array:
-    """The posterior covariance at the mode; in no direction wider than the belief's widest."""
+    """Posterior covariance at the mode; in no direction wider than the belief's widest."""
     r, mixture, _ = documents.shares(y)
     counts = _sums(documents, r)
     bend = documents.precision + counts.sum(axis=1)[:, None, None] * _curvature(mixture)

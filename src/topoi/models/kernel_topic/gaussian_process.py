@@ -1,9 +1,9 @@
 """Gaussian processes whose observations are counts of topics, or independent Gaussian messages.
 
-With counts, the joint posterior of all documents' y is concave; Newton's method and the Laplace approximation follow
+With counts, the joint posterior of all documents' y is concave. Newton's method and the Laplace approximation follow
 Rasmussen and Williams 2006, algorithm 3.3, with the counts n_d in place of single labels: W is then
-D − D R N⁻¹ Rᵀ D with D = diag(N_d π_dk) and R = K identity matrices on top of each other, and the algorithm stands as
-printed. Cost of one step: O(topics × documents³).
+D − D R N⁻¹ Rᵀ D with D = diag(N_d π_dk) and R = K stacked identity matrices, and the algorithm applies as printed.
+Cost of one step: O(topics × documents³).
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ Array = NDArray[np.float64]
 Each = Callable[[Callable[[int], Any], int], list[Any]]
 
 _NEWTON_STEPS, _HALVINGS = 100, 40
-# A document without words has next to no weight, but not none: the algebra divides by it.
+# Smallest weight of a document, for one without words: the algebra divides by it.
 LEAST_WEIGHT = 1e-6
 
 
 def serially(function: Callable[[int], Any], n: int) -> list[Any]:
-    """One topic after the other."""
+    """Run a function for one topic after the other."""
     return [function(k) for k in range(n)]
 
 
 class Prior(NamedTuple):
-    """C_k = amplitude_k · shape + mean_variance · 11ᵀ + noise_k · I: what is believed of y before any word is seen.
+    """Prior of y before any word is seen: C_k = amplitude_k · shape + mean_variance · 11ᵀ + noise_k · I.
 
     The constant mean of each topic is integrated out.
     """
@@ -44,7 +44,7 @@ class Prior(NamedTuple):
     mean_variance: float
 
     def covariance(self, k: int) -> Array:
-        """Topic k's covariance matrix between the documents."""
+        """Covariance matrix of topic k between the documents."""
         found = self.amplitude[k] * self.shape
         found += self.mean_variance
         found[np.diag_indices_from(found)] += self.noise[k]
@@ -57,7 +57,7 @@ class Prior(NamedTuple):
 
 
 class Sites(NamedTuple):
-    """The likelihood's quadratic approximation at some y: exp(−½ yᵀWy + bᵀy); ``weight`` is N_d π_dk."""
+    """Quadratic approximation of the likelihood at some y: exp(−½ yᵀWy + bᵀy); ``weight`` is N_d π_dk."""
 
     weight: Array
     total: Array
@@ -65,7 +65,7 @@ class Sites(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """The Gaussian posterior for given sites: its mean y, a = C⁻¹ y, and what variances and the evidence need.
+    """Gaussian posterior for given sites: its mean y, a = C⁻¹ y, and factors for variances and the evidence.
 
     ``gain[k]`` is E_k = (C_k + D_k⁻¹)⁻¹, ``joint`` the lower Cholesky factor of Σ E_k.
     """
@@ -78,7 +78,7 @@ class Solution(NamedTuple):
 
 
 def sites_at(y: Array, counts: Array) -> Sites:
-    """The quadratic approximation of the counts' likelihood at y; documents × topics."""
+    """Quadratic approximation of the counts' likelihood at y; documents × topics."""
     total = np.maximum(counts.sum(axis=1), LEAST_WEIGHT)
     share = np.exp(y - logsumexp(y, axis=1, keepdims=True))
     weight = total[:, None] * np.maximum(share, 1e-300)
@@ -87,7 +87,7 @@ def sites_at(y: Array, counts: Array) -> Sites:
 
 
 def solve(prior: Prior, sites: Sites, each: Each = serially) -> Solution:
-    """The posterior mean and evidence for fixed sites (Rasmussen and Williams 2006, algorithm 3.3)."""
+    """Posterior mean and evidence for fixed sites (Rasmussen and Williams 2006, algorithm 3.3)."""
     n_docs, n_topics = sites.weight.shape
 
     def one(k: int) -> tuple[Array, Array, float]:
@@ -111,7 +111,7 @@ def solve(prior: Prior, sites: Sites, each: Each = serially) -> Solution:
 
 
 def _gain(covariance: Array, weight: Array) -> tuple[Array, float]:
-    """(C + D⁻¹)⁻¹ and log |I + C D|, stable for any non-negative weights; O(documents³). ``covariance`` is used up."""
+    """(C + D⁻¹)⁻¹ and log |I + C D|, stable for any non-negative weights; O(documents³). Overwrites ``covariance``."""
     root = np.sqrt(weight)
     covariance *= root[:, None]
     covariance *= root
@@ -134,7 +134,7 @@ def _factor(matrix: Array) -> Array:
 
 
 def _inverse(factor: Array) -> Array:
-    """The inverse of a matrix from its lower Cholesky factor."""
+    """Inverse of a matrix from its lower Cholesky factor."""
     lower, _ = lapack.dpotri(factor, lower=1)
     lower = np.tril(lower)
     return np.asarray(lower + np.tril(lower, -1).T)
@@ -146,12 +146,12 @@ def log_counts(y: Array, counts: Array) -> float:
 
 
 def start_at(prior: Prior, y: Array, each: Each = serially) -> Array:
-    """a = C⁻¹ y, for Newton's method to begin at y: after a change of hyper-parameters y stays, not a."""
+    """a = C⁻¹ y, to start Newton's method at y: a change of hyper-parameters keeps y, not a."""
     return np.stack(each(lambda k: cho_solve((_factor(prior.covariance(k)), True), y[:, k]), prior.n_topics), axis=1)
 
 
 class Mode(NamedTuple):
-    """Where Newton's method ended."""
+    """Result of Newton's method."""
 
     y: Array
     a: Array
@@ -169,7 +169,7 @@ def find_mode(
     tol: float = 1e-8,
     n_steps: int | None = None,
 ) -> Mode:
-    """The most probable y given counts, by Newton's method with a line search; the objective never falls."""
+    """Most probable y given counts, by Newton's method with a line search; the objective never decreases."""
 
     def whole_step(y: Array, a: Array) -> tuple[Array, Array]:
         found = solve(prior, sites_at(y, counts), each)
@@ -186,7 +186,7 @@ def climb(
     tol: float = 1e-8,
     n_steps: int | None = None,
 ) -> Mode:
-    """Newton's method with a line search on log p(counts | y) − ½ aᵀy, a = C⁻¹ y: ``whole_step`` says where to."""
+    """Newton's method with a line search on log p(counts | y) − ½ aᵀy, a = C⁻¹ y; ``whole_step`` is the full step."""
 
     def objective(y: Array, a: Array) -> float:
         return log_counts(y, counts) - 0.5 * float((a * y).sum())
@@ -202,7 +202,7 @@ def climb(
                 break
             length *= 0.5
         else:
-            return Mode(y, a, value, step, True)  # no way up that rounding would let us see
+            return Mode(y, a, value, step, True)  # no ascent beyond rounding
         gain, (y, a, value) = new - value, (new_y, new_a, new)
         if gain < tol * (1.0 + abs(value)):
             return Mode(y, a, value, step, True)
@@ -210,7 +210,7 @@ def climb(
 
 
 def marginals(prior: Prior, solution: Solution, each: Each = serially) -> Array:
-    """The posterior covariance of each training document's y: documents × topics × topics."""
+    """Posterior covariance of each training document's y: documents × topics × topics."""
     n_docs, n_topics = solution.y.shape
     found = np.zeros((n_docs, n_topics, n_topics))
 
@@ -227,8 +227,7 @@ def predict(
     """Mean (documents × topics) and covariance (documents × topics × topics) of y at new documents.
 
     ``cross`` is the shape's matrix between new and training documents, ``diagonal`` its values at the new ones. With
-    ``noise`` y is that of a new document, without it the function it varies about. Rasmussen and Williams 2006,
-    algorithm 3.4.
+    ``noise`` y is that of a new document, without it that of the function. Rasmussen and Williams 2006, algorithm 3.4.
     """
     n_new, n_topics = len(cross), prior.n_topics
     mean = np.empty((n_new, n_topics))
@@ -243,7 +242,7 @@ def predict(
 
 
 def _cross_parts(between: Array, own: Array, solution: Solution, k: int) -> tuple[Array, Array]:
-    """Topic k's own variance without the other topics, and its share in the covariances, training × new."""
+    """Variance of topic k without the other topics, and its contribution to the covariances, training × new."""
     seen = solution.gain[k] @ between
     return own - (between * seen).sum(axis=0), solve_triangular(solution.joint, seen, lower=True, check_finite=False)
 

@@ -1,9 +1,9 @@
 """Newton's method for y of very many documents: conjugate gradients on the exact covariance, all topics at once.
 
-A step needs (W⁻¹ + C)⁻¹. With the diagonal Δ of C (what its smooth factor leaves) put together with W, each document's
-block G = (W⁻¹ + Δ)⁻¹ is diag(e) − e eᵀ / Σe with e = 1 / (Δ + 1 / weight), as in Rasmussen and Williams 2006,
-equation 3.47; it has the root L = √Σe (diag(√p) − p √pᵀ), p = e / Σe. Then (W⁻¹ + C)⁻¹ = L (I + Lᵀ (C − Δ) L)⁻¹ Lᵀ, and
-what is left to be preconditioned is of low rank but for pairs of documents that share a name.
+A step needs (W⁻¹ + C)⁻¹. The diagonal Δ of C (what its smooth factor leaves) is combined with W, so that each
+document's block G = (W⁻¹ + Δ)⁻¹ is diag(e) − e eᵀ / Σe with e = 1 / (Δ + 1 / weight), as in Rasmussen and Williams
+2006, equation 3.47; it has the root L = √Σe (diag(√p) − p √pᵀ), p = e / Σe. Then (W⁻¹ + C)⁻¹ = L (I + Lᵀ (C − Δ) L)⁻¹
+Lᵀ, and what remains to be preconditioned is of low rank, except for pairs of documents that share a name.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from topoi.models.kernel_topic.gaussian_process import LEAST_WEIGHT, Each, seria
 from topoi.models.kernel_topic.operators import Operator
 
 Array = NDArray[np.float64]
-# Less exact steps do not save iterations: Newton's method then takes more steps.
+# A looser tolerance would not save iterations, as Newton's method would then take more steps.
 _STEP_TOLERANCE, _START_TOLERANCE, _MOST_ITERATIONS = 1e-6, 1e-9, 400
 _PRECONDITIONED = 64
 
 
 class LargePrior(NamedTuple):
-    """The same C_k = amplitude_k · shape + mean_variance · 11ᵀ + noise_k · I as ``Prior``, as an operator."""
+    """The covariance C_k = amplitude_k · shape + mean_variance · 11ᵀ + noise_k · I of ``Prior``, as an operator."""
 
     shape: Operator
     amplitude: Array
@@ -58,25 +58,25 @@ class Root(NamedTuple):
 
     @classmethod
     def of(cls, e: Array, coupled: bool) -> Root:
-        """From e; documents × topics."""
+        """Build from e; documents × topics."""
         if not coupled:
             return cls(np.ones((len(e), 1)), np.sqrt(e), np.zeros_like(e))
         total = e.sum(axis=1, keepdims=True)
         return cls(np.sqrt(total), np.sqrt(e / total), e / total)
 
     def times(self, columns: Array) -> Array:
-        """L times."""
+        """L times columns."""
         inner = np.einsum("dk,dk->d", self.root, columns)[:, None]
         return np.asarray(self.size * (self.root * columns - self.share * inner))
 
     def back(self, columns: Array) -> Array:
-        """Lᵀ times."""
+        """Lᵀ times columns."""
         inner = np.einsum("dk,dk->d", self.share, columns)[:, None]
         return np.asarray(self.size * self.root * (columns - inner))
 
 
 class Preconditioner:
-    """(I + Lᵀ Φ Φᵀ L)⁻¹ with Φ the smooth factor and the constant of every topic; by Woodbury's identity."""
+    """(I + Lᵀ Φ Φᵀ L)⁻¹, with Φ the smooth factor and the constant of every topic, by Woodbury's identity."""
 
     def __init__(self, prior: LargePrior, root: Root) -> None:
         shape, n_topics = prior.shape, len(prior.amplitude)
@@ -117,7 +117,7 @@ class Preconditioner:
         return found
 
     def times(self, columns: Array) -> Array:
-        """The preconditioner times."""
+        """The preconditioner times columns."""
         sums = self._members @ self._root.times(columns)
         down = (self._factor.T @ sums).T * self._scale
         found = cho_solve(self._solved, down.ravel(), check_finite=False).reshape(self._scale.shape) * self._scale
@@ -125,7 +125,7 @@ class Preconditioner:
 
 
 class Gain:
-    """(W⁻¹ + C)⁻¹ times, by preconditioned conjugate gradients; ``n_iterations`` counts them."""
+    """Operator (W⁻¹ + C)⁻¹, by preconditioned conjugate gradients; ``n_iterations`` counts them."""
 
     def __init__(self, prior: LargePrior, e: Array, coupled: bool, each: Each) -> None:
         self._prior, self._each = prior, each
@@ -135,7 +135,7 @@ class Gain:
         self.n_iterations = 0
 
     def _matrix(self, x: Array) -> Array:
-        """I + Lᵀ (C − Δ) L."""
+        """I + Lᵀ (C − Δ) L times x."""
         inner = self._root.times(x)
         return x + self._root.back(self._prior.times(inner, self._each) - self._diagonal * inner)
 
@@ -149,7 +149,7 @@ class Gain:
 def conjugate_gradients(
     matrix: Callable[[Array], Array], preconditioner: Callable[[Array], Array], wanted: Array, tolerance: float
 ) -> tuple[Array, int]:
-    """The x with matrix · x = wanted, and the number of iterations; sums are taken in a fixed order."""
+    """Solve matrix · x = wanted; return x and the number of iterations. Sums are taken in a fixed order."""
     x, left = np.zeros_like(wanted), wanted.copy()
     enough = tolerance**2 * _inner(wanted, wanted)
     direction = preconditioner(left)
@@ -179,10 +179,10 @@ def _inner(one: Array, other: Array) -> float:
 def newton_step(
     prior: LargePrior, counts: Array, y: Array, a: Array, each: Each = serially
 ) -> tuple[Array, Array, int]:
-    """Where Newton's method goes from y = C a, and how many iterations that took.
+    """New y and a of Newton's method from y = C a, and the number of iterations.
 
     With r the slope of the objective, counts − weight − a, the step is r − (W⁻¹ + C)⁻¹ C r for a, and C times that for
-    y: these agree however exact the solution is.
+    y: the two agree however exact the solution is.
     """
     total = np.maximum(counts.sum(axis=1), LEAST_WEIGHT)
     weight = total[:, None] * np.maximum(np.exp(y - logsumexp(y, axis=1, keepdims=True)), 1e-300)
@@ -193,7 +193,7 @@ def newton_step(
 
 
 def start_large(prior: LargePrior, y: Array, each: Each = serially) -> tuple[Array, Array, int]:
-    """y and a = C⁻¹ y, for Newton's method to begin at y, and how many iterations that took."""
+    """y and a = C⁻¹ y, to start Newton's method at y, and the number of iterations."""
     gain = Gain(prior, 1.0 / prior.diagonal, False, each)
     a = gain.times(y, _START_TOLERANCE)
     return prior.times(a, each), a, gain.n_iterations

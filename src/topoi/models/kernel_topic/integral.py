@@ -1,4 +1,4 @@
-"""The probability of new documents, y integrated out under a Gaussian belief, by importance sampling.
+"""Probability of new documents, with y integrated out under a Gaussian belief by importance sampling.
 
 log p(words) = log ∫ Π_w (softmax(y) · φ_w)^n_w N(y; m, C) dy, the logistic normal's counterpart of what a particle
 filter estimates for a Dirichlet. Most draws come from Student's t about the Laplace approximation of the posterior, one
@@ -26,14 +26,14 @@ from topoi.models.ranges import for_rows
 
 Array = NDArray[np.float64]
 _FIRST, _MOST = 500, 32_000
-# Draws from the belief, one in so many; degrees of freedom of the others.
+# One in this many draws is from the belief; degrees of freedom of the others.
 _FROM_BELIEF, _FREEDOM = 10, 6.0
-# The share and the number of effective draws from which on a standard error can be believed.
+# Smallest share and number of effective draws for a reliable standard error.
 _LEAST_SHARE, _LEAST_DRAWS = 0.05, 100.0
 
 
 class Target(NamedTuple):
-    """One document: its words' P(word | topic), topics × words, how often they occur, and y = mean + root · z."""
+    """One document: its words' P(word | topic), topics × words, their counts, and y = mean + root · z."""
 
     words: Array
     times: Array
@@ -48,7 +48,7 @@ class Target(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """Student's t about ``centre``, its scale matrix as eigenvectors times roots of eigenvalues."""
+    """Student's t about ``centre``, with its scale matrix as eigenvectors times roots of eigenvalues."""
 
     centre: Array
     vectors: Array
@@ -56,7 +56,7 @@ class Proposal(NamedTuple):
 
     @classmethod
     def about(cls, centre: Array, spread: Array) -> Proposal:
-        """That with a given scale matrix."""
+        """The proposal with a given scale matrix."""
         values, vectors = np.linalg.eigh(spread)
         return cls(centre, vectors, np.sqrt(np.maximum(values, 1e-12)))
 
@@ -75,7 +75,7 @@ class Proposal(NamedTuple):
 
 
 class Integrals(NamedTuple):
-    """Per document: the log of the estimate, the scatter of its logarithm, effective draws, draws, weights' shape."""
+    """Per document: log of the estimate, its scatter, effective draws, draws, and the shape of the weights' tail."""
 
     log_likelihood: Array
     error: Array
@@ -85,15 +85,15 @@ class Integrals(NamedTuple):
 
     @classmethod
     def room(cls, n_docs: int) -> Integrals:
-        """Zeros for so many documents."""
+        """Zeros for ``n_docs`` documents."""
         logs, error, effective, shape = np.zeros((4, n_docs))
         return cls(logs, error, effective, np.zeros(n_docs, np.int64), shape)
 
 
 class BelievedDocuments:
-    """Fitted topics, and what is believed of some documents' y before their words are read: Gaussians.
+    """Fitted topics, and Gaussian beliefs about some documents' y before their words are read.
 
-    For evaluations it is in the place of a chain; its documents' priors are no Dirichlets.
+    It takes the place of a chain in evaluations; its documents' priors are not Dirichlets.
     """
 
     index = 0
@@ -111,7 +111,7 @@ class BelievedDocuments:
         return np.asarray(self.topic_word[:, words])
 
     def prior_groups(self, documents: Documents) -> NDArray[np.int64]:
-        """Documents of the same mean and covariance have the same prior."""
+        """Group numbers: documents of the same mean and covariance have the same prior."""
         both = np.concatenate((self.mean, self.covariance.reshape(len(self.mean), -1)), axis=1)
         return np.asarray(np.unique(both, axis=0, return_inverse=True)[1].reshape(-1), np.int64)
 
@@ -121,7 +121,7 @@ class BelievedDocuments:
         return softmax(self.mean[d] + draws @ root(self.covariance[d]).T)
 
     def integrated(self, bags: Bags, n_draws: int | str, seed: int, n_jobs: int) -> Filtered:
-        """Log probabilities of the documents, standard errors and draws; no error where too few draws count."""
+        """Log probabilities of the documents, standard errors and draws; NaN where too few draws are effective."""
         found = self._integrals(bags, n_draws, seed, n_jobs)
         honest = is_honest(found.effective, found.n_draws)
         error = np.where(honest | (found.n_draws == 0), found.error, np.nan)
@@ -133,7 +133,7 @@ class BelievedDocuments:
         return found.log_likelihood, found.error, found.effective, found.shape
 
     def _integrals(self, bags: Bags, n_draws: int | str, seed: int, n_jobs: int) -> Integrals:
-        """On several threads; no document changes what another's is."""
+        """Integrals on several threads; documents are independent of each other."""
         found = Integrals.room(bags.n_docs)
 
         def run(first: int, last: int) -> None:
@@ -149,16 +149,16 @@ class BelievedDocuments:
 
 
 def is_honest(effective: Any, n_draws: Any) -> Any:
-    """Whether so many draws count, of all, that their scatter is an error of the logarithm."""
+    """Whether enough of the draws are effective for their scatter to be an error of the logarithm."""
     return effective >= np.maximum(_LEAST_DRAWS, _LEAST_SHARE * n_draws)
 
 
 def integrate(
     bags: Bags, topic_word: Array, mean: Array, covariance: Array, n_draws: int | str, seed: int
 ) -> Integrals:
-    """Log probabilities of documents by so many draws each, or as many as it takes for them to settle.
+    """Log probabilities of documents by ``n_draws`` draws each, or as many as they need to settle.
 
-    Streams are named by seed and words: other documents do not change a result.
+    Random streams are named by seed and words, so that other documents do not change a result.
     """
     found = Integrals.room(len(mean))
     for rows, modes, spreads in laplace(bags, topic_word, mean, covariance):
@@ -179,7 +179,7 @@ def integrate(
 def _sampled(
     target: Target, proposal: Proposal, n_draws: int | str, rng: np.random.Generator
 ) -> tuple[float, float, float, int, float]:
-    """The log of the estimate, the scatter of its logarithm, effective draws, draws, and the shape of their weights."""
+    """Log of the estimate, its scatter, effective draws, draws, and the shape of their weights."""
     if not len(target.times):
         return 0.0, 0.0, 0.0, 0, -np.inf
     allowed = float(tolerance(target.times.sum()))
@@ -198,7 +198,7 @@ def _sampled(
 
 
 def _log_weights(target: Target, proposal: Proposal, n: int, rng: np.random.Generator) -> Array:
-    """Draws' log weights by the balance heuristic (Veach and Guibas 1995)."""
+    """Log weights of draws by the balance heuristic (Veach and Guibas 1995)."""
     n_belief = -(-n // _FROM_BELIEF)
     n_topics = len(target.mean)
     z = np.concatenate((rng.standard_normal((n_belief, n_topics)), proposal.draw(rng, n - n_belief)))

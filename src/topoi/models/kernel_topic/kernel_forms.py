@@ -1,4 +1,4 @@
-"""Kernels as people give them, bound to the features of a corpus, and as a file holds them: names, never code."""
+"""Forms of a kernel: as given by the user, bound to the features of a corpus, and in a file (as names, never code)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topoi.errors import ModelError
 from topoi.models.features.table import FeatureTable, wanted
 from topoi.models.kernel_topic.covariances import FunctionKernel, On, Proximity
 
-# Beyond this, the noise is lost in rounding.
+# With larger similarities the noise would be lost in rounding.
 _LARGEST_SIMILARITY = 1e8
 _OURS = {"On": On, "Proximity": Proximity}
 _THEIRS = (
@@ -27,7 +27,7 @@ _CLASSES: dict[str, Any] = _OURS | {name: getattr(known, name) for name in _THEI
 
 
 def as_kernel(kernel: Any) -> Kernel:
-    """A kernel from a person or a file: None is ``Proximity`` over all features.
+    """A kernel from the user or a file: None is ``Proximity`` over all features.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def as_kernel(kernel: Any) -> Kernel:
 
 
 def bind(kernel: Kernel, table: FeatureTable) -> Kernel:
-    """A copy of the kernel that knows where its features' coordinates are."""
+    """A copy of the kernel with the positions of its features' coordinates."""
     bound = clone(kernel)
     for part in _parts(bound):
         if isinstance(part, Proximity):
@@ -92,7 +92,7 @@ def _parts(kernel: Any) -> list[Any]:
     inner = [
         getattr(kernel, name) for name in ("k1", "k2", "kernel") if isinstance(getattr(kernel, name, None), Kernel)
     ]
-    # What lies inside ``On`` sees its columns only, and has no names of its own.
+    # A kernel inside ``On`` sees its columns only, and names no features.
     return [kernel] if isinstance(kernel, On) else [kernel, *(part for each in inner for part in _parts(each))]
 
 
@@ -121,7 +121,7 @@ def _value(value: Any) -> Any:
 
 
 def from_plain(plain: Mapping[str, Any]) -> Kernel:
-    """The kernel that ``to_plain`` described; only known names become kernels."""
+    """Restore a kernel from ``to_plain``; only known names become kernels."""
     name = plain.get("kernel")
     if name not in _CLASSES or not isinstance(plain.get("settings"), Mapping):
         raise ModelError(f"there is no kernel {name!r}; known are {', '.join(sorted(_CLASSES))}")
@@ -142,9 +142,9 @@ def _given(key: str, value: Any) -> Any:
 
 
 def checked_similarities(matrix: Any, n_docs: int, thoroughly: bool = True) -> NDArray[np.float64]:
-    """A person's own matrix between the documents, if it can be a covariance.
+    """Return a user's own matrix between the documents, checked to be a covariance.
 
-    Eigenvalues, which say so for sure, take time cubic in the documents: they are looked at only ``thoroughly``.
+    Eigenvalues, the only proof, take time cubic in the documents; they are computed only if ``thoroughly``.
     """
     try:
         found = np.array(matrix, np.float64)

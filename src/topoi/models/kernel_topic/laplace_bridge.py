@@ -1,8 +1,8 @@
-"""Between Dirichlet and Gaussian beliefs about a document's topics: the Laplace bridge, and a projection by KL.
+"""Conversion between Dirichlet and Gaussian beliefs about a document's topics: Laplace bridge, and projection by KL.
 
 In the softmax basis, π = softmax(y), a Dirichlet has one mode, near its mean, and looks like a Gaussian. The bridge is
-its Laplace approximation there and the inverse of that map (Hennig et al. 2012, section 3.3). For a Gaussian that came
-from no Dirichlet the inverse is over-determined, and its least likely topic alone may set the concentration:
+its Laplace approximation there and the inverse of that map (Hennig et al. 2012, section 3.3). For a Gaussian that does
+not come from a Dirichlet the inverse is over-determined, and its least likely topic alone may set the concentration;
 ``project`` finds the nearest Dirichlet instead.
 """
 
@@ -52,7 +52,7 @@ def to_gaussian(alpha: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def to_dirichlet(mean: Any, variance: Any) -> NDArray[np.float64]:
-    """The Dirichlet whose Gaussian this is: the inverse of ``to_gaussian``, exact for its results.
+    """The Dirichlet of a Gaussian: the inverse of ``to_gaussian``, exact for its results.
 
     α_k = (1 − 2/K + exp(μ_k) Σ exp(−μ_l) / K²) / σ²_k. The printed equation 19 has the wrong sign of μ_k.
 
@@ -85,14 +85,14 @@ def project(mean: Any, covariance: Any, n_draws: int = _N_DRAWS) -> NDArray[np.f
     """The Dirichlet nearest to a Gaussian: the α that minimises KL(softmax of the Gaussian ‖ Dirichlet).
 
     That is the α whose expected log π is the Gaussian's. The expectation is taken over a fixed low-discrepancy set of
-    points, so the result is the same every time.
+    points, so the result is always the same.
 
     Parameters
     ----------
     mean : array
         Means; the last axis is topics.
     covariance : array
-        Variances, of the same shape, or full covariance matrices, with one axis of topics more.
+        Variances, of the same shape, or full covariance matrices, with an additional axis of topics.
     n_draws : int
         Points for the expectation.
 
@@ -121,7 +121,7 @@ def project(mean: Any, covariance: Any, n_draws: int = _N_DRAWS) -> NDArray[np.f
 def softmax_points(
     mean: NDArray[np.float64], spread: NDArray[np.float64], n_draws: int = _N_DRAWS
 ) -> NDArray[np.float64]:
-    """Fixed points that stand for a Gaussian, points × topics.
+    """Fixed points that represent a Gaussian, points × topics.
 
     ``spread`` are standard deviations, or a root of the covariance matrix.
     """
@@ -130,7 +130,7 @@ def softmax_points(
 
 
 def root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A square root of each covariance matrix, which may be singular."""
+    """Square root of each covariance matrix, which may be singular."""
     values, vectors = np.linalg.eigh(covariance)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
 
@@ -169,7 +169,7 @@ def from_expected_logs(expected: NDArray[np.float64]) -> NDArray[np.float64]:
         new = np.clip(now * np.exp(np.clip(step, -2.0, 2.0)), _SMALLEST, _LARGEST)
         found = _likelihood(new, wanted)
         for _ in range(_HALVINGS):
-            # Of a short step the likelihood's rounding says nothing; it is Newton's own country.
+            # For a short step the likelihood is dominated by rounding; Newton's step is trusted there.
             worse = ~(found >= value[active]) & (np.abs(step).max(axis=1) > _SHORT)
             if not worse.any():
                 break
@@ -184,7 +184,7 @@ def from_expected_logs(expected: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _first_guess(expected: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Shares from exp E[log π]; the concentration from how far these are from summing to one."""
+    """Shares from exp E[log π]; the concentration from the difference of their sum from one."""
     total = np.exp(expected).sum(axis=1, keepdims=True)
     n_topics = expected.shape[1]
     # For a large concentration A: Σ exp E[log π] ≈ 1 − (K − 1) / (2A).
@@ -196,7 +196,7 @@ def _newton_step(alpha: NDArray[np.float64], expected: NDArray[np.float64]) -> N
     """Newton's step for log α, whose Hessian is a diagonal plus a matrix of rank one; O(topics) a row."""
     total = alpha.sum(axis=1, keepdims=True)
     slope = alpha * (psi(total) - psi(alpha) + expected)
-    # Without the slope's own share, which vanishes at the maximum, the Hessian is negative definite everywhere.
+    # Without the slope's own term, which vanishes at the maximum, the Hessian is negative definite everywhere.
     diagonal = -(alpha**2) * polygamma(1, alpha)
     shared = polygamma(1, total)
     inner = (alpha * slope / diagonal).sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""The process's side of a fit to very many documents: Newton's method by conjugate gradients, evidence by blocks."""
+"""The process of a fit to very many documents: Newton's method by conjugate gradients, evidence by blocks."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Array = NDArray[np.float64]
 
 
 def operator_of(shape: Shape, structure: Structure | None) -> Operator:
-    """The shape as something that multiplies."""
+    """The shape as an operator."""
     if structure is None:
         return DenseOperator(shape.matrix(), shape.cross)
     return StructuredOperator(structure, shape.kernel)  # type: ignore[arg-type]
 
 
 def large_prior(hyper: Hyper, structure: Structure | None) -> LargePrior:
-    """What is believed of y before any word is seen."""
+    """Prior of y before any word is seen."""
     return LargePrior(operator_of(hyper.shape, structure), hyper.amplitude, hyper.noise, MEAN_VARIANCE)
 
 
 class LargeProcess(Process):
-    """The same for very many documents: no matrix between all of them is ever factored."""
+    """``Process`` for very many documents: no matrix between all of them is ever factored."""
 
     prior: LargePrior  # type: ignore[assignment]
 

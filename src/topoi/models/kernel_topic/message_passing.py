@@ -1,8 +1,9 @@
 """The paper's inference: Dirichlet and Gaussian beliefs pass messages over the Laplace bridge, document by document.
 
-The process is updated after every document, as the paper says, by a step of rank one for each topic. Messages are
-natural parameters (precision, shift = precision × mean) and damped. A cavity or message of negative precision has no
-Gaussian: the former leaves the document out for this sweep, the latter becomes one that says nothing. Both are counted.
+The process is updated after every document, as in the paper, by a step of rank one for each topic. Messages are
+natural parameters (precision, shift = precision × mean) and damped. A cavity or message of negative precision is no
+Gaussian: the former leaves the document out for this sweep, the latter is replaced by an empty message. Both are
+counted.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _ALPHAS = (1e-4, 1e4)
 
 
 class Messages:
-    """Every document's messages to the topics' processes, and the beliefs they make."""
+    """Messages of every document to the topics' processes, and the resulting beliefs."""
 
     def __init__(self, hyper: Hyper, n_docs: int, damping: float) -> None:
         n_topics = len(hyper.noise)
@@ -36,7 +37,7 @@ class Messages:
         self.refresh()
 
     def refresh(self) -> None:
-        """All beliefs from the messages: rounding of the small steps does not add up."""
+        """Recompute all beliefs from the messages, so that rounding errors of the small steps do not accumulate."""
         prior = self.hyper.prior()
         found = []
         for k in range(prior.n_topics):
@@ -47,7 +48,7 @@ class Messages:
         self.mean = np.einsum("kij,jk->ik", self.covariance, self.shift)
 
     def visit(self, d: int, counts: Counts) -> None:
-        """One document: cavity, bridge, words, bridge, message, and a step of the processes."""
+        """Update one document: cavity, bridge, words, bridge, message, and a step of the processes."""
         variance = self.covariance[:, d, d]
         precision = 1.0 / variance - self.precision[d]
         if (precision <= 1e-10).any():
@@ -55,7 +56,7 @@ class Messages:
             return
         shift = self.mean[d] / variance - self.shift[d]
         cavity = shift / precision
-        # A Dirichlet says nothing of Σ y; what the cavity says of it must not come back as news.
+        # A Dirichlet does not determine Σ y; the cavity's value must not be returned as new information.
         cavity -= cavity.mean()
         alpha = to_dirichlet(cavity, 1.0 / precision)
         kept = np.clip(alpha, *_ALPHAS)
@@ -92,7 +93,7 @@ class Messages:
 
 
 def message_evidence(x: Array, layout: Layout, hyper: Hyper, precision: Array, shift: Array) -> tuple[float, Array]:
-    """The log evidence of the messages, but for what no hyper-parameter changes, and its gradient by their logs."""
+    """Log evidence of the messages, up to terms without hyper-parameters, and its gradient by their logs."""
     at = layout.unpack(x, hyper)
     matrix, slopes = at.shape.with_gradient()
     prior = at.prior(matrix)
@@ -111,7 +112,7 @@ def message_evidence(x: Array, layout: Layout, hyper: Hyper, precision: Array, s
 
 
 class Believed(NamedTuple):
-    """Where a fit by ``inference="bridge"`` ended, after how many sweeps, and whether by itself."""
+    """Result of a fit by ``inference="bridge"``: final state, number of sweeps, and whether it converged."""
 
     hyper: Hyper
     precision: Array

@@ -1,7 +1,7 @@
-"""The covariance of single documents' y among very many: given the documents most like them, not all.
+"""Covariances of single documents' y among very many, given only the most similar documents.
 
-The sites are those at the mode of all documents, and a subset of them is less information than all: these covariances
-are too wide, never too narrow, and by as much as the documents left out could have said.
+The sites are those at the mode of all documents, and a subset of them is less information than all. So these
+covariances are too wide, never too narrow, by as much as the documents left out could have contributed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from topoi.models.kernel_topic.gp_iterative import LargePrior
 from topoi.models.kernel_topic.operators import Cross, Places
 
 Array = NDArray[np.float64]
-# A training document's own words say most about it: fewer others will do.
+# A training document's own words say most about it, so fewer others suffice.
 N_NEAR, N_NEAR_IN_TRAINING = 64, 32
 _ROWS_AT_ONCE = 64
 
@@ -24,7 +24,7 @@ _ROWS_AT_ONCE = 64
 def training_covariances(
     prior: LargePrior, weight: Array, each: Each = serially, n_near: int = N_NEAR_IN_TRAINING
 ) -> Array:
-    """Of each training document's y: documents × topics × topics. ``weight`` is N_d π_dk of the sites."""
+    """Covariances of training documents' y: documents × topics × topics. ``weight`` is N_d π_dk of the sites."""
     shape, n_topics = prior.shape, len(prior.amplitude)
 
     def one(d: int) -> Array:
@@ -39,7 +39,7 @@ def training_covariances(
 def new_covariances(
     prior: LargePrior, weight: Array, cross: Cross, noise: bool, each: Each = serially, n_near: int = N_NEAR
 ) -> Array:
-    """Of new documents' y, or, without ``noise``, of the function they vary about."""
+    """Covariances of new documents' y or, without ``noise``, of the function they vary about."""
 
     def one(row: int) -> Array:
         docs = cross.nearest(row, n_near)
@@ -51,14 +51,14 @@ def new_covariances(
 
 
 def _prior_among(prior: LargePrior, docs: Places) -> Array:
-    """Every topic's covariance between some documents; topics × documents × documents."""
+    """Covariance of every topic between some documents; topics × documents × documents."""
     found = prior.amplitude[:, None, None] * prior.shape.among(docs) + prior.mean_variance
     found[:, np.arange(len(docs)), np.arange(len(docs))] += prior.noise[:, None]
     return np.asarray(found)
 
 
 def given_near(covariance: Array, between: Array, own: Array, weight: Array) -> Array:
-    """The covariance between one document's topics, given sites at some documents; topics × topics.
+    """Covariance between one document's topics, given sites at some documents; topics × topics.
 
     ``covariance`` is topics × documents × documents, ``between`` topics × documents, ``own`` the document's own prior
     variances. Rasmussen and Williams 2006, algorithm 3.4.

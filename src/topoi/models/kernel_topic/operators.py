@@ -1,7 +1,8 @@
-"""The covariance between very many documents as something that multiplies, not as a matrix to be factored.
+"""Matrix-free covariance operators for very many documents (cf. scipy ``LinearOperator``).
 
-An operator is the matrix all topics share (the *shape*): ``times`` multiplies it; ``factor[value]`` is a factor of its
-smooth part, of few columns, and ``rest`` what that leaves of its diagonal: from these a preconditioner is made.
+An operator stands for the matrix that all topics share (the *shape*): ``times`` multiplies by it; ``factor[value]`` is
+a factor of its smooth part, of few columns, and ``rest`` what that leaves of its diagonal. The preconditioner is made
+from these.
 """
 
 from __future__ import annotations
@@ -17,61 +18,61 @@ from topoi.models.kernel_topic.gaussian_process import Each, serially
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 
-# Columns of a factor that only a preconditioner sees.
+# Largest number of columns of a factor that is used only by a preconditioner.
 _DENSE_COLUMNS = 32
 _TOLERANCE = 1e-10
 
 
 class Cross(Protocol):
-    """The shape between new documents and the training documents."""
+    """Operator of the shape between new documents and the training documents."""
 
     own: Array
 
     def times(self, columns: Array) -> Array:
-        """New × training documents, times columns."""
+        """Matrix (new × training documents) times columns."""
         ...
 
     def nearest(self, row: int, most: int) -> Places:
-        """The training documents most like a new one, at most so many."""
+        """The training documents most similar to a new one, at most ``most``."""
         ...
 
     def between(self, row: int, docs: Places) -> Array:
-        """The values between a new document and some training documents."""
+        """Values between a new document and some training documents."""
         ...
 
 
 class Operator(Protocol):
-    """The shape between the training documents."""
+    """Operator of the shape between the training documents."""
 
     value: Places
     factor: Array
     rest: Array
 
     def times(self, columns: Array, each: Each = serially) -> Array:
-        """The matrix times columns."""
+        """Matrix times columns."""
         ...
 
     def among(self, docs: Places) -> Array:
-        """The matrix between some documents."""
+        """Matrix between some documents."""
         ...
 
     def nearest(self, doc: int, most: int) -> Places:
-        """The documents most like one, itself first, at most so many."""
+        """The documents most similar to one, itself first, at most ``most``."""
         ...
 
     def related(self, doc: int) -> Places:
-        """The documents that have a name in common with one, itself among them."""
+        """The documents that share a name with one, itself included."""
         ...
 
     def cross(self, coordinates: Any, diagonal: Any = None) -> Cross:
-        """Between new documents and these."""
+        """Operator between new documents and these."""
         ...
 
 
 def pivoted_factor(diagonal: Array, column: Callable[[int], Array], most: int) -> Array:
-    """Columns F with F Fᵀ near a matrix of which only single columns are asked for: pivoted Cholesky.
+    """Columns F with F Fᵀ near a matrix that is read only column by column: pivoted Cholesky.
 
-    It ends when nothing above 1e-10 of the largest entry is left on the diagonal, or at so many columns.
+    It ends when no diagonal entry above 1e-10 of the largest is left, or at ``most`` columns.
     """
     left = diagonal.copy()
     found: list[Array] = []
@@ -92,7 +93,7 @@ def pivoted_factor(diagonal: Array, column: Callable[[int], Array], most: int) -
 
 
 class DenseOperator:
-    """Any kernel's matrix, held as it is."""
+    """Matrix of any kernel, held in memory."""
 
     def __init__(self, matrix: Array, between: Callable[[Any, Any], tuple[Array, Array]]) -> None:
         self.matrix, self._between = matrix, between
@@ -102,43 +103,43 @@ class DenseOperator:
         self.rest = np.maximum(diagonal - (self.factor**2).sum(axis=1), 0.0)
 
     def times(self, columns: Array, each: Each = serially) -> Array:
-        """The matrix times columns; O(documents² × columns)."""
+        """Matrix times columns; O(documents² × columns)."""
         return self.matrix @ columns
 
     def among(self, docs: Places) -> Array:
-        """The matrix between some documents."""
+        """Matrix between some documents."""
         return self.matrix[np.ix_(docs, docs)]
 
     def nearest(self, doc: int, most: int) -> Places:
-        """The documents most like one, itself first."""
+        """The documents most similar to one, itself first."""
         others = _largest(self.matrix[doc], most)
         return np.concatenate(([doc], others[others != doc][: most - 1]))
 
     def related(self, doc: int) -> Places:
-        """Nothing is known of names here."""
+        """The document itself only: names are unknown here."""
         return np.array([doc])
 
     def cross(self, coordinates: Any, diagonal: Any = None) -> DenseCross:
-        """Between new documents and these."""
+        """Operator between new documents and these."""
         return DenseCross(*self._between(coordinates, diagonal))
 
 
 class DenseCross:
-    """Any kernel's matrix between new and training documents."""
+    """Matrix of any kernel between new and training documents."""
 
     def __init__(self, matrix: Array, own: Array) -> None:
         self._matrix, self.own = matrix, own
 
     def times(self, columns: Array) -> Array:
-        """New × training documents, times columns."""
+        """Matrix (new × training documents) times columns."""
         return self._matrix @ columns
 
     def nearest(self, row: int, most: int) -> Places:
-        """The training documents most like a new one."""
+        """The training documents most similar to a new one."""
         return _largest(self._matrix[row], most)
 
     def between(self, row: int, docs: Places) -> Array:
-        """The values between a new document and some training documents."""
+        """Values between a new document and some training documents."""
         return self._matrix[row, docs]
 
 

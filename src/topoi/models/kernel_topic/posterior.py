@@ -1,4 +1,4 @@
-"""What a fit believes of documents' y, for the training documents and for new ones."""
+"""Posteriors of documents' y, for the training documents and for new ones."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ N_DRAWS = 1000
 
 
 class LaplacePosterior:
-    """The Gaussian posterior at the mode of y given expected counts of topics."""
+    """Gaussian posterior at the mode of y given expected counts of topics."""
 
     def __init__(self, hyper: Hyper, y: Array, counts: Array, n_jobs: int = 1) -> None:
         self.hyper, self.y, self.counts, self._n_jobs = hyper, y, counts, n_jobs
 
     @cached_property
     def prior(self) -> gp.Prior:
-        """The Gaussian process before any word."""
+        """Gaussian process before any word."""
         return self.hyper.prior()
 
     @cached_property
     def solution(self) -> gp.Solution:
-        """The algebra at the mode; made again from y and the counts, to the last bit, after a load."""
+        """Solution at the mode; after a load it is recomputed from y and the counts, to the last bit."""
         with each_topic(self._n_jobs, self.prior.n_topics) as each:
             return gp.solve(self.prior, gp.sites_at(self.y, self.counts), each)
 
@@ -51,12 +51,12 @@ class LaplacePosterior:
             return gp.predict(self.prior, solution, cross, own, noise, each)
 
     def arrays(self) -> dict[str, Array]:
-        """What it is rebuilt from, besides the hyper-parameters."""
+        """Arrays that it is rebuilt from, besides the hyper-parameters."""
         return {"y": self.y, "doc_counts": self.counts}
 
 
 class LargePosterior:
-    """The same for very many documents: means from all of them, covariances from those most like each (``local``)."""
+    """``LaplacePosterior`` for very many documents: covariances from the most similar ones (``near_covariance``)."""
 
     def __init__(
         self, hyper: Hyper, structure: Structure | None, y: Array, a: Array, counts: Array, n_jobs: int = 1
@@ -66,7 +66,7 @@ class LargePosterior:
 
     @cached_property
     def prior(self) -> LargePrior:
-        """The Gaussian process before any word."""
+        """Gaussian process before any word."""
         return large_prior(self.hyper, self._structure)
 
     @cached_property
@@ -86,12 +86,12 @@ class LargePosterior:
             return mean, new_covariances(prior, self._weight, cross, noise, each)
 
     def arrays(self) -> dict[str, Array]:
-        """What it is rebuilt from, besides the hyper-parameters."""
+        """Arrays that it is rebuilt from, besides the hyper-parameters."""
         return {"y": self.y, "a": self.a, "doc_counts": self.counts}
 
 
 class BridgePosterior:
-    """One Gaussian process per topic, given independent Gaussian messages: topics are taken to be independent."""
+    """One Gaussian process per topic, given independent Gaussian messages; topics are treated as independent."""
 
     def __init__(self, hyper: Hyper, precision: Array, shift: Array, counts: Array, n_jobs: int = 1) -> None:
         self.hyper, self.precision, self.shift, self.counts = hyper, precision, shift, counts
@@ -99,12 +99,12 @@ class BridgePosterior:
 
     @cached_property
     def prior(self) -> gp.Prior:
-        """The Gaussian process before any word."""
+        """Gaussian process before any word."""
         return self.hyper.prior()
 
     @cached_property
     def solution(self) -> list[gp.Regression]:
-        """The regression of each topic."""
+        """Regression of each topic."""
 
         def one(k: int) -> gp.Regression:
             return gp.regress(self.prior.covariance(k), self.precision[:, k], self.shift[:, k])
@@ -131,7 +131,7 @@ class BridgePosterior:
         return mean, _diagonal(np.maximum(variance, 1e-12))
 
     def arrays(self) -> dict[str, Array]:
-        """What it is rebuilt from, besides the hyper-parameters."""
+        """Arrays that it is rebuilt from, besides the hyper-parameters."""
         return {"precision": self.precision, "shift": self.shift, "doc_counts": self.counts}
 
 
@@ -140,12 +140,12 @@ def _diagonal(variance: Array) -> Array:
 
 
 def share_draws(mean: Array, covariance: Array, n_draws: int = N_DRAWS) -> Array:
-    """Topic shares at fixed points that stand for one document's Gaussian; points × topics."""
+    """Topic shares at fixed points that represent one document's Gaussian; points × topics."""
     return softmax(softmax_points(mean, root(covariance), n_draws))
 
 
 def mean_shares(mean: Array, covariance: Array) -> Array:
-    """The mean of the softmax of each document's Gaussian, not the softmax of its mean; documents × topics."""
+    """Mean of the softmax of each document's Gaussian, not the softmax of its mean; documents × topics."""
     found = np.empty_like(mean)
     for d in range(len(mean)):
         found[d] = share_draws(mean[d], covariance[d]).mean(axis=0)

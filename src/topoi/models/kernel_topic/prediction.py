@@ -1,4 +1,4 @@
-"""What a kernel topic model says of new documents, from their metadata, their words, or both."""
+"""Predictions of a kernel topic model for new documents, from their metadata, their words, or both."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ Array = NDArray[np.float64]
 
 
 class KernelPredictions(MetadataPredictions):
-    """Predictions of a fitted kernel topic model; nothing in them is random but how y is integrated out."""
+    """Predictions of a fitted kernel topic model; only the integration over y is random."""
 
     table_: FeatureTable | None
     _posterior: LaplacePosterior | LargePosterior | BridgePosterior
 
     @property
     def feature_columns_(self) -> list[Column]:
-        """What is known of each feature: its name, its kind, its range or its names; none if the kernel is a matrix."""
+        """Columns of the features: name, kind, and range or names; empty if the kernel is a matrix."""
         check_is_fitted(self, "n_iter_")
         return [] if self.table_ is None else list(self.table_.columns)
 
@@ -81,7 +81,7 @@ class KernelPredictions(MetadataPredictions):
         return [Belief(self.topic_word_, means, shares)]
 
     def documents_and_chains(self, X: Any, metadata: Any = None) -> tuple[Corpus, Documents, list[Any]]:
-        """Documents, and the topics with what the metadata say of each of them."""
+        """Documents, and the topics with the beliefs that the metadata give about each document."""
         corpus, source = self._source(X, metadata)
         aligned = align(corpus, self.vocabulary_, None).corpus
         documents = make_documents(aligned, WeightedAuthors.private(aligned.n_docs))
@@ -95,7 +95,7 @@ class KernelPredictions(MetadataPredictions):
         return corpus.doc_lengths, found
 
     def _with_words(self, bags: Bags, mean: Array, covariance: Array) -> Array:
-        """Documents are folded in on several threads; none changes what another becomes."""
+        """Mean shares of documents given their words, folded in on several threads; documents are independent."""
         found = np.empty_like(mean)
 
         def run(first: int, last: int) -> None:
@@ -125,13 +125,13 @@ class KernelPredictions(MetadataPredictions):
         Parameters
         ----------
         features : DataFrame, mapping of columns, or Corpus
-            The features, one row per document. Names that no training document has are as unlike all others as can
-            be, and are warned of; a missing number is taken as the mean. With a matrix as kernel: similarities, new ×
+            The features, one row per document. Names that no training document has are at the largest distance from all
+            others, and cause a warning; a missing number becomes the mean. With a matrix as kernel: similarities, new ×
             training documents.
         level : float
-            Each band holds this much probability, as much below as above.
+            Probability of each band, with equal tails.
         noise : bool
-            Bands of the shares of a single new document; without noise those of the curve that documents vary about.
+            Bands of the shares of a single new document; without noise, those of the curve that documents vary about.
         diagonal : float, optional
             With a matrix as kernel: a new document's similarity to itself; the training documents' mean if not given.
 
@@ -163,14 +163,14 @@ class KernelPredictions(MetadataPredictions):
         return shares_frame(features, [] if self.table_ is None else self.table_.names, found)
 
     def draw_shares(self, features: Any, n_draws: int = N_DRAWS, noise: bool = True, diagonal: Any = None) -> Array:
-        """Topic shares that ``predict`` sums up: points that stand for what is believed, always the same ones.
+        """Topic shares at fixed points that represent the predicted distribution, as ``predict`` summarises them.
 
         Parameters
         ----------
         features, noise, diagonal
             As in ``predict``.
         n_draws : int
-            How many; an odd number is made even, since every point has its mirror image.
+            Number of points; an odd number is made even, since every point has its mirror image.
 
         Returns
         -------
@@ -194,7 +194,7 @@ class KernelPredictions(MetadataPredictions):
 
 
 def _similarities(given: Any, n_train: int) -> Array:
-    """New documents × training documents, as a model wants them whose kernel is a matrix."""
+    """Similarities of new × training documents for a model whose kernel is a matrix, checked."""
     try:
         cross = np.asarray(given, np.float64)
     except (TypeError, ValueError):

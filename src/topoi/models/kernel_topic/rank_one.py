@@ -1,4 +1,4 @@
-"""A step of rank one for every topic's covariance matrix, compiled: what one document's message changes."""
+"""Rank-one update of every topic's covariance matrix by one document's message, compiled."""
 
 from __future__ import annotations
 

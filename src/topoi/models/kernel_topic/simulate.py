@@ -1,4 +1,4 @@
-"""The family's generative story: a function for each topic, each document's y about it, shares, then words."""
+"""Simulation: a function for each topic, each document's y about it, shares, then words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _N_WORDS, _WORDS_PRIOR, _MEAN_VARIANCE = 1000, 0.1, 1.0
 
 
 class KernelTruth(NamedTuple):
-    """What a simulated corpus was drawn from: topics, each document's y and shares, every token's topic."""
+    """Truth of a simulated corpus: topics, each document's y and shares, every token's topic."""
 
     topic_word: NDArray[np.float64]
     y: NDArray[np.float64]
@@ -36,7 +36,7 @@ class KernelTruth(NamedTuple):
 
 
 def simulate_kernel_topics(model: Any, features: Any, doc_length: float, seed: int) -> SimulatedCorpus:
-    """Draw a corpus of documents with these features, by the model's settings or, once fitted, its posterior."""
+    """Draw a corpus of documents with these features, with the model's settings or, once fitted, its posterior."""
     rng = np.random.default_rng(seed)
     empty = corpus_of(features)
     n_docs = empty.n_docs

@@ -1,4 +1,4 @@
-"""Which algebra a corpus gets: exact factors of all matrices, or iterations on products with them."""
+"""Choice of solver for a corpus: exact factors of all matrices, or iterations on products with them."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from topoi.models.notices import warn_user
 
 Array = NDArray[np.float64]
 SOLVERS = ("auto", "exact", "iterative")
-# Where iterations take over by themselves: an exact fit of 20 topics takes half an hour here.
+# Largest number of documents that "auto" solves exactly: a fit of 20 topics then takes half an hour.
 MOST_BY_ITSELF = 2000
-# A single matrix between so many documents takes 200 MB, and the exact algebra has two for every topic.
+# Largest number of documents for the exact solver: a matrix takes 200 MB, and there are two for every topic.
 MOST_EXACT = 5000
-# One such matrix, for a kernel of which nothing is known: 1.8 GB. Coordinates may take as much.
+# Largest number of documents with one dense matrix, for an arbitrary kernel: 1.8 GB. Coordinates may take as much.
 MOST_DENSE, _MOST_NUMBERS = 15_000, 225_000_000
 
 
 class Setup(NamedTuple):
-    """A corpus's features, the shape over them, and how it is solved."""
+    """Features of a corpus, the shape over them, and the solver."""
 
     table: FeatureTable | None
     shape: Shape
@@ -47,7 +47,7 @@ class Setup(NamedTuple):
         return "iterative" if self.large else "exact"
 
     def process(self, hyper: Hyper, y: Array, schedule: Schedule, each: Each) -> Process:
-        """The process's side of a fit that begins at y."""
+        """The process of a fit that starts at y."""
         if self.large:
             return LargeProcess(hyper, self.structure, y, schedule, each)
         return Process(hyper, y, schedule, each)
@@ -55,14 +55,14 @@ class Setup(NamedTuple):
     def posterior(
         self, hyper: Hyper, y: Array, a: Array, counts: Array, jobs: int
     ) -> LaplacePosterior | LargePosterior:
-        """What a fit that ended at y believes."""
+        """Posterior of a fit that ended at y."""
         if self.large:
             return LargePosterior(hyper, self.structure, y, a, counts, jobs)
         return LaplacePosterior(hyper, y, counts, jobs)
 
     @property
     def info(self) -> dict[str, Any]:
-        """What a reader should know of it."""
+        """Facts about the solver for ``fit_info_``."""
         if not self.large:
             return {"solver": self.solver}
         found: dict[str, Any] = {"solver": self.solver, "structured": self.structure is not None}
@@ -72,7 +72,7 @@ class Setup(NamedTuple):
 
 
 def set_up(corpus: Corpus, features: Any, kernel: Any, solver: str, inference: str) -> Setup:
-    """Read the features and choose; what cannot be done is refused before any work."""
+    """Read the features and choose a solver; anything impossible is refused before any work."""
     n_docs = corpus.n_docs
     large = is_large(n_docs, solver, inference)
     if issparse(kernel) or isinstance(kernel, pd.DataFrame):
@@ -94,7 +94,7 @@ def set_up(corpus: Corpus, features: Any, kernel: Any, solver: str, inference: s
 
 
 def is_large(n_docs: int, solver: str, inference: str) -> bool:
-    """Whether so many documents are solved by iterations."""
+    """Whether ``n_docs`` documents are solved by iterations."""
     if inference == "bridge":
         if solver == "iterative" or n_docs > MOST_EXACT:
             raise ModelError(
@@ -111,7 +111,7 @@ def is_large(n_docs: int, solver: str, inference: str) -> bool:
 
 
 def announce(setup: Setup, solver: str, n_docs: int) -> None:
-    """Say aloud what was chosen."""
+    """Warn if ``auto`` has chosen the iterative solver."""
     if setup.large and solver == "auto":
         warn_user(
             f"{n_docs:,} documents: the process is solved by iterations on the same kernel, its hyper-parameters are "
@@ -140,7 +140,7 @@ def _checked_dense(coordinates: Any) -> Array:
 
 
 def coordinate_arrays(coordinates: Any) -> dict[str, NDArray[Any]]:
-    """Coordinates as a file holds them: an array, or the three of a sparse matrix."""
+    """Coordinates as arrays for a file: one array, or the three of a sparse matrix."""
     if not is_sparse(coordinates):
         return {"coordinates": coordinates}
     return {
@@ -151,7 +151,7 @@ def coordinate_arrays(coordinates: Any) -> dict[str, NDArray[Any]]:
 
 
 def stored_setup(progress: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Setup:
-    """What a file holds of features, kernel and solver."""
+    """Restore features, kernel and solver from a file."""
     large = progress.get("solver") == "iterative"
     if progress["features"] is None:
         return Setup(None, Shape(None, np.array(arrays["coordinates"], np.float64)), large)

@@ -1,4 +1,4 @@
-"""A sparse matrix times a few columns, compiled; rows in ranges, so that threads may share them."""
+"""Product of a sparse matrix and a few columns, compiled; rows in ranges, for several threads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from topoi.kernels.jit import compiled
 
 @compiled
 def multiply_rows(start, index, value, columns, first, last, result):
-    """Rows ``first`` to ``last`` of ``result`` become those of the product; O(entries × columns).
+    """Set rows ``first`` to ``last`` of ``result`` to those of the product; O(entries × columns).
 
     Each row is summed in the order of its entries, whatever the ranges.
     """

@@ -1,9 +1,9 @@
-"""The default kernel of very many documents, exactly, without the matrix between them.
+"""The default kernel of very many documents, exact, without the matrix between them.
 
-Documents that share no name are all at distance 1 in names. What ``Proximity`` says of such a pair depends on the other
-features alone, of which there are few distinct values: years, say. So the matrix is Z T Zᵀ + S: Z tells which value
-each document has, T is the kernel between the values at names that differ, and S is sparse: what pairs that do share a
-name have in addition. Documents without any name are alike in that; having none is part of the value.
+Documents that share no name are all at distance 1 in names. For such a pair ``Proximity`` depends on the other features
+alone, which have few distinct values: years, say. So the matrix is Z T Zᵀ + S: Z maps documents to their values, T is
+the kernel between the values for different names, and S is sparse: the difference for pairs that share a name.
+Documents without any name are alike in that; having none is part of the value.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from topoi.models.kernel_topic.operators import Places, pivoted_factor
 from topoi.models.kernel_topic.sparse_rows import multiply_rows
 
 Array = NDArray[np.float64]
-# Some 50 bytes each: about 1 GB.
+# Largest number of pairs, at about 50 bytes each: 1 GB.
 MOST_PAIRS = 20_000_000
-# A category of so many values at most may be one of the few distinct values.
+# Largest number of levels of a category that may be part of the distinct values.
 _MOST_LEVELS = 500
-# Columns of T's factor; there are as many as distinct values, or fewer.
+# Largest number of columns of T's factor; at most one per distinct value.
 _MOST_COLUMNS = 1000
-# Rows are cut into so many ranges for any number of threads.
+# Number of ranges of rows, for any number of threads.
 _RANGES = 16
-# Of the documents that stand for all others, so many share a name with the one in question.
+# Share of the most similar documents that share a name with the given one.
 _SHARING = 0.5
 
 
 class Pairs(NamedTuple):
-    """Pairs that share a name, in rows: of each the squared distance in every feature, unscaled.
+    """Pairs that share a name, in rows, with the squared distance in every feature, unscaled.
 
-    ``far`` is what it would be if the pair shared none.
+    ``far`` is the distance if the pair shared no name.
     """
 
     start: NDArray[np.int64]
@@ -47,11 +47,11 @@ class Pairs(NamedTuple):
 
 
 class Structure(NamedTuple):
-    """What does not change when length scales are learned.
+    """The part of the operator that does not depend on length scales.
 
-    ``named`` says of each feature of the kernel whether its names make the sparse part. ``points`` are the distinct
-    values, one array per feature: coordinates, or for such names whether there are none; ``value`` tells which of them
-    a document has.
+    ``named`` tells for each feature of the kernel whether its names make the sparse part. ``points`` are the distinct
+    values, one array per feature: coordinates or, for such names, whether there are none; ``value`` is the number of
+    each document's value.
     """
 
     blocks: list[slice]
@@ -63,7 +63,7 @@ class Structure(NamedTuple):
 
     @classmethod
     def of(cls, kernel: Any, table: FeatureTable | None) -> Structure | None:
-        """The structure of a kernel at the training documents; None if it has none, or too many pairs."""
+        """Structure of a kernel at the training documents; None if it has none, or too many pairs."""
         if table is None or not isinstance(kernel, Proximity) or not is_sparse(table.coordinates):
             return None
         columns = [table.column(name) for name in kernel.features]
@@ -81,7 +81,7 @@ class Structure(NamedTuple):
 
 
 def value_parts(blocks: list[slice], named: list[bool], rows: Any) -> list[Array]:
-    """What each feature adds to documents' values: its coordinates, or for names whether there are none."""
+    """Part of each feature in documents' values: its coordinates or, for names, whether there are none."""
     # The last coordinates of names are for documents without any, and for names that no training document has.
     return [
         np.sqrt(2.0) * as_dense(rows[:, b.stop - 2 : b.stop - 1]) if is_named else as_dense(rows[:, b])
@@ -103,7 +103,7 @@ def _makes_pairs(column: Any, n_pairs: int) -> bool:
 
 
 def _pairs(blocks: list[slice], named: list[bool], rows: Any, others: Any, itself: bool) -> Pairs:
-    """All pairs of a row and another that share a name; with ``itself``, also those at the same place."""
+    """All pairs of a row and another that share a name; with ``itself``, also those at the same position."""
     alike = [
         rows[:, b.start : b.stop - 2] @ others[:, b.start : b.stop - 2].T if is_named else None
         for b, is_named in zip(blocks, named, strict=True)
@@ -124,7 +124,7 @@ def _pairs(blocks: list[slice], named: list[bool], rows: Any, others: Any, itsel
             squares[i] = ((mine[one] - theirs[other]) ** 2).sum(axis=1)
         else:
             far[i] = 1.0 - (mine[one] * theirs[other])[:, 0]
-            # Rows have the length 1/√2; where all names are the same the distance is zero, exactly.
+            # Rows have length 1/√2; where all names are the same the distance is exactly zero.
             found = far[i] - 2.0 * np.asarray(similar[one, other]).ravel()
             squares[i] = np.where(found > 1e-9, found, 0.0)
     start = np.concatenate(([0], np.cumsum(np.bincount(one, minlength=rows.shape[0]))))
@@ -132,7 +132,7 @@ def _pairs(blocks: list[slice], named: list[bool], rows: Any, others: Any, itsel
 
 
 class _Scaled:
-    """The kernel's two parts at given length scales."""
+    """The two parts of the kernel at given length scales."""
 
     def __init__(self, structure: Structure, kernel: Proximity) -> None:
         self.structure, self.kernel = structure, kernel
@@ -156,7 +156,7 @@ class _Scaled:
         return [(w, row) for w, named, row in zip(self._weights, self.structure.named, rows, strict=True) if named]
 
     def extra(self, pairs: Pairs) -> Array:
-        """What each pair that shares a name has beyond T."""
+        """Difference from T of each pair that shares a name."""
         near = self._weights @ pairs.squares
         far = near.copy()
         for (weight, squares), apart in zip(self._terms(pairs.squares), pairs.far, strict=True):
@@ -189,7 +189,7 @@ class StructuredOperator:
         self.factor = pivoted_factor(self._scaled.own(), self._column, _MOST_COLUMNS)
         self.rest = np.maximum(1.0 - (self.factor**2).sum(axis=1), 0.0)[self.value]
         self._sparse = csr_matrix((self._scaled.extra(pairs), pairs.other, pairs.start), shape=(n_docs, n_docs))
-        # Documents of one value in an order that is random, but always the same: any few stand for all.
+        # Documents of one value in a fixed random order, so that any few represent all.
         shuffled = np.random.default_rng(0).permutation(n_docs)
         self._order = shuffled[np.argsort(self.value[shuffled], kind="stable")]
         self._start = np.searchsorted(self.value[self._order], np.arange(n_points + 1))
@@ -199,7 +199,7 @@ class StructuredOperator:
         return self._scaled.smooth([p[point : point + 1] for p in self.structure.points])[0]
 
     def times(self, columns: Array, each: Each = serially) -> Array:
-        """The matrix times columns; O((pairs + documents + values × columns of the factor) × columns)."""
+        """Matrix times columns; O((pairs + documents + values × columns of the factor) × columns)."""
         pairs, columns = self.structure.pairs, np.ascontiguousarray(columns)
         found = np.empty_like(columns)
         cuts = np.linspace(0, len(columns), _RANGES + 1).astype(np.int64)
@@ -214,19 +214,19 @@ class StructuredOperator:
         return found
 
     def among(self, docs: Places) -> Array:
-        """The matrix between some documents."""
+        """Matrix between some documents."""
         rows = self.factor[self.value[docs]]
         found = rows @ rows.T + self._sparse[docs][:, docs].toarray()
         found[np.diag_indices_from(found)] += self.rest[docs]
         return np.asarray(found)
 
     def related(self, doc: int) -> Places:
-        """The documents that have a name in common with one, itself first."""
+        """The documents that share a name with one, itself first."""
         pairs = self.structure.pairs
         return np.concatenate(([doc], pairs.other[pairs.start[doc] : pairs.start[doc + 1]]))
 
     def nearest(self, doc: int, most: int) -> Places:
-        """The documents most like one, itself first: half of them share a name, if so many do."""
+        """The documents most similar to one, itself first; half of them share a name, if there are as many."""
         at = slice(self._sparse.indptr[doc], self._sparse.indptr[doc + 1])
         row = self.factor @ self.factor[self.value[doc]]
         found = self._nearest(self._sparse.indices[at], self._sparse.data[at], row, most)
@@ -247,12 +247,12 @@ class StructuredOperator:
         return np.concatenate((close, others)).astype(np.int64)
 
     def cross(self, coordinates: Any, diagonal: Any = None) -> StructuredCross:
-        """Between new documents, by their coordinates, and these."""
+        """Operator between new documents, by their coordinates, and these."""
         return StructuredCross(self, coordinates)
 
 
 class StructuredCross:
-    """The same between new documents and the training documents, a ``Cross``."""
+    """Operator between new documents and the training documents, a ``Cross``."""
 
     def __init__(self, operator: StructuredOperator, coordinates: Any) -> None:
         structure, scaled = operator.structure, operator._scaled
@@ -266,15 +266,15 @@ class StructuredCross:
         self.own = np.ones(n_new)
 
     def times(self, columns: Array) -> Array:
-        """New × training documents, times columns."""
+        """Matrix (new × training documents) times columns."""
         return np.asarray(self._smooth @ (self._operator._members @ columns) + self._sparse @ columns)
 
     def nearest(self, row: int, most: int) -> Places:
-        """The training documents most like a new one: half of them share a name, if so many do."""
+        """The training documents most similar to a new one; half of them share a name, if there are as many."""
         at = slice(self._sparse.indptr[row], self._sparse.indptr[row + 1])
         return self._operator._nearest(self._sparse.indices[at], self._sparse.data[at], self._smooth[row], most)
 
     def between(self, row: int, docs: Places) -> Array:
-        """The values between a new document and some training documents."""
+        """Values between a new document and some training documents."""
         found = self._smooth[row, self._operator.value[docs]]
         return np.asarray(found + self._sparse[row, docs].toarray().ravel())

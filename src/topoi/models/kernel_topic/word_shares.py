@@ -1,4 +1,4 @@
-"""The words' side, compiled: which topics the words of a document are shared among, topics integrated out.
+"""Topic shares of documents' words, with the topics integrated out; compiled.
 
 The rule is that of collapsed variational inference (Teh et al. 2007) without its second-order terms, with a
 document's mixture explicit: q(k | word w of document d) ∝ side_dk · (N_wk + β) / (N_k + Wβ), where a token's own share
@@ -29,7 +29,7 @@ def count(bags, shares, doc_topic, word_topic, topic):
 
 @lean
 def _share_words(bags, d, shares, doc_topic, word_topic, topic, base, counted, beta, new):
-    """Share the words of one document anew, one after the other, and keep the counts up to date."""
+    """Recompute the shares of one document's words, one after the other, and update the counts."""
     n_topics, beta_sum = topic.shape[0], beta * word_topic.shape[0]
     for i in range(bags.doc_start[d], bags.doc_start[d + 1]):
         w, n, total = bags.row[i], bags.times[i], 0.0
@@ -49,7 +49,7 @@ def _share_words(bags, d, shares, doc_topic, word_topic, topic, base, counted, b
 
 @compiled
 def sweep(bags, shares, doc_topic, word_topic, topic, base, counted, beta):
-    """Share all words anew, document by document; O(entries × topics).
+    """Recompute the shares of all words, document by document; O(entries × topics).
 
     ``base`` is each document's side, documents × topics, to which its own counts are added if ``counted``.
     """
@@ -60,7 +60,7 @@ def sweep(bags, shares, doc_topic, word_topic, topic, base, counted, beta):
 
 @compiled
 def share_document(bags, d, shares, doc_topic, word_topic, topic, base, beta, n_passes):
-    """Some passes over one document alone, with its own counts: for a scheme that goes from one to the next."""
+    """Passes over one document alone, with its own counts, for inference that goes from one to the next."""
     new = np.empty(topic.shape[0])
     for _ in range(n_passes):
         _share_words(bags, d, shares, doc_topic, word_topic, topic, base, True, beta, new)
@@ -68,7 +68,7 @@ def share_document(bags, d, shares, doc_topic, word_topic, topic, base, beta, n_
 
 @compiled
 def draw_counts(bags, shares, uniform, doc_topic):
-    """Counts of topics of every document if each word is given one topic, drawn from its shares; O(words × topics).
+    """Topic counts of every document with one topic per word, drawn from its shares; O(words × topics).
 
     ``uniform`` has a number below one for every word, in order.
     """

@@ -1,13 +1,13 @@
-"""Moves of whole blocks: all tokens that a document has in one super-topic change to another together.
+"""Block moves: all tokens that a document has in one super-topic move to another together.
 
-A document keeps to a few super-topics (the root's parameters are small), and token by token it hardly ever leaves one
-for another: the first token to go would be alone there. So, in turn, each of a document's super-topics s, with its
-tokens B, is drawn anew from s itself and all those that the document does not have:
+A document uses few super-topics (the root's parameters are small), and token by token it hardly ever leaves one for
+another, since the first token to move would be alone there. So each of a document's super-topics s in turn, with its
+tokens B, is redrawn from s itself and all super-topics that the document does not use:
 
     P(s') ∝ Π over tokens of B, one after the other: (n + alpha_r[s']) · (n[k] + alpha[s',k]) / (n + Σ alpha[s'])
 
-with n and n[k] the tokens of B counted before, all of them and those of sub-topic k. Sub-topics stay as they are. Taken
-back, the same block moves the same way, so this is a Gibbs draw from the exact conditional.
+where n is the number of tokens of B counted before, and n[k] that of sub-topic k. Sub-topics do not change. The reverse
+move has the same block, so this is a Gibbs draw from the exact conditional.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from topoi.kernels.draw import draw_plain
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.random import uniform
 
-# Divisions for blocks of up to so many tokens are done once for all documents.
+# Divisions for blocks of up to this many tokens are done once for all documents.
 _TABLE = 1024
 _SAFE_BITS = 900.0
 _SHARE_OF_SWEEPS = 0.5
 
 
 class Room(NamedTuple):
-    """The priors by super-topic, and what one document's blocks are weighed with.
+    """Priors by super-topic, and scratch space to weigh one document's blocks.
 
-    ``alpha`` is sub-topics × super-topics; ``step[n, s]`` the factor (n + alpha_r[s]) / (n + Σ alpha[s]); weights stay
-    in float64's range for ``cadence`` tokens. A document's blocks are numbered by their first tokens: ``total`` are its
-    tokens per super-topic, ``block`` a super-topic's block, ``order[start[b]:start[b+1]]`` the tokens of block b;
-    ``number`` counts sub-topics.
+    ``alpha`` is sub-topics × super-topics; ``step[n, s]`` is the factor (n + alpha_r[s]) / (n + Σ alpha[s]); weights
+    stay in float64's range for ``cadence`` tokens. A document's blocks are numbered by their first tokens: ``total``
+    has the tokens per super-topic, ``block`` a super-topic's block, ``order[start[b]:start[b+1]]`` the tokens of block
+    b; ``number`` counts sub-topics.
     """
 
     root: NDArray[np.float64]
@@ -52,7 +52,7 @@ class Room(NamedTuple):
 
 @compiled
 def make_room(priors, n_super, n_sub, longest):
-    """Room for the blocks of documents of at most ``longest`` tokens; no super-topics: room that is not used."""
+    """Scratch space for documents of at most ``longest`` tokens; unused if there are no super-topics."""
     alpha = np.empty((n_sub, n_super))
     for s in range(n_super):
         for k in range(n_sub):
@@ -80,7 +80,7 @@ def make_room(priors, n_super, n_sub, longest):
 
 @compiled
 def _cadence(root, alpha, alpha_sum, longest):
-    """For how many tokens no product of their factors can leave float64's range."""
+    """Number of tokens for which no product of factors can leave float64's range."""
     if len(root) == 0:
         return 1
     least = root.min() * alpha.min() / (longest + alpha_sum.max())
@@ -90,9 +90,9 @@ def _cadence(root, alpha, alpha_sum, longest):
 
 @compiled
 def move_blocks(documents, docs, paths, priors, n_super, n_sub, stream):
-    """Draw the blocks of documents ``docs`` after every other sweep, by chance; changes paths and stream.
+    """Redraw the blocks of documents ``docs`` after every other sweep, by chance; changes paths and stream.
 
-    Cost: O(tokens × super-topics), vectorised. As often again would find no better structures.
+    Cost: O(tokens × super-topics), vectorised. Moves twice as often would not find better structures.
     """
     if n_super > 1 and documents.tokens.shape[0] > 0 and uniform(stream) < _SHARE_OF_SWEEPS:
         longest = np.diff(documents.doc_start).max()
@@ -103,7 +103,7 @@ def move_blocks(documents, docs, paths, priors, n_super, n_sub, stream):
 
 @lean
 def move_document(documents, d, paths, room, stream):
-    """Draw one document's blocks, each once."""
+    """Redraw each block of one document once."""
     n_blocks = list_blocks(paths, documents.doc_start[d], documents.doc_start[d + 1], room)
     for b in range(n_blocks):
         s0 = np.int64(paths.path[room.order[room.start[b]]])
@@ -113,9 +113,9 @@ def move_document(documents, d, paths, room, stream):
 
 @lean
 def list_blocks(paths, first, last, room):
-    """List a document's blocks; how many there are.
+    """List a document's blocks; return their number.
 
-    Their order is that of their first tokens, which no move changes: an order by super-topics would depend on what was
+    They are ordered by their first tokens, which no move changes. An order by super-topics would depend on what was
     drawn, and the draws would no longer be exact.
     """
     total, block, start, order = room.total, room.block, room.start, room.order
@@ -142,7 +142,7 @@ def list_blocks(paths, first, last, room):
 
 @lean
 def weigh_block(paths, b, s0, room):
-    """Set the weights of all super-topics for block ``b``, now in ``s0``; none for the others in use."""
+    """Set the weights of all super-topics for block ``b``, now in ``s0``; zero for the others in use."""
     weight, alpha, step = room.weight, room.alpha, room.step
     n_super = weight.shape[0]
     first, last = room.start[b], room.start[b + 1]
@@ -167,7 +167,7 @@ def weigh_block(paths, b, s0, room):
 
 @inlined
 def _rescale(weight):
-    """Bring the largest weight to about one; by a power of two, so that nothing is rounded."""
+    """Scale the largest weight to about one, by a power of two, so that nothing is rounded."""
     most = 0.0
     for s in range(weight.shape[0]):
         most = max(most, weight[s])
@@ -178,7 +178,7 @@ def _rescale(weight):
 
 @lean
 def _move_block(paths, b, s0, s, room):
-    """Give block ``b`` the super-topic ``s``; rounding may have drawn one without weight."""
+    """Move block ``b`` to super-topic ``s``, unless it has no weight, which rounding may have drawn."""
     if s == s0 or room.weight[s] == 0.0:
         return
     for j in range(room.start[b], room.start[b + 1]):

@@ -1,4 +1,4 @@
-"""The graph of a pachinko model: who draws from whom, down to the nodes that draw words."""
+"""Graph of a pachinko model: nodes and their children, down to the nodes that draw words."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _SHOWN = 5
 
 
 class Dag:
-    """A directed acyclic graph with one root, whose leaves draw words (and inner nodes, if they say so).
+    """A directed acyclic graph with one root. Leaves draw words; inner nodes may as well.
 
     Make one with ``from_edges``, ``from_levels``, ``from_dict`` or ``from_networkx``. Edges may skip levels and the
-    graph may be sparse. It never changes once made; two graphs with the same edges in the same order are equal.
+    graph may be sparse. It is immutable; two graphs with the same edges in the same order are equal.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Dag:
     Attributes
     ----------
     nodes : tuple of str
-        All nodes, the root first, every node after its parents: by the longest way from the root, then as listed.
+        All nodes, the root first and every node after its parents: by the longest path from the root, then as listed.
     topics : tuple of str
         The nodes that draw words, in the order of ``nodes``: a model's topic ids.
     edges : tuple of (str, str)
@@ -123,7 +123,7 @@ class Dag:
         """A graph from a nested dict: each key is a node, its value the node's children.
 
         Children are a dict (nested further), a list of names, one name, or nothing (None or empty) for a node that only
-        draws words. A node may stand in several places; ``topoi.WORDS`` among children makes a node draw words as well.
+        draws words. A node may occur in several places; ``topoi.WORDS`` among children makes a node draw words as well.
 
         Parameters
         ----------
@@ -162,12 +162,12 @@ class Dag:
             raise ModelError("the graph has no directions; pass a networkx.DiGraph whose edges go from parent to child")
         place = {node: i for i, node in enumerate(getattr(graph, "nodes", ()))}
         edges = [(parent, child) for parent, child, *_ in graph.edges]
-        if place:  # children as the graph lists its nodes, so that a graph of ours comes back with the same topic ids
+        if place:  # order children as the graph lists its nodes, so that our own graph keeps its topic ids
             edges.sort(key=lambda edge: (place[edge[1]], place[edge[0]]))
         return cls((str(parent), str(child)) for parent, child in edges)
 
     def to_networkx(self) -> Any:
-        """The graph as a ``networkx.DiGraph``; nodes have ``level`` and ``topic`` (its id, or None).
+        """The graph as a ``networkx.DiGraph``; nodes have ``level`` and ``topic`` (the topic id, or None).
 
         ``topoi.WORDS`` is a node only if an inner node draws words.
 
@@ -189,7 +189,7 @@ class Dag:
         return graph
 
     def children(self, node: str) -> tuple[str, ...]:
-        """A node's children in the order of ``nodes``; ``topoi.WORDS`` is not among them.
+        """Children of a node in the order of ``nodes``, without ``topoi.WORDS``.
 
         Examples
         --------
@@ -200,7 +200,7 @@ class Dag:
         return self._children[self._known(node)]
 
     def parents(self, node: str) -> tuple[str, ...]:
-        """A node's parents in the order of ``nodes``.
+        """Parents of a node in the order of ``nodes``.
 
         Examples
         --------
@@ -211,7 +211,7 @@ class Dag:
         return self._parents[self._known(node)]
 
     def level(self, node: str) -> int:
-        """How many edges the longest way from the root to the node has.
+        """Number of edges of the longest path from the root to the node.
 
         Examples
         --------
@@ -223,21 +223,21 @@ class Dag:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many nodes each level has, the root's first."""
+        """Number of nodes of each level, from the root's on."""
         widths = [0] * (self._level[self.nodes[-1]] + 1)
         for level in self._level.values():
             widths[level] += 1
         return tuple(widths)
 
     def picture(self, most: int = 12) -> Picture:
-        """The graph as an SVG picture, which a notebook shows; the root at the left, a column for each level.
+        """The graph as an SVG picture for notebooks, with the root at the left and a column for each level.
 
         Nodes that draw words are filled. A level of many nodes is drawn as one stack, with their number.
 
         Parameters
         ----------
         most : int
-            How many nodes of a level are drawn one by one.
+            Largest level whose nodes are drawn one by one.
 
         Examples
         --------
@@ -253,7 +253,7 @@ class Dag:
         return self.picture()
 
     def to_plain(self) -> list[list[str]]:
-        """The edges as JSON can hold them; ``from_edges`` makes the same graph of them.
+        """The edges as JSON can hold them; ``from_edges`` rebuilds the same graph.
 
         Examples
         --------
@@ -338,7 +338,7 @@ def _only_root(listed: list[str], parents: Mapping[str, list[str]], children: Ma
 
 
 def _levels(listed: list[str], parents: Mapping[str, list[str]], children: Mapping[str, list[str]]) -> dict[str, int]:
-    """The longest way from the root to each node; a cycle is an error."""
+    """Length of the longest path from the root to each node; a cycle is an error."""
     missing = {name: len(parents[name]) for name in listed}
     level = {name: 0 for name in listed if not missing[name]}
     ready = list(level)

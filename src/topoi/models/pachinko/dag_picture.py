@@ -11,11 +11,11 @@ from topoi.models.layers import Layers, layered
 from topoi.models.pachinko.dag import Dag
 
 _TEXT, _SMALL = 12.0, 10.5
-_WIDEST = 150.0  # of a name
+_WIDEST = 150.0  # largest width of a name
 _PAD, _HIGH, _ROW = 9.0, 24.0, 36.0
 _MARGIN, _BETWEEN = 12.0, 84.0
-_SHEETS = 2  # drawn behind the front of a stack
-# In a page the picture takes the page's colours; as a file of its own it has a ground and inks for light and dark.
+_SHEETS = 2  # sheets drawn behind the front of a stack
+# In a page the picture inherits the page's colours; as a separate file it has its own for light and dark.
 _STYLE = (
     "svg.topoi-graph:root{background:#fdfcf9;color:#1d1b18}"
     "@media (prefers-color-scheme:dark){svg.topoi-graph:root{background:#171614;color:#ece7de}}"
@@ -24,7 +24,7 @@ _SANS = "system-ui, 'Segoe UI', 'Noto Sans', 'Helvetica Neue', 'Liberation Sans'
 
 
 class _Box(NamedTuple):
-    """What is drawn for a node, or for all nodes of a level."""
+    """Box of a node, or of all nodes of a level."""
 
     name: str
     note: str
@@ -35,7 +35,7 @@ class _Box(NamedTuple):
 
     @property
     def width(self) -> float:
-        """As its texts need it."""
+        """Width that its texts need."""
         return max(min(text_width(self.name, _TEXT), _WIDEST), text_width(self.note, _SMALL)) + 2 * _PAD
 
 
@@ -124,7 +124,7 @@ def _written(dag: Dag, boxes: dict[Any, _Box], plan: Layers, edges: Counter[Any]
 
 
 def _curve(spots: list[tuple[float, float, float]]) -> str:
-    """From the right side of the first box to the left side of the last, level through the columns in between."""
+    """Path from the right side of the first box to the left side of the last, horizontal through columns in between."""
     parts = [f"M{number(spots[0][1])} {number(spots[0][2])}"]
     for before, after in zip(spots, spots[1:], strict=False):
         middle = number((before[1] + after[0]) / 2)
@@ -145,7 +145,7 @@ def _add_box(svg: ET.Element, box: _Box, x: float, middle: float, width: float) 
     place = {"x": number(x), "y": number(middle - high / 2), "rx": number(rounding)}
     ET.SubElement(group, "rect", {**place, **look, **fill})
     for sheet in range(1, 1 + _SHEETS if box.is_stack else 1):
-        # The ground's colour is not known, so that a sheet behind is only its part that shows.
+        # The background colour is unknown, so only the visible part of a sheet behind is drawn.
         shift = 3.0 * sheet
         corner = f"M{number(x + shift)} {number(middle - high / 2 - shift + 3)}v-3h{number(width)}v{number(high)}h-3"
         ET.SubElement(group, "path", {"d": corner, "fill": "none", "stroke": "currentColor", "stroke-opacity": "0.4"})

@@ -1,4 +1,4 @@
-"""Documents that come into the four-level model, as ``pruned_plain.enter_plain`` has it, in pieces of ``pruned``."""
+"""Documents added to the four-level model: ``pruned_equations.enter_plain``, built from the parts of ``pruned``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from topoi.models.pachinko.pruned import (
 
 @compiled
 def enter_documents(documents, docs, paths, counts, priors, n_super, stream):
-    """Documents that come in, one after the other; changes paths, sparse counts and stream. Paths considered in all."""
+    """Add documents one after the other; changes paths, sparse counts and stream. Returns the paths considered."""
     return _enter(documents, docs, paths, counts, priors, make_scratch(counts, priors, n_super), stream)
 
 
@@ -57,7 +57,7 @@ def _enter(documents, docs, paths, counts, priors, scratch, stream):
 
 @inlined
 def _count_entered(priors, scratch, s, k):
-    """Count a pair in a document in which all super-topics are open."""
+    """Count a pair in a document for which all super-topics are open."""
     old = scratch.scale[s]
     scratch.total[s] += 1
     scratch.scale[s] = open_factor(priors, s, scratch.total[s])

@@ -1,11 +1,11 @@
-"""The pachinko samplers as the equations read, in float64: the twins that the fast sweeps are tested against.
+"""The pachinko samplers written as their equations, in float64: the reference that the fast sweeps are tested against.
 
 A token's whole path from the root to a word is drawn at once (Li and McCallum, section 2.3, for four levels). With
 counts of the current document that leave the token out, edge u→v has the share
 
     e(u→v) = (number[u,v] + alpha[u,v]) / (total[u] + Σ alpha[u])
 
-and a path, which visits a node at most once, the product of its edges. The sum over all paths from the root to v is
+and a path, which visits a node at most once, has the product of its edges. The sum over all paths from the root to v is
 R(v) = Σ over parents u of R(u)·e(u→v), R(root) = 1: one pass over the edges. So the topic is drawn from
 
     R(v) · e(v→words) · (word_topic[w,k] + beta[w]) / (topic[k] + Σ beta)
@@ -30,14 +30,14 @@ _ZERO = np.float32(0.0)
 
 
 class Paths(NamedTuple):
-    """What a sweep changes: for each token its topic, and which of the topic's paths led there (see ``Graph``)."""
+    """State that a sweep changes: the topic of each token, and the number of its path to the topic (see ``Graph``)."""
 
     topic: NDArray[np.uint16]
     path: NDArray[np.uint32]
 
 
 class Tally(NamedTuple):
-    """One document's counts: tokens per slot, and tokens that drew from each node's Dirichlet."""
+    """Counts of one document: tokens per slot, and tokens that drew from each node's Dirichlet."""
 
     number: NDArray[np.float64]
     total: NDArray[np.float64]
@@ -66,13 +66,13 @@ def count(documents, paths, counts):
 
 @compiled
 def new_tally(graph):
-    """A tally of nothing."""
+    """An empty tally."""
     return Tally(np.zeros(graph.slot_start[-1]), np.zeros(graph.n_paths.shape[0]))
 
 
 @inlined
 def way_in(graph, v, path):
-    """By which way path number ``path`` comes into node ``v``."""
+    """The way by which path number ``path`` enters node ``v``."""
     low = graph.in_start[v]
     high = graph.in_start[v + 1]
     while high - low > 1:
@@ -135,7 +135,7 @@ def reach_nodes(graph, tally, priors, reach):
 
 @inlined
 def reach_topic(graph, tally, priors, reach, k):
-    """The sum over all paths to topic ``k``, the choice to draw a word there included."""
+    """Sum over all paths to topic ``k``, including the choice to draw a word there."""
     v = graph.topic_node[k]
     if graph.emit_slot[v] < 0:
         return reach[v]
@@ -144,7 +144,7 @@ def reach_topic(graph, tally, priors, reach, k):
 
 @inlined
 def topic_weights(graph, tally, counts, priors, reach, w, weights):
-    """Fill ``weights`` with P(topic), up to a factor, for a token of word ``w`` that is in no count."""
+    """Fill ``weights`` with P(topic), up to a factor, for a token of word ``w`` that is not in the counts."""
     for k in range(counts.topic.shape[0]):
         word = np.float64(counts.word_topic[w, k]) + priors.beta[w]
         side = reach_topic(graph, tally, priors, reach, k)
@@ -153,7 +153,7 @@ def topic_weights(graph, tally, counts, priors, reach, w, weights):
 
 @inlined
 def draw_path(graph, tally, priors, reach, k, shares, stream):
-    """A path to topic ``k``: going up, each parent with probability ∝ R(u)·e(u→v)."""
+    """Draw a path to topic ``k``: going up, each parent with probability ∝ R(u)·e(u→v)."""
     v = graph.topic_node[k]
     path = 0
     while v > 0:
@@ -170,7 +170,7 @@ def draw_path(graph, tally, priors, reach, k, shares, stream):
 
 @compiled
 def most_ways(graph):
-    """The largest number of ways into a node, at least one."""
+    """Largest number of ways into a node, at least one."""
     return max(1, np.diff(graph.in_start).max())
 
 
@@ -178,7 +178,7 @@ def most_ways(graph):
 def sweep_plain(documents, paths, counts, priors, graph, stream):
     """One sweep over any graph; changes paths, counts and stream. Cost: O(tokens × edges).
 
-    One uniform per decision, none where there is one choice.
+    Uses one uniform per decision, none where there is one choice.
     """
     n_topics = counts.topic.shape[0]
     tally = new_tally(graph)
@@ -203,7 +203,7 @@ def sweep_plain(documents, paths, counts, priors, graph, stream):
 
 @compiled
 def sweep_four_level_plain(documents, paths, counts, priors, n_super, stream):
-    """One sweep of the four-level model, where a path's number is its super-topic's; O(tokens × super × sub).
+    """One sweep of the four-level model, where a path's number is its super-topic; O(tokens × super × sub).
 
     P(super s, sub k) ∝ (n[s] + alpha_r[s]) / (n + Σ alpha_r) · (n[s,k] + alpha[s,k]) / (n[s] + Σ_k alpha[s,k]) · phi,
     phi = (word_topic[w,k] + beta[w]) / (topic[k] + Σ beta): first k from the sum over s, then s given k.
@@ -248,7 +248,7 @@ def sweep_four_level_plain(documents, paths, counts, priors, n_super, stream):
 
 @compiled
 def log_joint_documents(documents, paths, priors, graph):
-    """log P(paths | alpha), the documents' Dirichlets integrated out: token after token, each given those before.
+    """log P(paths | alpha), with the documents' Dirichlets integrated out: each token given those before it.
 
     Cost: O(tokens × levels).
     """
@@ -265,7 +265,7 @@ def log_joint_documents(documents, paths, priors, graph):
 
 @inlined
 def path_probability(graph, tally, priors, k, path):
-    """The product of the shares along one path."""
+    """Product of the shares along one path."""
     v = graph.topic_node[k]
     result = 1.0
     if graph.emit_slot[v] >= 0:

@@ -1,4 +1,4 @@
-"""The family's public face: ``PachinkoAllocation``."""
+"""Public estimator of the family: ``PachinkoAllocation``."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ _RULES = ("moments", "moments-paper", "ml", False)
 
 
 class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
-    """Topics and mixtures of topics over a directed acyclic graph: which topics go together (Li and McCallum).
+    """Topics and mixtures of topics over a directed acyclic graph, which models their correlations (Li and McCallum).
 
-    In every document each inner node of the graph has a mixture of its children of its own; a word follows a path from
-    the root to a node that draws words. The usual graph has four levels: the root, super-topics, sub-topics, words.
-    Fitted by collapsed Gibbs sampling, a word's whole path at once: exact, unless ``sparse`` says otherwise.
+    In every document each inner node of the graph has its own mixture of its children; a word follows a path from the
+    root to a node that draws words. The usual graph has four levels: the root, super-topics, sub-topics, words. Fitted
+    by collapsed Gibbs sampling of a word's whole path at once, which is exact unless ``sparse`` says otherwise.
 
     Parameters
     ----------
     n_super, n_sub : int
         Widths of the four-level model, every super-topic joined to every sub-topic.
     dag : Dag, list of edges, or nested dict, optional
-        Any graph instead of those two.
+        Any graph, instead of those two.
     root_alpha : float or array
         Dirichlet parameter of the root, for each child; never learned.
     alpha : float, matrix or dict
-        Dirichlet parameters of the other nodes, for each child: where learning starts, or fixed. A dict goes from
-        nodes to a number or one number per child; a matrix is super-topics × sub-topics.
+        Dirichlet parameters of the other nodes, for each child: the start of learning, or fixed. A dict maps nodes to a
+        number or one number per child; a matrix is super-topics × sub-topics.
     beta : float or array
         Dirichlet parameter of topics' words, per word.
     learn_alpha : {"moments", "moments-paper", "ml", False}
-        By matching moments, corrected for the noise of short documents; by the paper's uncorrected rule; by maximum
-        likelihood; or not at all. Every ten sweeps, from the twentieth on.
+        Matching moments, corrected for the noise of short documents; the paper's uncorrected rule; maximum likelihood;
+        or no learning. Every ten sweeps, from the twentieth on.
     sparse : {False, "counts", "pruned", True}
-        False is exact. "counts" is the same sampler, bit for bit, with counts of words by topic kept without zeros.
-        "pruned" makes every second sweep an approximate one: only super-topics that the document has, only sub-topics
-        that the document or the word has. True does so and starts from a few documents, whose number doubles
-        every five sweeps: the paper's whole scheme (section 3.2).
+        False is exact. "counts" is the same sampler, bit for bit, with sparse counts of words by topic. "pruned" makes
+        every second sweep approximate: only super-topics that the document has, only sub-topics that the document or
+        the word has. True does so and starts from a few documents, whose number doubles every five sweeps: the paper's
+        whole scheme (section 3.2).
     n_iter, n_chains, n_jobs, n_shards, random_state, evaluate_every, average, checkpoint, checkpoint_every, progress
         As in ``AuthorTopicModel``.
 
@@ -126,7 +126,7 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         self.progress = progress
 
     def _graph(self) -> Dag:
-        """The graph that the settings ask for."""
+        """The graph given by the settings."""
         if self.dag is not None:
             return as_dag(self.dag)
         return Dag.from_levels(whole_number("n_super", self.n_super), whole_number("n_sub", self.n_sub))
@@ -147,7 +147,7 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         self.n_features_in_ = self.corpus_.n_words
 
     def _plain_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
-        # As a list of edges: the order of a dict's keys, by which topics are numbered, would not survive.
+        # As a list of edges: JSON would not keep the order of a dict's keys, by which topics are numbered.
         dag = settings["dag"]
         return super()._plain_settings(settings | {"dag": None if dag is None else as_dag(dag)})
 
@@ -208,12 +208,12 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         return super().transform(X, burn_in, n_samples, lag)  # scikit-learn wraps only what the class itself defines
 
     def simulate(self, n_docs: int, doc_length: float = 100, random_state: Any = None) -> Corpus:
-        """Draw a corpus from the model's generative story, with fresh topics or, once fitted, the fitted ones.
+        """Draw a corpus from the model's generative process, with new topics or, once fitted, the fitted ones.
 
         Parameters
         ----------
         n_docs : int
-            How many documents.
+            Number of documents.
         doc_length : float
             Mean length; lengths are Poisson.
         random_state : int, generator or None

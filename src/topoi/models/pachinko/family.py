@@ -1,4 +1,4 @@
-"""Pachinko allocation: what the rest of the program knows of it before it is imported."""
+"""Registry entry of pachinko allocation, read before the class is imported."""
 
 from pathlib import Path
 

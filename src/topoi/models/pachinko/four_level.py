@@ -1,13 +1,13 @@
-"""The four-level sweep in sixteen lanes: the draw of ``plain.sweep_four_level_plain``, made fast.
+"""The four-level sweep in sixteen SIMD lanes: the draw of ``equations.sweep_four_level_plain``, made fast.
 
 With c[s] = (n[s] + alpha_r[s]) / (n[s] + Σ alpha[s]) the document's side of sub-topic k is
 
     side[k] = Σ over super-topics s of c[s] · (n[s,k] + alpha[s,k])
 
 so one pass over the sub-topics draws k, and one over the super-topics draws s given k: O(super + sub) instead of
-O(super × sub). A token that changes its super-topic changes two factors c, and with them the whole ``side``: it is
-patched in one pass, its entries at the two sub-topics are summed anew from whole counts, and all of it is summed anew
-every few changes, so that rounding cannot build up.
+O(super × sub). A token that changes its super-topic changes two factors c, and with them the whole ``side``. It is
+patched in one pass, its entries at the two sub-topics are recomputed from whole counts, and all of it is recomputed
+every few changes, so that rounding errors cannot accumulate.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ from topoi.kernels.random import next_bits
 _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)
 _SIXTEEN = np.float32(16.0)
-# All sides are summed anew after so many patches per super-topic: rare enough to cost little, however many there are.
+# All sides are recomputed after this many patches per super-topic: rarely enough to cost little.
 _PATCHES = 4
 
 
 class Scratch(NamedTuple):
-    """One document's counts and what follows from them.
+    """Counts of one document and values derived from them.
 
-    ``number[s,k]`` are its tokens; ``pair[s,k]`` and ``pair_of[k,s]`` hold number + alpha, both layouts, always set
-    from whole counts; ``total[s]`` the tokens of a super-topic; ``scale`` its factor c, ``less`` and ``more`` the same
-    with one token less and more; ``side`` as above; ``running`` and ``upper`` running sums over sub- and super-topics.
+    ``number[s,k]`` are its tokens; ``pair[s,k]`` and ``pair_of[k,s]`` hold number + alpha in both layouts, always set
+    from whole counts; ``total[s]`` is the number of tokens of a super-topic; ``scale`` its factor c, ``less`` and
+    ``more`` the same with one token less and more; ``side`` as above; ``running`` and ``upper`` are running sums over
+    sub- and super-topics.
     """
 
     number: NDArray[np.int32]
@@ -54,7 +55,7 @@ class Scratch(NamedTuple):
 
 @compiled
 def make_scratch(counts, priors, n_super):
-    """Room for sweeps; ``close_document`` leaves it as it is here."""
+    """Scratch space for sweeps; ``close_document`` restores this initial state."""
     n_sub = counts.topic.shape[0]
     width = counts.word_topic.shape[1]
     upper_width = N_LANES * ((n_super + N_LANES - 1) // N_LANES)
@@ -81,7 +82,7 @@ def make_scratch(counts, priors, n_super):
 
 @inlined
 def _alpha(priors, scratch, s, k):
-    """The parameter of the edge from super-topic ``s`` to sub-topic ``k``: the root's slots come first."""
+    """Alpha of the edge from super-topic ``s`` to sub-topic ``k``; the root's slots come first."""
     return priors.alpha[scratch.number.shape[0] + s * scratch.number.shape[1] + k]
 
 
@@ -95,7 +96,7 @@ def _set_pair(priors, scratch, s, k):
 
 @inlined
 def _factor(priors, s, n):
-    """c for a super-topic with ``n`` tokens."""
+    """Factor c of a super-topic with ``n`` tokens."""
     return np.float32(n + priors.alpha[s]) / np.float32(n + priors.alpha_sum[1 + s])
 
 
@@ -108,7 +109,7 @@ def _set_scale(priors, scratch, s):
 
 @inlined
 def _move_between_supers(priors, scratch, s0, s):
-    """Move one token's count from super-topic ``s0`` to another ``s``, with their factors (as for ``Inverses``)."""
+    """Move one token's count from super-topic ``s0`` to ``s``, with their factors (as for ``Inverses``)."""
     scratch.total[s0] -= 1
     scratch.total[s] += 1
     scratch.more[s0] = scratch.scale[s0]
@@ -121,7 +122,7 @@ def _move_between_supers(priors, scratch, s0, s):
 
 @inlined
 def _sum_sides(scratch):
-    """Set ``side`` to its definition; O(super × sub / 16)."""
+    """Compute ``side`` by its definition; O(super × sub / 16)."""
     width = scratch.side.shape[0]
     for j in range(0, width, 16):
         sums = lanes.splat(_ZERO)
@@ -145,7 +146,7 @@ def _open_document(documents, paths, priors, scratch, d):
 
 @inlined
 def _close_document(documents, paths, priors, scratch, d):
-    """Take a document's counts out again; O(tokens)."""
+    """Remove a document's counts; O(tokens)."""
     for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
         s, k = np.int64(paths.path[i]), np.int64(paths.topic[i])
         scratch.number[s, k] = 0
@@ -188,20 +189,20 @@ def _scan_supers(scratch, k, own, keep):
 
 @inlined
 def _own_share(priors, scratch, s0, k, left_out):
-    """The token's own super-topic's part in the side of ``k``, the token left out."""
+    """Contribution of the token's own super-topic to the side of ``k``, with the token left out."""
     return scratch.less[s0] * (np.float32(scratch.number[s0, k] - left_out) + _alpha(priors, scratch, s0, k))
 
 
 @inlined
 def _own_side(priors, scratch, s0, k0):
-    """The side of the token's own sub-topic, the token left out: summed anew, nothing is lost by subtraction."""
+    """Side of the token's own sub-topic with the token left out, summed directly to avoid cancellation."""
     others = lanes.get(lanes.prefix(_scan_supers(scratch, k0, s0, False)), 15)
     return others + _own_share(priors, scratch, s0, k0, 1)
 
 
 @inlined
 def _weigh_subs(counts, priors, scratch, w, s0, k0):
-    """Running sums over sub-topics; the own one's side and weight apart."""
+    """Running sums over sub-topics, and the side and weight of the token's own, separately."""
     own_side = _own_side(priors, scratch, s0, k0)
     own = (counts.word_topic[w, k0] - _ONE + priors.beta[w]) * scratch.inverses.less[k0] * own_side
     step = scratch.less[s0] - scratch.scale[s0]
@@ -211,7 +212,7 @@ def _weigh_subs(counts, priors, scratch, w, s0, k0):
 
 @inlined
 def _weigh_supers(priors, scratch, s0, k0, k):
-    """Running sums over super-topics given sub-topic ``k``; the own one's weight apart."""
+    """Running sums over super-topics given sub-topic ``k``, and the weight of the token's own, separately."""
     own = _own_share(priors, scratch, s0, k, 1 if k == k0 else 0)
     return own, _scan_supers(scratch, k, s0, True)
 
@@ -232,7 +233,7 @@ def _patch_sides(scratch, s0, s, step0, step):
 def _move(priors, scratch, s0, k0, s, k, side0, side):
     """Move a token from (s0, k0) to (s, k); ``side0`` and ``side`` are the sides of k0 and k with the token left out.
 
-    True if all sides were patched.
+    Returns whether all sides were patched.
     """
     scratch.number[s0, k0] -= 1
     pair = np.float32(scratch.number[s, k]) + _alpha(priors, scratch, s, k)
@@ -299,9 +300,9 @@ def sweep_with(documents, paths, counts, priors, scratch, stream):
 
 @compiled
 def four_level_weights(documents, paths, counts, priors, n_super, d, i):
-    """The weights from which ``sweep_four_level`` would draw token ``i``'s sub-topic, and its super-topic given each.
+    """Weights from which ``sweep_four_level`` would draw token ``i``'s sub-topic, and its super-topic given each.
 
-    Made of the very pieces of the sweep; for tests. Leaves the state as it was.
+    Uses the functions of the sweep itself, and leaves the state as it was; for tests.
     """
     scratch = make_scratch(counts, priors, n_super)
     _open_document(documents, paths, priors, scratch, d)

@@ -1,4 +1,4 @@
-"""Frames about a graph that follow from its edges alone: of a fitted model, and of one in a store."""
+"""Frames that follow from the edges of a graph alone, for fitted models and for models in a store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from topoi.models.validation import whole_number
 
 
 class NodeDocuments(NamedTuple):
-    """Documents, their words whose paths lead through a node, and the posterior mean share of such words."""
+    """Documents, their words with paths through a node, and the posterior mean share of such words."""
 
     document: NDArray[np.int64]
     n_words: NDArray[np.int64]
@@ -23,7 +23,7 @@ class NodeDocuments(NamedTuple):
 
 
 class GraphFrames:
-    """Super-topics and pruning; a class with it has the graph, its edges and words."""
+    """Super-topics and pruning; a class with this mixin provides the graph, its edges and words."""
 
     dag_: Dag
 
@@ -32,30 +32,30 @@ class GraphFrames:
         raise NotImplementedError  # abstract: from a sample, or from rows
 
     def node_labels(self, n_words: int = 3) -> dict[str, str]:
-        """For every node but the root a short label."""
+        """A short label for every node but the root."""
         raise NotImplementedError  # abstract: from a sample, or from rows
 
     def _top_words(self, n: int) -> list[str]:
-        """Each topic's most probable words."""
+        """Most probable words of each topic."""
         raise NotImplementedError  # abstract: from a sample, or from rows
 
     @property
     def super_nodes(self) -> NDArray[np.int64]:
-        """The numbers of the super-topics: nodes with children, the root left out."""
+        """Numbers of the super-topics: nodes with children, without the root."""
         return np.array([v for v, name in enumerate(self.dag_.nodes) if v and self.dag_.children(name)], np.int64)
 
     def super_topics(self, n: int = 10, n_words: int = 3) -> pd.DataFrame:
-        """Each super-topic's strongest children: super_topic, rank, child, topic, alpha, share, n_words, label, words.
+        """Strongest children of each super-topic: super_topic, rank, child, topic, alpha, share, n_words, label, words.
 
-        A super-topic is an inner node below the root. ``label`` is made of words that tell the super-topic from the
-        others, ``words`` are the child's most probable.
+        A super-topic is an inner node below the root. ``label`` consists of words that distinguish the super-topic from
+        the others, ``words`` are the child's most probable.
 
         Parameters
         ----------
         n : int
-            How many children per super-topic, by alpha.
+            Number of children per super-topic, ranked by alpha.
         n_words : int
-            How many words in labels.
+            Number of words in labels.
 
         Examples
         --------
@@ -80,11 +80,11 @@ class GraphFrames:
         return ranked(frame, "super_topic")
 
     def pruned_dag(self, min_share: float = 0.01) -> Dag:
-        """The graph with only the edges that matter: a structure that can be fitted again.
+        """The graph reduced to its important edges, as a structure to fit again.
 
         An edge stays if its alpha is at least ``min_share`` of its parent's sum. The root's edges stay, every node
-        keeps its strongest child, and every node that loses all parents keeps the strongest. Nodes keep their order,
-        and so topics their ids, as long as their levels stay.
+        keeps its strongest child, and every node that would lose all parents keeps the strongest. Nodes keep their
+        order, and so topics their ids, as long as their levels stay.
 
         Parameters
         ----------

@@ -1,9 +1,9 @@
-"""The sweep over any graph: the draw of ``plain.sweep_plain`` with sums over paths that are kept between tokens.
+"""The sweep over any graph: the draw of ``equations.sweep_plain`` with sums over paths cached between tokens.
 
-A token that leaves or joins a path changes only what lies below the path's first node after the root: nothing else is
-summed anew. (What the root's own total would divide by is the same for all paths, and left out.) Everything is
-in float64 and counted anew for each document; the topic is drawn in sixteen lanes. Cost: O(edges below the first
-nodes of the old and the new path) for each token; for a full four-level graph ``four_level`` is far faster.
+A token that leaves or joins a path changes only the sums below the path's first node after the root; only those are
+recomputed. (The root's own total would divide all paths alike, and is left out.) Everything is in float64 and recounted
+for each document; the topic is drawn in sixteen SIMD lanes. Cost: O(edges below the first nodes of the old and the new
+path) for each token; for a full four-level graph ``four_level`` is far faster.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _ONE = np.float32(1.0)
 
 
 class Scratch(NamedTuple):
-    """One document's counts and what follows from them.
+    """Counts of one document and values derived from them.
 
     ``way[j]`` is number + alpha of way j (see ``Graph``), ``emit[v]`` the same for "draw a word here", ``total[v]`` the
-    tokens that drew from node v; ``reach[v]`` the sum over paths, ``flow[v]`` what of it one unit of a way carries on;
-    ``side[k]`` a topic's share in the document and ``sides[k]`` that over the topic's total; ``stale`` marks nodes to
-    be summed anew.
+    number of tokens that drew from node v; ``reach[v]`` the sum over paths, ``flow[v]`` the part of it per unit of
+    ``way``; ``side[k]`` a topic's share in the document and ``sides[k]`` that divided by the topic's total; ``stale``
+    marks nodes to recompute.
     """
 
     way: NDArray[np.float64]
@@ -47,7 +47,7 @@ class Scratch(NamedTuple):
 
 @compiled
 def make_scratch(counts, priors, graph):
-    """Room for sweeps over a graph."""
+    """Scratch space for sweeps over a graph."""
     n_nodes = graph.n_paths.shape[0]
     width = counts.word_topic.shape[1]
     topic_of = np.full(n_nodes, -1)
@@ -71,7 +71,7 @@ def make_scratch(counts, priors, graph):
 
 @inlined
 def _move_path(graph, scratch, k, path, step):
-    """Add or remove a token on a path, and mark what must be summed anew."""
+    """Add or remove a token on a path, and mark what must be recomputed."""
     v = graph.topic_node[k]
     if graph.emit_slot[v] >= 0:
         scratch.emit[v] += step
@@ -92,7 +92,7 @@ def _move_path(graph, scratch, k, path, step):
 
 @inlined
 def _refresh(graph, priors, scratch):
-    """Sum anew what is marked, from the root down."""
+    """Recompute what is marked, from the root down."""
     for v in range(graph.n_paths.shape[0]):
         if not scratch.stale[v]:
             continue
@@ -130,7 +130,7 @@ def _open_document(documents, paths, priors, graph, scratch, d):
 
 @inlined
 def _weigh_topics(counts, priors, scratch, w, k0):
-    """Running sums over topics for a token whose path is taken out; the own topic's weight apart."""
+    """Running sums over topics for a token whose path is removed, and the weight of its own topic, separately."""
     own = (counts.word_topic[w, k0] - _ONE + priors.beta[w]) * scratch.inverses.less[k0] * scratch.side[k0]
     width = counts.word_topic.shape[1]
     sums = scan_products(counts.word_topic, w * width, priors.beta[w], scratch.sides, k0, scratch.running, width)
@@ -139,7 +139,7 @@ def _weigh_topics(counts, priors, scratch, w, k0):
 
 @inlined
 def _draw_path(graph, scratch, k, stream):
-    """A path to topic ``k``: going up, each parent in proportion to what reaches the node through it."""
+    """Draw a path to topic ``k``: going up, each parent in proportion to what reaches the node through it."""
     v = graph.topic_node[k]
     path = 0
     while v > 0:
@@ -184,14 +184,14 @@ def sweep_with(documents, paths, counts, priors, graph, scratch, stream):
                 word_topic[w, k0] -= _ONE
                 word_topic[w, k] += _ONE
                 move_between_topics(topic, scratch.inverses, priors.beta_sum, k0, k)
-                _set_sides(scratch, k0)  # that of k is marked and comes with the next refresh
+                _set_sides(scratch, k0)  # the side of k is marked, for the next refresh
 
 
 @compiled
 def general_weights(documents, paths, counts, priors, graph, d, i):
-    """The weights from which ``sweep_general`` would draw token ``i``'s topic, and those of all ways up.
+    """Weights from which ``sweep_general`` would draw token ``i``'s topic, and those of all ways up; for tests.
 
-    The second result has for way j what reaches its node through it. Made of the very pieces of the sweep; for tests.
+    The second result has, for way j, what reaches its node through it. Uses the functions of the sweep itself.
     """
     scratch = make_scratch(counts, priors, graph)
     _open_document(documents, paths, priors, graph, scratch, d)

@@ -1,4 +1,4 @@
-"""A ``Dag`` as the arrays that samplers walk on: components of Dirichlets, ways up, and numbered paths."""
+"""A ``Dag`` as arrays for samplers: components of Dirichlets, ways up, and numbered paths."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _MOST_PATHS = 2**_PATH_BITS - 1
 
 
 class Graph(NamedTuple):
-    """Nodes are numbered as in ``Dag.nodes``: the root is 0 and every node comes after its parents.
+    """Arrays of a graph. Nodes are numbered as in ``Dag.nodes``: the root is 0, every node comes after its parents.
 
     The *slots* of node u, ``slot_start[u]`` to ``slot_start[u+1]``, are the components of its Dirichlet: its children
-    in order, and last "draw a word here" if it does both (``emit_slot``, else -1). The ways into node v are numbered
-    from ``in_start[v]``: each has a parent and the parent's slot. The paths from the root to v are numbered from 0;
-    ``path_start`` is how many of them come in by earlier ways. ``below[below_start[v]:below_start[v+1]]`` are, for a
-    child v of the root, v and all nodes below it, in order.
+    in order and, if it draws words as well, "draw a word here" last (``emit_slot``, else -1). The ways into node v are
+    numbered from ``in_start[v]``: each has a parent and the parent's slot. The paths from the root to v are numbered
+    from 0; ``path_start`` is the number of those that enter by earlier ways. ``below[below_start[v]:below_start[v+1]]``
+    are, for a child v of the root, v and all nodes below it, in order.
     """
 
     slot_start: NDArray[np.int64]
@@ -80,9 +80,9 @@ def make_graph(dag: Dag) -> Graph:
 
 
 def _nodes_below(parents: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each child of the root itself and all nodes below it; nothing for the other nodes."""
+    """Each child of the root with all nodes below it; nothing for the other nodes."""
     inner = {u for above in parents for u in above}
-    # A child without children has only itself below: graphs with tens of thousands of those take no room.
+    # A child without children has only itself below, so graphs with tens of thousands of those take little memory.
     first = [v for v, above in enumerate(parents) if 0 in above and v in inner]
     inside = np.zeros((len(parents), len(first)), bool)
     inside[first, range(len(first))] = True
@@ -95,7 +95,7 @@ def _nodes_below(parents: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[n
 
 
 def climb(graph: Graph, topic: NDArray[Any], path: NDArray[Any]) -> Iterator[tuple[NDArray[np.int64], ...]]:
-    """The slots that tokens came by, from below: in each step which tokens, from which node, by which of its slots.
+    """Slots that tokens passed, from the bottom up: in each step the tokens, the nodes, and the nodes' slots.
 
     A token takes one slot of every node with slots that its path leads through.
 
@@ -124,13 +124,13 @@ def climb(graph: Graph, topic: NDArray[Any], path: NDArray[Any]) -> Iterator[tup
 
 
 def slot_children(dag: Dag) -> dict[str, tuple[str, ...]]:
-    """For each node what its Dirichlet chooses among: its children, and ``WORDS`` last if it draws words as well."""
+    """Options of each node's Dirichlet: its children and, if it draws words as well, ``WORDS`` last."""
     inner = {name for name in dag.topics if dag.children(name)}
     return {name: (*dag.children(name), *((WORDS,) if name in inner else ())) for name in dag.nodes}
 
 
 def path_bytes(graph: Graph) -> int:
-    """How many bytes the number of a path takes in a store: 1, 2 or 4."""
+    """Number of bytes of a path's number in a store: 1, 2 or 4."""
     most = int(graph.n_paths.max())
     return next(n for n in (1, 2, 4) if most <= 2 ** (8 * n))
 

@@ -17,14 +17,14 @@ _LARGEST = 16 * 2**20
 def read_graph(path: Path) -> Dag:
     """The graph in a file: a nested object of nodes and their children, or a list of pairs [parent, child].
 
-    ``"<words>"`` among children makes a node draw words as well. Whatever is wrong is an error that names the file.
+    ``"<words>"`` among children makes a node draw words as well. Errors name the file.
     """
     if path.is_dir():
         raise ModelError(f"{path} is a folder; name a JSON file with a graph")
     if not path.exists():
         raise FileNotFoundError(2, "No such file", str(path))
     if not path.is_file():
-        raise ModelError(f"{path} is not a file")  # a pipe would wait for ever
+        raise ModelError(f"{path} is not a file")  # reading a pipe would block for ever
     if path.stat().st_size > _LARGEST:
         raise ModelError(f"{path} is larger than {_LARGEST >> 20} MB; a graph of that size cannot be fitted")
     try:
@@ -48,7 +48,7 @@ def read_graph(path: Path) -> Dag:
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose keys are all different: of two that are alike, JSON would silently keep the second."""
+    """An object with distinct keys; of duplicates, JSON would silently keep the last."""
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -62,7 +62,7 @@ def _named(value: Any) -> str:
 
 
 def write_graph(path: Path, dag: Dag) -> None:
-    """Write a graph as a list of edges, one to a line, in one indivisible step."""
+    """Write a graph as a list of edges, one per line, atomically."""
     text = "[\n" + ",\n".join(json.dumps(edge, ensure_ascii=False) for edge in dag.to_plain()) + "\n]\n"
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:

@@ -1,4 +1,4 @@
-"""New documents: Gibbs over their tokens alone, against private copies of the few rows of counts they touch."""
+"""Sampling of new documents: Gibbs over their tokens alone, against private copies of the few rows they touch."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def start_document(small, graph, paths, rows, stream):
 
 @compiled
 def sample_document(small, paths, wanted, rows, prior, graph, n_super, plan, stream, doc_topic, scores, labels):
-    """Sample one document whose tokens are already counted in ``rows``, and add up what was asked for.
+    """Sample one document whose tokens are already counted in ``rows``, and add to the requested outputs.
 
-    With neither burn-in nor a second sample, the paths are taken as they stand.
+    With no burn-in and one sample, the paths are used as they are.
     """
     tally = new_tally(graph)
     reach = np.empty(graph.n_paths.shape[0])
@@ -89,10 +89,11 @@ def sample_document(small, paths, wanted, rows, prior, graph, n_super, plan, str
 
 @compiled
 def fold_in(documents, scored, counts, priors, graph, n_super, plan, doc_topic, scores, labels):
-    """Sample new documents and add up what was asked for, as ``author_topic.inference.fold_in`` does.
+    """Sample new documents and add to the requested outputs, as ``author_topic.inference.fold_in`` does.
 
-    ``doc_topic[d]`` receives the mean over samples of the topics' shares, the sums over paths with the document's own
-    counts; ``scores`` the mean predictive probability of the scored tokens; ``labels`` each token's mean probabilities.
+    ``doc_topic[d]`` receives the mean over samples of the topics' shares (sums over paths, with the document's own
+    counts); ``scores`` the mean predictive probability of the scored tokens; ``labels`` each token's mean
+    probabilities.
     """
     stream = np.empty(2, np.uint64)
     for d in range(documents.doc_start.shape[0] - 1):
@@ -109,7 +110,7 @@ def fold_in(documents, scored, counts, priors, graph, n_super, plan, doc_topic, 
 
 @compiled
 def document_topics(documents, paths, priors, graph, shares):
-    """Set ``shares`` to the topics' shares of all documents, sums over paths: documents × topics."""
+    """Set ``shares`` to the topic shares of all documents, sums over paths: documents × topics."""
     tally = new_tally(graph)
     reach = np.empty(graph.n_paths.shape[0])
     for d in range(documents.doc_start.shape[0] - 1):

@@ -19,10 +19,10 @@ Parts = Iterable[tuple[Documents, Paths]]
 
 
 def learn_alpha(graph: Graph, parts: Parts, alpha: NDArray[np.float64], rule: str) -> NDArray[np.float64]:
-    """New parameters for all slots; the root's stay.
+    """New parameters for all slots; the root's do not change.
 
     ``rule`` is "moments" (corrected for multinomial noise), "moments-paper" or "ml". In all of them a pseudo-document
-    that has every child once keeps parameters from becoming zero, from which they could not return.
+    that has every child once keeps parameters above zero, from where they could not return.
     """
     parts = list(parts)
     return _by_likelihood(graph, parts, alpha) if rule == "ml" else _by_moments(graph, parts, alpha, rule == "moments")
@@ -60,7 +60,7 @@ def _by_likelihood(graph: Graph, parts: Any, alpha: NDArray[np.float64]) -> NDAr
 
 
 def _inner_nodes(graph: Graph) -> Iterable[tuple[int, slice]]:
-    """Every node with a Dirichlet of its own, the root left out, and its slots."""
+    """Every node with a Dirichlet, except the root, and its slots."""
     for u in range(1, len(graph.n_paths)):
         if graph.slot_start[u] < graph.slot_start[u + 1]:
             yield u, slice(int(graph.slot_start[u]), int(graph.slot_start[u + 1]))

@@ -1,8 +1,8 @@
-"""The probability of new documents, all their Dirichlets integrated out, by particles.
+"""Probability of new documents, with all their Dirichlets integrated out by particles.
 
-They go through a document from left to right, and are told how, as in the author-topic family: see its
-``likelihood``. For a general graph a particle's predictive probability is a sum over paths, O(edges); for the
-four-level model ``side`` (see ``four_level``) is kept for each particle, in float64.
+Particles go through a document from left to right, with the same parameters as in ``author_topic.likelihood``. For a
+general graph a particle's predictive probability is a sum over paths, O(edges); for the four-level model ``side`` (see
+``four_level``) is kept for each particle, in float64.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from topoi.models.pachinko.equations import (
 
 
 class Particles(NamedTuple):
-    """For each particle the paths of the tokens so far, its counts, and (four levels) the topics' sides."""
+    """Paths of the tokens so far, counts, and (four levels) the topics' sides, for each particle."""
 
     topic: NDArray[np.int32]
     path: NDArray[np.int64]
@@ -105,13 +105,13 @@ def _empty_sides(priors, n_super, n_topics):
 
 @inlined
 def _tally(particles, p):
-    """One particle's counts. Only for callers that count no references either: views are returned without one."""
+    """Counts of one particle. Only for callers without reference counting, since it returns bare views."""
     return Tally(particles.number[p], particles.total[p])
 
 
 @inlined
 def _predict(phi_i, priors, graph, n_super, particles, p, room):
-    """Fill the weights with P(word, topic) for a particle's next token; their sum is its predictive probability."""
+    """Fill the weights with P(word, topic) for a particle's next token; return their sum (predictive probability)."""
     mass = 0.0
     if n_super > 0:
         scale = 1.0 / (particles.total[p, 0] + priors.alpha_sum[0])
@@ -172,20 +172,20 @@ def _move(priors, graph, n_super, particles, p, k, path, step):
     after = _factor(priors, particles, p, path)
     for j in range(particles.side.shape[1]):
         particles.side[p, j] += (after - before) * _pair(priors, n_super, particles, p, path, j)
-    # At k the pair has changed as well; the loop above took the new one for both.
+    # At k the pair has changed as well; the loop above used the new one for both.
     particles.side[p, k] += before * (_pair(priors, n_super, particles, p, path, k) - pair)
 
 
 @inlined
 def _count(graph, particles, p, n_done, step):
-    """Add a particle's tokens to its counts, or take them out."""
+    """Add a particle's tokens to its counts, or remove them."""
     for i in range(n_done):
         move_path(graph, _tally(particles, p), particles.topic[p, i], particles.path[p, i], step)
 
 
 @compiled
 def _filter(phi, priors, graph, n_super, particles, room, how, stream):
-    """Log of the estimate of the document's probability."""
+    """Log of the estimated probability of the document."""
     n_moves, resample_below, weighted = how
     n_tokens = phi.shape[0]
     n_particles = particles.topic.shape[0]
@@ -218,7 +218,7 @@ def _filter(phi, priors, graph, n_super, particles, room, how, stream):
 
 @compiled
 def _resample(graph, particles, weight, n_done, stream):
-    """Systematic resampling: particles survive in proportion to their weights; counts are made anew from paths."""
+    """Systematic resampling: particles survive in proportion to their weights; counts are recomputed from paths."""
     n_particles = len(weight)
     topic, path, side = particles.topic[:, :n_done].copy(), particles.path[:, :n_done].copy(), particles.side.copy()
     step = uniform(stream)

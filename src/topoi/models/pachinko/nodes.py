@@ -1,4 +1,4 @@
-"""What the nodes of a graph say: the words that tell each from the rest, and how many tokens go through it."""
+"""Nodes of a graph: the words that distinguish each from the rest, and the number of tokens through it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from topoi.models.pachinko.graph import Graph, climb, slot_children
 from topoi.models.ranking import largest
 from topoi.models.topic_rows import count_pairs
 
-# Labels favour words that tell a node from the rest (Sievert and Shirley 2014).
+# Labels favour words that distinguish a node from the rest (Sievert and Shirley 2014).
 _RELEVANCE = 0.6
-# A mixture of topics is much like the corpus: what is special to it has to weigh more.
+# A mixture of topics resembles the corpus, so its special words need a larger weight.
 _RELEVANCE_OF_MIXTURES = 0.3
 
 
 def telling_words(
     dag: Dag, alpha: NDArray[np.float64], topic_word: NDArray[np.float64], sizes: NDArray[Any], n: int
 ) -> NDArray[np.int64]:
-    """The ``n`` most telling words of every node but the root, the best first: nodes × words.
+    """The ``n`` most relevant words of every node but the root, the best first: nodes × words.
 
-    Words are weighed by P(word | node) under the means of all Dirichlets (``alpha`` is per slot), and by how much more
-    probable they are there than in the whole corpus, whose topics have ``sizes`` tokens.
+    Relevance combines P(word | node) under the means of all Dirichlets (``alpha`` is per slot) with how much more
+    probable the word is there than in the whole corpus, whose topics have ``sizes`` tokens.
     """
     overall = sizes @ topic_word
     relevance = np.array([_RELEVANCE_OF_MIXTURES if dag.children(name) else _RELEVANCE for name in dag.nodes])
@@ -52,7 +52,7 @@ def _node_word(dag: Dag, alpha: NDArray[np.float64], topic_word: NDArray[np.floa
 
 
 def slot_sizes(graph: Graph, topic: NDArray[Any], path: NDArray[Any]) -> NDArray[np.int64]:
-    """How many tokens took each slot."""
+    """Number of tokens that took each slot."""
     sizes = np.zeros(int(graph.slot_start[-1]), np.int64)
     for _, _, slot in climb(graph, topic, path):
         sizes += np.bincount(slot, minlength=len(sizes))
@@ -62,9 +62,9 @@ def slot_sizes(graph: Graph, topic: NDArray[Any], path: NDArray[Any]) -> NDArray
 def passing(
     graph: Graph, doc: NDArray[Any], topic: NDArray[Any], path: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """How many tokens of each document go through each node with slots, the root left out: documents, nodes, numbers.
+    """Numbers of tokens of documents through nodes with slots, without the root: documents, nodes, numbers.
 
-    ``doc`` is each token's document; counts that are zero are left out.
+    ``doc`` is each token's document; zero counts are left out.
     """
     docs, nodes = [], []
     for at, node, _ in climb(graph, topic, path):

@@ -1,4 +1,4 @@
-"""One chain's samples as a frozen result: probabilities, and predictions for new documents."""
+"""Frozen result of one chain's samples: probabilities, and predictions for new documents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from topoi.models.topic_counts import TopicCounts
 class PachinkoPosterior(TopicCounts):
     """Paths and mean counts of one chain's samples, and the point estimates they give.
 
-    The same questions about topics and documents can be asked of it as of the author-topic family's ``Posterior``.
+    It answers the same queries about topics and documents as the author-topic family's ``Posterior``.
     """
 
     def __init__(self, chain: Chain, sampler: PachinkoSampler):
@@ -58,10 +58,10 @@ class PachinkoPosterior(TopicCounts):
 
     @cached_property
     def alpha(self) -> NDArray[np.float64]:
-        """For each topic its share before any token is seen, times the sum of the root's parameters.
+        """Prior share of each topic, before any token is seen, times the sum of the root's parameters.
 
-        A Dirichlet with these parameters has the topics' prior means and about the root's spread: questions that
-        smooth a document's counts by a prior per topic use it.
+        A Dirichlet with these parameters has the topics' prior means and about the root's spread. It is used wherever a
+        document's counts are smoothed by a prior per topic.
         """
         nothing = Documents(
             np.zeros(0, np.int32), np.zeros(2, np.int64), np.zeros(1, np.int32), np.arange(2), np.ones(1, np.float32)
@@ -72,15 +72,15 @@ class PachinkoPosterior(TopicCounts):
 
     @cached_property
     def doc_topic(self) -> NDArray[np.float64]:
-        """Each document's mixture of topics: posterior means multiplied along all paths; rows sum to one."""
+        """Topic mixture of each document: posterior means multiplied along all paths; rows sum to one."""
         return self.doc_topic_range(0, len(self._documents.doc_start) - 1)
 
     def document_shares(self, document: int) -> NDArray[np.float64]:
-        """The topics' shares of one training document: posterior means summed over paths."""
+        """Topic shares of one training document: posterior means summed over paths."""
         return self.doc_topic_range(document, document + 1)[0]
 
     def topic_shares(self, topic: int) -> NDArray[np.float64]:
-        """A topic's share of every training document."""
+        """Share of a topic in every training document."""
         return self.doc_topic[:, topic]
 
     def doc_topic_range(self, first: int, last: int) -> NDArray[np.float64]:
@@ -88,11 +88,11 @@ class PachinkoPosterior(TopicCounts):
         return self._mean_shares(document_topics, first, last, self.n_topics)
 
     def doc_node_range(self, first: int, last: int) -> NDArray[np.float64]:
-        """For documents ``first`` to ``last`` the posterior mean probability of passing through each node."""
+        """Posterior mean probabilities of passing through each node, for documents ``first`` to ``last``."""
         return self._mean_shares(document_nodes, first, last, len(self.graph.n_paths))
 
     def _mean_shares(self, shares_of: Any, first: int, last: int, n: int) -> NDArray[np.float64]:
-        """The mean over the samples of documents' shares."""
+        """Mean over the samples of documents' shares."""
         part = document_range(self._documents, first, last)
         total, shares = np.zeros((last - first, n)), np.zeros((last - first, n))
         for paths in self.paths(first, last):
@@ -101,19 +101,19 @@ class PachinkoPosterior(TopicCounts):
         return total / self.n_samples
 
     def paths(self, first: int, last: int) -> Iterator[Paths]:
-        """The paths of the words of some documents in all samples."""
+        """Paths of the words of some documents in all samples."""
         tokens = slice(self._doc_start[first], self._doc_start[last])
         for sample in self.averaged.samples:
             yield Paths(sample["topic"][tokens].astype(np.uint16), sample["path"][tokens].astype(np.uint32))
 
     @cached_property
     def slot_sizes(self) -> NDArray[np.float64]:
-        """How many tokens took each slot: means over the samples."""
+        """Number of tokens that took each slot: means over the samples."""
         each = [slot_sizes(self.graph, *paths) for paths in self.paths(0, len(self._doc_start) - 1)]
         return np.asarray(sum(each) / self.n_samples)
 
     def passing(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """How many tokens of documents ``first`` to ``last`` go through each node: documents, nodes, means."""
+        """Numbers of tokens of documents ``first`` to ``last`` through each node: documents, nodes, means."""
         doc = np.repeat(np.arange(first, last), np.diff(self._doc_start[first : last + 1]))
         each = [passing(self.graph, doc, *paths) for paths in self.paths(first, last)]
         d, node, number = (np.concatenate(parts) for parts in zip(*each, strict=True))
@@ -121,7 +121,7 @@ class PachinkoPosterior(TopicCounts):
         return *np.divmod(keys, len(self.graph.n_paths)), np.bincount(at, number, len(keys)) / self.n_samples
 
     def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
-        """Every node's mixture of its children from its Dirichlet, multiplied along all paths to the topics."""
+        """Mixtures of each node's children drawn from its Dirichlet, multiplied along all paths to the topics."""
         rng = np.random.default_rng(name)
         graph, child = self.graph, slot_nodes(self.graph)
         reach = np.zeros((n, len(graph.n_paths)))
@@ -134,7 +134,7 @@ class PachinkoPosterior(TopicCounts):
             below = child[slots] >= 0
             reach[:, child[slots[below]]] += shares[:, below]
             if not below.all():
-                # From here on the node stands for the words drawn at it: its children have their parts.
+                # From here on the node stands for the words drawn at it; its children have received their shares.
                 reach[:, u] = shares[:, -1]
         return reach[:, graph.topic_node]
 

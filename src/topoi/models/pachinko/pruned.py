@@ -1,13 +1,13 @@
-"""The pruned sweep of the four-level model: the draw of ``pruned_plain``, in time that follows the candidates.
+"""The pruned sweep of the four-level model: the draw of ``pruned_equations``, in time proportional to the candidates.
 
 A super-topic that no other token of the document has is closed: its factor c (see ``four_level``) is zero, in
 
     base[k] = Σ over super-topics s of c[s] · (n[s,k] + alpha[s,k])
 
-and a token of super-topic s0 sees base[k] + (c without it − c) · (n[s0,k] + alpha[s0,k]). That, over the topics'
-totals, is ``psi``; it is kept for one super-topic at a time, because most tokens of a document have the same. A draw is
-one pass over the word's topics and the document's, then one over the document's super-topics. All in float64; where
-a super-topic's factor changes, ``base`` is patched, and summed anew every few patches.
+and a token of super-topic s0 sees base[k] + (c without it − c) · (n[s0,k] + alpha[s0,k]). Divided by the topics'
+totals this is ``psi``. It is cached for one super-topic at a time, because most tokens of a document have the same. A
+draw is one pass over the topics of the word and of the document, then one over the document's super-topics. All in
+float64; where a super-topic's factor changes, ``base`` is patched, and recomputed every few patches.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ _PATCHES = 64
 
 
 class Scratch(NamedTuple):
-    """One document's counts and what follows from them.
+    """Counts of one document and values derived from them.
 
     ``number[s,k]`` are its tokens, ``pair`` these + alpha, ``total[s]`` and ``sub_total[k]`` their sums, ``supers`` and
     ``subs`` those that are not zero; ``scale`` is c; ``empty_scale`` and ``empty_base`` are c and base of all
-    super-topics in a document without tokens; ``inverse`` is 1 / (topic + W·beta); ``stamp`` marks what the word at
-    hand has; ``chosen`` are the candidates with running sums of their weights, ``shares`` the weights of super-topics.
+    super-topics in a document without tokens; ``inverse`` is 1 / (topic + W·beta); ``stamp`` marks the topics of the
+    current word; ``chosen`` are the candidates with running sums of their weights, ``shares`` the weights of
+    super-topics.
     """
 
     number: NDArray[np.int32]
@@ -55,7 +56,7 @@ class Scratch(NamedTuple):
 
 @compiled
 def make_scratch(counts, priors, n_super):
-    """Room for sweeps; closing a document leaves it as it is here."""
+    """Scratch space for sweeps; closing a document restores this initial state."""
     n_sub = counts.topic.shape[0]
     scratch = Scratch(
         np.zeros((n_super, n_sub), np.int32),
@@ -100,19 +101,19 @@ def set_pair(priors, scratch, s, k):
 
 @inlined
 def open_factor(priors, s, n):
-    """c of a super-topic with ``n`` tokens, open even if there are none."""
+    """Factor c of a super-topic with ``n`` tokens, open even if there are none."""
     return (n + np.float64(priors.alpha[s])) / (n + priors.alpha_sum[1 + s])
 
 
 @inlined
 def _factor(priors, s, n):
-    """c of a super-topic with ``n`` tokens: zero if there are none."""
+    """Factor c of a super-topic with ``n`` tokens: zero if there are none."""
     return open_factor(priors, s, n) if n > 0 else 0.0
 
 
 @inlined
 def _step_pair(priors, scratch, s, k, step):
-    """Add or remove a token's pair, with the sets; the super-topic's factor follows."""
+    """Add or remove a token's pair; update the sets and the super-topic's factor."""
     scratch.number[s, k] += step
     scratch.total[s] += step
     scratch.sub_total[k] += step
@@ -130,7 +131,7 @@ def _step_pair(priors, scratch, s, k, step):
 
 @inlined
 def _sum_base(scratch):
-    """Set ``base`` to its definition; O(the document's super-topics × sub-topics)."""
+    """Compute ``base`` by its definition; O(the document's super-topics × sub-topics)."""
     scratch.base[:] = 0.0
     for at in range(scratch.supers.size[0]):
         s = scratch.supers.member[at]
@@ -168,7 +169,7 @@ def _close_document(documents, paths, priors, scratch, d):
 
 @inlined
 def _own_side(priors, scratch, s0, k0):
-    """The side of the token's own sub-topic, the token left out: summed anew."""
+    """Side of the token's own sub-topic with the token left out, summed directly."""
     side = 0.0
     for at in range(scratch.supers.size[0]):
         s = scratch.supers.member[at]
@@ -181,7 +182,7 @@ def _own_side(priors, scratch, s0, k0):
 
 @inlined
 def _weigh_subs(counts, priors, scratch, w, s0, k0, mark):
-    """Candidates with running sums of their weights, for a token still in all counts; how many there are."""
+    """List candidates with running sums of their weights, for a token still in all counts; return their number."""
     beta = np.float64(priors.beta[w])
     n = 0
     total = 0.0
@@ -212,7 +213,7 @@ def _weigh_subs(counts, priors, scratch, w, s0, k0, mark):
 
 @inlined
 def draw_running(scratch, n, stream):
-    """One of the candidates, by halving."""
+    """Draw one of the candidates, by bisection."""
     left = uniform(stream) * scratch.running[n - 1]
     low, high = 0, n - 1
     while low < high:
@@ -226,7 +227,7 @@ def draw_running(scratch, n, stream):
 
 @inlined
 def _weigh_supers(priors, scratch, s0, k0, k):
-    """The weights of the document's super-topics given sub-topic ``k``, the token left out."""
+    """Weights of the document's super-topics given sub-topic ``k``, with the token left out; returns their number."""
     n = scratch.supers.size[0]
     for at in range(n):
         s = scratch.supers.member[at]
@@ -240,7 +241,7 @@ def _weigh_supers(priors, scratch, s0, k0, k):
 
 @inlined
 def _move(priors, scratch, s0, k0, s, k):
-    """Move a token between pairs; ``base`` follows."""
+    """Move a token between pairs, and update ``base``."""
     if s != s0:
         step0 = _factor(priors, s0, scratch.total[s0] - 1) - scratch.scale[s0]
         step = _factor(priors, s, scratch.total[s] + 1) - scratch.scale[s]
@@ -264,13 +265,13 @@ def _move_word(counts, priors, scratch, w, k0, k):
 
 @compiled
 def sweep_pruned(documents, docs, paths, counts, priors, n_super, stream):
-    """One pruned sweep over documents ``docs``; changes paths, sparse counts and stream. Paths considered in all."""
+    """One pruned sweep over documents ``docs``; changes paths, sparse counts, stream; returns the paths considered."""
     return _sweep_pruned(documents, docs, paths, counts, priors, make_scratch(counts, priors, n_super), stream, False)
 
 
 @compiled
 def sweep_pruned_afresh(documents, docs, paths, counts, priors, n_super, stream):
-    """The same with nothing kept from token to token but the counts: the same draws, slowly; for tests."""
+    """``sweep_pruned`` without values cached between tokens, except counts: the same draws, slowly; for tests."""
     return _sweep_pruned(documents, docs, paths, counts, priors, make_scratch(counts, priors, n_super), stream, True)
 
 
@@ -327,7 +328,7 @@ def _sweep_pruned(documents, docs, paths, counts, priors, scratch, stream, afres
 
 @inlined
 def weigh_entering(counts, priors, scratch, w, base, everywhere):
-    """Candidates of a token that comes in, and running sums of their weights: the word's sub-topics, or all."""
+    """Candidates of a token to be added, and running sums of their weights: the word's sub-topics, or all."""
     beta = np.float64(priors.beta[w])
     total = 0.0
     first = counts.start[w]
@@ -373,9 +374,10 @@ def _sample_alone(documents, paths, counts, priors, scratch, i, stream):
 
 @compiled
 def pruned_weights(documents, paths, counts, priors, n_super, d, i):
-    """The weights from which ``sweep_pruned`` would draw token ``i``'s sub-topic, and its super-topic given each.
+    """Weights from which ``sweep_pruned`` would draw token ``i``'s sub-topic, and its super-topic given each.
 
-    Made of the very pieces of the sweep, for a document of several tokens; for tests. Also how many paths it considers.
+    For tests. Uses the functions of the sweep itself, for a document of several tokens. Also returns the number of
+    paths considered.
     """
     scratch = make_scratch(counts, priors, n_super)
     _open_document(documents, paths, priors, scratch, d)

@@ -1,9 +1,9 @@
-"""The pruned sweep over any graph, as it reads (Li and McCallum, section 3.2.2), in float64.
+"""The pruned sweep over any graph, as the paper has it (Li and McCallum, section 3.2.2), in float64.
 
-With the token taken out, its path is drawn among those that pass only through nodes that the document's other tokens
+With the token removed, its path is drawn among those that pass only through nodes that the document's other tokens
 have passed through, to a topic that the document has or that other tokens of the word have. Sums over paths are those
-of ``plain``, closed nodes left out. A document's only token has all paths. A document that comes in (section 3.2.3)
-has all nodes, and for each token the topics that its word has: all, if the word is new.
+of ``equations``, without closed nodes. A document's only token has all paths. In a document that is being added
+(section 3.2.3) all nodes are open, and each token has the topics of its word: all, if the word is new.
 
 For the four-level model ``pruned`` does the same faster, and is tested against this.
 """
@@ -22,7 +22,7 @@ from topoi.models.pachinko.equations import most_ways, move_path, new_tally, rea
 
 
 class Room(NamedTuple):
-    """Scratch: the word's counts by topic, the document's, sums over open paths and how many these are."""
+    """Scratch space: the word's counts by topic, the document's, sums over open paths, and the number of these."""
 
     row: NDArray[np.float64]
     in_document: NDArray[np.int64]
@@ -34,7 +34,7 @@ class Room(NamedTuple):
 
 @compiled
 def make_room(graph):
-    """Room for sweeps over a graph."""
+    """Scratch space for sweeps over a graph."""
     n_nodes, n_topics = graph.n_paths.shape[0], graph.topic_node.shape[0]
     return Room(
         np.zeros(n_topics),
@@ -63,9 +63,9 @@ def _reach_open(graph, tally, priors, room, everywhere):
 
 @inlined
 def weigh_open(graph, tally, counts, priors, room, w, everywhere, entering):
-    """Fill the weights of all topics, zero for those that are no candidates; the number of paths to the others.
+    """Fill the weights of all topics, zero for those that are no candidates; return the number of paths to the others.
 
-    ``everywhere``: all nodes are open. ``entering``: topics count if the word has them, or if it has none.
+    ``everywhere``: all nodes are open. ``entering``: candidates are the word's topics, or all if it has none.
     """
     _reach_open(graph, tally, priors, room, everywhere)
     every_topic = counts.length[w] == 0 if entering else everywhere
@@ -83,7 +83,7 @@ def weigh_open(graph, tally, counts, priors, room, w, everywhere, entering):
 
 @inlined
 def weigh_ways(graph, tally, priors, room, v, everywhere):
-    """Fill the shares of the ways into a node, zero for closed ones; how many there are."""
+    """Fill the shares of the ways into a node, zero for closed ones; return the number of ways."""
     first = graph.in_start[v]
     n_ways = graph.in_start[v + 1] - first
     for j in range(first, first + n_ways):
@@ -107,7 +107,7 @@ def _draw_path(graph, tally, priors, room, k, everywhere, stream):
 
 @inlined
 def _place(graph, tally, counts, paths, room, w, i, k, path):
-    """Give token ``i`` its path, and count it."""
+    """Assign token ``i`` its path, and count it."""
     paths.topic[i] = k
     paths.path[i] = path
     add_to_list(counts, w, k)
@@ -125,7 +125,7 @@ def _close_document(documents, paths, graph, tally, room, d):
 
 @compiled
 def sweep_pruned_plain(documents, docs, paths, counts, priors, graph, stream):
-    """One pruned sweep over documents ``docs``; changes paths, sparse counts and stream. Paths considered in all."""
+    """One pruned sweep over documents ``docs``; changes paths, sparse counts, stream; returns the paths considered."""
     tally = new_tally(graph)
     room = make_room(graph)
     considered = 0
@@ -151,7 +151,7 @@ def sweep_pruned_plain(documents, docs, paths, counts, priors, graph, stream):
 
 @compiled
 def enter_plain(documents, docs, paths, counts, priors, graph, stream):
-    """Documents that come in, one after the other; changes paths, sparse counts and stream. Paths considered in all."""
+    """Add documents one after the other; changes paths, sparse counts and stream. Returns the paths considered."""
     tally = new_tally(graph)
     room = make_room(graph)
     considered = 0

@@ -1,7 +1,7 @@
-"""The exact sweeps on sparse counts: a block of documents at a time, the rows of its words written out.
+"""Exact sweeps on sparse counts: one block of documents at a time, with the rows of its words expanded.
 
-The sweeps of ``four_level`` and ``general`` see a small vocabulary of their own and draw what they would draw from
-whole dense counts. However large the corpus, rows take ``_BLOCK_BYTES`` at most (more only if one document needs more).
+The sweeps of ``four_level`` and ``general`` see a small vocabulary of their own and make the same draws as from dense
+counts. However large the corpus, rows take at most ``_BLOCK_BYTES`` (more only if one document needs more).
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def sweep_rows(documents, docs, paths, counts, priors, graph, n_super, stream):
 
 @lean
 def _take_block(documents, docs, first, place, words, longest):
-    """Take documents as long as there is room for the words of one more; number their words.
+    """Take documents while there is room for the words of one more, and number their words.
 
-    Returns where the next block begins, how many words there are, and how many tokens.
+    Returns the start of the next block, the number of words, and the number of tokens.
     """
     n_words, n = 0, 0
     c = first
@@ -78,7 +78,7 @@ def _take_block(documents, docs, first, place, words, longest):
 
 @compiled
 def _local_documents(documents, docs, first, last, paths, place, n):
-    """The block's documents with its own numbers of words, and their paths."""
+    """Documents of the block with its own word numbers, and their paths."""
     tokens, start = np.empty(n, np.int32), np.zeros(last - first + 1, np.int64)
     topic, path = np.empty(n, np.uint16), np.empty(n, np.uint32)
     at = 0

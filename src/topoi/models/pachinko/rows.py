@@ -22,12 +22,12 @@ from topoi.store.entry import N_LABEL, N_WORDS
 
 
 def pachinko_tables(corpus: Corpus, first: PachinkoPosterior) -> dict[str, Table]:
-    """The tables of topics and documents; documents are ranked by their shares summed over paths."""
+    """Tables of topics and documents; documents are ranked by their shares summed over paths."""
     return topic_tables(corpus, first, 0, True, share=lambda doc, k, _: _shares(first.doc_topic_range, doc, k))
 
 
 def _shares(of: Callable[[int, int], NDArray[np.float64]], doc: NDArray[Any], column: NDArray[Any]) -> NDArray[Any]:
-    """Shares of consecutive documents, in order, some at a time: all at once would be documents × columns."""
+    """Shares of consecutive documents, in order, in blocks: all at once would be documents × columns."""
     share = np.empty(len(doc))
     first, last = (int(doc[0]), int(doc[-1]) + 1) if len(doc) else (0, 0)
     for part in blocks(last - first):
@@ -38,7 +38,7 @@ def _shares(of: Callable[[int, int], NDArray[np.float64]], doc: NDArray[Any], co
 
 
 def graph_tables(corpus: Corpus, dag: Dag, first: PachinkoPosterior) -> dict[str, Table]:
-    """The tables of the graph: nodes, edges, the documents and years of inner nodes, and the paths of words."""
+    """Tables of the graph: nodes, edges, the documents and years of inner nodes, and the paths of words."""
     paths = first.assignments
     edges = _edges(dag, first)
     width = path_bytes(first.graph)
@@ -91,7 +91,7 @@ def _nodes(corpus: Corpus, dag: Dag, first: PachinkoPosterior, edges: Columns) -
 
 
 def _passing(corpus: Corpus, first: PachinkoPosterior) -> Iterator[Cells]:
-    """How many tokens of each document go through each node, some documents at a time."""
+    """Numbers of tokens of each document through each node, in blocks of documents."""
     for part in row_blocks(corpus.doc_start, BLOCK // first.n_samples):
         yield first.passing(part.start, part.stop)
 

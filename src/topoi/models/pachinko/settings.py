@@ -1,4 +1,4 @@
-"""What people say about alpha, as one parameter for every slot of a graph."""
+"""The setting alpha, resolved to one parameter for every slot of a graph."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _DEFAULT = 0.1
 def resolve_alpha(dag: Dag, root_alpha: Any, alpha: Any) -> NDArray[np.float64]:
     """One parameter for every slot, in the order of the graph's slots.
 
-    ``alpha`` is a number for all nodes but the root, a dict from nodes to a number or one per child (nodes left out
-    have 0.1), or, for the four-level model, a matrix of super-topics × sub-topics.
+    ``alpha`` is a number for all nodes but the root; a dict from nodes to a number or one per child (0.1 for nodes that
+    it leaves out); or, for the four-level model, a matrix of super-topics × sub-topics.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def resolve_alpha(dag: Dag, root_alpha: Any, alpha: Any) -> NDArray[np.float64]:
 
 
 def _by_node(dag: Dag, alpha: Any) -> dict[str, Any]:
-    """Alpha as a dict from nodes to their own."""
+    """Alpha as a dict from nodes to parameters."""
     if isinstance(alpha, Mapping):
         return dict(alpha)
     inner = [name for name in dag.nodes if name != dag.root and dag.children(name)]

@@ -1,4 +1,4 @@
-"""The family's generative story: topics' words; in each document a mixture at every node; then paths and words."""
+"""Simulation: topics' words; in each document a mixture at every node; then paths and words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _N_WORDS = 1000
 
 
 class PachinkoTruth(NamedTuple):
-    """What a simulated corpus was drawn from, and every token's topic and path (its number among the topic's)."""
+    """Parameters that a simulated corpus was drawn from, and every token's topic and path (numbered per topic)."""
 
     topic_word: NDArray[np.float64]
     alpha: NDArray[np.float64]
@@ -33,7 +33,7 @@ class PachinkoTruth(NamedTuple):
 
 
 def simulate_pachinko(model: Any, n_docs: int, doc_length: float, seed: int) -> SimulatedCorpus:
-    """Draw a corpus by the model's settings; topics and alpha are the fitted ones if there are any."""
+    """Draw a corpus with the model's settings; topics and alpha are the fitted ones if there are any."""
     rng = np.random.default_rng(seed)
     whole_number("n_docs", n_docs)
     dag = model._graph()
@@ -58,7 +58,7 @@ def simulate_pachinko(model: Any, n_docs: int, doc_length: float, seed: int) -> 
 def _document_paths(
     rng: np.random.Generator, graph: Graph, alpha: NDArray[np.float64], n: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Topics and path numbers of one document's tokens, all going down the graph together."""
+    """Topics and path numbers of one document's tokens, which go down the graph together."""
     topic_of = np.full(len(graph.n_paths), -1)
     topic_of[graph.topic_node] = np.arange(len(graph.topic_node))
     child, way = slot_nodes(graph), np.zeros(len(alpha), np.int64)

@@ -1,4 +1,4 @@
-"""From a corpus and a graph to what the sampler works on: shards of documents, chains; and back."""
+"""Conversion of a corpus and a graph to the sampler's data (shards of documents, chains) and back."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from topoi.models.validation import fits_kernels
 
 
 def make_priors(graph: Graph, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Priors:
-    """Priors in the form the kernels read: alpha per slot and its sum per node.
+    """Priors in the form that kernels read: alpha per slot and its sum per node.
 
-    The sums are exactly rounded sums of the float32 values: the same on every machine, and after a save.
+    The sums are exactly rounded sums of the float32 values, so they are the same on every machine and after a save.
     """
     narrow, narrow_beta = alpha.astype(np.float32), beta.astype(np.float32)
     edges = zip(graph.slot_start[:-1], graph.slot_start[1:], strict=True)
@@ -41,7 +41,7 @@ def make_priors(graph: Graph, alpha: NDArray[np.float64], beta: NDArray[np.float
 
 
 def private_documents(corpus: Corpus) -> Documents:
-    """A corpus in the form the kernels read; its authors play no part."""
+    """A corpus in the form that kernels read; its authors are ignored."""
     n_docs = corpus.n_docs
     return Documents(
         np.ascontiguousarray(corpus.tokens, np.int32),
@@ -53,9 +53,9 @@ def private_documents(corpus: Corpus) -> Documents:
 
 
 class PachinkoSampler(SparseScheme):
-    """The pachinko family as the engine's loop sees it (see ``topoi.engine.loop.Sampler``).
+    """Sampler of the pachinko family for the engine's loop (see ``topoi.engine.loop.Sampler``).
 
-    A chain's shards are ``Paths``. The four-level model has a sweep of its own; any other graph the general one.
+    A chain's shards are ``Paths``. The four-level model has its own sweep; any other graph uses the general one.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class PachinkoSampler(SparseScheme):
         return chain
 
     def start(self, seed: int, index: int) -> Chain:
-        """A chain with random paths, from the stream (seed, chain, sweep 0, shard); or without any documents yet."""
+        """A chain with random paths, from the stream (seed, chain, sweep 0, shard), or without documents yet."""
         chain = self._new_chain(index, self._alpha, self._beta)
         if self.sparse is True:
             chain.sparse = self._new_state(len(chain.shards), shuffled(self.n_docs, seed, index), 0)
@@ -114,7 +114,7 @@ class PachinkoSampler(SparseScheme):
         return chain
 
     def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
-        """The chain that ``to_arrays`` described; its counts are recounted from the paths."""
+        """Restore a chain from the arrays of ``to_arrays``; its counts are recounted from the paths."""
         topic, path, alpha, beta = (arrays[name] for name in ("topic", "path", "alpha", "beta"))
         if topic.dtype != np.uint16 or path.dtype != np.uint32:
             raise ModelError("the saved paths are not what a sampler writes")
@@ -143,7 +143,7 @@ class PachinkoSampler(SparseScheme):
         return {"topic": compact(paths.topic, self.n_topics), "path": compact(paths.path, n_paths)}
 
     def check_sample(self, sample: Sample) -> None:
-        """Refuse paths that are not of this corpus and graph: the kernels check no bounds."""
+        """Raise an error for paths that do not fit this corpus and graph, since kernels do not check bounds."""
         topic, path = sample["topic"], sample["path"]
         if topic.shape != (self.n_tokens,) or path.shape != topic.shape or (topic >= self.n_topics).any():
             raise ModelError("the saved paths do not fit this corpus")
@@ -151,7 +151,7 @@ class PachinkoSampler(SparseScheme):
             raise ModelError("the saved paths are not in this graph")
 
     def mean_counts(self, chain: Chain, averaged: Averaged) -> Counts | SparseCounts:
-        """Means of the counts of a chain's samples; the chain's own if there is but the last."""
+        """Means of the counts of a chain's samples; the chain's own counts if the last is the only sample."""
         if self.sparse:
             return mean_lists(self.documents.tokens, averaged, self.n_words, self.n_topics)
         if len(averaged) == 1:
@@ -159,7 +159,7 @@ class PachinkoSampler(SparseScheme):
         return mean_counts(self.documents.tokens, averaged, self.n_words, self.n_topics)
 
     def recount(self, chain: Chain) -> None:
-        """Set the shared counts to what the paths say."""
+        """Recompute the shared counts from the paths."""
         if not self.sparse:
             equations.count(self.documents, self.whole(chain), chain.counts)
             return
@@ -168,7 +168,7 @@ class PachinkoSampler(SparseScheme):
         count_lists(tokens, np.concatenate([paths.topic for _, paths in parts])[None], chain.counts)
 
     def _counted(self, chain: Chain) -> list[tuple[Documents, Paths]]:
-        """The documents that are in, with their paths, shard by shard."""
+        """Documents added so far, with their paths, shard by shard."""
         parts = list(zip(self._parts, chain.shards, strict=True))
         if chain.sparse is None or chain.sparse.whole:
             return parts
@@ -188,7 +188,7 @@ class PachinkoSampler(SparseScheme):
         return self.whole(chain)._asdict() | own | self._growing(chain)
 
     def sample(self, chain: Chain, shard: int, counts: Any, stream: NDArray[np.uint64]) -> None:
-        """Sample one shard once against the given counts; in the four-level model then whole blocks of tokens."""
+        """Sample one shard once against the given counts; in the four-level model, move blocks of tokens afterwards."""
         part, paths, priors = self._parts[shard], chain.shards[shard], chain.priors
         docs = np.arange(len(part.doc_start) - 1)
         if self.sparse:
@@ -203,7 +203,7 @@ class PachinkoSampler(SparseScheme):
     def _sample_sparse(
         self, chain: Chain, shard: int, counts: SparseCounts, stream: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
-        """Sample the shard's documents that are in, which are returned, and let new ones in."""
+        """Sample the shard's documents already in, add new ones, and return the former."""
         part, paths = self._parts[shard], chain.shards[shard]
         before, new = chain.sparse.before_and_new(chain.sweep, *self._ranges[shard])
         priors, graph, n_super = chain.priors, self.graph, self.n_super
@@ -242,10 +242,10 @@ class PachinkoSampler(SparseScheme):
 
 
 def chain_alpha(chain: Chain) -> NDArray[np.float64]:
-    """The chain's alpha per slot."""
+    """Alpha of the chain per slot."""
     return np.asarray(chain.priors.alpha, np.float64)
 
 
 def chain_beta(chain: Chain) -> NDArray[np.float64]:
-    """The chain's beta per word."""
+    """Beta of the chain per word."""
     return np.asarray(chain.priors.beta, np.float64)

@@ -1,4 +1,4 @@
-"""What the documents of a sample say about each node's Dirichlet; O(tokens × levels)."""
+"""Statistics of a sample's documents for learning each node's Dirichlet; O(tokens × levels)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from topoi.models.pachinko.equations import move_path, new_tally, way_in
 
 @compiled
 def add_proportions(documents, paths, graph, n_docs, inverse, first, second):
-    """Add every document's part to the sums of ``kernels.moments.Proportions``: per node and per slot."""
+    """Add every document's contribution to the sums of ``kernels.moments.Proportions``: per node and per slot."""
     tally = new_tally(graph)
     for d in range(documents.doc_start.shape[0] - 1):
         begin, end = documents.doc_start[d], documents.doc_start[d + 1]
@@ -67,7 +67,7 @@ def _take_node(tally, v, n_docs, inverse):
 
 @compiled
 def slot_counts(documents, paths, graph):
-    """All counts that are not zero, document by document: slots with numbers, and nodes with totals."""
+    """All nonzero counts, document by document: slots with numbers, and nodes with totals."""
     tally = new_tally(graph)
     n = documents.tokens.shape[0] * (_longest(graph) + 1)
     slots, numbers = np.empty(n, np.int32), np.empty(n, np.int32)
@@ -99,7 +99,7 @@ def slot_counts(documents, paths, graph):
 
 @compiled
 def _longest(graph):
-    """How many edges the longest path has."""
+    """Number of edges of the longest path."""
     depth = np.zeros(graph.n_paths.shape[0], np.int64)
     for v in range(1, depth.shape[0]):
         for j in range(graph.in_start[v], graph.in_start[v + 1]):

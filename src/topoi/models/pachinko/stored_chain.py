@@ -1,4 +1,4 @@
-"""The pachinko family in a store, with all that a ``PachinkoPosterior`` can do."""
+"""A chain of the pachinko family in a store, with the methods of a ``PachinkoPosterior``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class StoredChain(SampledChain):
     store : Store
         The file.
     model_id, n_authors : int
-        The model; it tells no authors apart.
+        The model; it has no authors.
     settings : dict
         The model's settings.
     """
@@ -45,12 +45,12 @@ class StoredChain(SampledChain):
 
     @cached_property
     def can_sample(self) -> bool:  # type: ignore[override]
-        """Whether the graph is in the file; a damaged one may lack it."""
+        """Whether the file has the graph; a damaged one may lack it."""
         return bool(self._query("SELECT EXISTS (SELECT 1 FROM dag_node WHERE model_id = :model) AS is_there")[0][0])
 
     @cached_property
     def _structure(self) -> tuple[Graph, int, Priors]:
-        """The graph in the form that kernels read, how many super-topics the four-level model has, and the priors."""
+        """The graph as kernels read it, the number of super-topics of the four-level model (else 0), and the priors."""
         nodes, edges = (self._query(QUERIES[name], model_id=self._model_id) for name in ("nodes", "edges"))
         dag = stored_dag(self._store.path, self._settings, nodes, edges, self.n_topics)
         try:
@@ -64,7 +64,7 @@ class StoredChain(SampledChain):
         return graph, widths[0] if widths else 0, make_priors(graph, alpha, self.beta)
 
     def document(self, number: int) -> StoredDocument:
-        """A training document with its stored sample; without paths, if they are not in the file."""
+        """A training document with its stored sample; without paths if the file lacks them."""
         document = super().document(number)
         query = "SELECT paths FROM document_path WHERE model_id = :model AND document_id = :document"
         rows = self._query(query, document=int(number))
@@ -74,7 +74,7 @@ class StoredChain(SampledChain):
         return document._replace(paths=self._checked_paths(topic, [rows[0][0]], np.array([len(topic)])))
 
     def _checked_paths(self, topic: NDArray[Any], blobs: list[Any], n_tokens: NDArray[Any]) -> NDArray[np.uint32]:
-        """The paths of the words of some documents, whose topics are given."""
+        """Paths of the words of some documents, whose topics are given, checked."""
         graph = self._structure[0]
         width = path_bytes(graph)
         sizes = [len(blob) if isinstance(blob, bytes) else -1 for blob in blobs]
@@ -123,13 +123,13 @@ class StoredChain(SampledChain):
     # Mixtures: posterior means summed over paths.
 
     def document_shares(self, document: int) -> NDArray[np.float64]:
-        """The topics' shares of one training document."""
+        """Topic shares of one training document."""
         stored = self.document(document)
         first = int(self._doc_start[document]) if self.n_samples > 1 else 0
         return self._shares(self._stored_assignments(stored), np.array([0, len(stored.tokens)]), first)[0]
 
     def topic_shares(self, topic: int) -> NDArray[np.float64]:
-        """A topic's share of every training document: the paths of all words are read for it."""
+        """Share of a topic in every training document; reads the paths of all words."""
         n_docs = self._store.sizes.n_documents
         query = """
             SELECT a.topics, p.paths FROM document_assignment AS a JOIN document_path AS p
@@ -152,7 +152,7 @@ class StoredChain(SampledChain):
         return share
 
     def _shares(self, last: Paths, start: NDArray[np.int64], first: int) -> NDArray[np.float64]:
-        """Mean shares over the samples of some documents, whose last paths are given, from token ``first`` on."""
+        """Shares of some documents, means over the samples; ``last`` are their last paths, from token ``first`` on."""
         n_docs, nothing = len(start) - 1, np.zeros(0, np.int32)
         documents = Documents(
             nothing, start, np.zeros(n_docs, np.int32), np.arange(n_docs + 1), np.ones(n_docs, np.float32)

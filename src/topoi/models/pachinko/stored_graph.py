@@ -1,4 +1,4 @@
-"""The graph of a model in a store, from its rows: checked, because a kernel takes its numbers on trust."""
+"""Graph of a model in a store, read from its rows and checked, since kernels do not check its numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoi.models.validation import whole_number
 
 
 def stored_dag(path: Path, settings: dict[str, Any], nodes: list[Any], edges: list[Any], n_topics: int) -> Dag:
-    """The graph that the settings ask for, if the rows of the queries "nodes" and "edges" agree with it."""
+    """The graph given by the settings; an error unless the rows of the queries "nodes" and "edges" agree with it."""
     if not nodes:
         raise StoreError(f"{path}: the graph is missing; load the model and save it again")
     try:
@@ -34,7 +34,7 @@ def stored_dag(path: Path, settings: dict[str, Any], nodes: list[Any], edges: li
 
 
 def _dag_of_settings(settings: dict[str, Any], n_nodes: int, n_edges: int) -> Dag:
-    """None is made that is larger than the tables."""
+    """The graph given by the settings; never one larger than the tables."""
     if settings.get("dag") is not None:
         return as_dag(settings["dag"])
     n_super, n_sub = (whole_number(name, settings[name]) for name in ("n_super", "n_sub"))

@@ -1,4 +1,4 @@
-"""The graph of a model in a store: the frames of a fitted pachinko model, read by SQL."""
+"""Frames about the graph of a pachinko model in a store, read by SQL."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from topoi.store.store import Store
 
 
 class StoredStructure(GraphFrames):
-    """Frames about the graph of a model in a store; mixed into ``ModelView``, whose other families have none."""
+    """Frames about the graph of a model in a store; mixed into ``ModelView``, although other families have no graph."""
 
     gives: tuple[str, ...]
     store: Store
@@ -36,25 +36,25 @@ class StoredStructure(GraphFrames):
     settings: dict[str, Any]
 
     def _summed_by(self, query: str, by: str, columns: NDArray[np.int64]) -> Any:
-        """Words per year or decade, of all and of each topic or node."""
-        raise NotImplementedError  # abstract: the view's
+        """Words per year or decade, in total and of each topic or node."""
+        raise NotImplementedError  # abstract: see ``ModelView``
 
     def rows(self, query: str, **parameters: Any) -> list[Any]:
-        """The rows of a named query for this model."""
-        raise NotImplementedError  # abstract: the view's
+        """Rows of a named query for this model."""
+        raise NotImplementedError  # abstract: see ``ModelView``
 
     @cached_property
     def vocabulary_(self) -> Vocabulary:
         """The words."""
-        raise NotImplementedError  # abstract: the view's
+        raise NotImplementedError  # abstract: see ``ModelView``
 
     @property
     def _first(self) -> Any:
-        raise NotImplementedError  # abstract: the view's
+        raise NotImplementedError  # abstract: see ``ModelView``
 
     @property
     def has_graph(self) -> bool:
-        """Whether the model's topics hang on a graph."""
+        """Whether the model's topics are nodes of a graph."""
         return "graph" in self.gives
 
     def _need_graph(self) -> None:
@@ -74,7 +74,7 @@ class StoredStructure(GraphFrames):
         return stored_dag(self.store.path, self.settings, self._node_rows(), self.rows("edges"), self.n_topics)
 
     def edges(self) -> pd.DataFrame:
-        """Every edge with its Dirichlet parameter, as a fitted model's ``edges``.
+        """Every edge with its Dirichlet parameter, as in a fitted model's ``edges``.
 
         Examples
         --------
@@ -101,7 +101,7 @@ class StoredStructure(GraphFrames):
         )
 
     def node_labels(self, n_words: int = 3) -> dict[str, str]:
-        """For every node but the root a short label, as a fitted model's ``node_labels``.
+        """A short label for every node but the root, as in a fitted model's ``node_labels``.
 
         Examples
         --------
@@ -121,7 +121,7 @@ class StoredStructure(GraphFrames):
         return {row[1]: " ".join(listed[:wanted]) for row, listed in zip(rows, words, strict=True)}
 
     def _long_labels(self, n: int) -> dict[str, str]:
-        """Labels of more words than the rows have: worked out from all counts."""
+        """Labels of more words than the rows have, computed from all counts."""
         from topoi.models.pachinko.nodes import telling_words
 
         alpha = self.edges()["alpha"].to_numpy()
@@ -135,13 +135,13 @@ class StoredStructure(GraphFrames):
         for topic in range(self.n_topics):
             listed = [row[1] for row in self.rows("topic_words", topic=topic, n=n)]
             if len(listed) < n:
-                # Rows leave out words that the topic has less than half a token of.
+                # Rows leave out words of which the topic has less than half a token.
                 listed = self.vocabulary_.words[largest(self._first.topics.shares([topic]), n)[0]].tolist()
             lists.append(" ".join(map(str, listed)))
         return lists
 
     def leading_documents(self, node: int, n: int) -> NodeDocuments:
-        """The documents with most of a node, of those with a word whose path leads there."""
+        """Documents with the largest share of a node, among those with a word whose path leads there."""
         known = self._node_rows()[node]
         if known[4]:
             found = [row[:1] + row[4:] for row in self.rows("node_documents", node=node, n=n)]
@@ -156,7 +156,7 @@ class StoredStructure(GraphFrames):
         return NodeDocuments(*_columns(found))
 
     def nodes_of_document(self, document: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """The super-topics of a training document, with words whose paths lead through them, and shares."""
+        """Super-topics of a training document, with the numbers of words through them, and shares."""
         inner = self.super_nodes
         node, number, share = _columns(self.rows("document_nodes", document_id=document, n=-1))
         if not np.isin(node, inner).all():
@@ -165,11 +165,11 @@ class StoredStructure(GraphFrames):
         return node[order], number[order], share[order]
 
     def yearly_node_counts(self, by: str) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-        """The years (or decades) that have words, how many, and how many of them go through each super-topic."""
+        """Years (or decades) with words, their numbers of words, and those through each super-topic."""
         return self._summed_by("node_trends", by, self.super_nodes)
 
 
 def _columns(rows: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Rows of a number, a count and a share as arrays."""
+    """Rows of a number, a count and a share, as arrays."""
     first, second, third = list(zip(*rows, strict=True)) or [(), (), ()]
     return np.array(first, np.int64), np.array(second, np.int64), np.array(third, np.float64)

@@ -1,4 +1,4 @@
-"""What a fitted pachinko model says about its graph: edges with alpha, labels, mixtures at nodes."""
+"""Graph of a fitted pachinko model: edges with alpha, labels, mixtures at nodes."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Structure(GraphFrames):
     def edges(self) -> pd.DataFrame:
         """Every edge with its Dirichlet parameter: parent, child, topic, alpha, share, n_words.
 
-        ``topic`` is the child's topic id (missing for a child that draws no words); ``share`` is alpha over the sum
-        of the parent's; ``n_words`` how many of the training corpus's words took the edge. "Draw a word here" of an
-        inner node is an edge to ``topoi.WORDS``, with the node's own topic id.
+        ``topic`` is the child's topic id (missing for a child that draws no words); ``share`` is alpha over the sum of
+        the parent's; ``n_words`` is the number of words of the training corpus that took the edge. "Draw a word here"
+        of an inner node is an edge to ``topoi.WORDS``, with the node's own topic id.
 
         Examples
         --------
@@ -60,15 +60,15 @@ class Structure(GraphFrames):
         )
 
     def node_labels(self, n_words: int = 3) -> dict[str, str]:
-        """For every node but the root a short label: the words that tell it from the rest.
+        """A short label for every node but the root: the words that distinguish it from the rest.
 
-        Words are weighed by P(word | node) under the learned parameters, and by how much more probable they are there
+        Words are weighted by P(word | node) under the learned parameters, and by how much more probable they are there
         than in the whole corpus.
 
         Parameters
         ----------
         n_words : int
-            How many words.
+            Number of words.
 
         Examples
         --------
@@ -88,7 +88,7 @@ class Structure(GraphFrames):
         return [" ".join(self.vocabulary_.words[row]) for row in best]
 
     def node_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """How many words of each training document go through each super-topic: documents, nodes, means above zero.
+        """Numbers of words of each training document through each super-topic: documents, nodes, means above zero.
 
         Examples
         --------
@@ -100,7 +100,7 @@ class Structure(GraphFrames):
         return self._first.passing(0, self.corpus_.n_docs)
 
     def leading_documents(self, node: int, n: int) -> NodeDocuments:
-        """The documents with most of a node, of those with a word whose path leads there."""
+        """Documents with the largest share of a node, among those with a word whose path leads there."""
         first, name = self._first, self.dag_.nodes[node]
         if self.dag_.children(name):
             doc, through, number = listed(*self.node_counts())
@@ -117,22 +117,22 @@ class Structure(GraphFrames):
         return NodeDocuments(doc[best], number[best], share[best])
 
     def nodes_of_document(self, document: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """The super-topics of a training document, with words whose paths lead through them, and shares."""
+        """Super-topics of a training document, with the numbers of words through them, and shares."""
         first = self._first
         _, node, number = listed(*first.passing(document, document + 1))
         return node, number, first.doc_node_range(document, document + 1)[0, node]
 
     @property
     def doc_node_(self) -> NDArray[np.float64]:
-        """For each training document the probability that a word's path goes through each node; documents × nodes.
+        """Probability that a word's path goes through each node, for each training document; documents × nodes.
 
-        Posterior means; columns are ``dag_.nodes``, the root's is 1.
+        Posterior means; columns are ``dag_.nodes``, and the root's is 1.
         """
         return self._first.doc_node_range(0, self.corpus_.n_docs)
 
     @property
     def doc_super_(self) -> NDArray[np.float64]:
-        """Each training document's mixture of super-topics, posterior means; documents × super-topics (four levels)."""
+        """Super-topic mixtures of the training documents, posterior means; documents × super-topics (four levels)."""
         n_super = self._first.n_super
         if not n_super:
             raise ModelError("only the four-level model has one level of super-topics; see doc_node_ for all nodes")

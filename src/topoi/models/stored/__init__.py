@@ -1,1 +1,1 @@
-"""Models in a store, read by SQL as questions need them."""
+"""Models in a store, read by SQL as queries need them."""

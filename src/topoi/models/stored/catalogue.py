@@ -15,12 +15,12 @@ from topoi.errors import StoreError
 from topoi.models.names import find_name, matching_titles
 from topoi.store.store import Store
 
-# How many ids are looked at for one that resembles a mistyped one.
+# Number of ids searched for ones that resemble a mistyped id.
 _MOST_COMPARED = 20_000
 
 
 class StoredNames:
-    """The names of a table, as an array is used: by number, or by an array of numbers."""
+    """Names of a table, indexed like an array: by a number or an array of numbers."""
 
     def __init__(self, catalogue: StoreCatalogue, n: int) -> None:
         self._catalogue, self._n = catalogue, n
@@ -49,18 +49,18 @@ class StoreCatalogue:
         return np.array([row[0] for row in self._rows(query, **parameters)], np.int64)
 
     def _all_of(self, found: dict[int, Any], wanted: list[int], what: str) -> list[Any]:
-        """What was found of each that was wanted."""
+        """Entries of ``found`` for each number in ``wanted``; a ``StoreError`` if one is missing."""
         if not found.keys() >= set(wanted):
             raise StoreError(f"{self._store.path} is damaged: a table names a {what} that is not there")
         return [found[number] for number in wanted]
 
     @property
     def size(self) -> int:
-        """The number of documents."""
+        """Number of documents."""
         return self._store.sizes.n_documents
 
     def find_author(self, name: str) -> int:
-        """See ``Catalogue``; only a name that is not there costs a look at all of them."""
+        """See ``Catalogue``; all names are read only if this one is not found."""
         given = str(name)
         rows = self._rows("SELECT author_id, author FROM author WHERE author = :name COLLATE NOCASE", name=given)
         same = [a for a, spelled in rows if spelled == given] or [a for a, _ in rows]
@@ -75,7 +75,7 @@ class StoreCatalogue:
         quick = "SELECT author_id FROM author JOIN json_each(:names) ON author = value COLLATE NOCASE"
         found = set(self._column(quick, names=json.dumps(wanted)).tolist())
         folded = {name.casefold() for name in wanted if not name.isascii()}
-        if folded:  # SQLite folds the letters of English only
+        if folded:  # SQLite folds ASCII letters only
             rows = self._rows("SELECT author_id, author FROM author")
             found |= {a for a, name in rows if name.casefold() in folded}
         return np.array(sorted(found), np.int64)
@@ -114,7 +114,7 @@ class StoreCatalogue:
         return int(rows[0][0]) if rows else None
 
     def find_titles(self, title: str) -> list[int]:
-        """See ``Catalogue``; read as a whole, for SQLite folds the letters of English only."""
+        """See ``Catalogue``; all titles are read, since SQLite folds ASCII letters only."""
         query = "SELECT document_id, title FROM document WHERE typeof(title) = 'text' ORDER BY document_id"
         rows = self._rows(query)
         return [int(rows[i][0]) for i in matching_titles(title, [row[1] for row in rows])]

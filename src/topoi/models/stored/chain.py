@@ -1,4 +1,4 @@
-"""A model with topics in a store: the same numbers as its chain in memory, read by SQL as they are asked for."""
+"""A chain of a model with topics in a store: the same numbers as in memory, read by SQL on demand."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _LARGEST_BETA = 1e30
 
 
 class StoredDocument(NamedTuple):
-    """A training document: its tokens, where they stand in its text, and their assignments in the stored sample.
+    """A training document: its tokens, their positions in its text, and their assignments in the stored sample.
 
-    ``paths`` are there if the model's topics hang on a graph; ``number`` is the document's.
+    ``paths`` are set if the model's topics are nodes of a graph; ``number`` is the document's number.
     """
 
     tokens: NDArray[np.int32]
@@ -37,7 +37,7 @@ class StoredDocument(NamedTuple):
 
 
 class Averaging(NamedTuple):
-    """Which chain the rows are of, and which samples they are means of; see ``topic_rows.averaging_parameters``."""
+    """The chain of the rows, and the samples that they are means of; see ``topic_rows.averaging_parameters``."""
 
     chain: int = 0
     n_samples: int = 1
@@ -49,20 +49,20 @@ class Averaging(NamedTuple):
 class StoredChain(DocumentMixtures):
     """The first chain of a model in a store; see ``topoi.models.topic_counts.TopicCounts``.
 
-    What needs sampling is in ``sampled_chain``.
+    Methods that need sampling are in ``sampled_chain``.
 
     Parameters
     ----------
     store : Store
         The file.
     model_id, n_authors : int
-        The model, and how many authors it tells apart (none for LDA).
+        The model, and the number of authors it distinguishes (0 for LDA).
     settings : dict
         The model's settings.
     """
 
     can_sample = False
-    # Whether a topic's words are in the order of their tokens, so that the first rows are its leading words.
+    # Whether a topic's words are ordered by their tokens, so that the first rows are its leading words.
     words_by_tokens = True
 
     def __init__(self, store: Store, model_id: int, n_authors: int, settings: dict[str, Any]) -> None:
@@ -73,7 +73,7 @@ class StoredChain(DocumentMixtures):
 
     @cached_property
     def _limits(self) -> dict[str, int]:
-        """How many topics, words, documents and authors there are, for checking rows that name them."""
+        """Numbers of topics, words, documents and authors, for checking rows that name them."""
         return self._store.sizes.limits | {"topic": len(self._topic_rows[0])}
 
     @cached_property
@@ -111,7 +111,7 @@ class StoredChain(DocumentMixtures):
 
     @property
     def n_samples(self) -> int:
-        """How many samples the counts are means of."""
+        """Number of samples that the counts are means of."""
         return self._averaging.n_samples
 
     @property
@@ -137,7 +137,7 @@ class StoredChain(DocumentMixtures):
 
     @property
     def alpha_sum(self) -> float:
-        """What alpha sums to."""
+        """Sum of alpha."""
         return float(self.alpha.sum())
 
     @cached_property
@@ -153,12 +153,12 @@ class StoredChain(DocumentMixtures):
 
     @cached_property
     def authors(self) -> Mixtures:
-        """The authors' counts of topics, sparse."""
+        """Sparse topic counts of the authors."""
         return self._mixtures("author", self._n_authors) if self._n_authors else _no_rows(self.alpha)
 
     @cached_property
     def documents(self) -> Mixtures:
-        """The documents' counts of topics, sparse."""
+        """Sparse topic counts of the documents."""
         return self._mixtures("document", self._store.sizes.n_documents)
 
     def _mixtures(self, kind: str, n_rows: int) -> Mixtures:
@@ -182,7 +182,7 @@ class StoredChain(DocumentMixtures):
 
     @cached_property
     def topics(self) -> Mixtures:
-        """The topics' counts of words, sparse: a million rows or more are read for it."""
+        """Sparse word counts of the topics; reads a million rows or more."""
         if self.n_samples > 1:
             start, topic, sums = self._words.sums
             order = np.argsort(topic, kind="stable")
@@ -199,7 +199,7 @@ class StoredChain(DocumentMixtures):
 
     @cached_property
     def _words(self) -> Mixtures:
-        """The words' counts of topics, sparse; the table ``topic_word`` has them rounded."""
+        """Sparse topic counts of the words; the table ``topic_word`` has them rounded."""
         return self._mixtures("word", len(self.beta))
 
     def word_columns(self, words: Any) -> NDArray[np.float64]:
@@ -214,7 +214,7 @@ class StoredChain(DocumentMixtures):
         return whole_tokens(self._word_rows(np.array([word]))[0])
 
     def _word_rows(self, words: NDArray[np.int64]) -> NDArray[Any]:
-        """Tokens per word and topic; the words are all different."""
+        """Tokens per word and topic; the words must be distinct."""
         if self.n_samples > 1:
             return self._words.counts(words).astype(np.float32)
         query = """
@@ -232,7 +232,7 @@ class StoredChain(DocumentMixtures):
         return topics
 
     def words_before(self, word: int) -> NDArray[np.int64]:
-        """For each topic how many words rank before one, by probability, ties by the word's number."""
+        """Number of words that rank before a word in each topic, by probability, ties by the word's number."""
         query = """
             SELECT t.topic,
                 (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
@@ -251,7 +251,7 @@ class StoredChain(DocumentMixtures):
             WHERE t.model_id = :model ORDER BY t.topic"""
         table = np.array(self._query(query, word=int(word), mean=self.n_samples > 1), np.int64)
         _, more, same, absent, before = table.T
-        # A word that a topic lacks comes after all that it has, among the others that it lacks.
+        # A word that a topic lacks ranks after all that it has and, among those it lacks, by number.
         return np.asarray(more + same + absent * (word - before))
 
     @cached_property
@@ -281,7 +281,7 @@ class StoredChain(DocumentMixtures):
             raise StoreError(f"{self._store.path}: document {number} is damaged ({error})") from error
 
     def _n_slots(self, n_authors: int) -> int:
-        """How many authors, private ones included, a document with so many named ones has."""
+        """Number of possible authors, private ones included, of a document with ``n_authors`` named ones."""
         return n_authors
 
     def _document(self, words: Any, starts: Any, lengths: Any, *rest: Any) -> StoredDocument:
@@ -297,7 +297,7 @@ class StoredChain(DocumentMixtures):
         if positions is not None:
             width = 2 if len(positions) == 2 * len(tokens) and len(tokens) else 1
             slot = np.frombuffer(positions, f"<u{width}").astype(np.uint16)
-        # A kernel takes these numbers on trust.
+        # Check here: kernels do not check bounds.
         n_slots = max(self._n_slots(len(authors)), 1)
         if not (len(topic) == len(slot) == len(tokens) == n_tokens) or int(slot.max(initial=0)) >= n_slots:
             raise ValueError("its tokens and their assignments do not fit together")

@@ -1,6 +1,6 @@
-"""Sampling from rows: what the families whose documents can be sampled in a store have in common.
+"""Sampling from rows of a store, common to the families whose documents can be sampled there.
 
-Sampling a document needs the counts of its own words (and authors) only; they are fetched, and the kernels of the fit
+Sampling a document needs only the counts of its own words (and authors); they are fetched, and the kernels of the fit
 run on them.
 """
 
@@ -41,7 +41,7 @@ class SampledChain(chain.StoredChain):
     def _local_problem(
         self, tokens: NDArray[Any], authors: NDArray[np.int64], private: bool, weighted: bool
     ) -> tuple[Documents, Counts, Any]:
-        """One document with its own small vocabulary and author rows, as ``folding`` makes it from whole counts."""
+        """One document with its own small vocabulary and author rows, as ``folding`` makes it from all counts."""
 
     @abstractmethod
     def _start(self, small: Documents, rows: Counts, stream: NDArray[np.uint64]) -> Any:
@@ -49,22 +49,22 @@ class SampledChain(chain.StoredChain):
 
     @abstractmethod
     def _stored_assignments(self, document: StoredDocument) -> Any:
-        """A training document's own, in the form that the kernel reads."""
+        """Assignments of a training document, in the form that the kernel reads."""
 
     @abstractmethod
     def _private(self, authors: NDArray[np.int64]) -> bool:
-        """Whether a training document by these authors has a private one besides."""
+        """Whether a training document by these authors also has a private one."""
 
     @abstractmethod
     def _run(self, small: Documents, assignments: Any, wanted: NDArray[Any], rows: Counts, *rest: Any) -> None:
-        """Sample: priors, plan, stream, and where shares, scores and labels are added up."""
+        """Run the kernel; ``rest`` is priors, plan, stream, and the outputs: shares, scores and labels."""
 
     def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], plan: SamplingPlan) -> Labels:
-        """Probabilities of topics and authors for every token of a new text; no authors: somebody new."""
+        """Probabilities of topics and authors for every token of a new text; without authors, as by somebody new."""
         return self._sample_new(tokens, authors, plan, labels=True)[1]
 
     def text_topics(self, tokens: NDArray[Any], plan: SamplingPlan) -> NDArray[np.float64]:
-        """Topic shares of a new text by somebody new."""
+        """Topic shares of a new text, as by somebody new."""
         return self._sample_new(tokens, _NOBODY, plan, labels=False)[0]
 
     def _sample_new(
@@ -77,8 +77,8 @@ class SampledChain(chain.StoredChain):
     def label_document(self, document: StoredDocument, plan: SamplingPlan) -> Labels:
         """Probabilities of topics and authors (positions, a private one last) for a training document's tokens.
 
-        Sampling starts from the stored sample, in whose counts the document is; other documents have their mean counts.
-        Without burn-in and with one sample, the probabilities are those of the stored sample itself.
+        Sampling starts from the stored sample, whose counts include the document; other documents have their mean
+        counts. Without burn-in and with one sample, the probabilities are those of the stored sample itself.
         """
         authors = document.authors
         small, rows, priors = self._local_problem(document.tokens, authors, self._private(authors), weighted=True)
@@ -88,7 +88,7 @@ class SampledChain(chain.StoredChain):
         return self._sampled(small, self._stored_assignments(document), rows, priors, plan, stream, True)[1]
 
     def _as_in_last(self, document: StoredDocument, small: Documents, rows: Counts) -> Counts:
-        """Mean counts, in which the document's own tokens count as in its last sample."""
+        """Mean counts, but with the document's own tokens counted as in its last sample."""
         n = self.n_samples
         sums = [np.rint(np.asarray(each, np.float64) * n) for each in rows]
         samples = self.document_samples(document)
@@ -99,7 +99,7 @@ class SampledChain(chain.StoredChain):
             if author is not None:
                 np.add.at(sums[2], (author, topic), weight)
                 np.add.at(sums[3], author, weight)
-        # The private author's row is counted anew whenever the document is sampled.
+        # The private author's row is recounted whenever the document is sampled.
         sums[2][-1] = sums[3][-1] = 0.0
         if any(each.min(initial=0.0) < 0 for each in sums):
             raise StoreError(f"{self._store.path}: document {document.number} is not in the counts; they are damaged")
@@ -107,12 +107,12 @@ class SampledChain(chain.StoredChain):
         return Counts(*((each / n).astype(kind) for each, kind in zip(sums, kinds, strict=True)))
 
     def document_samples(self, document: StoredDocument) -> list[Sample]:
-        """A training document's assignments in all samples that counts are means of, the last at the end."""
+        """Assignments of a training document in all samples that counts are means of, the last sample last."""
         first, end = (int(each) for each in self._doc_start[document.number : document.number + 2])
         return self._samples_between(first, end, self._last_sample(document), self._n_slots(len(document.authors)))
 
     def _samples_between(self, first: int, end: int, last: Sample, n_slots: int) -> list[Sample]:
-        """All samples of tokens ``first`` to ``end`` of the corpus, whose last sample is given."""
+        """All samples of tokens ``first`` to ``end`` of the corpus; ``last`` is the last of them."""
         shape = int(self._doc_start[-1]), self._averaging.n_kept
         if end - first != len(last["topic"]):
             raise StoreError(f"{self._store.path}: the topics of words are damaged")
@@ -132,11 +132,11 @@ class SampledChain(chain.StoredChain):
 
     @abstractmethod
     def _last_sample(self, document: StoredDocument) -> Sample:
-        """The stored sample of a document, by the names that its arrays have."""
+        """The stored sample of a document, by array name."""
 
     @abstractmethod
     def _check_sample(self, sample: Sample, n_slots: int) -> None:
-        """Refuse topics, authors or paths that are not there, of documents with so many authors."""
+        """Raise an error for unknown topics, authors or paths; documents have at most ``n_slots`` authors."""
 
     def _sampled(
         self,
@@ -159,7 +159,7 @@ class SampledChain(chain.StoredChain):
     def _stream(
         self, tokens: NDArray[Any], authors: NDArray[np.int64], plan: SamplingPlan, purpose: int
     ) -> NDArray[np.uint64]:
-        """The random stream of a document, named by its words and authors in the numbers of the whole model."""
+        """Random stream of a document, named by its words and authors in the numbers of the whole model."""
         author = authors.astype(np.int32) if len(authors) else np.array([self._n_authors], np.int32)
         edges = np.array([0, len(tokens)]), np.array([0, len(author)])
         weight = np.ones(len(author), np.float32)
@@ -176,7 +176,7 @@ class SampledChain(chain.StoredChain):
         authors: NDArray[np.float32],
         totals: NDArray[np.float64],
     ) -> tuple[Documents, Counts, NDArray[np.float32]]:
-        """The document with the rows of its words, given those of its authors; and its words' beta."""
+        """The document with the counts of its words, given those of its authors, and its words' beta."""
         words, place = np.unique(tokens, return_inverse=True)
         word_topic = np.zeros((len(words), padded(self.n_topics)), np.float32)
         word_topic[:, : self.n_topics] = self._word_rows(words.astype(np.int64))

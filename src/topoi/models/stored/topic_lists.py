@@ -1,4 +1,4 @@
-"""Topics and their authors as lists show them: one order and one choice of words for browser and command line."""
+"""Lists of topics and their authors, in the same order and with the same words in browser and command line."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ from topoi.store.store import Store
 
 
 class TopicLists:
-    """Lists that a store has ready; mixed into ``ModelView``."""
+    """Precomputed lists of a store; mixed into ``ModelView``."""
 
     store: Store
 
     def rows(self, query: str, **parameters: Any) -> list[Any]:
-        """The rows of a named query for this model."""
-        raise NotImplementedError  # abstract: the view's
+        """Rows of a named query for this model."""
+        raise NotImplementedError  # abstract: see ``ModelView``
 
     def top_words(self, n: int = 10, topic: int | None = None, relevance: float = 1.0) -> pd.DataFrame:
         """The words of each topic."""
-        raise NotImplementedError  # abstract: the view's
+        raise NotImplementedError  # abstract: see ``ModelView``
 
     def top_authors(
         self, n: int = 10, topic: int | None = None, min_words: int = 0, by: str = "mixture"
     ) -> pd.DataFrame:
         """The authors of each topic."""
-        raise NotImplementedError  # abstract: the view's
+        raise NotImplementedError  # abstract: see ``ModelView``
 
     def _topics(self, topic: int | None) -> list[int]:
-        raise NotImplementedError  # abstract: the view's
+        raise NotImplementedError  # abstract: see ``ModelView``
 
     def _need_authors(self) -> None:
-        raise NotImplementedError  # abstract: the view's
+        raise NotImplementedError  # abstract: see ``ModelView``
 
     def topics(self, n_words: int = 10) -> pd.DataFrame:
         """All topics as the browser and the command line list them: topic, label, n_words, share, background, words.
 
-        The largest topic comes first; topics of connecting words (``background``) come last. ``words`` are lists, the
-        most telling first: as ``top_words(relevance=0.6)``. A label that nobody has given is None.
+        The largest topic comes first; background topics (of connecting words) come last. ``words`` are lists, the most
+        relevant first, as in ``top_words(relevance=0.6)``. The label of a topic without one is None.
 
         Parameters
         ----------
         n_words : int
-            How many words of each topic.
+            Number of words per topic.
 
         Examples
         --------
@@ -81,7 +81,7 @@ class TopicLists:
             return [str(word) for word in stored_json(words, f"the words of topic {topic}", "words")]
 
     def leading_authors(self, topic: int, n: int = 10) -> pd.DataFrame:
-        """The authors with most words of a topic, as the browser lists them: author, n_words, probability.
+        """Authors with most words of a topic, as the browser lists them: author, n_words, probability.
 
         The order is that of ``top_authors(by="words")``; authors without a word of the topic are left out.
 
@@ -90,7 +90,7 @@ class TopicLists:
         topic : int
             The topic.
         n : int
-            How many authors.
+            Number of authors.
 
         Examples
         --------

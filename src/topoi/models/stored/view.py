@@ -1,4 +1,4 @@
-"""A model in a store that answers questions without being loaded: rows are read as they are needed."""
+"""A model in a store that answers queries without being loaded: rows are read on demand."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from topoi.store.store import Store
 
 
 class ModelView(TopicLists, StoredStructure):
-    """A fitted model as it stands in a store; made by ``topoi.view``.
+    """A fitted model in a store; made by ``topoi.view``.
 
-    It has the frames of a fitted model and answers the same questions (``topoi.similar_authors``,
-    ``topoi.label_words``, …) with the same numbers, from the first, best chain. It reads by SQL what an answer needs,
-    so that opening it takes no time and little memory. May be used from several threads.
+    It has the frames of a fitted model and answers the same queries (``topoi.similar_authors``, ``topoi.label_words``,
+    …) with the same numbers, from the first, best chain. It reads by SQL only what an answer needs, so that opening it
+    takes little time and memory. It may be used from several threads.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class ModelView(TopicLists, StoredStructure):
     model_id : int
         Its number in the store's tables.
     gives : tuple of str
-        What its family has that not all have, such as ``"graph"``; see ``topoi.models.registry.Model``.
+        Features of its family that not all have, such as ``"graph"``; see ``topoi.models.registry.Model``.
     n_topics, n_authors, n_chains : int
         0 topics, or authors, if the model has none.
 
@@ -82,14 +82,14 @@ class ModelView(TopicLists, StoredStructure):
 
     @cached_property
     def limits(self) -> dict[str, int]:
-        """How many topics, words, documents and authors there are, for checking rows that name them."""
+        """Numbers of topics, words, documents and authors, for checking rows that name them."""
         return self.store.sizes.limits | {"topic": self.n_topics, "other": self.n_topics}
 
     def __repr__(self) -> str:
         return f"<ModelView: {self.name!r}, {self.family} in {self.store.path}>"
 
     def rows(self, query: str, **parameters: Any) -> list[Any]:
-        """The rows of one of ``topoi.store.queries.QUERIES`` for this model.
+        """Rows of one of ``topoi.store.queries.QUERIES`` for this model.
 
         Examples
         --------
@@ -103,14 +103,14 @@ class ModelView(TopicLists, StoredStructure):
 
     @cached_property
     def chains_(self) -> list[Any]:
-        """The first chain; none if the model has no topics."""
+        """The first chain, in a list; empty if the model has no topics."""
         if not self._stored:
             return []
         return [import_module(self._stored).StoredChain(self.store, self.model_id, self.n_authors, self.settings)]
 
     @cached_property
     def vocabulary_(self) -> Vocabulary:
-        """The words, and how text is cut into them."""
+        """The words, and the analyser that cuts text into them."""
         settings = self.store.rows("SELECT settings FROM corpus")[0][0]
         words = self.store.rows("SELECT word FROM word ORDER BY word_id")
         with self.store.named():
@@ -122,11 +122,11 @@ class ModelView(TopicLists, StoredStructure):
 
     @property
     def authors_(self) -> StoredNames:
-        """The authors' names, by number."""
+        """Names of the authors, by number."""
         return StoredNames(self.catalogue_, self.n_authors)
 
     def author_id(self, author: str | int) -> int:
-        """The number of an author given by name or by number; ``NotFoundError`` if there is none.
+        """Number of an author given by name or by number; ``NotFoundError`` if there is none.
 
         Examples
         --------
@@ -146,15 +146,15 @@ class ModelView(TopicLists, StoredStructure):
     # The frames of a fitted model.
 
     def topic_sizes(self) -> pd.DataFrame:
-        """How many words of the corpus each topic has: topic, n_words, share."""
+        """Number of words of each topic in the corpus: topic, n_words, share."""
         total = self._first.topic_totals
         share = total / max(float(total.sum()), 1.0)
         return pd.DataFrame({"topic": np.arange(len(total)), "n_words": self._first.topic_sizes, "share": share})
 
     def top_words(self, n: int = 10, topic: int | None = None, relevance: float = 1.0) -> pd.DataFrame:
-        """The most probable, or most telling, words of each topic, as a fitted model's ``top_words``.
+        """The most probable, or most relevant, words of each topic, as in a fitted model's ``top_words``.
 
-        ``frame.attrs["rows"]`` lists the words' numbers. Words that a topic has no token of are left out.
+        ``frame.attrs["rows"]`` lists the words' numbers. Words without a token in the topic are left out.
         """
         wanted = whole_number("n", n)
         parts = [self._words_of(k, wanted, relevance) for k in self._topics(topic)]
@@ -168,7 +168,7 @@ class ModelView(TopicLists, StoredStructure):
         probability = np.array([row[2] for row in rows], np.float64)
         score = relevance_scores(probability[None], np.array([row[3] for row in rows], np.int64), relevance)
         number = np.array([row[0] for row in rows], np.int64)
-        # Ties go by the word's number, as everywhere.
+        # Ties are broken by the word's number, as everywhere.
         by_number = np.argsort(number, kind="stable")
         best = by_number[largest(score[:, by_number], n)[0]]
         words = [rows[i][1] for i in best]
@@ -180,7 +180,7 @@ class ModelView(TopicLists, StoredStructure):
     def top_authors(
         self, n: int = 10, topic: int | None = None, min_words: int = 0, by: str = "mixture"
     ) -> pd.DataFrame:
-        """The leading authors of each topic, as a fitted model's ``top_authors``; numbers in ``attrs["rows"]``."""
+        """Leading authors of each topic, as in a fitted model's ``top_authors``; numbers in ``attrs["rows"]``."""
         self._need_authors()
         choice("by", by, ("mixture", "words"))
         authors, alpha = self._first.authors, self._first.alpha
@@ -201,7 +201,7 @@ class ModelView(TopicLists, StoredStructure):
         return ranked(frame, "topic")
 
     def author_topics(self, author: str | int | None = None, n: int | None = None) -> pd.DataFrame:
-        """The topics of one author, or of all, as a fitted model's ``author_topics``."""
+        """Topics of one author, or of all, as in a fitted model's ``author_topics``."""
         self._need_authors()
         mixtures = self._first.authors
         rows = np.arange(self.n_authors) if author is None else np.array([self.author_id(author)])
@@ -220,7 +220,7 @@ class ModelView(TopicLists, StoredStructure):
     # New texts.
 
     def transform(self, texts: Sequence[str], burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[Any]:
-        """Topic shares of new texts, as a fitted model's ``transform``."""
+        """Topic shares of new texts, as in a fitted model's ``transform``."""
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise ModelError("pass a list of texts")
         plan = checked_plan(burn_in, n_samples, lag, self._seed)
@@ -245,11 +245,11 @@ class ModelView(TopicLists, StoredStructure):
         """Probabilities of topics and authors for every token of a training document."""
         return self._first.label_document(document, checked_plan(burn_in, n_samples, lag, self._seed, random_state))
 
-    # What a store has ready.
+    # Precomputed parts of a store.
 
     @cached_property
     def author_calibration_(self) -> Calibration:
-        """How much a text's words prove about its author, as learned when the model was saved."""
+        """Calibration of authors' probabilities, as learned when the model was saved."""
         rows = self.store.rows("SELECT parameters FROM model WHERE model_id = ?", (self.model_id,))
         try:
             found = restored(stored_json(rows[0][0], "the model's parameters", {}))
@@ -260,18 +260,18 @@ class ModelView(TopicLists, StoredStructure):
         return Calibration() if found is None else found
 
     def topic_hues(self) -> dict[int, int]:
-        """The hue of each topic, 0 to 359, by which it is known wherever it is shown."""
+        """Hue of each topic, 0 to 359, the same wherever the topic is shown."""
         return {int(topic): int(hue) for topic, hue in self.rows("topic_hues")}
 
     def author_perplexities(self, author: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
-        """An author's documents, how many words they have, and their perplexities under the author alone."""
+        """Documents of an author, their numbers of words, and their perplexities under the author alone."""
         rows = self.rows("author_perplexities", author_id=author)
         columns = list(zip(*rows, strict=True)) or [(), (), ()]
         perplexity = np.array([np.nan if value is None else value for value in columns[2]], np.float64)
         return np.array(columns[0], np.int64), np.array(columns[1], np.int64), perplexity
 
     def has_periods(self, by: str) -> bool:
-        """Whether the store has words per topic and ``by`` ready: years, or decades that are no column of their own."""
+        """Whether the store has words per topic by ``by``: years, or decades unless documents have a decade column."""
         if by not in ("year", "decade"):
             return False
         own = "SELECT EXISTS (SELECT 1 FROM document, json_each(metadata) AS field WHERE field.key = ?)"
@@ -282,13 +282,13 @@ class ModelView(TopicLists, StoredStructure):
             return bool(connection.execute(query, (self.model_id,)).fetchone()[0])
 
     def yearly_counts(self, by: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The years (or decades) that have words, and how many of each topic."""
+        """Years (or decades) with words, and the number of words of each topic in them."""
         return self._summed_by("trend_by_year", by, np.arange(self.n_topics))[::2]
 
     def _summed_by(
         self, query: str, by: str, columns: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-        """The years (or decades) that have words, how many, and how many of each topic (or node)."""
+        """Years (or decades) with words, their numbers of words, and those of each topic (or node)."""
         step = 10 if choice("by", by, ("year", "decade")) == "decade" else 1
         rows = np.array([tuple(row) for row in self.rows(query)], np.float64).reshape(-1, 3)
         years, tokens = self._year_tokens
@@ -305,7 +305,7 @@ class ModelView(TopicLists, StoredStructure):
 
     @cached_property
     def _year_tokens(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The years that documents with words have, and how many words."""
+        """Years of documents with words, and the number of words in each."""
         query = "SELECT document_id, year FROM document WHERE year IS NOT NULL"
         rows = self.store.rows(query, limits=self.store.sizes.limits)
         table = np.array(rows, np.int64).reshape(-1, 2)
@@ -333,7 +333,7 @@ class ModelView(TopicLists, StoredStructure):
 
 
 def view(path: str | Path | Store, name: str | None = None) -> ModelView:
-    """Open a model in a store for questions, without loading it.
+    """Open a model in a store for queries, without loading it.
 
     Parameters
     ----------

@@ -1,7 +1,6 @@
-"""The pages: each a function from a context (a model in a store) and parameters to a plain dict, its JSON twin.
+"""The pages: each a function from a page context and parameters to a plain dict, its JSON view.
 
-``PAGES`` is the registry from which the server, the menu and a static copy take them. A page that only some families
-have says so in ``needs``.
+``PAGES`` is the registry used by the server, the menu and the static copy. ``needs`` tells whether a model has a page.
 """
 
 from __future__ import annotations
@@ -66,21 +65,21 @@ class Page(NamedTuple):
     Attributes
     ----------
     kind : str
-        Its name, that of its template too.
+        Its name, also that of its template.
     title : str
-        What the menu calls it.
+        Its title in the menu.
     path : str
         Its address below the model's, with parameters in braces; empty for the first page.
     build : callable
-        Given a context and parameters, returns the twin.
+        Function of a page context and parameters that returns the JSON view.
     shape : type
-        The twin's shape.
+        Type of the JSON view.
     needs : callable
         Whether a model has such a page.
     in_menu : bool
         Whether the menu lists it.
     costly : callable
-        Given the parameters, whether it samples or computes, so that only a few may be made at once.
+        Function of the parameters that tells whether the page samples or computes, so that only a few may run at once.
     takes_text : bool
         Whether a text can be sent to it with POST.
     """

@@ -1,4 +1,4 @@
-"""An author: topics, documents over time, the most surprising and the most typical, others near."""
+"""An author: topics, documents over time, the most surprising and the most typical, similar authors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ROWS_AT_ONCE = 2048
 
 
 class Work(NamedTuple):
-    """One of an author's documents: its number, its year, and how surprising it is."""
+    """One of an author's documents: its number, its year, and its perplexity."""
 
     document_id: int
     year: int | None
@@ -89,7 +89,7 @@ def _work(row: Sequence[Any]) -> Work:
 
 
 def _topics(context: PageContext, author: int, works: list[Work]) -> tuple[list[TopicShare], int]:
-    """All topics with words of the author or, if the model tells none apart, of the documents; and their number."""
+    """Topics with words of the author (of the documents, in a model without authors), and the number of words."""
     if not context.has_topics:
         return [], 0
     if context.has_authors:
@@ -108,7 +108,7 @@ def _topics(context: PageContext, author: int, works: list[Work]) -> tuple[list[
 
 
 def _words(context: PageContext, author: int) -> list[AuthorWord]:
-    """An author's words in a model without topics."""
+    """Words of an author in a model without topics."""
     if context.has_topics:
         return []
     rows = context.rows("author_vocabulary", author_id=author)
@@ -119,7 +119,7 @@ def _words(context: PageContext, author: int) -> list[AuthorWord]:
 
 
 def _extremes(works: list[Work]) -> tuple[list[Work], list[Work], float | None]:
-    """The most surprising documents, the most typical, none of them in both lists; and the median perplexity."""
+    """The most surprising and the most typical documents, without overlap, and the median perplexity."""
     scored = [work for work in works if work.perplexity is not None]
     scored.sort(key=lambda work: (-(work.perplexity or 0.0), work.document_id))
     if len(scored) < 2:
@@ -135,7 +135,7 @@ def _surprises(works: list[Work], documents: dict[int, Doc]) -> list[Surprise]:
 
 
 def _by_year(context: PageContext, works: list[Work], topics: list[TopicShare]) -> AuthorYears | None:
-    """Documents a year, and what they are about: shares of the words of the author's documents."""
+    """Documents per year, and the topic shares of their words."""
     dated = [work for work in works if work.year is not None]
     years = sorted({work.year for work in dated if work.year is not None})
     if not years:
@@ -167,7 +167,7 @@ def _tokens_by_year(context: PageContext, documents: Any, at: Any, n_years: int)
 
 
 def _similar(context: PageContext, author: int) -> list[AuthorNear]:
-    """As ``topoi.similar_authors``, without what a page does not show."""
+    """``topoi.similar_authors`` reduced to what the page shows."""
     if not context.has_topics or not context.has_authors:
         return []
     authors = context.view.chains_[0].authors
@@ -189,7 +189,7 @@ def _coauthors(packed: str) -> list[AuthorSize]:
 
 
 def _summary(head: AuthorHead, topics: list[TopicShare], words: list[AuthorWord]) -> str:
-    """One sentence that says what somebody writes about, how much and when."""
+    """One sentence about an author's topics, number of documents and years."""
     content = [share for share in topics if not share["topic"]["glue"]] or topics
     number = f"{head['n_documents']:,} document{'' if head['n_documents'] == 1 else 's'}"
     first, last = head["first_year"], head["last_year"]

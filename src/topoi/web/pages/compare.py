@@ -1,4 +1,4 @@
-"""Two models of the file side by side, their topics put in correspondence."""
+"""Comparison of two models of the file, with their topics aligned."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _aligned(context: PageContext, second: PageContext) -> dict[str, Any]:
 
 
 def _unpaired(shared: NDArray[np.float64]) -> Unpaired | None:
-    """What to hold a pair's figure against; pairs are on the diagonal."""
+    """Shared words of topics that are not pairs, for comparison with a pair's; pairs are on the diagonal."""
     others = shared[np.eye(*shared.shape) == 0]
     if not len(others):
         return None

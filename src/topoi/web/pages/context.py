@@ -1,4 +1,4 @@
-"""The file behind the browser: what stands in it now, and what pages share of it so that none reads it twice."""
+"""The file behind the browser: its current snapshot, and the cache that all pages share."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SHARED_LOOKED_AT, _SHARED_SHOWN = 10, 3
 
 
 class ModelCache:
-    """What is read once of a model and kept while its contents stay: faces of topics, their trends, its view."""
+    """Cache of a model, valid while its contents do not change: topic summaries, trends, its view."""
 
     def __init__(self, view: ModelView, digest: str) -> None:
         self.view = view
@@ -43,18 +43,18 @@ class ModelCache:
         self._lock = threading.Lock()
 
     def keep(self, key: Any, make: Callable[[], Result]) -> Result:
-        """What ``make`` returned the first time; two who ask at once wait for one answer."""
+        """Return the cached value, made by ``make`` on the first call; concurrent callers wait for one result."""
         if key not in self._kept:
             with self._lock:
                 making = self._making.setdefault(key, threading.RLock())
-            with making:  # others are not kept waiting by what takes long, such as an alignment
+            with making:  # a lock per key, so that slow work, such as an alignment, does not block other keys
                 if key not in self._kept:
                     self._kept[key] = make()
         return self._kept[key]  # type: ignore[no-any-return]
 
     @property
     def topics(self) -> list[dict[str, Any]]:
-        """All topics: a face without label, and n_tokens, x, y, all_words besides."""
+        """All topics: a summary without label, and n_tokens, x, y, all_words."""
         return self.keep("topics", self._read_topics)
 
     @property
@@ -89,7 +89,7 @@ class ModelCache:
 
 
 class Snapshot:
-    """What stands in the file at one moment."""
+    """The contents of the file at one moment."""
 
     def __init__(self, store: Store, before: Snapshot | None = None) -> None:
         self.store = store
@@ -119,10 +119,10 @@ class Snapshot:
 
     @property
     def authors(self) -> AuthorIndex:
-        """All authors' names."""
+        """Index of all authors' names."""
         with self._author_lock:
             if self._authors is None:
-                # In blocks: a list of all of them would take ten times the memory of what is kept.
+                # In blocks: a list of all of them would take ten times the memory of the index.
                 blocks = self.store.blocks(PAGE_QUERIES["author_names"], (), self.corpus.limits)
                 self._authors = AuthorIndex(self._numbered(row for rows in blocks for row in rows))
             return self._authors
@@ -134,7 +134,7 @@ class Snapshot:
             yield name, n_documents
 
     def cache(self, name: str) -> ModelCache:
-        """What is kept of a model."""
+        """The cache of a model."""
         with self._lock:
             if name not in self.caches:
                 self.caches[name] = ModelCache(ModelView(self.store, name), self.digests[name])
@@ -142,7 +142,7 @@ class Snapshot:
 
 
 class StoreWatcher:
-    """A store that others may write to, replace or remove while it is read.
+    """A store that other programs may write to, replace or remove while it is read.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class StoreWatcher:
         self._snapshot: Snapshot | None = None
 
     def seen(self) -> tuple[int, ...]:
-        """Which file it is and when it was last written to."""
+        """Identity of the file and the time of its last change."""
         try:
             status = os.stat(self.path)
         except FileNotFoundError as error:
@@ -167,7 +167,7 @@ class StoreWatcher:
         return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
     def snapshot(self) -> Snapshot:
-        """What stands in the file now."""
+        """Snapshot of the current file."""
         now = self.seen()
         with self._lock:
             if self._snapshot is None or self._seen is None or self._seen[:2] != now[:2]:
@@ -177,7 +177,7 @@ class StoreWatcher:
             return self._snapshot
 
     def ask(self, slug: str | None, question: Callable[[PageContext], Result]) -> Result:
-        """The answer to a question about a model; asked anew if the file was written to meanwhile."""
+        """Answer of ``question`` about a model; it is retried if the file changed meanwhile."""
         for _ in range(_MOST_ATTEMPTS - 1):
             before = self.seen()
             try:
@@ -191,12 +191,12 @@ class StoreWatcher:
         return question(self.context(slug))
 
     def damage(self) -> str | None:
-        """What in the file is not as it must be; None if nothing is found."""
+        """Description of damage in the file; None if none is found."""
         with Store(self.path) as store, store.connection() as connection:
             return find_damage(connection)
 
     def context(self, slug: str | None = None) -> PageContext:
-        """A model's pages, for one request; None is the model saved last."""
+        """Page context of a model for one request; None is the model saved last."""
         snapshot = self.snapshot()
         if not snapshot.models:
             raise StoreError(f"{self.path} holds no model; save one with `topoi fit` or model.save")
@@ -208,14 +208,14 @@ class StoreWatcher:
 
 
 class PageContext:
-    """Everything a page needs of a model, for one request: labels are those of this moment.
+    """Everything a page needs of a model, for one request; labels are current.
 
     Attributes
     ----------
     view : ModelView
-        The model, for questions.
+        The model, for queries.
     model : Model
-        What it is.
+        Description of the model.
     """
 
     def __init__(self, watcher: StoreWatcher, snapshot: Snapshot, cache: ModelCache) -> None:
@@ -226,12 +226,12 @@ class PageContext:
         self.model = next(model for model in snapshot.models if model["name"] == cache.view.name)
 
     def rows(self, query: str, **parameters: Any) -> list[Any]:
-        """The rows of one of ``topoi.store.queries.PAGE_QUERIES`` for this model."""
+        """Rows of one of ``topoi.store.queries.PAGE_QUERIES`` for this model."""
         return rows_of(self.view.store, query, self.view.limits, model_id=self.view.model_id, **parameters)
 
     @cached_property
     def collection(self) -> Collection:
-        """The size of the collection."""
+        """Size of the collection."""
         sizes, years = self.snapshot.corpus, self.years
         return Collection(
             n_documents=sizes.n_documents,
@@ -244,7 +244,7 @@ class PageContext:
 
     @property
     def has_texts(self) -> bool:
-        """Whether the documents' texts are in the file."""
+        """Whether the file has the documents' texts."""
         return bool(self.snapshot.corpus.has_texts)
 
     @property
@@ -254,68 +254,68 @@ class PageContext:
 
     @property
     def has_graph(self) -> bool:
-        """Whether the model's topics hang on a graph."""
+        """Whether the model's topics are nodes of a graph."""
         return self.view.has_graph
 
     @property
     def has_authors(self) -> bool:
-        """Whether the model tells authors apart."""
+        """Whether the model distinguishes authors."""
         return self.view.n_authors > 0
 
     @property
     def features(self) -> list[str]:
-        """The features that the model reads, by name; none if it reads no metadata."""
+        """Names of the features that the model reads; empty if it reads no metadata."""
         given = self.view.settings.get("features")
         names = [given] if isinstance(given, str) else given
         return [str(name) for name in names] if isinstance(names, list | dict) else []
 
     @property
     def years(self) -> list[int]:
-        """The years for which there are shares of topics."""
+        """Years with shares of topics."""
         return self.cache.trends[0] if self.has_topics else []
 
     @cached_property
     def labels(self) -> dict[int, str]:
-        """Names that people gave to topics, as they are now."""
+        """Current labels of topics."""
         return {topic: label for topic, label in self._label_rows()} if self.has_topics else {}
 
     def _label_rows(self) -> list[Any]:
-        """Labels, also of topics that are not there: they do no harm."""
+        """Labels, including those of missing topics, which do no harm."""
         return rows_of(self.view.store, "labels", model_id=self.view.model_id)
 
     def face(self, topic: int) -> Face:
-        """A topic as it is shown where it stands out, with its trend."""
+        """Summary of a topic, with its trend."""
         topics = self.cache.topics
         if not 0 <= topic < len(topics):
             raise StoreError(f"{self.view.store.path}: a table names a topic that is not there")
         return cast(Face, {**topics[topic]["face"], "label": self.labels.get(topic)})
 
     def chip(self, topic: int) -> Face:
-        """A topic as it is shown in passing."""
+        """Badge of a topic: its summary without the trend."""
         return cast(Face, {**self.face(topic), "trend": None})
 
     def chips(self, topics: Iterable[int]) -> list[Face]:
-        """Topics as they are shown in passing."""
+        """Badges of topics."""
         return [self.chip(int(topic)) for topic in topics]
 
     def topics_in_order(self) -> list[Face]:
-        """All topics, the largest first, those of connecting words last."""
+        """All topics, the largest first, background topics last."""
         faces = [self.face(topic) for topic in range(self.view.n_topics)]
         return sorted(faces, key=lambda face: reading_order(face["glue"], face["share"], face["topic"]))
 
     def shared_chips(self, own: NDArray[np.float64], other: NDArray[np.float64]) -> list[Face]:
-        """The topics that two mixtures have in common; connecting words, which everybody shares, come last."""
+        """Topics that two mixtures have in common; background topics, which everybody shares, come last."""
         shared = shared_topics(own, other, _SHARED_LOOKED_AT)
         shared.sort(key=lambda topic: self.cache.topics[topic]["face"]["glue"])
         return self.chips(shared[:_SHARED_SHOWN])
 
     def check_topic(self, topic: int) -> None:
-        """Refuse a topic that does not exist."""
+        """Raise an error for a topic that does not exist."""
         if not 0 <= topic < self.view.n_topics:
             there = f"topics are numbered 0 to {self.view.n_topics - 1}" if self.has_topics else "it has none"
             raise NotFoundError(f"there is no topic {topic} in this model; {there}")
 
 
 def rows_of(store: Store, query: str, limits: Mapping[str, int] | None = None, **parameters: Any) -> list[Any]:
-    """The rows of one of ``PAGE_QUERIES``, checked; see ``Store.rows``."""
+    """Rows of one of ``PAGE_QUERIES``, checked; see ``Store.rows``."""
     return store.rows(PAGE_QUERIES[query], parameters, limits)

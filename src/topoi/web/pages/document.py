@@ -1,4 +1,4 @@
-"""A document: its text with every word coloured by topic or author, its topics and authors, others near."""
+"""A document: its text with every word coloured by topic or author, its topics and authors, similar documents."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LONGEST_TITLE = 5000
 _LONGEST_METADATA = 200_000
 _LONGEST_VALUE = 2000
 _MOST_VALUES = 100
-_N_LOOKED_AT = 100  # documents, to see whether a feature links them
+_N_LOOKED_AT = 100  # documents inspected for a feature that links them
 
 
 def document_page(
@@ -103,7 +103,7 @@ def _full(row: Sequence[Any]) -> tuple[FullDoc, str | None]:
 
 
 def metadata_of(packed: Any) -> dict[str, Any]:
-    """What else is known of a document, with long values cut.
+    """Other metadata of a document, with long values cut.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def _value(value: Any) -> Any:
 def _labelled(
     context: PageContext, full: FullDoc, text: str | None, sampling: Sampling
 ) -> tuple[list[Piece], int, dict[str, Any]]:
-    """The text in pieces, how many known words are not shown, and the labels of all of them."""
+    """The text in pieces, the number of known words not shown, and the labels of all of them."""
     if not context.has_topics:
         plain = [Piece(text=text[:1_000_000])] if text else []
         return plain, 0, {}
@@ -156,7 +156,7 @@ def _labelled(
 
 
 def _reads_links(context: PageContext) -> bool:
-    """Whether a feature of the model names documents, in those that come first."""
+    """Whether a feature of the model links documents, judged by the first documents."""
     if not context.features:
         return False
     known = [metadata_of(row[0]) for row in context.rows("some_metadata", n=_N_LOOKED_AT)]
@@ -174,7 +174,7 @@ def _can_sample(context: PageContext) -> bool:
 
 
 def _labels(context: PageContext, full: FullDoc, sampling: Sampling) -> Any:
-    """Every word's topic and author: sampled now, as stored or, where that is not possible, as stored and certain."""
+    """Topic and author of every word: sampled now, as stored with probabilities, or else as stored and certain."""
     from topoi.analysis.label import label_document, stored_labels
 
     if sampling["live"]:
@@ -197,7 +197,7 @@ def _authors(full: FullDoc, labels: dict[str, Any]) -> list[AuthorShare]:
 
 
 def _nearest(context: PageContext, number: int) -> list[tuple[int, float, list[Face]]]:
-    """As ``topoi.similar_documents``, without what a page does not show: number, distance, shared topics."""
+    """``topoi.similar_documents`` reduced to what the page shows: number, distance, shared topics."""
     if not context.has_topics:
         return []
     documents = context.view.chains_[0].documents

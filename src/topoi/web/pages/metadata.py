@@ -1,4 +1,4 @@
-"""How topics depend on what is known of documents: shares along a feature, for some authors, with bands."""
+"""Dependence of topics on metadata: shares along a feature, for some authors, with bands."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _MOST_KEPT = 100
 
 
 class Reader(NamedTuple):
-    """A model that was loaded to predict, its features, and the answers it gave last."""
+    """A model loaded for predictions, its features, and a cache of its latest answers."""
 
     model: Any
     columns: dict[str, Column]
@@ -60,14 +60,14 @@ class Reader(NamedTuple):
 
 
 class Answers:
-    """The answers given last; one is worked out at a time."""
+    """Cache of the latest answers; one is computed at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[Any, Any] = OrderedDict()
 
     def get(self, key: Any, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-        """What ``make`` returned for this key."""
+        """Return the cached value of a key, made by ``make`` if absent."""
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = make()
@@ -130,7 +130,7 @@ def metadata_page(
 
 
 def reader_of(context: PageContext) -> Reader:
-    """The model, loaded once while its contents stay; one without features is a ``NotFoundError``."""
+    """The model, loaded once while its contents do not change; one without features is a ``NotFoundError``."""
     if not context.features:
         raise NotFoundError("this model reads no metadata; a kernel topic model or a Dirichlet regression does")
     return context.cache.keep("reader", lambda: _read(context))
@@ -144,11 +144,11 @@ def _read(context: PageContext) -> Reader:
     return Reader(model, feature_columns(model), link_features(model), ids, Answers())
 
 
-# What was asked for.
+# Parameters of the request.
 
 
 def _along(reader: Reader, name: str | None) -> Column | None:
-    """The feature to go along; None if there are links only."""
+    """The feature of the horizontal axis; None if there are only links."""
     usable = {key: column for key, column in reader.columns.items() if not isinstance(column, Links)}
     if name is None and not usable:
         return None
@@ -159,7 +159,7 @@ def _along(reader: Reader, name: str | None) -> Column | None:
 
 
 def _by(reader: Reader, along: Column | None, name: str | None) -> Names | None:
-    """The feature whose values are set side by side: names, the authors first."""
+    """The feature whose values are compared: names, preferably authors."""
     usable = [
         column
         for key, column in reader.columns.items()
@@ -185,13 +185,13 @@ def _fixed(reader: Reader, along: Column | None) -> Number | None:
 
 
 def _round_mean(column: Number) -> float:
-    """The mean, in as many digits as people would write."""
+    """The mean, rounded to a usual number of digits."""
     span = column.high - column.low
     return float(f"{column.mean:.0f}") if span >= 20 else float(f"{column.mean:.4g}")
 
 
 def _values(reader: Reader, column: Names | None, given: list[str]) -> list[str | None]:
-    """The values asked for, spelled as the model knows them; None, alone, stands for no value in particular."""
+    """Requested values in the model's spelling; None, alone, stands for no value in particular."""
     if column is None:
         return [None]
     found: list[str] = []
@@ -218,7 +218,7 @@ def _given(
     return given or None
 
 
-# What is answered.
+# Contents of the answer.
 
 
 def _groups(
@@ -240,7 +240,7 @@ def _groups(
             return share_curve(reader.model, column.name, given, n=n, level=LEVEL, noise=noise)
         except TopoiError:
             raise
-        except (ValueError, ArithmeticError) as error:  # whatever a stranger's numbers lead to
+        except (ValueError, ArithmeticError) as error:  # anything that a foreign file's numbers can lead to
             raise StoreError(f"{context.view.store.path}: the model's numbers lead nowhere ({error})") from error
 
     frame = reader.answers.get(key, curves)
@@ -280,7 +280,7 @@ def _name(reader: Reader, column: Names | None, value: str | None) -> str:
 def _points(
     reader: Reader, column: Column, other: Names | None, values: list[str | None], chosen: list[int]
 ) -> list[list[CurvePoint]]:
-    """For each line the training documents it is about, and their own shares of the chosen topics."""
+    """Training documents of each line, and their shares of the chosen topics."""
     if not chosen or not isinstance(column, Number):
         return [[] for _ in values]
     found = []
@@ -291,7 +291,7 @@ def _points(
                 ("points", column.name, None if other is None else other.name, value),
                 lambda given=given: document_points(reader.model, column.name, given),  # type: ignore[misc]
             )
-        except ModelError:  # the file holds no metadata
+        except ModelError:  # the file has no metadata
             return [[] for _ in values]
         step = max(1, -(-len(frame) // _MOST_POINTS))
         some = frame.iloc[::step]
@@ -301,7 +301,7 @@ def _points(
 
 
 def _linked(context: PageContext, reader: Reader, document: int | None) -> tuple[list[LinkedDocument], int]:
-    """A document and those around it."""
+    """A document and its links."""
     if document is None:
         return [], 0
     if not reader.links:
@@ -322,7 +322,7 @@ def _linked(context: PageContext, reader: Reader, document: int | None) -> tuple
     return linked, int(frame.attrs["n_left_out"])
 
 
-# What there is to choose from.
+# Choices of the form.
 
 
 def _feature(reader: Reader, name: str) -> Feature:
@@ -345,7 +345,7 @@ def _choices(reader: Reader, column: Names, values: list[str | None]) -> list[Ch
 
 
 def _left_alone(reader: Reader, *used: Column | None) -> list[str]:
-    """What is said of features that are neither gone along, nor chosen, nor held at a number."""
+    """Values assumed for features that are neither on the axis, nor chosen, nor held at a number."""
     names = {column.name for column in used if column is not None}
     return [f"{name}: {_nothing(reader, column)}" for name, column in reader.columns.items() if name not in names]
 

@@ -1,4 +1,4 @@
-"""The models in the file and how they were made."""
+"""The models in the file, and their settings and fits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _settings(packed: Any) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> Any:
-    """A setting; a long list, such as a prior for every word, by its length."""
+    """A setting for display; a long list, such as a prior for every word, by its length."""
     if isinstance(value, list) and len(value) > 10:
         return f"{len(value):,} values"
     return None if isinstance(value, float) and not math.isfinite(value) else value
@@ -53,7 +53,7 @@ def _traces(rows: list[Any]) -> dict[str, list[Trace]]:
 
 
 def _trace(chain: int, points: list[tuple[int, Any]]) -> Trace:
-    """A chain's values, thinned to as many as a chart shows; the last always among them."""
+    """Values of a chain, thinned for a chart; always including the last."""
     step = -(-len(points) // MOST_POINTS)
     kept = points[::-1][::step][::-1]
     return Trace(chain=chain, sweep=[sweep for sweep, _ in kept], log_joint=[value for _, value in kept])

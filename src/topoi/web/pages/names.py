@@ -1,4 +1,4 @@
-"""Finding authors by any part of their names, as a search box needs it: at every key, with accents or without."""
+"""Search for authors by any part of their names, with accents or without, fast enough for every keystroke."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 
 def fold(text: str) -> str:
-    """A text for comparing: lower case, without accents, words with single spaces between.
+    """A text folded for comparison: lower case, without accents, single spaces.
 
     Examples
     --------
@@ -26,14 +26,14 @@ def fold(text: str) -> str:
 
 
 class AuthorIndex:
-    """All authors' names folded into one text, in which every name's words can be found.
+    """Index of all authors' names, folded into one text that is searched by words.
 
     Eighty thousand names take two megabytes, and a search about a millisecond.
 
     Parameters
     ----------
     names : iterable of (str, int)
-        For author 0, 1, … the name and the number of documents.
+        Name and number of documents of author 0, 1, …
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class AuthorIndex:
         return len(self._sizes)
 
     def find(self, query: str) -> list[int]:
-        """Authors with a word that begins with each word of the query: whole beginnings first, then by documents."""
+        """Authors with a word that begins with each word of the query; names beginning with it first, then by size."""
         terms = fold(query).split()
         if not terms:
             return [] if query.strip() else [int(a) for a in self.busiest]

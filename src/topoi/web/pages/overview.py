@@ -21,7 +21,7 @@ def overview_page(context: PageContext) -> OverviewPage:
 
 
 def map_faces(context: PageContext) -> list[MapFace]:
-    """All topics with their places on the map, the largest first, those of connecting words last."""
+    """All topics with their places on the map, the largest first, background topics last."""
     if not context.has_topics:
         return []
     places = [(t["x"], t["y"]) for t in context.cache.topics]

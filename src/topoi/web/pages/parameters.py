@@ -1,4 +1,4 @@
-"""What may stand in an address, with limits: checked before a page is made, and written into ``/openapi.json``."""
+"""Types of query parameters with their limits, checked before a page is built and published in ``/openapi.json``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pasted text, labelled on the spot: each word's topic, and its author among those who may have written it."""
+"""Labelling of a pasted text: each word's topic, and its author among the possible ones."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from topoi.web.pages.parts import author_shares, faces_of, name_of_author, piece
 from topoi.web.pages.shapes import LikelyAuthor, ParsePage, ParseResult, Sampling
 
 N_LIKELY = 5
-# How many of the likeliest authors a text's words are divided among, if anybody may have written it.
+# Number of the likeliest authors that a text's words are divided among, if anybody may have written it.
 MOST_CANDIDATES = 20
-# Who is likeliest is judged by this many words from the beginning; a whole paper tells no more, and takes long.
+# The likeliest authors are judged by this many words from the beginning; more take long and tell little.
 LIKELY_WORDS = 1000
 _MOST_NAMES = parameters.MOST_NAMES
 
@@ -54,7 +54,7 @@ def parse_page(
 
 
 def split_names(given: Any) -> list[str]:
-    """Names, one each or several with semicolons or line ends between.
+    """Names, given one by one or separated by semicolons or line ends.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def split_names(given: Any) -> list[str]:
 
 
 def document_text(context: PageContext, document: int | None) -> str:
-    """The text of a document to begin with."""
+    """Text of a document, to fill the form with."""
     if document is None:
         return ""
     rows = context.rows("document_text", document_id=document, n=parameters.LONGEST_TEXT)
@@ -131,7 +131,7 @@ def _named(context: PageContext, who: Literal["nobody", "any", "named"], names: 
 
 
 def _add_authors(context: PageContext, frame: Any, labels: dict[str, Any]) -> list[tuple[int | None, str]]:
-    """The candidates who were given words, those with most first; their positions go into the labels."""
+    """The candidates with words of the text, those with most first; adds their positions to the labels."""
     if "author" not in frame:
         return []
     rows = [int(a) for a in frame.attrs["rows"]]

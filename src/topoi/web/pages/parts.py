@@ -1,4 +1,4 @@
-"""Pieces that several pages are put together from: documents in lists, labelled texts, shares."""
+"""Parts shared by several pages: documents in lists, labelled texts, shares."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from topoi.web.pages.text import one_line, short
 LONGEST_TITLE = 500
 LONGEST_NAME = 200
 LONGEST_IDENTIFIER = 300
-# A page of more words than this takes a web browser seconds to lay out.
+# A web browser takes seconds to lay out a page of more words.
 MOST_WORDS_SHOWN = 30_000
 MOST_CHARACTERS_SHOWN = 1_000_000
 N_LEADING = 3
@@ -53,7 +53,7 @@ def doc_of(row: Sequence[Any], longest: int = LONGEST_TITLE) -> Doc:
 
 
 def listed_rows(packed: Any, what: str, width: int) -> list[list[Any]]:
-    """Rows that a query packed as JSON, each a number and what belongs to it."""
+    """Rows that a query packed as JSON, each a number and its data."""
     rows = stored_json(packed, what, [list])
     if not all(len(row) == width and type(row[0]) is int and row[0] >= 0 for row in rows):
         raise StoreError(f"{what} cannot be read: damaged")
@@ -61,7 +61,7 @@ def listed_rows(packed: Any, what: str, width: int) -> list[list[Any]]:
 
 
 def name_of_author(name: Any) -> str:
-    """An author's name as lists show it, never empty."""
+    """Name of an author for lists, never empty."""
     return short(one_line(str(name)), LONGEST_NAME) or "(no name)"
 
 
@@ -74,7 +74,7 @@ def documents_by_id(context: PageContext, ids: Iterable[int]) -> dict[int, Doc]:
 def leading_topics(
     context: PageContext, of: Literal["authors", "documents"], ids: Sequence[int]
 ) -> dict[int, list[Face]]:
-    """For authors or documents the topics with most of their words; topics of connecting words come last."""
+    """Topics with most words of each author or document; background topics come last."""
     if not context.has_topics or not ids or (of == "authors" and not context.has_authors):
         return {}
     chain = context.view.chains_[0]
@@ -88,7 +88,7 @@ def leading_topics(
 
 
 def lines(context: PageContext, rows: Sequence[Sequence[Any]], query: str = "") -> list[DocumentLine]:
-    """Documents of a list with their topics and, if there was a question, where its words stand in them."""
+    """Documents of a list with their topics and, for a query, snippets with its words."""
     topics = leading_topics(context, "documents", [int(row[0]) for row in rows])
     find = finder(query)
     return [
@@ -102,20 +102,20 @@ def lines(context: PageContext, rows: Sequence[Sequence[Any]], query: str = "") 
 
 
 def found(context: PageContext, match: str, year: int | None, n: int, skip: int = 0) -> tuple[int, list[Any]]:
-    """How many documents have the words asked for, and some of them, the best first."""
+    """Number of documents that match a query, and some of them, the best first."""
     if year is not None:
         n_found = context.rows("n_found_in_year", match=match, year=year)[0][0]
         query = "found_in_year"
     else:
         n_found = context.rows("n_found", match=match)[0][0]
-        # To rank takes long for words that are everywhere, and says nothing.
+        # Ranking by very common words takes long and is not informative.
         query = "found" if n_found <= MOST_RANKED else "found_unranked"
     rows = context.rows(query, match=match, year=year, n=n, skip=skip) if skip < n_found else []
     return n_found, rows
 
 
 def moves(context: PageContext, by: Literal["year", "decade"] = "year") -> list[dict[str, Any]]:
-    """What ``hottest_topics`` says of all topics, from the steepest rise to the steepest fall."""
+    """``hottest_topics`` of all topics, from the steepest rise to the steepest fall."""
     return context.cache.keep(("moves", by), lambda: _moves(context, by))
 
 
@@ -155,7 +155,7 @@ def shares_by(
 
 
 def rising(context: PageContext, n: int, by: Literal["year", "decade"] = "year") -> list[Move]:
-    """The topics that rise most; topics of connecting words are no news."""
+    """The topics that rise most, without background topics."""
     return _first_moves(context, moves(context, by), 1, n)
 
 
@@ -175,7 +175,7 @@ def _first_moves(context: PageContext, rows: list[dict[str, Any]], direction: in
 
 
 def pieces_of(text: str, labels: dict[str, Any]) -> tuple[list[Piece], int]:
-    """A text in pieces, and how many known words lie beyond what is shown.
+    """A text in pieces, and the number of known words beyond the part shown.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def pieces_of(text: str, labels: dict[str, Any]) -> tuple[list[Piece], int]:
 
 
 def pieces_of_words(words: Sequence[str], labels: dict[str, Any]) -> tuple[list[Piece], int]:
-    """Words in reading order where there is no text that they stand in."""
+    """Words in reading order, for a document without a text."""
     pieces: list[Piece] = []
     for i, word in enumerate(words[:MOST_WORDS_SHOWN]):
         if pieces:
@@ -220,7 +220,7 @@ def _piece(text: str, labels: dict[str, Any], i: int) -> Piece:
 
 
 def topic_shares(context: PageContext, topics: Iterable[int], n: int = 10) -> list[TopicShare]:
-    """How a text's words are divided among topics."""
+    """Shares of topics in a text's words."""
     counts = Counter(topics)
     total = max(sum(counts.values()), 1)
     order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:n]
@@ -228,7 +228,7 @@ def topic_shares(context: PageContext, topics: Iterable[int], n: int = 10) -> li
 
 
 def author_shares(names: Sequence[tuple[int | None, str]], positions: Iterable[int]) -> list[AuthorShare]:
-    """How a text's words are divided among its authors, in the order given."""
+    """Shares of authors in a text's words, in the order given."""
     counts = Counter(positions)
     total = max(sum(counts.values()), 1)
     return [
@@ -238,17 +238,17 @@ def author_shares(names: Sequence[tuple[int | None, str]], positions: Iterable[i
 
 
 def author_hue(position: int) -> int:
-    """The hue of an author within one text: steps that never crowd the wheel."""
+    """Hue of an author within one text, in golden-angle steps."""
     return round(210 + position * _GOLDEN_ANGLE) % 360
 
 
 def faces_of(context: PageContext, pieces: Iterable[Piece]) -> dict[str, Face]:
-    """All topics that words of a text wear."""
+    """Badges of all topics in a text."""
     return {str(k): context.chip(k) for k in sorted({piece["topic"] for piece in pieces if "topic" in piece})}
 
 
 def nearest(distance: NDArray[np.float64], allowed: NDArray[np.int64], n: int) -> list[int]:
-    """The rows with the smallest distances among those allowed, ties by number."""
+    """The allowed rows with the smallest distances, ties by number."""
     values = distance[allowed]
     if len(values) > 4 * n:
         some = np.flatnonzero(values <= np.partition(values, n)[n])

@@ -1,4 +1,4 @@
-"""Who could review a pasted text."""
+"""Reviewers of a pasted text."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _fill(context: PageContext, page: ReviewersPage) -> None:
     if not (context.has_topics and context.has_authors):
         raise ModelError("reviewers are found by authors' topics, and this model has none; choose another model")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # names that nobody has are listed in the answer
+        warnings.simplefilter("ignore")  # unknown names are listed in the answer
         frame = recommend_reviewers(context.view, page["text"], N_REVIEWERS, exclude=page["exclude"])
     columns = (frame.attrs["rows"], *(frame[name].tolist() for name in ("author", "score", "n_documents", "topics")))
     page["reviewers"] = [

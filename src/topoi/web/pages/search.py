@@ -1,4 +1,4 @@
-"""Whatever has to do with some words: topics, authors, words, documents; and suggestions while somebody types."""
+"""Search over topics, authors, words and documents, and suggestions while the user types."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def search_page(context: PageContext, q: parameters.Query = "") -> SearchPage:
 
 
 def completions(context: PageContext, q: parameters.Query = "") -> list[Completion]:
-    """At most twelve things that what has been typed may be the beginning of."""
+    """At most twelve completions of the text typed so far."""
     if not fold(q):
         return []
     link = Links(context.model["slug"])
@@ -65,7 +65,7 @@ def completions(context: PageContext, q: parameters.Query = "") -> list[Completi
 
 
 def find_topics(context: PageContext, q: str) -> list[Face]:
-    """Topics in whose label or leading words all words asked for begin a word; the nearest to the front first."""
+    """Topics whose label or leading words match all words of the query as prefixes; the earliest matches first."""
     terms = fold(q).split()
     if not terms or not context.has_topics:
         return []
@@ -92,7 +92,7 @@ def find_authors(context: PageContext, q: str, n: int) -> list[AuthorSize]:
 
 
 def find_words(context: PageContext, q: str, n: int) -> list[WordLine]:
-    """Words of the vocabulary that begin with what was asked for."""
+    """Words of the vocabulary that begin with the query."""
     given = one_line(q).lower().replace(" ", "_")
     if not given:
         return []

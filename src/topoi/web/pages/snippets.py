@@ -1,6 +1,6 @@
-"""Where the words of a question stand in a text: a line or two around the first of them.
+"""Snippets of a text around the first words of a query.
 
-The full-text index has a function for it, which takes minutes for a text that repeats a word a hundred thousand times.
+The full-text index has a function for it, but it takes minutes for a text that repeats a word a hundred thousand times.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SPACES = re.compile(r"[\s\x00-\x1f\x7f]+")
 
 
 class _Plain(dict[int, str]):
-    """Letters without accents and in lower case, one for one, so that places stay the same."""
+    """Translation table to letters without accents and in lower case, one for one, so that positions stay the same."""
 
     def __missing__(self, code: int) -> str:
         first = unicodedata.normalize("NFKD", chr(code))[:1].lower()
@@ -42,7 +42,7 @@ def plain(text: str) -> str:
 
 
 def finder(query: str) -> Callable[[str], list[Snippet] | None] | None:
-    """A function that cuts the place out of a text where the question's words are; None if it has no words.
+    """A function that cuts a snippet with the query's words out of a text; None if the query has no words.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def _pattern(query: str) -> re.Pattern[str] | None:
 
 
 def _window(text: str, hit: int) -> tuple[int, int]:
-    """Where to cut: at spaces, a little before what was found and more after it."""
+    """Start and end of a snippet: at spaces, a little before the hit and more after it."""
     start = max(hit - BEFORE, 0)
     if start:
         space = text.find(" ", start, hit)

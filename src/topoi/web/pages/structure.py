@@ -1,4 +1,4 @@
-"""The graph of topics: super-topics, what they draw from, and one of them closely."""
+"""The graph of topics: super-topics and their topics, and the page of one super-topic."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ _LONGEST_WORD = 100
 _MOST_WORDS = 30
 _WORDS_OF_A_FACE = 10
 _MOST_SHARE = 1.000001
-# Names that ``Dag.from_levels`` makes say nothing of a node.
+# Names made by ``Dag.from_levels``, which say nothing about a node.
 _COUNTED = re.compile(r"(super|sub|topic|level \d+ topic) \d+")
 
 
 class GraphCache(NamedTuple):
-    """What is read once of a graph: its edges, its nodes without faces of topics, and their trends."""
+    """Cache of a graph: its edges, its nodes without topic summaries, and their trends."""
 
     graph: Graph
     nodes: list[dict[str, Any]]
@@ -118,7 +118,7 @@ def super_topics_of(context: PageContext, topic: int) -> list[NodePart]:
 
 
 def super_topics_in(context: PageContext, listed: Any) -> list[NodeShare]:
-    """The super-topics of a document, from a JSON list of numbers, words and shares; none if there is no graph."""
+    """Super-topics of a document, from a JSON list of numbers, words and shares; empty without a graph."""
     if not context.has_graph:
         return []
     rows = listed_rows(listed, "a list of super-topics", 3)
@@ -133,12 +133,12 @@ def _is_share(value: Any) -> bool:
 
 
 def inner_nodes(context: PageContext) -> list[Any]:
-    """The nodes that have a page: those with children, but for the root."""
+    """Nodes that have a page: those with children, except the root."""
     return sorted(graph_shelf(context).graph.inner)  # type: ignore[type-var]
 
 
 def graph_shelf(context: PageContext) -> GraphCache:
-    """The graph, read once; a model without one is a ``NotFoundError``."""
+    """The cached graph; a model without one is a ``NotFoundError``."""
     if not context.has_graph:
         raise NotFoundError("the topics of this model hang on no graph; a pachinko model's do")
     return context.cache.keep("graph", lambda: _read(context))
@@ -180,7 +180,7 @@ def _node(context: PageContext, row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def node_face(context: PageContext, node: Any, *, trend: bool = False) -> NodeFace:
-    """A node as it is shown, with the face of its topic if it draws words."""
+    """Summary of a node, with that of its topic if it draws words."""
     kept = graph_shelf(context)
     known = kept.nodes[node]
     line = kept.trends.get(node) if trend else None
@@ -203,13 +203,13 @@ def _part(context: PageContext, node: Any, edge: Edge) -> NodePart:
 
 
 def _children(context: PageContext, node: Any, n: int, min_share: float = 0.0) -> list[NodePart]:
-    """The strongest children of a node; topics of connecting words, which all super-topics have, come last."""
+    """The strongest children of a node; background topics, which all super-topics have, come last."""
     below = children(graph_shelf(context).graph, node, min_share, _glue(context))[:n]
     return [_part(context, edge.child, edge) for edge in below]
 
 
 def _glue(context: PageContext) -> frozenset[Any]:
-    """The nodes that are topics of connecting words."""
+    """Nodes that are background topics."""
     topics, kept = context.cache.topics, graph_shelf(context)
     known = [(node["node"], node["topic"]) for node in kept.nodes if node["topic"] is not None]
     return frozenset(node for node, topic in known if topic < len(topics) and topics[topic]["face"]["glue"])
@@ -227,7 +227,7 @@ def _trend(kept: GraphCache, node: int) -> YearShares | None:
 
 
 def _picture(context: PageContext, shown: Excerpt) -> Any:
-    """The nodes and edges of a picture; of very many edges the strongest."""
+    """Nodes and edges of a picture; of very many edges only the strongest."""
     edges = sorted(shown.edges, key=lambda edge: -edge.share)[:MOST_EDGES]
     nodes = _reached(shown, edges)
     return {
@@ -241,7 +241,7 @@ def _picture(context: PageContext, shown: Excerpt) -> Any:
 
 
 def _without(root: Any, shown: Excerpt) -> Excerpt:
-    """The same without the root, which every node has above it."""
+    """The excerpt without the root, which is above every node."""
     edges = [edge for edge in shown.edges if edge.parent != root]
     level = {node: at for node, at in shown.level.items() if node != root}
     first = min(level.values())

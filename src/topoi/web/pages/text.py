@@ -1,4 +1,4 @@
-"""Texts cut to what a page can show, and questions cut to what a search index can be asked."""
+"""Texts cut to a length that a page can show, and queries cut to what a search index accepts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SHORTEST_BEGINNING = 3
 
 
 def short(text: str, length: int) -> str:
-    """At most so many characters, the last an ellipsis if something was left out.
+    """At most ``length`` characters, the last an ellipsis if something was left out.
 
     Examples
     --------
@@ -23,9 +23,9 @@ def short(text: str, length: int) -> str:
 
 
 def match_for(query: str, column: str | None = None) -> str | None:
-    """A person's words as a question to the full-text index; None if there is nothing to look for.
+    """A user's query in the syntax of the full-text index; None if there is nothing to search for.
 
-    Each word is quoted, so that nothing a person types is a command of the index; the last may be a beginning.
+    Each word is quoted, so that no input is a command of the index; the last may be a prefix.
 
     Examples
     --------
@@ -41,12 +41,12 @@ def match_for(query: str, column: str | None = None) -> str | None:
 
 
 def may_begin(term: str) -> bool:
-    """Whether a word may be taken as a beginning: one or two letters begin too much to be of use."""
+    """Whether a word may be used as a prefix: one or two letters match too much to be useful."""
     return len(term) >= _SHORTEST_BEGINNING or not term.isascii()
 
 
 def terms_of(query: str) -> list[str]:
-    """The words of a question."""
+    """Words of a query."""
     return _LETTERS_OF_A_QUERY.sub(" ", query).split()[:_MOST_TERMS]
 
 
@@ -56,7 +56,7 @@ def one_line(text: str) -> str:
 
 
 def listed(words: list[str]) -> str:
-    """Words as a sentence lists them.
+    """Words as a list in a sentence.
 
     Examples
     --------

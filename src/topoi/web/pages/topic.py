@@ -44,7 +44,7 @@ def _words(context: PageContext, topic: int, relevance: float) -> list[TopicWord
     rows = context.rows("topic_word_counts", topic=topic, n=N_WORDS if relevance == 1 else _ALL)
     if not rows:
         return []
-    rows.sort(key=lambda row: row[0])  # ties go by the word's number, as everywhere
+    rows.sort(key=lambda row: row[0])  # ties are broken by the word's number, as everywhere
     probability = np.array([row[3] for row in rows], np.float64)
     scores = relevance_scores(probability[None], np.array([row[4] for row in rows], np.int64), relevance)
     best = [rows[i] for i in largest(scores, N_WORDS)[0]]
@@ -68,7 +68,7 @@ def _authors(context: PageContext, topic: int) -> list[TopicAuthor]:
 
 
 def trend_of(context: PageContext, topic: int) -> YearShares | None:
-    """A topic's share of each year's words."""
+    """Share of a topic in each year's words."""
     years, tokens, share = context.cache.trends
     if not years:
         return None

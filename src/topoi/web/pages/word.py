@@ -11,7 +11,7 @@ from topoi.web.pages.text import match_for, short
 
 N_TOPICS, N_DOCUMENTS = 15, 20
 _LONGEST_WORD = 1000
-_NOTHING = '""'  # a question to the full-text index that no document answers
+_NOTHING = '""'  # a full-text query that no document matches
 
 
 def word_page(context: PageContext, word: parameters.WordId) -> WordPage:

@@ -1,4 +1,4 @@
-"""What pages are made of: the shapes of their JSON twins, from which ``/openapi.json`` is written too."""
+"""Types of the pages' JSON views, from which ``/openapi.json`` is generated."""
 
 from topoi.web.pages.shapes.curves import Choice, Curve, CurveGroup, CurvePoint, Feature, LinkedDocument
 from topoi.web.pages.shapes.pages import (

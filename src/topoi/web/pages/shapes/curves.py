@@ -1,10 +1,10 @@
-"""What the page on metadata is made of, as its JSON twin shows it."""
+"""Types of the parts of the metadata page's JSON view."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-# pydantic reads the shapes, and before Python 3.12 it can only read those of typing_extensions.
+# Pydantic reads these types; before Python 3.12 it supports only the TypedDict of typing_extensions.
 from typing_extensions import TypedDict
 
 from topoi.web.pages.shapes.pieces import Doc, Face

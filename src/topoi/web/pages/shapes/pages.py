@@ -1,10 +1,10 @@
-"""Whole pages, as their JSON twins show them."""
+"""Types of whole pages' JSON views."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-# pydantic reads the shapes, and before Python 3.12 it can only read those of typing_extensions.
+# Pydantic reads these types; before Python 3.12 it supports only the TypedDict of typing_extensions.
 from typing_extensions import TypedDict
 
 from topoi.web.pages.shapes.curves import Choice, CurveGroup, Feature, LinkedDocument

@@ -1,10 +1,10 @@
-"""What pages are made of, as their JSON twins show it."""
+"""Types of the parts of pages' JSON views."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, NotRequired
 
-# pydantic reads the shapes, and before Python 3.12 it can only read those of typing_extensions.
+# Pydantic reads these types; before Python 3.12 it supports only the TypedDict of typing_extensions.
 from typing_extensions import TypedDict
 
 
