@@ -1,4 +1,4 @@
-"""``topoi evaluate``: how well a model predicts documents that it has not seen."""
+"""``topoi evaluate``: held-out likelihood and perplexity of documents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Estimator(StrEnum):
-    """How the probability of a document is estimated."""
+    """Estimator of the probability of a document."""
 
     filter = "filter"
     left_to_right = "left-to-right"
@@ -105,17 +105,17 @@ def evaluate(
 
 
 class Documents:
-    """Held-out documents in a file's words, read once for models that know newcomers and once for others."""
+    """Held-out documents in a file's vocabulary, read once for models with features and once for the others."""
 
     def __init__(self, path: Path, reading: dict[str, Any]) -> None:
         self.path, self._reading = path, reading
         self._found: dict[str, Corpus] = {}
 
     def of(self, model: Any) -> Corpus:
-        """The documents for one model; its file's models share their words."""
+        """Documents for one model; all models of a file share the vocabulary."""
         from topoi import read_corpus
 
-        # Somebody new is a feature too; other models do without.
+        # Models with features can use unknown authors; others cannot.
         newcomers = "add" if hasattr(model, "feature_columns_") else "drop"
         if newcomers not in self._found:
             self._found[newcomers] = read_corpus(self.path, like=model.corpus_, new_authors=newcomers, **self._reading)
@@ -130,7 +130,7 @@ class Documents:
 def scores(
     file: Path, names: list[str | None], every_model: bool, held_out: Documents, way_of: Any, jobs: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A row for every document under the last model, and a row for every model."""
+    """Score the documents: a frame with a row per document under the last model, and one with a row per model."""
     import pandas as pd
 
     import topoi
@@ -153,7 +153,7 @@ def scores(
 
 
 def effort(estimator: Estimator, particles: int | None, samples: int | None, seed: int | None) -> dict[str, int]:
-    """The estimator's options; one that belongs to another estimator is an error, not ignored.
+    """Options of the estimator; an option of another estimator is an error, not ignored.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def effort(estimator: Estimator, particles: int | None, samples: int | None, see
 
 
 def observed(given: str | None) -> str | int | None:
-    """What a model with features is shown: ``metadata``, ``words``, or a number of words.
+    """Parse ``--given`` of models with features: ``metadata``, ``words``, or a number of words.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def observed(given: str | None) -> str | int | None:
 def way(
     model: Any, estimator: Estimator | None, given: str | int | None, options: dict[str, int]
 ) -> tuple[str, str, dict[str, Any]]:
-    """How a model is scored: the estimator, what to call it, and its options; one that does not fit is an error."""
+    """Choose the estimator of a model: its name, its name for display, its options; an unsuitable one is an error."""
     family = type(model).__name__
     if not hasattr(model, "feature_columns_"):
         if given is not None:
@@ -202,7 +202,7 @@ def way(
 
 
 def note_unknown_authors(corpus: Corpus) -> None:
-    """Say how many documents have nobody that the model knows."""
+    """Print the number of documents without an author that the model knows."""
     import numpy as np
 
     unknown = int((np.diff(corpus.doc_author_start) == 0).sum())
@@ -212,7 +212,7 @@ def note_unknown_authors(corpus: Corpus) -> None:
 
 
 def draw_summary(row: dict[Any, Any], screen: Console) -> None:
-    """What was scored, and the three numbers that papers report, one to a line."""
+    """Print what was scored, and the three numbers that papers report, one per line."""
     from rich.text import Text
 
     unknown = f", {counted(row['n_unknown'], 'unknown word')} left out" if row["n_unknown"] else ""
@@ -230,7 +230,7 @@ def draw_summary(row: dict[Any, Any], screen: Console) -> None:
 
 
 def draw_comparison(frame: pd.DataFrame, screen: Console) -> None:
-    """A line per model, the best first."""
+    """Print a line per model, the best first."""
     from rich.text import Text
 
     rows = frame.sort_values("bits_per_word").to_dict("records")
@@ -243,7 +243,7 @@ def draw_comparison(frame: pd.DataFrame, screen: Console) -> None:
 
 
 def draw_extremes(rows: pd.DataFrame, n: int, screen: Console) -> None:
-    """The documents that are predicted best and worst, with their perplexities."""
+    """Print the documents that are predicted best and worst, with their perplexities."""
     from rich.text import Text
 
     ordered = rows.dropna(subset="perplexity").sort_values("perplexity", kind="stable")

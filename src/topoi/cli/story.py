@@ -1,4 +1,4 @@
-"""What the demo tells: which topics belong most to their time, in which words and by whom."""
+"""Contents of the demo's story: topics that stand out in one decade, their words and presidents."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ N_PRESIDENTS = 3
 
 
 def story(model: AuthorTopicModel, n_topics: int) -> pd.DataFrame:
-    """The topics that belong most to one decade, in the order of their time.
+    """Frame of the topics that stand out most in one decade, in chronological order.
 
     Parameters
     ----------
     model
         A fitted model whose documents have dates.
     n_topics
-        How many topics to tell of; no two have their peak in the same decade.
+        Number of topics; no two have their peak in the same decade.
 
     Returns
     -------
@@ -59,11 +59,11 @@ def story(model: AuthorTopicModel, n_topics: int) -> pd.DataFrame:
 def most_of_their_time(
     model: AuthorTopicModel, shares: pd.DataFrame, overall: NDArray[np.float64], n: int
 ) -> list[int]:
-    """The topics that stand out most in the decade of their peak and in their words, one for a decade.
+    """Topics that stand out most in the decade of their peak and in their words, one per decade.
 
-    Three things are multiplied: how far the peak is above the topic's average; the root of the peak, so that tiny
-    topics do not win by flickering; and, squared, how far the topic's words are from those of the whole collection, so
-    that topics of glue ("present", "shall", "great") are left out although they come and go as well.
+    The score is a product of three factors: the ratio of the peak to the topic's average; the square root of the peak,
+    so that tiny topics do not win by noise; and the squared distance of the topic's words from those of the whole
+    collection, so that background topics ("present", "shall", "great"), which also come and go, are left out.
     """
     import numpy as np
 
@@ -77,7 +77,7 @@ def most_of_their_time(
 
 
 def in_order_of_time(shares: pd.DataFrame) -> list[int]:
-    """Topics by their mean decade, so that history runs down the page; squared, so that the peak counts most."""
+    """Sort topics by their mean decade, weighted by squared shares so that the peak counts most."""
     import numpy as np
 
     weights = shares.to_numpy() ** 2
@@ -86,12 +86,12 @@ def in_order_of_time(shares: pd.DataFrame) -> list[int]:
 
 
 def telling_words(model: AuthorTopicModel, topic: int) -> list[str]:
-    """The words that tell a topic from the others: frequent in it, and more than elsewhere."""
+    """Distinctive words of a topic: frequent in it, and more so than elsewhere."""
     from topoi.store.entry import FACE_RELEVANCE
 
     return [str(word) for word in model.top_words(N_WORDS, topic=topic, relevance=FACE_RELEVANCE)["word"]]
 
 
 def leading_authors(model: AuthorTopicModel, topic: int) -> list[str]:
-    """The authors with most words of a topic, as everywhere."""
+    """Authors with most words of a topic."""
     return [str(name) for name in model.top_authors(N_PRESIDENTS, topic=topic, by="words")["author"]]
