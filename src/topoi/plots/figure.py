@@ -1,4 +1,4 @@
-"""What all figures share: plotly, imported when it is needed, and a quiet look."""
+"""Code shared by all figures: the lazy import of plotly, colours, and the layout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RULE = "#e4dfd5"
 
 
 def graph_objects() -> Any:
-    """The module ``plotly.graph_objects``, or a ``ModelError`` that says how to get it."""
+    """Import ``plotly.graph_objects``; a missing plotly is a ``ModelError`` that says how to install it."""
     try:
         return import_module("plotly.graph_objects")
     except ImportError:
@@ -22,7 +22,7 @@ def graph_objects() -> Any:
 
 
 def topic_colour(topic: int) -> str:
-    """The colour of a topic, from its number.
+    """Colour of a topic, derived from its number.
 
     Examples
     --------
@@ -34,18 +34,18 @@ def topic_colour(topic: int) -> str:
 
 
 def topic_colours(model: Any, topics: Sequence[int]) -> dict[int, str]:
-    """The colours of some topics: those they wear in the browser if the model is in a store."""
+    """Colours of the given topics; for a model in a store, the same as in the browser."""
     hues = model.topic_hues() if hasattr(model, "topic_hues") else {}
     return {k: hex_from_oklch(_LIGHTNESS, _CHROMA, hues.get(k, topic_hue(k))) for k in topics}
 
 
 def leading_words(model: Any, topics: Sequence[int], n: int) -> dict[int, list[str]]:
-    """The first words of some topics."""
+    """First ``n`` words of each given topic."""
     return {k: [str(word) for word in model.top_words(n, topic=k)["word"]] for k in topics}
 
 
 def quiet(figure: Any, title: str, x: str, y: str) -> Any:
-    """The figure on white, with rules instead of boxes."""
+    """Apply the common layout: white background, axis lines instead of boxes."""
     figure.update_layout(
         title={"text": title, "x": 0.02},
         template="plotly_white",
