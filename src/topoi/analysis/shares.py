@@ -42,7 +42,7 @@ def share_curve(
         Values of other features, one curve for each row: ``{"authors": ["Ann", "Bob"]}`` gives two curves,
         ``{"authors": [["Ann", "Bob"]]}`` one, of documents that both write together. A value None is the typical one.
     topics : list of int, optional
-        Which topics; all if not given.
+        Numbers of the topics; all if not given.
     values : list, optional
         Values of the feature; a grid over the training range, or the 20 names with most documents, if not given.
     n : int
