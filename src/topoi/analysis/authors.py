@@ -32,8 +32,8 @@ def similar_authors(
     measure : {"symmetrised-kl", "jensen-shannon", "hellinger", "cosine"}
         Symmetrised KL, the sum of both directions in nats, is what the papers use.
     min_words : int, optional
-        Leave out authors with fewer words. If not given, those whose words weigh less than the prior (the sum of
-        alpha): they look alike because little is known of them.
+        Leave out authors with fewer words; by default, with fewer than the prior's weight (the sum of alpha): they look
+        alike because little is known of them.
 
     Returns
     -------

@@ -112,8 +112,8 @@ def similar_documents(
     n : int
         Number of documents.
     measure : {"jensen-shannon", "hellinger", "cosine", "symmetrised-kl"}
-        How shares of topics are compared. Symmetrised KL compares the smoothed shares of ``doc_topic_``, the
-        others the shares of the document's own words.
+        Measure of distance between topic shares. Symmetrised KL compares the smoothed shares of ``doc_topic_``, the
+        others the unsmoothed shares of the document's own words.
     text : bool
         Whether ``document`` is a new text, as in ``document_topics``.
 

@@ -41,9 +41,9 @@ def label_words(
         Candidate authors of each word; "any" takes the fifty authors most likely to have written the whole text; None
         assumes an author unknown to the model.
     burn_in, n_samples, lag : int
-        Gibbs sweeps before and between samples.
+        Number of sweeps before the first sample, number of samples, sweeps between samples.
     random_state : int, optional
-        Another seed than the fit's.
+        Seed of the sampling; the fit's seed if not given.
 
     Returns
     -------
@@ -101,9 +101,9 @@ def label_document(
     document : int
         The document's number.
     burn_in, n_samples, lag : int
-        Gibbs sweeps before and between samples.
+        Number of sweeps before the first sample, number of samples, sweeps between samples.
     random_state : int, optional
-        Another seed than the fit's.
+        Seed of the sampling; the fit's seed if not given.
 
     Returns
     -------

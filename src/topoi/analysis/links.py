@@ -1,4 +1,4 @@
-"""The documents that a document links to, and that link to it, with their topics."""
+"""Documents that a document links to, and that link to it, with their topics."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _is_links(column: Column, ids: set[str]) -> bool:
 
 
 def link_neighbourhood(model: Any, document: int | str, feature: str | None = None, n: int = 12) -> pd.DataFrame:
-    """The documents around one: those it links to and those that link to it, each with its strongest topic.
+    """Documents linked with one document, in either direction, each with its strongest topic.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def _checked_feature(model: Any, feature: str | None) -> str:
 
 
 def _neighbours(model: Any, name: str, position: int) -> tuple[set[int], set[int]]:
-    """The documents that one links to, and those that link to it."""
+    """Documents that a document links to, and those that link to it."""
     rows = as_names(training_values(model, feature_columns(model)[name]), False)
     ids = [str(each) for each in model.corpus_.documents["id"]]
     place = {each: d for d, each in enumerate(ids)}

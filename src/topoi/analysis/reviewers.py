@@ -56,8 +56,8 @@ def recommend_reviewers(
         The documents in which authors' documents are counted and co-authors found, say those of recent years; the
         training corpus if not given.
     min_words : int, optional
-        Leave out authors with fewer words. If not given, those whose words weigh less than the prior (the sum of
-        alpha): too little is known of them.
+        Leave out authors with fewer words; by default, with fewer than the prior's weight (the sum of alpha): too
+        little is known of them.
 
     Returns
     -------

@@ -185,7 +185,7 @@ def corpus_pieces(corpus: Corpus, texts: bool = True) -> tuple[dict[str, Any], d
 
 
 def unpack_corpus(meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Return the arguments that make the packed corpus again.
+    """Return the arguments from which the packed corpus is rebuilt.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def unpack_corpus(meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
 
 
 def _check_parts(parts: Mapping[str, Any]) -> None:
-    """Refuse arrays that do not fit together: kernels do not check bounds."""
+    """Refuse inconsistent arrays: kernels do not check bounds."""
     n_docs = len(parts["documents"])
     for values, start, limit in (("tokens", "doc_start", "vocabulary"), ("doc_author", "doc_author_start", "authors")):
         ids, starts, n = parts[values], np.asarray(parts[start]), len(parts[limit])

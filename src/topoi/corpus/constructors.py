@@ -181,7 +181,7 @@ class Constructors:
         Parameters
         ----------
         matrix : sparse matrix, array or DataFrame
-            Whole numbers, none negative. A frame's columns are the words.
+            Non-negative integers. A frame's columns are the words.
         vocabulary : sequence of str, mapping of word to column, Vocabulary, or None
             The words, for example ``vectorizer.get_feature_names_out()``; None names them 0, 1, 2, …
         authors, titles, dates, metadata, ids, analyzer, author_separator

@@ -4,7 +4,7 @@ It works on arrays only; ``scan`` calls it. The same rules as a regular expressi
 """
 
 # mypy: disable-error-code="no-untyped-def"
-# The arguments are what numba makes of them: arrays, integers and the tuples below.
+# numba infers the types of arguments: arrays, integers and the tuples below.
 
 from __future__ import annotations
 

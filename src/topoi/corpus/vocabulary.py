@@ -38,7 +38,7 @@ class Vocabulary:
     Parameters
     ----------
     words : iterable of str
-        All different.
+        Distinct words.
     analyzer : Analyzer, optional
         Analyser of new texts. By default: the default rules, no stop list, numbers and single letters kept, lower case
         only if all words are.

@@ -207,7 +207,7 @@ def _chain_sums(
         draw = partial(chain.prior_mixtures, documents, int(docs[0]))
         names = [(min(_SAMPLES_AT_ONCE, n_samples - first), (seed, chain.index, first)) for first in blocks]
         total = Sums.nothing(len(docs), n_tail)
-        for sums in executor.map(partial(_block_sums, draw, columns, part), names):  # in order, whoever ran them
+        for sums in executor.map(partial(_block_sums, draw, columns, part), names):  # in the order of blocks
             total = total.plus(sums)
         for whole, here in zip(result, total, strict=True):
             whole[docs] = here

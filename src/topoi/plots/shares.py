@@ -67,7 +67,7 @@ def topic_shares(
     Returns
     -------
     plotly.graph_objects.Figure
-        In a notebook it shows itself; ``figure.write_html("shares.html")`` keeps it.
+        Displays itself in a notebook; save it with ``figure.write_html("shares.html")``.
 
     Examples
     --------

@@ -31,7 +31,7 @@ def trends(model: Any, corpus: Corpus | None = None, topics: Sequence[int] | Non
     Returns
     -------
     plotly.graph_objects.Figure
-        In a notebook it shows itself; ``figure.write_html("trends.html")`` keeps it.
+        Displays itself in a notebook; save it with ``figure.write_html("trends.html")``.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class ModelEntry:
     n_topics : int or None
         None if the model has no topics.
     n_iter, n_chains, seed : int
-        How it was fitted.
+        Settings of the fit.
     chain : str
         Digest of what identifies the chain (corpus, settings, seed); labels survive a save while it is unchanged.
     meta : mapping

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-GOLDEN_ANGLE = 137.50776405003785  # degrees; successive multiples never crowd the wheel
+GOLDEN_ANGLE = 137.50776405003785  # degrees; successive multiples stay well apart on the wheel
 _FIRST_HUE = 30
 
 
