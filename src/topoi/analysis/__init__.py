@@ -1,1 +1,1 @@
-"""What people ask of a fitted model: functions that return frames."""
+"""Queries of a fitted model: functions that return frames."""

@@ -1,4 +1,4 @@
-"""Topics of one fit and of another in one-to-one correspondence: optimal, or greedy as in AT09, section 4.2."""
+"""One-to-one matching of the topics of two fits: optimal, or greedy as in AT09, section 4.2."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ METHODS = ("optimal", "greedy")
 
 @dataclass(frozen=True)
 class Alignment:
-    """Two sets of topics put side by side.
+    """Matching of two sets of topics.
 
     Attributes
     ----------
     pairs : DataFrame
-        topic_a, topic_b, distance, shared (as in the attribute), mutual (whether each is the other's nearest of all
-        topics, and not only of those that were left), words_a, words_b (lists of the most probable words); nearest
+        topic_a, topic_b, distance, shared (as in the attribute), mutual (whether each is the other's nearest among all
+        topics, not only among those left unmatched), words_a, words_b (lists of the most probable words); nearest
         first.
     matrix : DataFrame
-        All distances, rows topics of a, columns topics of b, both in the order of the pairs: corresponding topics
-        lie on the diagonal. Topics without a partner, where the numbers differ, come last.
+        All distances: rows are topics of a, columns topics of b, both in the order of the pairs, so that matched topics
+        lie on the diagonal. If the numbers of topics differ, topics without a partner come last.
     shared : DataFrame
-        In the same order, what part of their words two topics share: 1 if both have the same words equally often,
-        0 if they have none in common. Unlike distances, these can be compared between alignments.
+        In the same order, the part of their words that two topics share: 1 for equal distributions over words, 0 for
+        no word in common. Unlike distances, these can be compared between alignments.
     n_common_words : int
-        The words that both models know; all of this is over these.
+        Number of words that both models know; everything above is computed over these.
     """
 
     pairs: pd.DataFrame
@@ -58,22 +58,22 @@ def align_topics(
     n_words: int = _WORDS_SHOWN,
     method: str = "optimal",
 ) -> Alignment:
-    """The best one-to-one correspondence of two models' topics, or of two chains'.
+    """Match the topics of two models, or of two chains of one, one to one.
 
-    All symmetrised KL distances (the sum of both directions, in nats) between topics are computed, over the words that
-    both know. Where one model has more topics, some of its topics have no partner.
+    Distances are symmetrised KL divergences (the sum of both directions, in nats) over the words that both models know.
+    If one model has more topics, some of them have no partner.
 
     Parameters
     ----------
     model_a, model_b : fitted models with topics, or ModelView
         Models of one corpus or of two. Without ``model_b``, two chains of ``model_a``.
     chain_a, chain_b : int
-        Which chains; the first of each model, or the first and the second of one model.
+        Numbers of the chains; by default the first of each model, or the first and the second of one model.
     n_words : int
-        How many words to show of each topic.
+        Number of words to show of each topic.
     method : {"optimal", "greedy"}
-        Optimal pairs have the smallest sum of distances. Greedy ones are taken as in AT09: the nearest pair of all,
-        then the nearest of what remains, and so on; the last pairs can be far worse than need be.
+        Optimal pairs have the smallest sum of distances. Greedy ones are found as in AT09: the nearest pair of all,
+        then the nearest of the rest, and so on; the last pairs can be far worse than necessary.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def align_topics(
 
 
 def optimal_pairs(distance: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Rows and columns paired one to one so that the sum of distances is smallest; the nearest pair first.
+    """Pair rows and columns one to one with the smallest sum of distances; the nearest pair comes first.
 
     Examples
     --------
@@ -133,14 +133,14 @@ def optimal_pairs(distance: NDArray[np.float64]) -> NDArray[np.int64]:
     >>> greedy_pairs(table).tolist(), optimal_pairs(table).tolist()
     ([[0, 0], [1, 1]], [[1, 0], [0, 1]])
     """
-    from scipy.optimize import linear_sum_assignment  # takes time that other questions need not spend
+    from scipy.optimize import linear_sum_assignment  # slow to import, and only needed here
 
     pairs = np.stack(linear_sum_assignment(distance), axis=1).astype(np.int64)
     return pairs[np.argsort(distance[pairs[:, 0], pairs[:, 1]], kind="stable")]
 
 
 def greedy_pairs(distance: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Rows and columns paired one to one, the smallest distance first; ties by row, then column.
+    """Pair rows and columns one to one, the smallest distance first; ties are broken by row, then column.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def greedy_pairs(distance: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _mutual(distance: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Where a row and a column are each other's nearest."""
+    """Mask of the cells whose row and column are each other's nearest."""
     return np.asarray(
         (distance == distance.min(axis=1, keepdims=True)) & (distance == distance.min(axis=0, keepdims=True))
     )
@@ -184,5 +184,5 @@ def _leading_words(chain: Any, words: NDArray[Any], topics: NDArray[Any], n: int
 
 
 def _paired_first(paired: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    """All topics of one side: the paired ones in their order, then the others."""
+    """Order all topics of one side: the paired ones in the order of the pairs, then the others."""
     return np.concatenate((paired, np.setdiff1d(np.arange(n), paired)))

@@ -1,4 +1,4 @@
-"""Authors who write about the same things."""
+"""Similarity of authors by their topics."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def similar_authors(
     author : str or int
         A name, or a position in ``model.authors_``; an unknown one is a ``NotFoundError`` that suggests others.
     n : int
-        How many authors.
+        Number of authors.
     measure : {"symmetrised-kl", "jensen-shannon", "hellinger", "cosine"}
         Symmetrised KL, the sum of both directions in nats, is what the papers use.
     min_words : int, optional
-        Leave out authors with fewer words. If not given, those whose words weigh less than the prior (the sum of
-        alpha): they look alike because little is known of them.
+        Leave out authors with fewer words; by default, with fewer than the prior's weight (the sum of alpha): they look
+        alike because little is known of them.
 
     Returns
     -------
@@ -74,14 +74,14 @@ def similar_authors(
 
 
 def enough_words(model: Any, min_words: int | None) -> NDArray[np.int64]:
-    """Rows of the authors of whom enough is known: ``min_words``, or as many words as the prior weighs."""
+    """Rows of the authors with at least ``min_words`` words; by default, the sum of the prior alpha."""
     authors = model.chains_[0].authors
     least = authors.alpha_sum if min_words is None else whole_number("min_words", min_words, 0)
     return np.flatnonzero(authors.totals >= least)
 
 
 def shared_topics(p: NDArray[np.float64], q: NDArray[np.float64], n: int = _TOPICS_SHOWN) -> list[int]:
-    """Topics of which two mixtures both have more than an even share, those with most in common first."""
+    """Topics with more than an even share (1 / number of topics) in both mixtures, the largest common share first."""
     common = np.minimum(p, q)
     order = np.argsort(-common, kind="stable")[:n]
     return [int(k) for k in order if common[k] > 1.0 / len(common)]

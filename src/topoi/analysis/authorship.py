@@ -1,4 +1,4 @@
-"""How probable a text is under each author alone: one mechanism for everything that asks who could have written it."""
+"""Likelihood of a text under each author alone, as used by every query about authorship."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from topoi.models.validation import whole_number
 def likely_authors(model: Any, text: str, n: int = 10, candidates: Sequence[str] | str | None = None) -> pd.DataFrame:
     """The authors most likely to have written a text alone, among those the model knows.
 
-    All are equally likely beforehand. A stated probability is calibrated: training documents, each as if it had been
-    left out, are given to the right author as often as stated (see ``docs/authorship.md``). It is a probability *among
-    the authors of the model* (or the candidates): that somebody else wrote the text is not considered. The first
-    question to a fitted model takes a few seconds for that; saved models have it ready.
+    The prior over authors is uniform. Probabilities are calibrated by leave-one-out scores of the training documents:
+    they go to the right author as often as stated (see ``docs/authorship.md``). They are probabilities *among the
+    authors of the model* (or the candidates): that somebody else wrote the text is not considered. The first call for a
+    fitted model takes a few seconds to calibrate; saved models include the calibration.
 
     Parameters
     ----------
@@ -32,18 +32,18 @@ def likely_authors(model: Any, text: str, n: int = 10, candidates: Sequence[str]
     text : str
         The text; words the model does not know are left out.
     n : int
-        How many authors.
+        Number of authors.
     candidates : list of str, optional
-        Only these authors come into question.
+        Consider only these authors.
 
     Returns
     -------
     DataFrame
         author, rank, log_likelihood (natural, of the whole text, words taken to be independent), probability
-        (calibrated; over all authors of the model, or the candidates), n_words (how many of the author's own words that
-        rests on). ``frame.attrs`` has ``n_known`` and ``n_unknown``, the text's words that the model knows and does not
-        know, and ``n_calibration``: how many documents the calibration rests on. If that is 0, no author has two
-        documents, and the probabilities take words to be independent: they are far too sure of themselves.
+        (calibrated; over all authors of the model, or the candidates), n_words (number of the author's own words).
+        ``frame.attrs`` has ``n_known`` and ``n_unknown``, the numbers of the text's words that the model knows and does
+        not know, and ``n_calibration``, the number of documents used for calibration. If that is 0, no author has two
+        documents, and the probabilities, which then assume that words are independent, are far too confident.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def likely_authors(model: Any, text: str, n: int = 10, candidates: Sequence[str]
 
 
 def _candidate_rows(model: Any, candidates: Sequence[str] | str | None) -> NDArray[np.int64]:
-    """The numbers of the authors in question."""
+    """Rows of the candidates; all authors by default."""
     if candidates is None:
         return np.arange(len(model.authors_))
     given = [candidates] if isinstance(candidates, str) else list(candidates)
@@ -83,7 +83,7 @@ def _candidate_rows(model: Any, candidates: Sequence[str] | str | None) -> NDArr
 
 
 def likeliest_rows(model: Any, tokens: NDArray[Any], n: int) -> NDArray[np.int64]:
-    """Rows of the ``n`` authors under whom, each alone, the tokens are most probable; most probable first."""
+    """Rows of the ``n`` authors under whom, as sole author, the tokens are most probable; most probable first."""
     if not len(tokens):
         return np.arange(min(n, len(model.authors_)))
     score = author_log_likelihoods(model, *np.unique(tokens, return_counts=True))
@@ -91,9 +91,9 @@ def likeliest_rows(model: Any, tokens: NDArray[Any], n: int) -> NDArray[np.int64
 
 
 def author_log_likelihoods(model: Any, words: NDArray[Any], times: NDArray[Any]) -> NDArray[np.float64]:
-    """Log probability of a bag of words under each author alone; the chains' probabilities of the whole are averaged.
+    """Log probability of a bag of words under each author alone; chains' probabilities of the whole bag are averaged.
 
-    Cost: O(chains × counts of authors and topics that are not zero × distinct words).
+    Cost: O(chains × nonzero author–topic counts × distinct words).
     """
     if not has_topics(model):
         if not model.chains_:
@@ -104,15 +104,15 @@ def author_log_likelihoods(model: Any, words: NDArray[Any], times: NDArray[Any])
 
 
 def author_sizes(model: Any) -> NDArray[np.int64]:
-    """Words of each author in the first chain."""
+    """Number of words of each author in the first chain."""
     chain = model.chains_[0]
     return whole_tokens(chain.authors.totals if has_topics(model) else chain.author[: len(model.authors_)])
 
 
 def log_likelihoods_by(model: Any, author: int, corpus: Corpus) -> NDArray[np.float64]:
-    """Log probability of each document as if the author alone had written it, chains averaged.
+    """Log probability of each document as if the author alone had written it, averaged over chains.
 
-    The corpus has the model's words; its own authors do not matter.
+    The corpus must use the model's word ids; its own authors are ignored.
     """
     if not has_topics(model):
         return np.asarray(model.log_likelihood(_by_one(model, author, corpus)))
@@ -126,7 +126,7 @@ def log_likelihoods_by(model: Any, author: int, corpus: Corpus) -> NDArray[np.fl
 
 
 def _by_one(model: Any, author: int, corpus: Corpus) -> Corpus:
-    """The documents with one author each, the same for all."""
+    """Copy of the corpus with the given author as the only author of every document."""
     return Corpus(
         tokens=corpus.tokens,
         doc_start=corpus.doc_start,

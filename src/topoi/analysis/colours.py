@@ -1,14 +1,14 @@
-"""Colours for screens: OKLCH, a wheel on which equal steps look equal, and how well one colour is read on another."""
+"""Colours for screens: hues in OKLCH, where equal steps look equal, and WCAG contrast ratios."""
 
 from __future__ import annotations
 
 import math
 
-GOLDEN_ANGLE = 137.50776405003785  # degrees; successive multiples never crowd the wheel
+GOLDEN_ANGLE = 137.50776405003785  # degrees; successive multiples stay well apart on the wheel
 
 
 def topic_hue(topic: int) -> float:
-    """The hue of a topic, in degrees: golden-angle steps from its number.
+    """Hue of a topic in degrees: a golden-angle step for each topic number.
 
     Examples
     --------
@@ -19,7 +19,7 @@ def topic_hue(topic: int) -> float:
 
 
 def hex_from_oklch(lightness: float, chroma: float, hue: float) -> str:
-    """The nearest sRGB colour as ``#rrggbb``, by Ottosson's OKLab matrices.
+    """Convert OKLCH to the nearest sRGB colour ``#rrggbb``, by Ottosson's OKLab matrices.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def hex_from_oklch(lightness: float, chroma: float, hue: float) -> str:
 
 
 def contrast(first: str, second: str) -> float:
-    """The contrast ratio of two ``#rrggbb`` colours as WCAG defines it: 1 for equal ones, 21 for black on white.
+    """WCAG contrast ratio of two ``#rrggbb`` colours: 1 for equal ones, 21 for black on white.
 
     Examples
     --------

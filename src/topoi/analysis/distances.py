@@ -1,4 +1,4 @@
-"""How far one distribution is from each of many: see ``topoi.models.distances``."""
+"""Distances of one distribution to each of many: see ``topoi.models.distances``."""
 
 from __future__ import annotations
 

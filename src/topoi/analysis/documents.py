@@ -1,4 +1,4 @@
-"""What a document is about, which documents a topic is in, and which documents are alike."""
+"""Topics of a document, documents of a topic, and similar documents."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def document_topics(model: Any, document: int | str, n: int | None = None, *, te
     document : int or str
         A training document's position, its id, its title or a part of its title alone; or a new text.
     n : int, optional
-        How many topics; all if not given.
+        Number of topics; all if not given.
     text : bool
-        Whether ``document`` is a new text, whatever documents are called. Otherwise what is neither an id nor in any
-        title is read as one, with a warning if it is short.
+        Read ``document`` as a new text even if it is an id or a title. Otherwise it is read as a text only if it is
+        neither an id nor part of a title, with a warning if it is short.
 
     Returns
     -------
     DataFrame
         topic, rank, share (of the document's words, smoothed by alpha, as in ``doc_topic_`` and ``transform``), n_words
-        (expected, and rounded).
+        (expected number, rounded).
 
     Examples
     --------
@@ -67,14 +67,14 @@ def topic_documents(model: Any, topic: int, n: int = 10) -> pd.DataFrame:
     topic : int
         The topic's number.
     n : int
-        How many documents.
+        Number of documents.
 
     Returns
     -------
     DataFrame
         topic, rank, document (position), id, title and year if there are any, share (smoothed by alpha, as in
-        ``doc_topic_``, so that a few words are no proof), n_words (of the document, in this topic). Documents without
-        words are left out.
+        ``doc_topic_``, so that short documents do not lead by chance), n_words (of the document, in this topic).
+        Documents without words are left out.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def topic_documents(model: Any, topic: int, n: int = 10) -> pd.DataFrame:
 
 
 def _leading(chain: Any, topic: int, n: int) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """The documents with most of a topic, their words in it and its share of theirs."""
+    """Documents with the largest shares of a topic, their numbers of words in it, and the shares."""
     counts, share = chain.documents.column(topic), chain.topic_shares(topic)
     rows = np.flatnonzero(chain.documents.totals > 0)
     best = rows[np.argsort(-share[rows], kind="stable")[:n]]
@@ -110,10 +110,10 @@ def similar_documents(
     document : int or str
         A training document's position, its id, its title or a part of its title alone; or a new text.
     n : int
-        How many documents.
+        Number of documents.
     measure : {"jensen-shannon", "hellinger", "cosine", "symmetrised-kl"}
-        How shares of topics are compared. Symmetrised KL compares the smoothed shares of ``doc_topic_``, the
-        others the shares of the document's own words.
+        Measure of distance between topic shares. Symmetrised KL compares the smoothed shares of ``doc_topic_``, the
+        others the unsmoothed shares of the document's own words.
     text : bool
         Whether ``document`` is a new text, as in ``document_topics``.
 
@@ -138,7 +138,7 @@ def similar_documents(
     counts = _topic_counts(model, position, document)
     if not counts.any():
         raise ModelError(f"document {document!r} has no words, so it is like no other")
-    # Smoothing pulls short documents towards each other whatever they are about; only KL cannot do without it.
+    # Smoothing makes short documents alike whatever their topics; only KL needs it, to avoid zeros.
     compared = documents if measure == "symmetrised-kl" else documents.unsmoothed()
     own = (counts + compared.alpha) / (counts.sum() + compared.alpha_sum)
     distance = compared.distances(own, measure)
@@ -154,14 +154,14 @@ def similar_documents(
 
 
 def _topic_counts(model: Any, position: int | None, document: int | str) -> NDArray[np.float64]:
-    """Words per topic: the sample's of a training document, the expected ones of a new text."""
+    """Words per topic: sampled counts for a training document, expected counts for a new text."""
     if position is not None:
         return np.asarray(model.chains_[0].documents.counts(position)[0])
     return _expected_counts(model, document, np.asarray(model.transform([document]))[0])
 
 
 def _expected_counts(model: Any, text: int | str, share: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Words per topic of a new text whose topics have these shares: what smoothing added is taken out."""
+    """Expected words per topic of a new text, from its smoothed topic shares: the prior's part is subtracted."""
     alpha = model.chains_[0].alpha
     n_words = len(model.vocabulary_.encode([text]).tokens)
     return np.asarray((share * (n_words + alpha.sum()) - alpha).clip(0))

@@ -1,4 +1,4 @@
-"""What each value of a feature does to a topic."""
+"""Effects of feature values on a topic."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_VALUES = 2000
 def topic_effects(
     model: Any, topic: int, feature: str | None = None, n: int = 20, level: float = 0.8, measure: str = "auto"
 ) -> pd.DataFrame:
-    """What moves a topic: the values of features that raise or lower it most.
+    """Values of features that raise or lower a topic most.
 
     Parameters
     ----------
@@ -33,20 +33,20 @@ def topic_effects(
     topic : int
         The topic's number.
     feature : str, optional
-        One feature; all, but links of a kernel topic model, if not given.
+        One feature; by default all, except links of a kernel topic model.
     n : int
-        How many values, those with the largest effect.
+        Number of values, those with the largest effect.
     level : float
         Each band holds this much probability.
     measure : {"auto", "coefficient", "share"}
-        A regression's coefficients: what is added to the logarithm of the topic's alpha. Or shares: how much the
-        topic's share differs from that of a typical document, all other features held at what is typical; the band
-        is that of the share. "auto" is coefficients where there are any.
+        "coefficient": a regression's coefficients, which are added to the logarithm of the topic's alpha. "share": the
+        difference of the topic's share from that of a typical document, with all other features at typical values; the
+        band is that of the share. "auto": coefficients if the model has them, else shares.
 
     Returns
     -------
     DataFrame
-        topic, rank, feature, value, effect, lower, upper; ``attrs["measure"]`` says which.
+        topic, rank, feature, value, effect, lower, upper; ``attrs["measure"]`` is the measure used.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The features that a model reads: their columns, values along them, and what is taken where nothing is given."""
+"""Features of a model with metadata: their columns, grids of values, and typical values as defaults."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from topoi.models.names import find_name
 from topoi.models.registry import giving
 
 MOST_NAMES = 20
-# Counts of names by corpus: who asks once asks often, and they take a pass over all documents.
+# Cache of name counts by corpus: counting takes a pass over all documents, and callers repeat it.
 _COUNTS: WeakKeyDictionary[Any, dict[tuple[str, bool], Counter[str]]] = WeakKeyDictionary()
 
 
 def feature_columns(model: Any) -> dict[str, Column]:
-    """The columns of a fitted model that reads metadata, by name; any other model is a ``ModelError``.
+    """Columns of a fitted model with metadata, by name; any other model is a ``ModelError``.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def feature_columns(model: Any) -> dict[str, Column]:
 
 
 def find_feature(columns: Mapping[str, Column], name: str | None) -> Column:
-    """A feature by name; None is the first number or date, or, without any, the first feature."""
+    """Find a feature by name; None is the first number or date or, if there is none, the first feature."""
     if not columns:
         raise ModelError("the model has no features, an intercept alone: there is nothing to go along")
     if name is None:
@@ -58,7 +58,7 @@ def find_feature(columns: Mapping[str, Column], name: str | None) -> Column:
 
 
 def typical(model: Any, column: Column) -> Any:
-    """What a document is taken to have where nothing is given: the mean, the commonest category, somebody new."""
+    """Default value of a feature: the mean, the commonest category, an unseen name, or no links."""
     if isinstance(column, Number):
         return column.mean
     if isinstance(column, Links):
@@ -67,7 +67,7 @@ def typical(model: Any, column: Column) -> Any:
 
 
 def _somebody(column: Names) -> str:
-    """A name that no document has."""
+    """Return a name that no training document has."""
     name = SOMEBODY
     while name in column.levels:
         name += "'"
@@ -75,7 +75,7 @@ def _somebody(column: Names) -> str:
 
 
 def checked_value(model: Any, column: Column, value: Any) -> Any:
-    """A value of a feature, names spelled as the model knows them; one it does not know is a ``NotFoundError``."""
+    """Validate a value of a feature, with names spelled as in the model; an unknown name is a ``NotFoundError``."""
     if value is None:
         return typical(model, column)
     if isinstance(column, Number):
@@ -84,9 +84,9 @@ def checked_value(model: Any, column: Column, value: Any) -> Any:
     if isinstance(column, Links):
         return as_names([value], False)[0]
     if isinstance(value, str) and not column.single and value.strip() in column.levels:
-        return [value.strip()]  # a name may have a semicolon in it
+        return [value.strip()]  # a name may contain a semicolon
     known = np.array(column.levels, object)
-    # Categories are often a letter or two, which would be part of anything.
+    # No partial matches for categories: they are often a letter or two, which would match anything.
     found = (
         find_name(each, known, _singular(column), not column.single) for each in as_names([value], column.single)[0]
     )
@@ -97,7 +97,7 @@ def checked_value(model: Any, column: Column, value: Any) -> Any:
 
 
 def value_name(column: Column, value: Any) -> str:
-    """How a value is called in a legend.
+    """Legend text of a value.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def _singular(column: Column) -> str:
 
 
 def axis(model: Any, column: Column, values: Iterable[Any] | None = None, n: int = 60) -> list[Any]:
-    """Values along a feature: those given, a grid over the training range, or the names with most documents."""
+    """Values along a feature: the given ones, else a grid over the training range or the commonest names."""
     if isinstance(column, Links):
         raise ModelError(f"{column.name!r} are links, which have no order; see topoi.link_neighbourhood")
     if values is not None:
@@ -137,7 +137,9 @@ def axis(model: Any, column: Column, values: Iterable[Any] | None = None, n: int
 
 
 def grid(low: float, high: float, n: int, *, whole: bool) -> NDArray[np.float64]:
-    """At most ``n`` numbers from low to high, both among them; whole ones a whole number apart but for the last step.
+    """Grid of at most ``max(n, 2)`` numbers from ``low`` to ``high``, both included.
+
+    With ``whole``, steps are whole numbers, except that the last step may be shorter.
 
     Examples
     --------
@@ -168,7 +170,7 @@ def common_names(model: Any, column: Names) -> list[str]:
 
 
 def name_counts(model: Any, column: Names) -> Counter[str]:
-    """In how many training documents each name occurs; empty if the file holds no metadata."""
+    """Number of training documents of each name; empty if the model was saved without metadata."""
     counts = _COUNTS.setdefault(model.corpus_, {})
     key = (column.name, column.single)
     if key not in counts:
@@ -177,7 +179,7 @@ def name_counts(model: Any, column: Names) -> Counter[str]:
 
 
 def _values(model: Any, column: Column) -> list[Any]:
-    """A feature's values in the training documents; none if the model was saved without metadata."""
+    """A feature's values in the training documents; empty if the model was saved without metadata."""
     try:
         return list(values_of(model.corpus_, column.name))
     except ModelError:
@@ -185,7 +187,7 @@ def _values(model: Any, column: Column) -> list[Any]:
 
 
 def training_values(model: Any, column: Column) -> list[Any]:
-    """A feature's values in the training documents; a ``ModelError`` if they are not with the model."""
+    """A feature's values in the training documents; ``ModelError`` if the model was saved without metadata."""
     found = _values(model, column)
     if len(found) != model.corpus_.n_docs:
         raise ModelError(f"the model was saved without metadata, so the documents' {column.name!r} are not known")
@@ -196,9 +198,9 @@ Group = tuple[str, dict[str, Any]]
 
 
 def groups(model: Any, given: Any, along: str | None) -> list[Group]:
-    """What is given, row by row: a name for the legend, and a value for every feature but ``along``.
+    """Rows of ``given``: for each a legend text, and a value for every feature but ``along``.
 
-    A list has a value for each row, anything else is that of all rows.
+    A list holds one value per row; any other value applies to all rows. Features not in ``given`` get typical values.
     """
     columns = feature_columns(model)
     table = _table(given)

@@ -1,7 +1,7 @@
-"""What people hand to a question, checked and found: models, texts, documents; and how answers name documents.
+"""Validation and lookup of arguments: models, authors, topics, nodes, texts and documents.
 
-A question takes a fitted model, or a ``ModelView``, a model in a store. Both have ``catalogue_`` (authors, documents),
-``chains_`` (counts), ``vocabulary_`` and ``authors_``; nothing else is asked of them.
+Queries take a fitted model or a ``ModelView`` (a model in a store). Both have ``catalogue_`` (authors, documents),
+``chains_`` (counts), ``vocabulary_`` and ``authors_``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from topoi.models.notices import warn_user
 from topoi.models.registry import giving
 
 _LONGEST_ID, _LONGEST_TITLE = 100, 300
-# What is longer than this is nobody's idea of a title.
+# A longer argument is taken for a text, not for a mistyped title.
 _MOST_WORDS_OF_A_NAME = 12
 _SHOWN = 5
 
@@ -26,13 +26,13 @@ _SHOWN = 5
 def need_fitted(model: Any) -> None:
     """Refuse a model that is not fitted."""
     if not hasattr(model, "n_iter_"):
-        from sklearn.utils.validation import check_is_fitted  # slow to import, and needed for its message only
+        from sklearn.utils.validation import check_is_fitted  # slow to import, and used only for its message
 
         check_is_fitted(model, "n_iter_")
 
 
 def class_name(model: Any) -> str:
-    """The model's class, also of one in a store."""
+    """Name of the model's class, also for a model in a store."""
     return str(getattr(model, "family", type(model).__name__))
 
 
@@ -44,7 +44,7 @@ def has_topics(model: Any) -> bool:
 def need_topics(model: Any, why: str, instead: str = "topics") -> None:
     """Refuse a model that is not fitted or has no topics; ``why`` says what the topics are needed for.
 
-    ``instead`` is what a model must give to be advised.
+    ``instead`` is what a model must offer to be suggested in the error message.
     """
     need_fitted(model)
     if not has_topics(model):
@@ -52,14 +52,14 @@ def need_topics(model: Any, why: str, instead: str = "topics") -> None:
 
 
 def need_authors(model: Any) -> None:
-    """Refuse a model that is not fitted or tells no authors apart."""
+    """Refuse a model that is not fitted or has no authors."""
     need_fitted(model)
     if not len(model.authors_):
         raise ModelError(f"{class_name(model)} has no authors; fit {giving('authors')}")
 
 
 def find_author(model: Any, author: Any) -> int:
-    """The number of an author, given by name or by number."""
+    """Find the number of an author, given by name or by number."""
     if isinstance(author, str):
         return int(model.catalogue_.find_author(author))
     if isinstance(author, bool) or not isinstance(author, int | np.integer):
@@ -70,7 +70,7 @@ def find_author(model: Any, author: Any) -> int:
 
 
 def need_topic(model: Any, topic: Any) -> int:
-    """The number of a topic that exists."""
+    """Return the number of an existing topic; any other is a ``NotFoundError``."""
     n_topics = model.chains_[0].n_topics
     if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 0 <= topic < n_topics:
         raise NotFoundError(f"there is no topic {topic!r}; topics are numbered 0 to {n_topics - 1}")
@@ -78,14 +78,14 @@ def need_topic(model: Any, topic: Any) -> int:
 
 
 def need_graph(model: Any) -> None:
-    """Refuse a model that is not fitted, or whose topics hang on no graph."""
+    """Refuse a model that is not fitted, or has no graph of topics."""
     need_fitted(model)
     if not model.has_graph:
         raise ModelError(f"{class_name(model)} has no graph of topics; fit {giving('graph')}")
 
 
 def find_node(model: Any, node: Any) -> int:
-    """The number of a node of the graph, given by name or by number."""
+    """Find the number of a node of the graph, given by name or by number."""
     nodes = model.dag_.nodes
     if isinstance(node, str):
         return find_name(node, np.array(nodes, object), "node")
@@ -95,7 +95,7 @@ def find_node(model: Any, node: Any) -> int:
 
 
 class Words(NamedTuple):
-    """A text as the model sees it: its distinct known words, how often each occurs, how many are unknown."""
+    """Bag of words of a text: its distinct known words, their counts, and the number of unknown words."""
 
     word: NDArray[np.int64]
     times: NDArray[np.int64]
@@ -103,12 +103,12 @@ class Words(NamedTuple):
 
     @property
     def n_known(self) -> int:
-        """The known words, repetitions counted."""
+        """Number of known words, counting repetitions."""
         return int(self.times.sum())
 
 
 def words_of(model: Any, text: Any) -> Words:
-    """The words of a text, cut as the training texts were; a text without a known word is a ``ModelError``."""
+    """Tokenize a text as the training texts were; a text without a known word is a ``ModelError``."""
     if not isinstance(text, str):
         raise ModelError(f"text is {type(text).__name__}; pass one string")
     encoded = model.vocabulary_.encode([text])
@@ -118,10 +118,10 @@ def words_of(model: Any, text: Any) -> Words:
 
 
 def find_document(model: Any, document: Any, text: bool = False) -> int | None:
-    """The position of a training document given as a position, an id or a title; None if it is a text instead.
+    """Find the position of a training document, given as a position, an id or a title; None for a new text.
 
-    A part of a title will do if no other document has it. What is neither is read as a new text, with a warning unless
-    it is clearly one; ``text`` says beforehand that it is.
+    A part of a title is enough if no other document has it. Anything else is read as a new text, with a warning if it
+    is short; ``text=True`` skips the lookup.
     """
     if not isinstance(document, str):
         return _checked_position(model, document)
@@ -139,7 +139,7 @@ def find_document(model: Any, document: Any, text: bool = False) -> int | None:
 
 
 def need_document(model: Any, document: Any) -> int:
-    """The position of a training document given as a position, an id or a title; a text is a ``NotFoundError``."""
+    """Find the position of a training document, given as a position, an id or a title; else ``NotFoundError``."""
     if not isinstance(document, str):
         return _checked_position(model, document)
     at = _titled(model, document)
@@ -150,7 +150,7 @@ def need_document(model: Any, document: Any) -> int:
 
 
 def _titled(model: Any, document: str) -> int | None:
-    """The document of an id, a title, or a part of a title; None if there is none, an error if there are several."""
+    """Find the document of an id, a title, or a part of a title; None if none matches, an error if several do."""
     catalogue = model.catalogue_
     at = catalogue.find_document(document)
     if at is not None or len(document) > _LONGEST_TITLE:
@@ -179,7 +179,7 @@ def _checked_position(model: Any, document: Any) -> int:
 
 
 def with_rank(frame: pd.DataFrame, at: int, rows: NDArray[Any] | None = None) -> pd.DataFrame:
-    """The frame with its rows numbered from 1 in a column ``rank``; ``attrs["rows"]`` says whom they are about."""
+    """Insert a column ``rank``, from 1; ``attrs["rows"]`` keeps the numbers of the authors or documents listed."""
     frame.insert(at, "rank", np.arange(1, len(frame) + 1))
     if rows is not None:
         frame.attrs["rows"] = rows.tolist()

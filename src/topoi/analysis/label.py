@@ -1,4 +1,4 @@
-"""Every word of a text with its topic and, where there are authors, its author."""
+"""Labels of the words of a text: their topics and, where there are authors, their authors."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def label_words(
     text : str
         The text.
     authors : list of str, "any" or None
-        Who may have written it: the candidates among whom each word is divided; "any" takes the fifty
-        authors most likely to have written the whole; None assumes somebody new.
+        Candidate authors of each word; "any" takes the fifty authors most likely to have written the whole text; None
+        assumes an author unknown to the model.
     burn_in, n_samples, lag : int
-        Gibbs sweeps before and between samples.
+        Number of sweeps before the first sample, number of samples, sweeps between samples.
     random_state : int, optional
-        Another seed than the fit's.
+        Seed of the sampling; the fit's seed if not given.
 
     Returns
     -------
@@ -90,10 +90,10 @@ def label_words(
 def label_document(
     view: Any, document: int, burn_in: int = 0, n_samples: int = 1, lag: int = 1, random_state: Any = None
 ) -> pd.DataFrame:
-    """Label every word of a document in a store with its most probable topic and author, sampling it on the spot.
+    """Label every word of a document in a store with its most probable topic and author, by sampling it again.
 
-    Sampling starts from the stored sample; all other documents stay as they are. Without burn-in and with one sample
-    the probabilities are those of the stored sample: of each word, given all others.
+    Sampling starts from the stored sample; all other documents stay fixed. Without burn-in and with one sample, the
+    probabilities are the conditionals of each word given the stored assignments of all others.
 
     Parameters
     ----------
@@ -102,9 +102,9 @@ def label_document(
     document : int
         The document's number.
     burn_in, n_samples, lag : int
-        Gibbs sweeps before and between samples.
+        Number of sweeps before the first sample, number of samples, sweeps between samples.
     random_state : int, optional
-        Another seed than the fit's.
+        Seed of the sampling; the fit's seed if not given.
 
     Returns
     -------
@@ -136,9 +136,9 @@ def label_document(
 
 
 def stored_labels(view: Any, document: int) -> pd.DataFrame:
-    """As ``label_document``, with the topics and authors of the stored sample itself, each taken as certain.
+    """Label the words of a document with the topics and authors of the stored sample, each with probability 1.
 
-    For documents so long that the probabilities of all their words would not fit into memory.
+    Replaces ``label_document`` for documents so long that the probabilities of all words would not fit into memory.
     """
     need_topics(view, "words are labelled with them")
     stored = view.chains_[0].document(int(document))
@@ -164,7 +164,7 @@ def _document_frame(stored: Any, topic: Any, p: Any, slot: Any, q: Any) -> pd.Da
 
 
 def _candidates(model: Any, authors: Sequence[str] | str | None, tokens: NDArray[Any]) -> NDArray[np.int64]:
-    """Rows of the authors among whom the words are divided; none for somebody new."""
+    """Rows of the candidate authors; empty for an unknown author."""
     if authors is None:
         return np.zeros(0, np.int64)
     if not len(model.authors_):

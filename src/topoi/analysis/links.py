@@ -1,4 +1,4 @@
-"""The documents that a document links to, and that link to it, with their topics."""
+"""Documents that a document links to, and that link to it, with their topics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from topoi.models.validation import whole_number
 
 
 def link_features(model: Any) -> list[str]:
-    """The features of a model that are links between its documents.
+    """Names of the model's features that are links between its documents.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def link_features(model: Any) -> list[str]:
 
 
 def _is_links(column: Column, ids: set[str]) -> bool:
-    """Whether names are those of documents: a regression takes links as names, and keeps no more."""
+    """Whether a column holds links; a regression stores links as names, so names that are document ids count too."""
     if isinstance(column, Links):
         return True
     if not isinstance(column, Names) or column.single or column.name == "authors":
@@ -40,7 +40,7 @@ def _is_links(column: Column, ids: set[str]) -> bool:
 
 
 def link_neighbourhood(model: Any, document: int | str, feature: str | None = None, n: int = 12) -> pd.DataFrame:
-    """The documents around one: those it links to and those that link to it, each with its strongest topic.
+    """Documents linked with one document, in either direction, each with its strongest topic.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ def link_neighbourhood(model: Any, document: int | str, feature: str | None = No
     document : int or str
         A training document's position, id or title.
     feature : str, optional
-        Which links; the first feature that is one if not given.
+        Name of a feature of links; the first one if not given.
     n : int
-        How many on either side: those whose topics are most like the document's.
+        Number of documents on either side: those whose topics are most like the document's.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def _checked_feature(model: Any, feature: str | None) -> str:
 
 
 def _neighbours(model: Any, name: str, position: int) -> tuple[set[int], set[int]]:
-    """The documents that one links to, and those that link to it."""
+    """Documents that a document links to, and those that link to it."""
     rows = as_names(training_values(model, feature_columns(model)[name]), False)
     ids = [str(each) for each in model.corpus_.documents["id"]]
     place = {each: d for d, each in enumerate(ids)}

@@ -1,4 +1,4 @@
-"""The nodes of a model's graph and the documents: which a super-topic is in, and which super-topics a document has."""
+"""Documents of a super-topic, and super-topics of a document."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def node_documents(model: Any, node: str | int, n: int = 10) -> pd.DataFrame:
     node : str or int
         A node's name or number, as in ``model.dag_.nodes``; not the root.
     n : int
-        How many documents.
+        Number of documents.
 
     Returns
     -------
     DataFrame
         node, rank, document (position), id, title and year if there are any, share (posterior mean of the probability
-        that a word's path leads through the node, as in ``doc_node_``), n_words (of the document, whose paths do).
-        Documents without such a word are left out.
+        that a word's path leads through the node, as in ``doc_node_``), n_words (number of the document's words whose
+        paths do). Documents without such a word are left out.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def document_nodes(model: Any, document: int | str, n: int | None = None) -> pd.
     document : int or str
         A training document's position, id or title.
     n : int, optional
-        How many; all if not given.
+        Number of super-topics; all if not given.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Who could review a submission: authors who know its subject and are not too close to its own authors."""
+"""Recommendation of reviewers: authors who know a submission's subject and are not its authors' co-authors."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from topoi.models.notices import warn_user
 from topoi.models.validation import whole_number
 
 _TOPICS_SHOWN = 3
-# A topic that explains less of the text than this is no reason to ask somebody.
+# Smallest share of the text that a topic must explain to be listed as a reason.
 _LEAST_SHARE = 0.05
 
 
 class Conflicts(NamedTuple):
-    """Who must not review: numbers of the submission's authors and of their co-authors; names that nobody has."""
+    """Conflicts of interest: numbers of the submission's authors and of their co-authors, and unknown names."""
 
     own: NDArray[np.int64]
     coauthors: NDArray[np.int64]
@@ -48,24 +48,24 @@ def recommend_reviewers(
     text : str
         The submission, or its abstract; words the model does not know are left out.
     n : int
-        How many reviewers.
+        Number of reviewers.
     exclude : list of str
-        The submission's authors. They and everybody who shares a document with one of them are left out; letter case
-        does not matter. A name that nobody has, such as a newcomer's, is only warned of.
+        The submission's authors. They and all their co-authors are left out; letter case does not matter. An unknown
+        name, such as a newcomer's, only causes a warning.
     corpus : Corpus, optional
-        Where documents are counted and co-authors looked for, say those of recent years; the training corpus if not
-        given.
+        The documents in which authors' documents are counted and co-authors found, say those of recent years; the
+        training corpus if not given.
     min_words : int, optional
-        Leave out authors with fewer words. If not given, those whose words weigh less than the prior (the sum of
-        alpha): too little is known of them.
+        Leave out authors with fewer words; by default, with fewer than the prior's weight (the sum of alpha): too
+        little is known of them.
 
     Returns
     -------
     DataFrame
         author, rank, score (mean log probability of the text's words under the author's mixture; the nearer to zero the
         better), n_documents, topics: a list of at most three topics by which the author's mixture explains the text.
-        ``frame.attrs`` says who was left out: ``n_excluded``, ``n_coauthors``, ``n_too_few_words``, and the
-        ``unknown`` names of ``exclude``.
+        ``frame.attrs`` counts authors left out (``n_excluded``, ``n_coauthors``, ``n_too_few_words``) and words of the
+        text (``n_known``, ``n_unknown``), and lists the ``unknown`` names of ``exclude``.
 
     Examples
     --------
@@ -113,9 +113,9 @@ def recommend_reviewers(
 
 
 def find_conflicts(model: Any, counted: Catalogue, exclude: Sequence[str] | str) -> Conflicts:
-    """The submission's authors, and whoever shares a document of the catalogue with one of them.
+    """Find the submission's authors, and their co-authors in the catalogue ``counted``.
 
-    ``counted`` may be of other documents than the model's; people are the same if their names are.
+    ``counted`` may hold other documents than the model's; authors are matched by name.
     """
     given = [exclude] if isinstance(exclude, str) else list(exclude) if isinstance(exclude, Iterable) else [None]
     if not all(isinstance(name, str) for name in given):
@@ -135,7 +135,7 @@ def find_conflicts(model: Any, counted: Catalogue, exclude: Sequence[str] | str)
 
 
 def _hint(model: Any, name: str) -> str:
-    """Names that look like one, to end a message with."""
+    """Suggestion of similar names, to end a message with."""
     try:
         near = model.catalogue_.author_names([model.catalogue_.find_author(name)])[0]
     except NotFoundError as error:
@@ -144,14 +144,14 @@ def _hint(model: Any, name: str) -> str:
 
 
 def _document_counts(counted: Catalogue, names: NDArray[Any]) -> NDArray[np.int64]:
-    """How many documents of the catalogue each author has, exactly so spelled."""
+    """Number of documents in the catalogue of each author, matched by the exact spelling."""
     found = counted.authors_named(names)
     number = dict(zip(counted.author_names(found), counted.n_documents(found).tolist(), strict=True))
     return np.array([number.get(name, 0) for name in names], np.int64)
 
 
 def _explaining_topics(chain: Any, authors: NDArray[np.int64], words: Words) -> list[list[int]]:
-    """For each author the topics to which most of the text would go, had the author written it."""
+    """For each author, the topics that would explain most of the text, had the author written it."""
     phi = chain.word_columns(words.word)
     found = []
     for theta in chain.authors.shares(authors):

@@ -1,4 +1,4 @@
-"""Topic shares along a feature, as a model predicts them from metadata, and as its documents have them."""
+"""Topic shares along a feature: predicted from metadata, and those of the training documents."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def share_curve(
 ) -> pd.DataFrame:
     """Topic shares along a feature, with bands: "how much would this author have written about it, year by year?"
 
-    Features that are neither gone along nor given are held at what is typical: a number at its mean, a category at the
-    commonest, authors and other names at somebody whom no training document has, links at none.
+    All other features have typical values: a number its mean, a category the commonest one, authors and other names one
+    that no training document has, and links none.
 
     Parameters
     ----------
@@ -39,24 +39,23 @@ def share_curve(
     along : str, optional
         A feature; the first number or date, or else the first feature, if not given.
     given : mapping or DataFrame, optional
-        Values of other features, one curve for each row: ``{"authors": ["Ann", "Bob"]}`` gives two,
-        ``{"authors": [["Ann", "Bob"]]}`` one, of what both write together. None is what is
-        typical.
+        Values of other features, one curve for each row: ``{"authors": ["Ann", "Bob"]}`` gives two curves,
+        ``{"authors": [["Ann", "Bob"]]}`` one, of documents that both write together. A value None is the typical one.
     topics : list of int, optional
-        Which topics; all if not given.
+        Numbers of the topics; all if not given.
     values : list, optional
-        Where along the feature; a grid over the training range, or the 20 names with most documents, if not given.
+        Values of the feature; a grid over the training range, or the 20 names with most documents, if not given.
     n : int
-        The most points of a grid.
+        Largest number of points of a grid.
     level : float
         Each band holds this much probability.
     noise : bool
-        Bands of a single new document; by default those of the curve that documents vary about.
+        Whether bands are those of a single new document; by default they are those of the mean curve.
 
     Returns
     -------
     DataFrame
-        The feature, given (its name for a legend), topic, mean, lower, upper.
+        The feature, given (a text for the legend), topic, mean, lower, upper.
 
     Examples
     --------
@@ -92,7 +91,7 @@ def share_curve(
 
 
 def document_points(model: Any, along: str | None = None, given: Any = None) -> pd.DataFrame:
-    """The training documents that a curve is about: where they are along a feature, and their topic shares.
+    """Training documents to plot beside a curve: their values of a feature, and their topic shares.
 
     Parameters
     ----------
@@ -101,7 +100,7 @@ def document_points(model: Any, along: str | None = None, given: Any = None) -> 
     along : str, optional
         A number or date; the first one if not given.
     given : mapping, optional
-        As in ``share_curve``: documents that have all these names. Numbers do not choose.
+        As in ``share_curve``: select the documents that have all these names. Numbers do not select.
 
     Returns
     -------
@@ -147,7 +146,7 @@ def _shown(column: Column, value: Any) -> str:
 
 
 def _has(model: Any, columns: dict[str, Column], row: dict[str, Any], given: Any) -> Any:
-    """Which documents have the names of a row; somebody new, of whom there are none, leaves all."""
+    """Mask of the documents that have all names of a row; an unseen name, which no document has, is ignored."""
     found = np.ones(model.corpus_.n_docs, bool)
     for name in given if given is not None else ():
         column = columns[name]

@@ -1,4 +1,4 @@
-"""The part of a pachinko graph that a picture can show: its strongest nodes and edges, or those around one node."""
+"""Excerpts of a pachinko graph for drawing: its strongest nodes and edges, or those around one node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ THINNEST = 0.6
 
 
 class Edge(NamedTuple):
-    """An edge of a fitted graph: its Dirichlet parameter, its share of the parent's, how many words took it."""
+    """An edge of a fitted graph: its Dirichlet parameter, its share of the parent's sum, its number of words."""
 
     parent: Node
     child: Node
@@ -23,24 +23,24 @@ class Edge(NamedTuple):
 
 
 class Graph:
-    """A fitted graph, whatever its nodes are called.
+    """A fitted graph; nodes may be any hashable objects.
 
     Parameters
     ----------
     edges : iterable of Edge
-        All edges, parents by their levels, as a model's ``edges()`` lists them. Those to
-        ``topoi.WORDS`` say that an inner node draws words too.
+        All edges, sorted by the level of the parent, as a model's ``edges()`` lists them. An edge to ``topoi.WORDS``
+        means that an inner node draws words too.
 
     Attributes
     ----------
     root : object
         The node without parents.
     level : dict
-        For every node the longest way from the root.
+        Length of the longest path from the root to each node.
     n_words : dict
-        How many words go through each node.
+        Number of words that go through each node.
     own : dict
-        For inner nodes that draw words the edge to ``topoi.WORDS``.
+        The edge to ``topoi.WORDS`` of each inner node that draws words.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Graph:
             self.above.setdefault(edge.child, []).append(edge)
         self.root = listed[0].parent
         self.level = {self.root: 0}
-        for edge in self.edges:  # parents come by level, so that the last one of a node is the deepest
+        for edge in self.edges:  # sorted by the parent's level, so that a node's last parent is its deepest
             self.level[edge.child] = self.level.get(edge.parent, 0) + 1
         self.n_words = {node: sum(edge.n_words for edge in above) for node, above in self.above.items()}
         own_words = self.own[self.root].n_words if self.root in self.own else 0
@@ -71,16 +71,16 @@ class Graph:
 
     @property
     def inner(self) -> list[Node]:
-        """The super-topics: inner nodes below the root, those with most words first."""
+        """Super-topics: inner nodes below the root, those with most words first."""
         nodes = [node for node in self.below if node != self.root]
         return sorted(nodes, key=lambda node: -self.n_words[node])
 
     def share(self, node: Node) -> float:
-        """The part of all words that go through a node."""
+        """Share of all words that go through a node."""
         return self.n_words[node] / max(self.n_words[self.root], 1)
 
     def need(self, node: Node) -> Node:
-        """A node that exists; another is a ``NotFoundError``."""
+        """Return the node if it exists, else raise ``NotFoundError``."""
         if node not in self.level:
             shown = ", ".join(repr(name) for name in list(self.level)[:5])
             raise NotFoundError(f"the graph has no node {node!r}; it has {shown}{' …' if len(self.level) > 5 else ''}")
@@ -88,7 +88,7 @@ class Graph:
 
 
 class Excerpt(NamedTuple):
-    """What is shown of a graph: nodes with their columns, edges, and how many edges between these nodes are not."""
+    """The shown part of a graph: nodes with their columns, edges, and the number of hidden edges between the nodes."""
 
     level: Mapping[Node, int]
     edges: list[Edge]
@@ -96,12 +96,14 @@ class Excerpt(NamedTuple):
 
 
 def by_words(edges: Iterable[Edge]) -> list[Edge]:
-    """Edges, those that most words took first."""
+    """Sort edges by their number of words, largest first."""
     return sorted(edges, key=lambda edge: -edge.n_words)
 
 
 def children(graph: Graph, node: Node, min_share: float = 0.0, last: Container[Node] = ()) -> list[Edge]:
-    """A node's edges down, those in ``last`` after all others, else by alpha; without weak ones, but never without any.
+    """A node's edges to its children by alpha, those to nodes in ``last`` after all others.
+
+    Edges with a share below ``min_share`` are left out, except the strongest.
 
     Examples
     --------
@@ -116,20 +118,20 @@ def children(graph: Graph, node: Node, min_share: float = 0.0, last: Container[N
 
 
 def strongest(graph: Graph, n_super: int, n_sub: int, min_share: float = 0.0, last: Container[Node] = ()) -> Excerpt:
-    """The root, its children with most words, their strongest children, and so on down.
+    """Excerpt of the root, its children with most words, their strongest children, and so on down.
 
     Parameters
     ----------
     graph : Graph
-        The whole.
+        The whole graph.
     n_super : int
-        How many children of the root.
+        Number of children of the root.
     n_sub : int
-        How many children of every other node, by alpha. A level has at most ``n_super * n_sub`` nodes.
+        Number of children of every other node, by alpha. A level has at most ``n_super * n_sub`` nodes.
     min_share : float
         Edges with a smaller share of their parent's alpha are left out, except a node's strongest.
     last : container of nodes
-        Children that come only after all others, such as topics of connecting words, which every node has.
+        Children ranked after all others, such as background topics, which every node has.
 
     Examples
     --------
@@ -160,7 +162,7 @@ def strongest(graph: Graph, n_super: int, n_sub: int, min_share: float = 0.0, la
 
 
 def around(graph: Graph, node: Node, n: int, min_share: float = 0.0, last: Container[Node] = ()) -> Excerpt:
-    """A node between its parents, those that give it most words first, and its strongest children; ``n`` of each.
+    """Excerpt around a node: its ``n`` parents that pass it most words, and its ``n`` strongest children.
 
     Examples
     --------
@@ -177,16 +179,16 @@ def around(graph: Graph, node: Node, n: int, min_share: float = 0.0, last: Conta
 
 
 def _packed(graph: Graph, level: Mapping[Node, int], edges: list[Edge]) -> Excerpt:
-    """Columns without gaps, and the number of edges between nodes shown that are not shown."""
+    """Build an excerpt: number the columns without gaps, and count the hidden edges between the shown nodes."""
     column = {at: i for i, at in enumerate(sorted(set(level.values())))}
     n_between = sum(edge.parent in level and edge.child in level for edge in graph.edges)
     return Excerpt({node: column[at] for node, at in level.items()}, edges, n_between - len(edges))
 
 
 def thickness(edges: Iterable[Edge], root: Node, thickest: float, thickest_of_root: float) -> dict[Any, float]:
-    """How thick the line of each edge is drawn: in proportion to alpha, never too thin to be seen.
+    """Line width of each edge: proportional to alpha, with a visible minimum.
 
-    The root's parameters are of another kind, and all alike unless somebody chose them: its lines are kept thin.
+    The root's parameters are on another scale, and equal unless the user set them: its lines are kept thin.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The topics of a word."""
+"""Topics of a word."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from topoi.models.validation import whole_number
 
 
 def word_topics(model: Any, word: str, n: int | None = None) -> pd.DataFrame:
-    """The topics of one word: which of them it comes from, and how much it means to each (first chain).
+    """Topics of one word: the probability of each, and the word's rank in it (first chain).
 
     Parameters
     ----------
@@ -23,14 +23,14 @@ def word_topics(model: Any, word: str, n: int | None = None) -> pd.DataFrame:
     word : str
         A word of the vocabulary; an unknown one is a ``NotFoundError`` that suggests others.
     n : int, optional
-        How many topics; all if not given.
+        Number of topics; all if not given.
 
     Returns
     -------
     DataFrame
         word, rank, topic, probability (P(topic | word) for a word of the training corpus: P(word | topic) times the
         topic's share of the corpus), word_rank (the word's rank in the topic, 1 for its most probable word, as in
-        ``top_words``), n_words (how often the word is in the topic).
+        ``top_words``), n_words (number of the word's tokens in the topic).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How topics move along time or any other property of documents."""
+"""Trends of topics along time or any other column of the documents."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _COLUMNS = ("topic", "node", "share", "n_words")
 
 
 def topic_trends(model: Any, corpus: Corpus | None = None, by: str = "year") -> pd.DataFrame:
-    """The share of words per topic for each year, decade or value of any column (AT04, section 4.1).
+    """Share of words per topic for each year, decade or value of any column (AT04, section 4.1).
 
-    Shares are of words, without smoothing. Training documents count with the topics that the fit gave their words,
-    whether they come as the training corpus, as an equal one, or as part of it; of other documents the expected
-    numbers are counted, given their words and, where the model reads them, their authors or metadata.
+    Shares are of words, without smoothing. Training documents count with their sampled assignments, whether ``corpus``
+    is the training corpus, an equal one, or a part of it. Other documents count with expected numbers, given their
+    words and, if the model uses them, their authors or metadata.
 
     Parameters
     ----------
     model : fitted model with topics, or ModelView
-        Of a model in a store, years and decades are ready; for other columns, and for a corpus, it is loaded.
+        A store has the trends by year and decade precomputed; for other columns, or a corpus, the model is loaded.
     corpus : Corpus, optional
         The documents; the training corpus if not given.
     by : str
@@ -71,13 +71,13 @@ def _loaded(model: Any) -> Any:
     """The model itself, if this is a view of one in a store."""
     if not isinstance(model, InStore):
         return model
-    from topoi.models.files import load  # takes time that readers of ready rows need not spend
+    from topoi.models.files import load  # slow to import, and not needed for precomputed rows
 
     return load(model.store, model.name)
 
 
 def node_trends(model: Any, by: str = "year") -> pd.DataFrame:
-    """The share of words per super-topic for each year, decade or value of any column (training corpus, first chain).
+    """Share of words per super-topic for each year, decade or value of any column (training corpus, first chain).
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def node_trends(model: Any, by: str = "year") -> pd.DataFrame:
         model = _loaded(model)
         lengths = model.corpus_.doc_lengths
         known, values, at = _places(_groups(model.corpus_, by), lengths > 0, by)
-        place = np.full(len(lengths), len(values), np.int64)  # those without a value in a row of their own
+        place = np.full(len(lengths), len(values), np.int64)  # documents without a value go to an extra row
         place[known] = at
         total = np.bincount(at, lengths[known], len(values))
         doc, node, number = model.node_counts()
@@ -126,7 +126,7 @@ def node_trends(model: Any, by: str = "year") -> pd.DataFrame:
 
 
 def _places(group: pd.Series, has_words: NDArray[np.bool_], by: str) -> tuple[NDArray[Any], ...]:
-    """Which documents have words and a value, the values in order, and the place of each of those documents' own."""
+    """Mask of documents with words and a value, the sorted distinct values, and the index of each document's value."""
     known = group.notna().to_numpy() & has_words
     if not known.any():
         raise ModelError(f"no document with words has a value for {by!r}")
@@ -137,7 +137,7 @@ def _places(group: pd.Series, has_words: NDArray[np.bool_], by: str) -> tuple[ND
 
 
 def _trend_frame(values: NDArray[Any], table: NDArray[np.float64], by: str) -> pd.DataFrame:
-    """Words per value and topic as a frame of shares."""
+    """Frame of shares from a table of words per value and topic."""
     n_topics = table.shape[1]
     return pd.DataFrame(
         {
@@ -152,14 +152,14 @@ def _trend_frame(values: NDArray[Any], table: NDArray[np.float64], by: str) -> p
 def hottest_topics(trends: pd.DataFrame) -> pd.DataFrame:
     """Topics from the steepest rise to the steepest fall: topic, first, last, change, direction.
 
-    ``first`` and ``last`` are a topic's shares of the earliest and of the latest tenth of all words, so that a year of
-    few words decides little; ``change`` is their difference. ``direction`` is 1 for a topic that rises, -1 for one that
-    falls, and 0 if both shares read the same in per cent, with one decimal below ten.
+    ``first`` and ``last`` are a topic's shares of the earliest and of the latest tenth of all words, so that a year
+    with few words has little weight; ``change`` is their difference. ``direction`` is 1 for a rising topic, -1 for a
+    falling one, and 0 if both shares print the same in per cent (one decimal below ten).
 
     Parameters
     ----------
     trends : DataFrame
-        As ``topic_trends`` returns it; its first column is put in order.
+        As ``topic_trends`` returns it; sorted here by its first column.
 
     Examples
     --------
@@ -183,14 +183,14 @@ def hottest_topics(trends: pd.DataFrame) -> pd.DataFrame:
 
 
 def _share_of_tenth(share: NDArray[np.float64], words: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each topic's share of the first tenth of all words; of the period in which it ends, a part counts."""
+    """Share of each topic in the first tenth of all words; the period in which the tenth ends counts in part."""
     before = np.cumsum(words) - words
     taken = np.clip(0.1 * words.sum() - before, 0.0, words)
     return np.asarray(taken @ share / max(taken.sum(), 1e-300))
 
 
 def _as_written(share: float) -> float:
-    """A share in per cent as tables have it."""
+    """Round a share to per cent as tables print it."""
     return round(100.0 * share, 0 if share >= 0.0995 else 1)
 
 

@@ -1,4 +1,4 @@
-"""An author's documents by how little they look like the author's: odd ones out, often a namesake's."""
+"""An author's documents ranked by how unlike the author's others they are; outliers are often a namesake's."""
 
 from __future__ import annotations
 
@@ -21,18 +21,17 @@ from topoi.models.scores import perplexities
 def unusual_documents(model: Any, corpus: Corpus | None = None, author: str | int | None = None) -> pd.DataFrame:
     """An author's documents, most surprising first (AT09, section 5.1).
 
-    Each document is scored as if the author alone had written it. A document that is far more perplexing than the
-    author's others is on another subject: the work of a co-author, or of another person of the same name. The score of
-    a training document is the paper's approximation: the document has had its part in the author's mixture, so it
-    looks a little less surprising than it would have otherwise. Compare documents of similar length: a short
-    one can be surprising by chance.
+    Each document is scored as if the author alone had written it. A document of far higher perplexity than the author's
+    others is on another subject: the work of a co-author, or of another person of the same name. The score of a
+    training document is the paper's approximation: the document itself contributed to the author's mixture, so its
+    perplexity is a little too low. Compare documents of similar length: a short one can be surprising by chance.
 
     Parameters
     ----------
     model : AuthorTopicModel, AuthorModel or ModelView
         A fitted model. The probability of a document is averaged over its chains.
     corpus : Corpus, optional
-        Where to look for the author's documents; the training corpus if not given.
+        The documents among which to find the author's; the training corpus if not given.
     author : str
         A name; an unknown one is a ``NotFoundError`` that suggests others.
 
@@ -69,14 +68,14 @@ def unusual_documents(model: Any, corpus: Corpus | None = None, author: str | in
         mine = _in_model_words(model, corpus, rows)
         n_words, named = mine.doc_lengths, catalogue.document_columns(rows)
         perplexity = perplexities(log_likelihoods_by(model, a, mine), n_words, per_document=True)
-    order = np.argsort(-perplexity, kind="stable")  # what has no perplexity comes last
+    order = np.argsort(-perplexity, kind="stable")  # nan comes last
     frame = pd.DataFrame(named | {"n_words": n_words, "perplexity": perplexity}).iloc[order].reset_index(drop=True)
     frame.attrs["author"] = name
     return frame
 
 
 def _in_model_words(model: Any, corpus: Corpus, rows: np.ndarray) -> Corpus:
-    """Some documents in the model's word ids, without their authors, of whom the model need not know any."""
+    """Selected documents in the model's word ids, without authors, which the model may not know."""
     some = corpus.subset(rows)
     bare = Corpus(tokens=some.tokens, doc_start=some.doc_start, vocabulary=some.vocabulary)
     return bare if corpus is model.corpus_ else align(bare, model.vocabulary_, np.zeros(0, object)).corpus

@@ -1,4 +1,4 @@
-"""``topoi align``: which topics of one fit are those of another."""
+"""``topoi align``: matching of the topics of two fits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ N_WORDS = 10
 
 
 class Method(StrEnum):
-    """How topics are paired."""
+    """Method of pairing topics."""
 
     optimal = "optimal"
     greedy = "greedy"
@@ -78,7 +78,7 @@ def align(
         models = with_chain(first, chain_a), with_chain(second, chain_b or 0)
         alignment = topoi.align_topics(*models, chain_a=chain_a, chain_b=chain_b, method=method.value)
     everything = alignment.pairs
-    if not (alone or chain_a or chain_b):  # of other chains than the first, a file has no lists of words
+    if not (alone or chain_a or chain_b):  # a store has lists of words for the first chain only
         for side, view in (("a", first), ("b", second)):
             words = words_by_topic(view, N_WORDS)
             everything[f"words_{side}"] = [words[int(k)] for k in everything[f"topic_{side}"]]
@@ -92,12 +92,12 @@ def align(
 
 
 def with_chain(view: ModelView, chain: int) -> Any:
-    """A model that has this chain: the file has the first ready, the others are loaded."""
+    """Return the view for the first chain, which the store has precomputed; load the model for any other."""
     return loaded(view) if chain else view
 
 
 def draw_pairs(frame: pd.DataFrame, labels_a: dict[int, str], labels_b: dict[int, str], screen: Console) -> None:
-    """A line per pair: the distance, then both topics' numbers, labels and words."""
+    """Print a line per pair: the distance, then both topics' numbers, labels and words."""
     from rich.text import Text
 
     room = (screen.width - (6 + 1 + 2 * 3 + 5 * len(look.GAP))) // 2

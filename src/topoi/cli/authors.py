@@ -1,4 +1,4 @@
-"""``topoi authors``: who writes about what."""
+"""``topoi authors``: authors and their topics."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def authors(
 
 
 def busiest_authors(model: Any, n: int) -> dict[str, tuple[int, int]]:
-    """The authors with most documents, as the browser lists them: how many, and how many words in the model."""
+    """Authors with most documents, as the browser lists them: numbers of documents and of words in the model."""
     import numpy as np
 
     from topoi.analysis.authorship import author_sizes
@@ -65,7 +65,7 @@ def busiest_authors(model: Any, n: int) -> dict[str, tuple[int, int]]:
 
 
 def authors_frame(view: ModelView, n: int) -> pd.DataFrame:
-    """The busiest authors, each with a few rows: the leading topics and their words."""
+    """Frame of the authors with most documents: a few rows each, for the leading topics and their words."""
     import pandas as pd
 
     sizes = busiest_authors(view, n)
@@ -77,12 +77,12 @@ def authors_frame(view: ModelView, n: int) -> pd.DataFrame:
 
 
 def author_frame(view: ModelView, author: str, n: int) -> pd.DataFrame:
-    """One author's topics, most probable first, with the number of words they rest on and the topics' words."""
+    """Frame of one author's topics, most probable first, with the author's numbers of words and the topics' words."""
     return _with_words(view, _topics_of(view, author, n, background_topics(view)))
 
 
 def _topics_of(view: ModelView, author: str, n: int, background: set[int]) -> pd.DataFrame:
-    """An author's leading topics, most probable first, those of connecting words after all others."""
+    """An author's leading topics, most probable first, background topics after all others."""
     frame = with_last(view.author_topics(author), background).head(n).reset_index(drop=True)
     frame["rank"] = range(1, len(frame) + 1)
     return frame
@@ -96,7 +96,7 @@ def _with_words(view: ModelView, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def author_words_frame(model: Any, n: int) -> pd.DataFrame:
-    """The busiest authors of a model without topics, with the words they use most."""
+    """Frame of the authors with most documents in a model without topics, with the words they use most."""
     import pandas as pd
 
     sizes = busiest_authors(model, n)
@@ -106,7 +106,7 @@ def author_words_frame(model: Any, n: int) -> pd.DataFrame:
 
 
 def draw_authors(frame: pd.DataFrame, labels: dict[int, str], screen: Console) -> None:
-    """One entry per author: the name, then a line for each topic."""
+    """Print one entry per author: the name, then a line for each topic."""
     from rich.text import Text
 
     several = frame["author"].nunique() > 1
@@ -121,7 +121,7 @@ def draw_authors(frame: pd.DataFrame, labels: dict[int, str], screen: Console) -
 
 
 def size_of(row: Any) -> str:
-    """How much an author has written.
+    """Size of an author's work in words.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def size_of(row: Any) -> str:
 
 
 def draw_author_words(frame: pd.DataFrame, screen: Console) -> None:
-    """One entry per author: the name, then the words on a line."""
+    """Print one entry per author: the name, then the words on a line."""
     from rich.text import Text
 
     for row in frame.to_dict("records"):

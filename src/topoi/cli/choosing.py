@@ -1,4 +1,4 @@
-"""Which of a file's models answers: the one that was named, or else the newest that has what the question needs."""
+"""Choice of a file's model for a command: the named one, else the newest that has what the command needs."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 class Need(NamedTuple):
-    """Something that not every model has.
+    """Requirement of a command that not every model meets.
 
     Attributes
     ----------
     met
-        Whether a model has it.
+        Predicate of a view: whether the model meets it.
     lacking
-        What is said of a model without it.
+        Text of the error about a model that does not.
     families
-        The options of ``topoi fit`` by which a model gets it.
+        The options of ``topoi fit`` that give models that do.
     """
 
     met: Callable[[ModelView], bool]
@@ -41,9 +41,10 @@ COEFFICIENTS = Need(lambda view: "coefficients" in view.gives, "has no coefficie
 
 
 def choose_model(path: Path, name: str | None, needs: Sequence[Need]) -> ModelView:
-    """The model of that name; without a name, the one saved last that has all of ``needs``.
+    """Open the model of that name; without a name, the one saved last that meets all of ``needs``.
 
-    If that is not the one saved last, a note on standard error says so. An error names the models that would do.
+    If that is not the one saved last, a note on standard error says so. An error about a named model that does not meet
+    them suggests one that does.
     """
     import topoi
 
@@ -67,7 +68,7 @@ def _lacking(view: ModelView, needs: Sequence[Need]) -> Need | None:
 
 
 def _others(view: ModelView) -> list[ModelView]:
-    """The file's other models, the one saved last first."""
+    """The file's other models, newest first."""
     import topoi
 
     names = [str(name) for name in view.store.models()["name"]]
@@ -75,7 +76,7 @@ def _others(view: ModelView) -> list[ModelView]:
 
 
 def _advice(view: ModelView, lacking: Need, path: Path, name: str | None) -> str:
-    """What to do where no model of the file will do."""
+    """Advice for the error when no model of the file meets the needs."""
     if lacking is TOPICS and view.n_authors:
         which = "" if name is None else f" --name {shlex.quote(printable(name))}"
         return f"see `topoi authors {path}{which}`, or fit one with {lacking.families}"

@@ -1,4 +1,4 @@
-"""``topoi coefficients``: which metadata make a topic more likely, and how surely."""
+"""``topoi coefficients``: coefficients of a regression on metadata, with standard errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def coefficients(
     check_one_format(as_json, as_csv)
     view = open_topic_view(file, name, COEFFICIENTS)
     if topic is not None:
-        view.top_words(1, topic=topic)  # says which topics there are, if this is none of them
+        view.top_words(1, topic=topic)  # raises an error that lists the topics if this one does not exist
     model = loaded(view)
     frame = model.coefficients()
     if topic is not None:
@@ -54,7 +54,7 @@ def coefficients(
 
 
 def of_feature(frame: pd.DataFrame, feature: str, names: list[str]) -> pd.DataFrame:
-    """The rows of a feature, or of one of its columns."""
+    """Select the rows of a feature, or of one of its columns."""
     column = frame["feature"]
     if feature not in names:
         found = frame[column == feature]
@@ -69,7 +69,7 @@ def of_feature(frame: pd.DataFrame, feature: str, names: list[str]) -> pd.DataFr
 
 
 def draw_coefficients(frame: pd.DataFrame, words: dict[int, list[str]], n: int, screen: Console) -> None:
-    """A heading for each topic, then its coefficients by how many standard errors they are from zero."""
+    """Print a heading for each topic, then its coefficients by their distance from zero in standard errors."""
     from rich.text import Text
 
     said = frame if (frame["feature"] == "intercept").all() else frame[frame["feature"] != "intercept"]

@@ -33,7 +33,7 @@ N_ITERATIONS = 300
 ALPHA = 0.05
 N_SHOWN = 12
 PEAK_WIDTH = len("1990s 9.9%")
-WIDE = 116  # columns from which an entry fits on one line
+WIDE = 116  # smallest width, in columns, at which an entry fits on one line
 
 
 def demo(
@@ -63,7 +63,7 @@ def demo(
     unfitted = topoi.AuthorTopicModel(
         n_topics=topics,
         alpha=ALPHA,
-        # What a passage is about is not all its president's doing: each passage is its own second author.
+        # Topics of a passage are not all its president's: each passage gets a private second author.
         fictitious_authors=True,
         n_iter=iterations,
         n_jobs=available_cores(),
@@ -89,13 +89,13 @@ def demo(
 
 
 def somebody_is_there() -> bool:
-    """Whether a person sits at a terminal, who can end what runs until it is ended."""
+    """Whether the session is interactive, so that somebody can stop a server with Ctrl-C."""
     streams = (sys.stdin, sys.stdout)
     return not os.environ.get("CI") and all(stream is not None and stream.isatty() for stream in streams)
 
 
 def browse(path: Path, status: Console) -> None:
-    """Show the saved model in the web browser until Ctrl-C; where that cannot be, the demo has ended well anyway."""
+    """Show the saved model in the web browser until Ctrl-C; if that is impossible, the demo still succeeds."""
 
     def say(address: str) -> None:
         status.print(f"\nand in the web browser: {address}  (Ctrl-C ends the demo)", style="bold", soft_wrap=True)
@@ -109,7 +109,7 @@ def browse(path: Path, status: Console) -> None:
 
 
 def opening(corpus: Corpus, n_topics: int) -> Text:
-    """What is about to be fitted, in two lines."""
+    """Two lines about the corpus and the model to be fitted."""
     from rich.text import Text
 
     years = corpus.documents["year"]
@@ -122,7 +122,7 @@ def opening(corpus: Corpus, n_topics: int) -> Text:
 
 
 def draw_story(frame: pd.DataFrame, n_topics: int, screen: Console) -> None:
-    """A line of blocks per topic under a common axis of decades, with words and presidents beside it."""
+    """Print a sparkline per topic under a common axis of decades, with words and presidents beside it."""
     from rich.text import Text
 
     decades = frame["decades"].iloc[0]
@@ -138,7 +138,7 @@ def draw_story(frame: pd.DataFrame, n_topics: int, screen: Console) -> None:
 
 
 def _narrow(row: dict[Any, Any], spark: int, width: int) -> list[Text]:
-    """Two lines: blocks and words, then the peak and the presidents in a quieter voice."""
+    """Entry in two lines: sparkline and words, then the peak and the presidents, dimmed."""
     room = width - (spark + 3 + 2 * len(look.GAP))
     return [
         look.row(
@@ -149,7 +149,7 @@ def _narrow(row: dict[Any, Any], spark: int, width: int) -> list[Text]:
 
 
 def _wide(row: dict[Any, Any], spark: int, width: int) -> list[Text]:
-    """One line with everything."""
+    """Entry in one line."""
     room = min(width, 180) - (spark + 3 + PEAK_WIDTH + 4 * len(look.GAP))
     for_presidents = room * 2 // 5
     return [
@@ -170,14 +170,14 @@ def _blocks(row: dict[Any, Any]) -> Text:
 
 
 def _peak(row: dict[Any, Any]) -> Text:
-    """The decade of the peak and its share."""
+    """Decade of the peak, and the topic's share in it."""
     from rich.text import Text
 
     return Text(f"{row['peak']}s {look.percent(row['peak_share'])}", style="dim")
 
 
 def _peak_below(row: dict[Any, Any], spark: int) -> Text:
-    """The same, moved so that it stands under the highest block."""
+    """Text of the peak, indented to stand under the highest block."""
     from rich.text import Text
 
     label = _peak(row)
@@ -186,7 +186,7 @@ def _peak_below(row: dict[Any, Any], spark: int) -> Text:
 
 
 def closing(output: Path, frame: pd.DataFrame, interrupted: bool) -> Text:
-    """Where the model is, and a few things to try with it."""
+    """Closing text: the path of the model, and a few commands to try with it."""
     from rich.text import Text
 
     president, file = frame["presidents"].iloc[0][0], shlex.quote(str(output))

@@ -1,4 +1,4 @@
-"""How a document looks on one line: its year and its title, or its id where it has none."""
+"""A document on one line: its year and its title, or its id if it has no title."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def document_line(start: Text, row: dict[Any, Any], width: int) -> Text:
-    """A line that begins with ``start`` and ends with the document's year and title, cut to the width."""
+    """Line of ``start``, then the document's year and title, cut to the width."""
     year = _or_nothing(row.get("year"))
     name = _or_nothing(row.get("title")) or str(row["id"])
     line = start.copy()

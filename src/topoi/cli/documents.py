@@ -61,7 +61,7 @@ def documents(
 
 
 def who_knows(view: ModelView, document: str, text: bool) -> tuple[Any, int | str]:
-    """Whom to ask about what: the file about a document of its own, by number; every chain about a new text."""
+    """Return a model and a document to query it with: the view and a position, or all chains and a new text."""
     from topoi.analysis.given import find_document
 
     position = find_document(view, document, text)
@@ -69,7 +69,7 @@ def who_knows(view: ModelView, document: str, text: bool) -> tuple[Any, int | st
 
 
 def draw_shares(frame: pd.DataFrame, screen: Console) -> None:
-    """A line per document: the topic's share with a bar, year, title."""
+    """Print a line per document: the topic's share with a bar, year, title."""
     from rich.text import Text
 
     for row in frame.to_dict("records"):
@@ -82,7 +82,7 @@ def draw_shares(frame: pd.DataFrame, screen: Console) -> None:
 
 
 def draw_similar(frame: pd.DataFrame, screen: Console) -> None:
-    """A line per document: the distance, year, title."""
+    """Print a line per document: the distance, year, title."""
     from rich.text import Text
 
     for row in frame.to_dict("records"):

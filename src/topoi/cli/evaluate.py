@@ -1,4 +1,4 @@
-"""``topoi evaluate``: how well a model predicts documents that it has not seen."""
+"""``topoi evaluate``: held-out likelihood and perplexity of documents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Estimator(StrEnum):
-    """How the probability of a document is estimated."""
+    """Estimator of the probability of a document."""
 
     filter = "filter"
     left_to_right = "left-to-right"
@@ -106,14 +106,14 @@ def evaluate(
 
 
 class Documents:
-    """Held-out documents in a file's words, read once for models that know newcomers and once for others."""
+    """Held-out documents in a file's vocabulary, read once for models with features and once for the others."""
 
     def __init__(self, path: Path, reading: dict[str, Any]) -> None:
         self.path, self._reading = path, reading
         self._found: dict[str, Corpus] = {}
 
     def of(self, model: Any) -> Corpus:
-        """The documents for one model; its file's models share their words."""
+        """Documents for one model; all models of a file share the vocabulary."""
         from topoi import read_corpus
 
         # Somebody new is a feature too; other models do without.
@@ -131,7 +131,7 @@ class Documents:
 def scores(
     file: Path, names: list[str | None], every_model: bool, held_out: Documents, way_of: Any, jobs: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A row for every document under the last model, and a row for every model."""
+    """Score the documents: a frame with a row per document under the last model, and one with a row per model."""
     import pandas as pd
 
     import topoi
@@ -154,7 +154,7 @@ def scores(
 
 
 def effort(estimator: Estimator, particles: int | None, samples: int | None, seed: int | None) -> dict[str, int]:
-    """The estimator's options; one that belongs to another estimator is an error, not ignored.
+    """Options of the estimator; an option of another estimator is an error, not ignored.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def effort(estimator: Estimator, particles: int | None, samples: int | None, see
 
 
 def observed(given: str | None) -> str | int | None:
-    """What a model with features is shown: ``metadata``, ``words``, or a number of words.
+    """Parse ``--given`` of models with features: ``metadata``, ``words``, or a number of words.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def observed(given: str | None) -> str | int | None:
 def way(
     model: Any, estimator: Estimator | None, given: str | int | None, options: dict[str, int]
 ) -> tuple[str, str, dict[str, Any]]:
-    """How a model is scored: the estimator, what to call it, and its options; one that does not fit is an error."""
+    """Choose the estimator of a model: its name, its name for display, its options; an unsuitable one is an error."""
     family = type(model).__name__
     if not isinstance(model, ReadsMetadata):
         if given is not None:
@@ -203,7 +203,7 @@ def way(
 
 
 def note_unknown_authors(corpus: Corpus) -> None:
-    """Say how many documents have nobody that the model knows."""
+    """Print the number of documents without an author that the model knows."""
     import numpy as np
 
     unknown = int((np.diff(corpus.doc_author_start) == 0).sum())
@@ -213,7 +213,7 @@ def note_unknown_authors(corpus: Corpus) -> None:
 
 
 def draw_summary(row: dict[Any, Any], screen: Console) -> None:
-    """What was scored, and the three numbers that papers report, one to a line."""
+    """Print what was scored, and the three numbers that papers report, one per line."""
     from rich.text import Text
 
     unknown = f", {counted(row['n_unknown'], 'unknown word')} left out" if row["n_unknown"] else ""
@@ -231,7 +231,7 @@ def draw_summary(row: dict[Any, Any], screen: Console) -> None:
 
 
 def draw_comparison(frame: pd.DataFrame, screen: Console) -> None:
-    """A line per model, the best first."""
+    """Print a line per model, the best first."""
     from rich.text import Text
 
     rows = frame.sort_values("bits_per_word").to_dict("records")
@@ -244,7 +244,7 @@ def draw_comparison(frame: pd.DataFrame, screen: Console) -> None:
 
 
 def draw_extremes(rows: pd.DataFrame, n: int, screen: Console) -> None:
-    """The documents that are predicted best and worst, with their perplexities."""
+    """Print the documents that are predicted best and worst, with their perplexities."""
     from rich.text import Text
 
     ordered = rows.dropna(subset="perplexity").sort_values("perplexity", kind="stable")

@@ -1,4 +1,4 @@
-"""Values of features as people write them: ``year=1893``, ``year=1900:1950:10``, ``"authors=Ann; Bob"``."""
+"""Parser of feature values on the command line: ``year=1893``, ``year=1900:1950:10``, ``"authors=Ann; Bob"``."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ MOST_ROWS = 10_000
 
 
 def grid(given: Sequence[str], columns: Sequence[Any]) -> pd.DataFrame:
-    """A frame with a row for every combination of the values; a feature without any is missing in all rows.
+    """Build a frame with a row for every combination of the values; features without a value are missing in all rows.
 
-    ``columns`` are the model's (``feature_columns_``). Several values of a feature stand in several words, numbers also
-    between commas or as a range ``first:last`` or ``first:last:step``, ends included. Names in one value are separated
-    by semicolons.
+    ``columns`` are the model's (``feature_columns_``). Several values of a feature are given as several arguments;
+    numbers also separated by commas, or as a range ``first:last`` or ``first:last:step``, ends included. Names in one
+    value are separated by semicolons.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def _listed(names: Any) -> str:
 
 
 def _names(text: str, column: Any) -> list[str]:
-    """Names with semicolons between, or one that has a semicolon in it."""
+    """Split names at semicolons, unless the whole is a known name that contains one."""
     if text.strip() in getattr(column, "levels", ()):
         return [text.strip()]
     return [part.strip() for part in text.split(";") if part.strip()]
@@ -101,7 +101,7 @@ def _number(text: str) -> int | float | None:
 
 
 def _range(whole: str, ends: list[Any]) -> list[Any]:
-    """From the first to the last, the last included where a step meets it."""
+    """Numbers from first to last, the last included if a step meets it."""
     first, last, step = [*ends, 1][:3]
     if len(ends) > 3 or step == 0 or (last - first) / step < 0:
         raise typer.BadParameter(f"{whole!r}: a range is FIRST:LAST or FIRST:LAST:STEP, with a step that leads there")
@@ -126,7 +126,7 @@ def _date(whole: str, text: str) -> str:
 
 
 def read_table(path: Path, columns: Sequence[Any]) -> pd.DataFrame:
-    """A file of features, one row per document: .csv, .tsv, .jsonl or .parquet, with or without .gz.
+    """Read a file of features, one row per document: .csv, .tsv, .jsonl or .parquet, with or without .gz.
 
     Names in one cell of a .csv or .tsv are separated by semicolons, as ``topoi fit`` reads them.
     """
@@ -180,7 +180,7 @@ def _cells(values: Any, column: Any) -> list[Any]:
 
 
 def notes(frame: pd.DataFrame, columns: Sequence[Any], given: bool) -> list[str]:
-    """Features left open; ``predict`` itself warns of unknown names and of numbers out of range."""
+    """Notes about features without values; ``predict`` itself warns of unknown names and of numbers out of range."""
     from topoi.models.features.columns import is_missing
 
     found = []

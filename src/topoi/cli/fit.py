@@ -108,7 +108,7 @@ def fit(
 
 
 def done_within(model: Any, method: str) -> bool:
-    """Call a method of the fitted model; False if a signal came and that was not waited for."""
+    """Call a method of the fitted model; False if a signal came and the call was abandoned."""
     from topoi.engine.interruption import Abandoned, interruptible
 
     with interruptible() as interruption:
@@ -121,7 +121,7 @@ def done_within(model: Any, method: str) -> bool:
 
 
 def exit_code(info: dict[str, Any]) -> int:
-    """The exit code of a fit that a signal has ended: 128 and the signal's number.
+    """Exit code of a fit that a signal has ended: 128 plus the signal's number.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def exit_code(info: dict[str, Any]) -> int:
 
 
 def without_authors(model: Model, asked: str, typed: dict[str, Any]) -> Model:
-    """The model to fit because no document has an author; an error if authors were asked for."""
+    """Replacement for a default model with authors if no document has one; an error if the user asked for authors."""
     where = "name the fields that hold them with --authors A,B"
     instead = model_named(model.without_authors or default_model().without_authors)
     fewer = given_flags(typed).keys() - {option.flag for option in instead.options}
@@ -147,7 +147,7 @@ def without_authors(model: Model, asked: str, typed: dict[str, Any]) -> Model:
 
 
 def default_output(source: Path) -> Path:
-    """The source's name with the ending ``.topoi``, in the current folder.
+    """Path of the source's name with the suffix ``.topoi``, in the current folder.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def default_output(source: Path) -> Path:
 
 
 def read(source: Path, on_error: given.OnError, stop_words: str | None, reading: dict[str, Any]) -> Corpus:
-    """The corpus in a file or folder; what the user did not set is left to the reader's defaults."""
+    """Read the corpus in a file or folder; options that the user did not set have the reader's defaults."""
     if not source.exists():
         raise FileNotFoundError(2, "No such file", str(source))
     chosen = {name: value for name, value in reading.items() if value is not None}
@@ -173,7 +173,7 @@ def read(source: Path, on_error: given.OnError, stop_words: str | None, reading:
 
 
 def keeps_function_words(model: Model, chosen: bool | None, stop_words: str | None) -> bool:
-    """Whether function words stay: if the user says so; else for who wrote what, unless there is a stop list.
+    """Whether function words are kept: as the user chose, else for authorship models without a stop list.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def keeps_function_words(model: Model, chosen: bool | None, stop_words: str | No
 
 
 def stop_word_list(choice: str) -> str | list[str] | None:
-    """``"english"``, None for ``"none"``, or the words of a file, one or several to a line."""
+    """Resolve a stop list: ``"english"``, None for ``"none"``, or the words of a file, one or several per line."""
     if choice == "english":
         return choice
     if choice == "none":
@@ -198,14 +198,14 @@ def stop_word_list(choice: str) -> str | list[str] | None:
 
 
 def report(corpus: Corpus, screen: Console) -> None:
-    """Say what was read, what was dropped, and what is left."""
+    """Print what was read, what was dropped, and what is left."""
     screen.print(str(corpus.report), style="dim", soft_wrap=True)
     left = f"{corpus.n_tokens:,} tokens of {corpus.n_words:,} words"
     screen.print(f"{left}, {corpus.n_authors:,} authors" if corpus.n_authors else left)
 
 
 def summarise(model: Any, path: Path, name: str | None, screen: Console) -> None:
-    """Say how the fit went and where the model is."""
+    """Print a summary of the fit and the path of the model."""
     info = model.fit_info_
     chains = "" if info["n_chains"] == 1 else f" of {info['n_chains']} chains"
     exactness = "" if info.get("exact", True) else f"; approximate, {info['n_shards']} shards"
@@ -223,7 +223,7 @@ def summarise(model: Any, path: Path, name: str | None, screen: Console) -> None
 
 
 def cross_validated(info: dict[str, Any], width: Any, variance: Any) -> str:
-    """What a regression has chosen by cross-validation, if it was asked to.
+    """Text about the settings that a regression has chosen by cross-validation; empty if none.
 
     Examples
     --------
@@ -238,7 +238,7 @@ def cross_validated(info: dict[str, Any], width: Any, variance: Any) -> str:
 
 
 def print_result(model: Any, path: Path, as_json: bool, as_csv: bool) -> None:
-    """The topics that were found, as ``topoi topics`` shows them; without topics, the busiest authors' words."""
+    """Print the topics, as ``topoi topics`` does; for a model without topics, the busiest authors' words."""
     import topoi
 
     view = topoi.view(path)  # the model saved last
@@ -250,7 +250,7 @@ def print_result(model: Any, path: Path, as_json: bool, as_csv: bool) -> None:
 
 
 def draw_largest(frame: pd.DataFrame, screen: Console) -> None:
-    """The largest topics only: a summary should fit the screen."""
+    """Print only the ``TOPICS_IN_SUMMARY`` largest topics: a summary should fit the screen."""
     from rich.text import Text
 
     largest = frame.head(TOPICS_IN_SUMMARY)

@@ -14,14 +14,14 @@ from topoi.models.registry import default_model, models
 
 
 class OnError(StrEnum):
-    """What to do with a document that cannot be read."""
+    """Treatment of a document that cannot be read."""
 
     stop = "raise"
     skip = "skip"
 
 
 def count_or_share(given: str) -> int | float:
-    """A whole number is a number of documents, one with a point is a share of them.
+    """Parse a document frequency: a whole number counts documents, one with a point is a share of them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A text on the command line: an argument, standard input or a file."""
+"""Text input on the command line: an argument, standard input or a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TextFile = Annotated[Path | None, typer.Option("--file", metavar="FILE", help="R
 
 
 def given_text(text: str | None, from_file: Path | None) -> str:
-    """The text that was given in one of the three ways; none at all is wrong usage."""
+    """Return the text given in one of the three ways; none at all is a usage error."""
     if text is not None and from_file is not None:
         raise typer.BadParameter("give TEXT or --file, not both")
     if from_file is not None:
@@ -28,5 +28,5 @@ def given_text(text: str | None, from_file: Path | None) -> str:
 
 
 def joined(words: list[str] | None) -> str | None:
-    """The words of an unquoted text put together again."""
+    """Join the words of an unquoted text."""
     return " ".join(words) if words else None

@@ -1,4 +1,4 @@
-"""Help whose options stand in groups, in plain text: typer groups them only in its boxes."""
+"""Plain-text help with options in groups; typer itself groups them only in its rich panels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class GroupedCommand(TyperCommand):
     """A command that lists its options under their panels, in the order in which panels first occur."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, then each group of options."""
+        """Write the arguments, then the options by group."""
         groups: dict[str, list[tuple[str, str]]] = {}
         arguments = []
         for parameter in self.get_params(ctx):

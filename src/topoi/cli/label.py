@@ -53,7 +53,7 @@ def label(
 
 
 def possible_authors(view: ModelView, given: list[str] | None) -> list[str] | str | None:
-    """Who may have written the text: named authors, ``"any"`` for the likeliest of all, None for somebody new."""
+    """Candidate authors of the text: named ones, ``"any"`` for the likeliest of all, None for an unknown author."""
     if not given:
         return None
     if given == ["any"]:
@@ -62,10 +62,10 @@ def possible_authors(view: ModelView, given: list[str] | None) -> list[str] | st
 
 
 def split_authors(view: ModelView, given: str) -> list[str]:
-    """The authors that one ``--authors`` names: one name, or several with a semicolon or comma between them.
+    """Split the value of one ``--authors``: one name, or several separated by semicolons or commas.
 
-    A comma may stand inside a name ("Jordan, M"), so the whole is tried first. What remains unknown is left for the
-    library to refuse, with the nearest names.
+    A name may contain a comma ("Jordan, M"), so the whole is tried first. Unknown names are returned as they are: the
+    library refuses them and suggests the nearest names.
     """
     for separator in (None, ";", ","):
         names = [given.strip()] if separator is None else [part.strip() for part in given.split(separator)]
@@ -75,7 +75,7 @@ def split_authors(view: ModelView, given: str) -> list[str]:
 
 
 def draw_labels(passage: str, frame: pd.DataFrame, words: dict[int, list[str]], screen: Console) -> None:
-    """The text with coloured words, then what its topics are."""
+    """Print the text with coloured words, then a legend of its topics."""
     from rich.text import Text
 
     if frame.empty:
@@ -92,7 +92,7 @@ def draw_labels(passage: str, frame: pd.DataFrame, words: dict[int, list[str]], 
 
 
 def coloured_text(passage: str, frame: pd.DataFrame, *, numbers: bool) -> Text:
-    """The passage with each known word in its topic's colour, faint where the model is unsure.
+    """Render the passage with each known word in its topic's colour, dimmed where the model is unsure.
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ def coloured_text(passage: str, frame: pd.DataFrame, *, numbers: bool) -> Text:
     frame
         One row per labelled word, with ``start``, ``end``, ``topic`` and ``topic_probability``.
     numbers
-        Write the topic's number behind every labelled word. Otherwise it stands only where the topic changes, which
-        is enough where colour shows the rest.
+        Write the topic's number after every labelled word; otherwise only where the topic changes, which is enough on
+        a screen with colours.
     """
     from rich.text import Text
 
@@ -120,7 +120,7 @@ def coloured_text(passage: str, frame: pd.DataFrame, *, numbers: bool) -> Text:
 
 
 def draw_legend(frame: pd.DataFrame, words: dict[int, list[str]], screen: Console) -> None:
-    """The topics of a text, most frequent first, with the share of its labelled words."""
+    """Print the topics of a text, most frequent first, with their shares of its labelled words."""
     from rich.text import Text
 
     shares = frame["topic"].value_counts(normalize=True)

@@ -1,4 +1,4 @@
-"""How things look in a terminal: the colour of a topic, small pictures of numbers, words that fit a width."""
+"""Terminal formatting: colours of topics, sparklines and bars, words cut to a width."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-# Readable on both grounds: a contrast of at least 3:1 against white and 5:1 against black for every hue.
+# Readable on light and dark backgrounds: contrast of at least 3:1 against white and 5:1 against black for every hue.
 LIGHTNESS = 0.64
 CHROMA = 0.125
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 GAP = "  "
-# The width of what is not looked at on a screen: lines are as long as they are.
+# Width of output to files and pipes: lines are not cut.
 UNBOUNDED = 100_000
-NAME_GAP = " · "  # not a comma, which stands inside names: "Jordan, M"
+NAME_GAP = " · "  # not a comma, which names may contain: "Jordan, M"
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that adds no colour of its own, and none at all when piped or when NO_COLOR is set.
+    """Make a console without automatic highlighting, and without colour when piped or when NO_COLOR is set.
 
-    What goes to a file or a pipe is not cut, unless COLUMNS is set.
+    Output to a file or a pipe is not cut, unless COLUMNS is set.
     """
     from topoi.cli.screen import SafeConsole
 
@@ -41,27 +41,27 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def at_most(width: int, screen: Console) -> int:
-    """A width that a column keeps to on a terminal; in a file it may be as wide as it likes."""
+    """Limit of a column's width on a terminal; unlimited in a file or pipe."""
     return width if screen.width < UNBOUNDED else UNBOUNDED
 
 
 def say(text: object, *, err: bool = False, end: bool = True) -> None:
-    """Print a line as it is, but for control characters, which are shown as escapes."""
+    """Print a line unchanged, except that control characters are shown as escapes."""
     typer.echo(safe_text(text), err=err, nl=end)
 
 
-# The hues that the file being read has given to its topics.
+# Hues of topics in the store being read.
 _hues: dict[int, float] = {}
 
 
 def wear(hues: Mapping[int, float]) -> None:
-    """From now on topics have these hues, those that they have in the browser."""
+    """Set the hues of topics to those of the browser, for all later output."""
     _hues.clear()
     _hues.update(hues)
 
 
 def topic_colour(topic: int) -> str:
-    """The colour of a topic, the same in every view: its hue in the file, or a golden-angle step, at equal lightness.
+    """Colour of a topic: its hue in the store, or a golden-angle step from its number, at a fixed lightness.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def topic_colour(topic: int) -> str:
 
 
 def sparkline(values: Iterable[float | None]) -> str:
-    """A row of blocks, one per value, the highest as the full block; a missing value leaves a blank.
+    """Sparkline with a block per value, the full block for the highest; a missing value is a blank.
 
     Examples
     --------
@@ -94,12 +94,12 @@ def _block(value: float, highest: float) -> str:
 
 
 def subscript(topic: int) -> str:
-    """A topic's number in small figures, to stand after a word."""
+    """Topic number as Unicode subscript digits."""
     return str(topic).translate(SUBSCRIPTS)
 
 
 def percent(share: float) -> str:
-    """A share as people read it, with one decimal below ten per cent.
+    """Format a share in per cent, with one decimal below ten per cent.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def percent(share: float) -> str:
 
 
 def printable(text: object) -> str:
-    r"""A text on one line without control characters: what stands in a file must not steer the terminal.
+    r"""Put a text on one line without control characters, so that text from a file cannot control the terminal.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def printable(text: object) -> str:
 
 
 def fitting(items: Iterable[str], width: int, gap: str = GAP) -> list[str]:
-    """The first items that fit in a width, at least one; none is cut in two.
+    """First items that fit in a width, at least one; items are not split.
 
     Examples
     --------
@@ -139,9 +139,9 @@ def fitting(items: Iterable[str], width: int, gap: str = GAP) -> list[str]:
 
 
 def row(*cells: tuple[str | Text, int] | Text) -> Text:
-    """Cells side by side, each padded to its width; a last one without a width ends the line unpadded.
+    """Join cells side by side, each padded to its width; a last cell without a width is not padded.
 
-    Lines are put together by hand, and not as a table, so that none ends in blanks when piped into a file.
+    Lines are built by hand, not as a rich table, so that none ends in blanks when piped into a file.
     """
     from rich.text import Text
 
@@ -158,14 +158,14 @@ def row(*cells: tuple[str | Text, int] | Text) -> Text:
 
 
 def topic_number(topic: int) -> Text:
-    """A topic's number, right-aligned, in its colour."""
+    """Topic number, right-aligned, in the topic's colour."""
     from rich.text import Text
 
     return Text(f"{topic:>3}", style=f"bold {topic_colour(topic)}")
 
 
 def topic_words(topic: int, words: Sequence[str], width: int) -> Text:
-    """A topic's words, as many as fit: the first in its colour, the later ones receding."""
+    """As many words of a topic as fit: the first in its colour, those from the sixth on dimmed."""
     from rich.text import Text
 
     line = Text(no_wrap=True, overflow="ellipsis")
@@ -178,21 +178,21 @@ def topic_words(topic: int, words: Sequence[str], width: int) -> Text:
 
 
 def plain_words(words: Sequence[str], width: int) -> Text:
-    """Words in a row, as many as fit."""
+    """As many words as fit on a line."""
     from rich.text import Text
 
     return Text(GAP.join(fitting(words, width)), no_wrap=True, overflow="ellipsis")
 
 
 def quiet_list(names: Sequence[str], width: int) -> Text:
-    """Names in a row, as many as fit, in a voice below that of the words."""
+    """As many names as fit on a line, dimmed."""
     from rich.text import Text
 
     return Text(NAME_GAP.join(fitting(names, width, NAME_GAP)), style="dim", no_wrap=True, overflow="ellipsis")
 
 
 def bar(fraction: float, width: int) -> str:
-    """A bar of eighths of a block, padded to its width.
+    """Bar drawn in eighths of a block, padded to its width.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def bar(fraction: float, width: int) -> str:
 
 
 def axis(first: str, last: str, width: int) -> str:
-    """The two ends of a scale, set at the ends of a width where they fit.
+    """Axis labels: the first and last value at the two ends of a width, if they fit.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def axis(first: str, last: str, width: int) -> str:
 
 
 def share_line(topic: int, share: float, words: Sequence[str], width: int) -> Text:
-    """An indented line for one topic among several: number, share, bar, words."""
+    """Indented line of one topic among several: number, share, bar, words."""
     from rich.text import Text
 
     return row(

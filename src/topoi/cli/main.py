@@ -1,4 +1,4 @@
-"""The ``topoi`` program: its verbs, and how errors become one line and an exit code."""
+"""The ``topoi`` program: registration of its commands, and conversion of errors to one line and an exit code."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from topoi.cli.grouped import GroupedCommand
 from topoi.errors import TopoiError
 from topoi.kernels import preparing
 
-# What typer raises for wrong usage: the base of BadParameter and UsageError, which it does not export.
+# Base class of typer's usage errors (BadParameter and UsageError), which typer does not export.
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
@@ -50,7 +50,7 @@ app = typer.Typer(
     epilog="Start with `topoi demo`, or `topoi fit papers.jsonl -o papers.topoi`.",
     no_args_is_help=True,
     rich_markup_mode=None,
-    # A traceback is for those who ask for one; main() turns expected errors into one line.
+    # main() prints expected errors as one line; a traceback needs --traceback.
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -102,17 +102,17 @@ def program(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code of one run: 0 success, 1 an error told in one line, 2 wrong usage, 130 Ctrl-C, 143 SIGTERM.
+    """Run a command; return 0 for success, 1 for an error (one line printed), 2 wrong usage, 130 Ctrl-C, 143 SIGTERM.
 
     Parameters
     ----------
     arguments
-        What follows the program's name; by default those of this process.
+        Command-line arguments without the program's name; by default those of this process.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     traceback = "--traceback" in _options(given)
     if traceback:
-        # It is an option of the program, but people add it at the end of the line that failed.
+        # An option of the program, not of its commands; users append it to the line that failed, so move it forward.
         given = ["--traceback", *(word for word in given if word != "--traceback")]
     try:
         with warnings.catch_warnings():
@@ -124,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except (KeyboardInterrupt, typer.Abort) as stop:
-        # The library below turns the first into the second.
+        # click turns KeyboardInterrupt into Abort.
         signalled = stop if isinstance(stop, KeyboardInterrupt) else stop.__cause__
         if not isinstance(signalled, KeyboardInterrupt):
             return 1
@@ -144,17 +144,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @cache
 def _command() -> Any:
-    """All verbs with their options: building them takes longer than most questions, so it is done once a process."""
+    """Build the command with all subcommands; cached, since building takes longer than most commands run."""
     return typer.main.get_command(app)
 
 
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
-    """A warning as a person reads it: what, without the line of code it came from."""
+    """Print a warning's message without the line of code it came from."""
     look.say(f"topoi: note: {' '.join(str(message).split())}", err=True)
 
 
 class _Note:
-    """Says once, on a terminal, that kernels are being compiled; nothing with ``--quiet``."""
+    """Print once, on a terminal and without ``--quiet``, that kernels are being compiled."""
 
     def __init__(self, arguments: list[str]) -> None:
         quiet = any(word in ("-q", "--quiet") for word in _options(arguments))
@@ -167,7 +167,7 @@ class _Note:
 
 
 def _options(arguments: list[str]) -> list[str]:
-    """The arguments in which options may stand: those before a lone ``--``."""
+    """Arguments that may hold options: those before a lone ``--``."""
     return arguments[: arguments.index("--")] if "--" in arguments else arguments
 
 

@@ -1,6 +1,6 @@
-"""The options of ``topoi fit`` that models bring, and unfitted models made of what was typed.
+"""Options of ``topoi fit`` that depend on the model, and construction of unfitted models from them.
 
-One option per flag, whoever has it; the help groups those that a single model has under that model.
+One option per flag, even if several models have it; the help groups options of a single model under that model.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from topoi.models.registry import Model, model_named, models
 
 
 def chosen_model(typed: str) -> str:
-    """The option of a model named in any way; another name is wrong usage."""
+    """Normalise the name of a model to its option; an unknown name is a usage error."""
     try:
         return model_named(typed).option
     except NotFoundError as error:
@@ -26,18 +26,18 @@ def chosen_model(typed: str) -> str:
 
 
 def complete_model(incomplete: str) -> list[str]:
-    """The models' names that complete what was typed."""
+    """Shell completion of model names."""
     return [model.option for model in models().values() if model.option.startswith(incomplete.casefold())]
 
 
 def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with a parameter for every flag of every model; it gets them as one dictionary, by flag."""
+    """Add a parameter for every flag of every model to a command, which receives them as one dictionary by flag."""
     signature = inspect.signature(command, eval_str=True)
     own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
     offers = _offers()
     added = {_parameter_name(flag): flag for flag in offers}
     added_parameters = [_parameter(flag, offered) for flag, offered in offers.items()]
-    # The help lists groups as they come: the model's own before what all models share.
+    # The help lists groups in order of first occurrence: options of models before those that all models share.
     at = next(i for i, each in enumerate(own) if each.name == "model") + 1
     parameters = [*own[:at], *sorted(added_parameters, key=_is_of_one), *own[at:]]
 
@@ -52,7 +52,7 @@ def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def new_model(model: Model, typed: dict[str, Any], **settings: Any) -> Any:
-    """An unfitted model; an option that the model does not have is an error, not ignored."""
+    """Make an unfitted model; an option that the model does not have is an error, not ignored."""
     said = given_flags(typed)
     offered = {option.flag: option for option in model.options}
     for flag in said:
@@ -64,7 +64,7 @@ def new_model(model: Model, typed: dict[str, Any], **settings: Any) -> Any:
     for flag, value in said.items():
         if offered[flag].setting:
             settings[offered[flag].setting] = _value(model, offered[flag], value)
-    # Some defaults are reckoned from other settings.
+    # Last those whose defaults are computed from other settings.
     for option in sorted(rest, key=lambda option: callable(option.default)):
         if (default := option.default_of(settings)) is not None:
             settings[option.setting] = default
@@ -72,12 +72,12 @@ def new_model(model: Model, typed: dict[str, Any], **settings: Any) -> Any:
 
 
 def given_flags(typed: dict[str, Any]) -> dict[str, Any]:
-    """What was really typed."""
+    """Flags that the user gave."""
     return {flag: value for flag, value in typed.items() if value is not None and value is not False}
 
 
 def after_fit(model: Model, typed: dict[str, Any]) -> list[str]:
-    """The methods to be called after the fit."""
+    """Names of the methods to call after the fit."""
     return [option.after for option in model.options if option.after and option.flag in given_flags(typed)]
 
 
@@ -99,13 +99,13 @@ def _value(model: Model, option: Option, typed: Any) -> Any:
     try:
         return option.value_of(typed)
     except TopoiError:
-        raise  # says itself which file is wrong
+        raise  # its message names the file
     except ValueError as error:
         raise typer.BadParameter(f"{option.flag} {typed}: {error}") from None
 
 
 def _offers() -> dict[str, list[tuple[Model, Option]]]:
-    """Per flag, the models that have it."""
+    """Models and options by flag."""
     found: dict[str, list[tuple[Model, Option]]] = {}
     for model in models().values():
         for option in model.options:
@@ -136,12 +136,12 @@ def _parameter(flag: str, offered: list[tuple[Model, Option]]) -> inspect.Parame
 
 
 def _is_of_one(parameter: inspect.Parameter) -> bool:
-    """Whether only one model has the option; those come after what several have."""
+    """Whether only one model has the option; the help lists those last."""
     return bool(parameter.annotation.__metadata__[0].rich_help_panel.startswith("Only "))
 
 
 def _help(offered: list[tuple[Model, Option]]) -> str:
-    """What an option is, which models have it, and what it is if nothing is said."""
+    """Help text of an option: its meaning, the models that have it, and its default."""
     option = offered[0][1]
     text = option.help
     if 1 < len(offered) < len(models()) // 2 + 1:

@@ -1,4 +1,4 @@
-"""``topoi models``: which models a file holds."""
+"""``topoi models``: list of a file's models."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def models(file: ModelFile, as_json: AsJson = False, as_csv: AsCsv = False) -> N
 
 
 def draw_models(frame: pd.DataFrame, screen: Console) -> None:
-    """A line per model: its name, its family, how large it is, how it was fitted, when it was saved."""
+    """Print a line per model: name, family, size, settings of the fit, time of saving."""
     from rich.text import Text
 
     rows = frame.to_dict("records")
@@ -47,7 +47,7 @@ def draw_models(frame: pd.DataFrame, screen: Console) -> None:
 
 
 def about(row: dict[Any, Any]) -> str:
-    """The size of a model in words.
+    """Size of a model in words.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def about(row: dict[Any, Any]) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things.
+    """Number and noun, in the plural unless the number is 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""``topoi name``: what people call the topics."""
+"""``topoi name``: labels of topics."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def name_topic(
 
 
 def labels_frame(view: ModelView) -> pd.DataFrame:
-    """One row per topic: its label, or none, and its words."""
+    """Frame with one row per topic: its label, if any, and its words."""
     import pandas as pd
 
     labels, words = labels_of(view), words_by_topic(view, N_WORDS)
@@ -62,7 +62,7 @@ def labels_frame(view: ModelView) -> pd.DataFrame:
 
 
 def draw_labels(frame: pd.DataFrame, screen: Console) -> None:
-    """A line per topic: its number, its label, its words."""
+    """Print a line per topic: its number, its label, its words."""
     if frame.empty:
         screen.print("No topic has a label yet.")
     for row in frame.to_dict("records"):

@@ -1,4 +1,4 @@
-"""Options and arguments that several verbs share, so that they read the same everywhere."""
+"""Options and arguments that several commands share, so that they read the same everywhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def names_beginning(context: typer.Context, incomplete: str) -> list[str]:
-    """The names of the models in the file on the line that complete what was typed."""
+    """Shell completion of the names of models in the file on the command line."""
     words = [context.params.get("file"), context.params.get("file_a"), *context.args]
     file = next((word for word in words if word is not None), "")
     try:
@@ -25,7 +25,7 @@ def names_beginning(context: typer.Context, incomplete: str) -> list[str]:
 
         with Store(Path(str(file))) as store:
             names = [str(name) for name in store.models()["name"]]
-    except (TopoiError, OSError):  # nothing to offer, and a shell that completes shows no errors
+    except (TopoiError, OSError):  # no completions; errors are not shown during completion
         return []
     return [name for name in names if name.startswith(incomplete)]
 
@@ -45,7 +45,7 @@ AsCsv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values
 
 
 def check_file(path: Path) -> None:
-    """Say plainly that a file is not there, or is a folder."""
+    """Raise a plain error if a file does not exist, or is a folder."""
     if path.is_dir():
         raise StoreError(f"{path} is a folder; name the .topoi file that `topoi fit` wrote")
     if not path.exists():
@@ -53,17 +53,17 @@ def check_file(path: Path) -> None:
 
 
 def open_view(path: Path, name: str | None, *needs: Need) -> ModelView:
-    """The model in a file, read by SQL as questions need it: there at once, however large the file.
+    """Open a model in a file as a view, which reads rows by SQL as needed: instant, however large the file.
 
     Parameters
     ----------
     path
         The file.
     name
-        Which of its models; if not given, the one saved last that has what is needed, and a note says which if that
-        is not the last one.
+        Name of the model; if not given, the one saved last that meets the needs, with a note if that is not the one
+        saved last.
     needs
-        What the question needs of a model.
+        Requirements of the command.
     """
     check_file(path)
     view = choose_model(path, name, needs)
@@ -72,31 +72,31 @@ def open_view(path: Path, name: str | None, *needs: Need) -> ModelView:
 
 
 def open_topic_view(path: Path, name: str | None, *needs: Need) -> ModelView:
-    """The same, if it is a model with topics."""
+    """Open a model with topics, as ``open_view`` does."""
     return open_view(path, name, TOPICS, *needs)
 
 
 def loaded(view: ModelView) -> Any:
-    """The model itself, for what its rows in the store do not answer."""
+    """Load the whole model, for queries that its rows in the store cannot answer."""
     import topoi
 
     return topoi.load(view.store, view.name)
 
 
 def every_chain(view: ModelView) -> Any:
-    """The model with all its chains, for questions that average over them; a view knows the first chain."""
+    """Model with all its chains, for queries that average over them; a view has the first chain only."""
     return view if view.n_topics and view.n_chains == 1 else loaded(view)
 
 
 def available_cores() -> int:
-    """The number of cores this process may use."""
+    """Number of cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def split_names(names: str | None) -> list[str] | None:
-    """The parts of a comma-separated list; None stays None."""
+    """Split a comma-separated list; None stays None."""
     if names is None:
         return None
     return [part.strip() for part in names.split(",") if part.strip()]

@@ -1,4 +1,4 @@
-"""One way to print a frame: a table for people, JSON or CSV for programs."""
+"""Output of frames: a table for people, JSON or CSV for programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 SHARES = ("probability", "share")
-# Characters that a terminal obeys and JSON leaves as they are; as escapes they mean the same.
+# Characters that control a terminal and that JSON does not escape; escaped, they decode to the same.
 _NOT_ESCAPED = re.compile("[\x7f-\x9f\u061c\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]")
 LIST_SEPARATOR = "; "
 
@@ -32,22 +32,22 @@ def print_frame(
     as_csv: bool = False,
     render: Callable[[pd.DataFrame, Console], None] | None = None,
 ) -> None:
-    """Print a frame on standard output, and nothing else there when a program reads it.
+    """Print a frame on standard output; as JSON or CSV, nothing else is printed there.
 
     Parameters
     ----------
     frame
-        What to print. Cells may be lists; they are arrays in JSON and joined by ``"; "`` in CSV.
+        The frame. Cells may be lists, which become arrays in JSON and are joined by ``"; "`` in CSV.
     as_json, as_csv
-        The form; with neither, a table for people.
+        The format; with neither, a table for people.
     render
-        Draws the table for people; a plain one by default.
+        Function that prints the table for people; a plain table by default.
     """
     if as_json:
         look.say(json_text(frame))
     elif as_csv:
         text = csv_text(frame)
-        # A program gets the data as they are; a terminal obeys what stands in them.
+        # Programs get the data unchanged; on a terminal, control characters are escaped.
         typer.echo(safe_text(text) if sys.stdout.isatty() else text, nl=False, color=True)
     else:
         screen = console()
@@ -64,7 +64,7 @@ def check_one_format(as_json: bool, as_csv: bool) -> None:
 
 
 def json_text(frame: pd.DataFrame) -> str:
-    """A JSON array with one object per row, each on its own line so that it can be read and compared."""
+    """JSON array with one object per row, each on its own line for reading and diffs."""
     if frame.empty:
         return "[]"
     rows = frame.to_json(orient="records", lines=True, force_ascii=False, double_precision=15, date_format="iso")
@@ -79,7 +79,7 @@ def csv_text(frame: pd.DataFrame) -> str:
 
 
 def plain_table(frame: pd.DataFrame) -> Table:
-    """A table without boxes: numbers to the right, shares in per cent, one rule under the header."""
+    """Table without boxes: numbers right-aligned, shares in per cent, one rule under the header."""
     from pandas.api.types import is_numeric_dtype
     from rich.box import SIMPLE_HEAD
     from rich.table import Table

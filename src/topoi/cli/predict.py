@@ -1,4 +1,4 @@
-"""``topoi predict``: topic shares of documents of which only the metadata are known, with bands."""
+"""``topoi predict``: topic shares predicted from metadata alone, with bands."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def predict(
         raise typer.BadParameter(f"--level {level:g}: a probability between 0 and 1")
     view = open_topic_view(file, name, FEATURES)
     if topic is not None:
-        view.top_words(1, topic=topic)  # says which topics there are, if this is none of them
+        view.top_words(1, topic=topic)  # raises an error that lists the topics if this one does not exist
     model = loaded(view)
     columns = feature_columns(model, file)
     frame = grid(values or [], columns) if table is None else read_table(table, columns)
@@ -73,7 +73,7 @@ def predict(
 
 
 def feature_columns(model: Any, file: Path) -> list[Any]:
-    """The features of a model; those that were given as a matrix have no names."""
+    """Features of a model; an error if they were given as a matrix, without names."""
     columns = model.feature_columns_
     if not columns:
         raise ModelError(f"the {type(model).__name__} in {file} has no features by name: predict from Python instead")
@@ -81,7 +81,7 @@ def feature_columns(model: Any, file: Path) -> list[Any]:
 
 
 def running(frame: pd.DataFrame, columns: list[Any]) -> str | None:
-    """The one number that runs through several values while all else stays the same, if that is what was asked."""
+    """Name of the number that has several values while all else is constant; None if there is no such one."""
     texts = frame.astype(str)
     varied = [column for column in columns if texts[column.name].nunique() > 1]
     if len(varied) != 1 or varied[0].kind != "number" or len(frame) < FEWEST_FOR_CURVE:
@@ -91,7 +91,7 @@ def running(frame: pd.DataFrame, columns: list[Any]) -> str | None:
 
 
 def draw_rows(rows: pd.DataFrame, frame: pd.DataFrame, words: dict[int, list[str]], n: int, screen: Console) -> None:
-    """A heading for every row of features, then its largest topics: share, bar, band, words."""
+    """Print a heading for every row of features, then its largest topics: share, bar, band, words."""
     from rich.text import Text
 
     for at in range(len(frame)):
@@ -110,7 +110,7 @@ def draw_rows(rows: pd.DataFrame, frame: pd.DataFrame, words: dict[int, list[str
 
 
 def heading(values: dict[Any, Any]) -> str:
-    """A row of features in words.
+    """Heading of a row of features.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def heading(values: dict[Any, Any]) -> str:
 
 
 def draw_curves(rows: pd.DataFrame, along: list[Any], words: dict[int, list[str]], n: int, screen: Console) -> None:
-    """A line per topic: its share along a number as a row of blocks, the first and the last share, its words."""
+    """Print a line per topic: sparkline of its share along a number, the first and the last share, its words."""
     from rich.text import Text
 
     shares = rows.pivot(index="topic", columns="row", values="mean").sort_index(axis=1)

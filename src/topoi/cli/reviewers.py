@@ -1,4 +1,4 @@
-"""``topoi reviewers`` and ``topoi likely``: who could review a text, and who could have written it."""
+"""``topoi reviewers`` and ``topoi likely``: possible reviewers and possible authors of a text."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def reviewers(
 
 
 def excluded(view: ModelView, given: list[str] | None) -> list[str]:
-    """The names that ``--exclude`` gives; a semicolon always separates, a comma only between names that are known."""
+    """Names given by ``--exclude``; semicolons always separate names, commas only between known names."""
     parts = [part for names in given or [] for part in names.split(";") if part.strip()]
     return [name for part in parts for name in split_authors(view, part)]
 
 
 def left_out(attrs: dict[Any, Any]) -> str:
-    """Who is not on the list, in words.
+    """Text about the authors left out.
 
     Examples
     --------
@@ -107,11 +107,11 @@ def likely(
 
 
 def text_of_document(view: ModelView, given: str) -> str | None:
-    """The text of the document of that id or title, with a note of which it is; None if it is a new text."""
+    """Text of the document of that id or title, with a note that names it; None for a new text."""
     from topoi.analysis.given import find_document
 
     with warnings.catch_warnings():
-        if len(given.split()) > 1:  # a text is what is expected here: only a word alone may be a mistyped id
+        if len(given.split()) > 1:  # expect a text; only a single word may be a mistyped id
             warnings.simplefilter("ignore", UserWarning)
         position = find_document(view, given)
     if position is None:

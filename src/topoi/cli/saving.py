@@ -1,4 +1,4 @@
-"""Where a fitted model goes: what would keep it from being saved is said before any work is done."""
+"""Checks of the output file, made before any work: errors that would prevent saving are raised first."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 def refuse_overwriting(path: Path, force: bool, instead: str = "") -> None:
-    """Stop if the result could not be written, or would replace an earlier file unasked.
+    """Raise an error if the result could not be written, or would replace a file without ``--force``.
 
     Parameters
     ----------
     path
         The file to be written.
     force
-        Whether an existing one may be replaced.
+        Whether an existing file may be replaced.
     instead
-        What else could be done with an existing file.
+        Alternative for an existing file, for the message.
     """
     if path.is_dir():
         raise StoreError(f"{path} is a folder; name a file to write")
@@ -34,9 +34,9 @@ def refuse_overwriting(path: Path, force: bool, instead: str = "") -> None:
 
 
 def refuse_name(path: Path, name: str, force: bool) -> None:
-    """Stop if a model of that name could not be saved, or would replace an earlier one unasked.
+    """Raise an error if a model of that name could not be saved, or would replace one without ``--force``.
 
-    Unlike a whole file, which ``--force`` replaces, the file's other models stay.
+    The file's other models stay, even with ``--force``.
     """
     from topoi.store.write import check_name
 
@@ -57,7 +57,7 @@ def refuse_name(path: Path, name: str, force: bool) -> None:
 
 
 def refuse_corpus(path: Path, corpus: Corpus, source: Path) -> None:
-    """Stop if a file that a model is to be added to holds another corpus than the one that was read."""
+    """Raise an error if the file that a model is to be added to holds another corpus than the one read."""
     if not path.exists():
         return
     import topoi

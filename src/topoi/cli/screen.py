@@ -1,4 +1,4 @@
-"""The one way to the terminal: no text of a file, and no file's name, steers it."""
+"""Console for all terminal output: neither a file's contents nor its name can send control characters."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from topoi.errors import safe_text
 
 
 class SafeConsole(Console):
-    """A console that shows control characters of what it prints as escapes; its own colours stay."""
+    """Console that escapes control characters in the text it prints; its own colours stay."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments of something to print, made safe."""
+        """Yield the segments of a renderable, with control characters escaped."""
         for segment in super().render(renderable, options):
             text, style, control = segment
             yield segment if control or text.isprintable() else Segment(safe_text(text), style)

@@ -1,6 +1,6 @@
-"""Ctrl-C and SIGTERM on the command line: one line, an exit code, and nothing lost without a word.
+"""Ctrl-C and SIGTERM on the command line: a one-line message and an exit code; losses are always reported.
 
-Light to import: it must be in place before anything heavy is.
+Light to import, because the handlers must be installed before heavy imports.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ _NUMBERS = (signal.SIGINT, signal.SIGTERM)
 
 
 def leave_at_once(number: int, frame: Any) -> None:
-    """End the process with one line; an exception could be swallowed by whatever is being imported."""
+    """Print one line and exit at once; an exception could be swallowed by a module being imported."""
     say("interrupted; nothing was saved")
     os._exit(128 + number)
 
 
 def raise_terminated(number: int, frame: Any) -> None:
-    """Make SIGTERM an exception, as Ctrl-C is one: files that are being written are tidied up."""
+    """Raise ``Terminated`` for SIGTERM, as Ctrl-C raises, so that unfinished files are cleaned up."""
     from topoi.engine.interruption import Terminated
 
     raise Terminated
 
 
-# A fit may take them: it ends with what it has.
+# A fit may replace these handlers, to end with what it has (see engine.interruption).
 leave_at_once.gives_way = raise_terminated.gives_way = True  # type: ignore[attr-defined]
 
 
 def say(text: str) -> None:
-    """One line on standard error, from a signal handler too."""
+    """Write one line to standard error; safe in a signal handler."""
     os.write(2, f"{os.linesep if sys.stderr.isatty() else ''}topoi: {text}\n".encode())
 
 
 @contextmanager
 def handled(interrupt: Handler, terminate: Handler) -> Iterator[None]:
-    """Handlers for the block, where signals are ours: not outside the main thread, and not those that are ignored."""
+    """Install handlers for the block, only in the main thread and only for signals that are not ignored."""
     ours = threading.current_thread() is threading.main_thread()
     before: dict[signal.Signals, Any] = {}
     for number, handler in zip(_NUMBERS, (interrupt, terminate), strict=True):
@@ -56,14 +56,14 @@ def handled(interrupt: Handler, terminate: Handler) -> Iterator[None]:
 
 @contextmanager
 def nothing_to_lose() -> Iterator[None]:
-    """A block of imports and reading: a signal ends the process at once."""
+    """Handle signals in a block of imports and reading: they end the process at once."""
     with handled(leave_at_once, leave_at_once):
         yield
 
 
 @contextmanager
 def something_to_lose() -> Iterator[None]:
-    """A block that fits and saves: a fit that is asked to end says so at once; elsewhere a signal is an exception."""
+    """Handle signals in a block that fits and saves: a fit acknowledges them at once; elsewhere they are exceptions."""
     from topoi.engine.interruption import notice
 
     told = notice.set(lambda number: say("interrupted; keeping what there is (once more: end at once)"))

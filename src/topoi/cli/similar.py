@@ -1,4 +1,4 @@
-"""``topoi similar``: authors who write about the same things."""
+"""``topoi similar``: authors with similar mixtures of topics."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WIDEST_NAME = 28
 
 
 class Measure(StrEnum):
-    """How mixtures of topics are compared."""
+    """Measure of distance between mixtures of topics."""
 
     symmetrised_kl = "symmetrised-kl"
     jensen_shannon = "jensen-shannon"
@@ -60,7 +60,7 @@ def similar(
 def draw_authors_with_topics(
     frame: pd.DataFrame, name: str, figures: list[str], words: dict[int, list[str]], screen: Console
 ) -> None:
-    """A line per author: name, a figure, the shared topics' numbers and the words of the first."""
+    """Print a line per author: name, figures, the shared topics' numbers and the words of the first."""
     from rich.text import Text
 
     if frame.empty:

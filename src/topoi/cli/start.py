@@ -1,4 +1,4 @@
-"""Where the ``topoi`` program begins: quick to be there, so that Ctrl-C is understood from the first moment on."""
+"""Entry point of the ``topoi`` program: light to import, so that Ctrl-C is handled from the start."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from topoi.cli.signals import nothing_to_lose
 
 
 def main() -> int:
-    """Run the program; the exit code is that of ``topoi.cli.main.main``."""
+    """Run the program; return the exit code of ``topoi.cli.main.main``."""
     with nothing_to_lose():
         from topoi.cli.main import main as run
 
-        # Until a fit begins, and takes signals over, there is nothing to lose; other verbs have ends of their own.
+        # Before ``fit`` installs its own handlers there is nothing to lose; other commands handle signals themselves.
         code = run() if "fit" in sys.argv[1:2] else None
     if code is None:
         code = run()
     if code > 128:
-        # Work that a signal has made a fit abandon may still be going on in threads: do not wait for them.
+        # Threads of abandoned work may still run after a signal: do not wait for them.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

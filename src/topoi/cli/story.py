@@ -1,4 +1,4 @@
-"""What the demo tells: which topics belong most to their time, in which words and by whom."""
+"""Contents of the demo's story: topics that stand out in one decade, their words and presidents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def story(model: Any, n_topics: int) -> pd.DataFrame:
     model
         A fitted model whose documents have dates.
     n_topics
-        How many topics to tell of; no two have their peak in the same decade.
+        Number of topics; no two have their peak in the same decade.
 
     Returns
     -------
@@ -58,9 +58,9 @@ def story(model: Any, n_topics: int) -> pd.DataFrame:
 def most_of_their_time(model: Any, shares: pd.DataFrame, overall: NDArray[np.float64], n: int) -> list[int]:
     """The topics that stand out most in the decade of their peak and in their words, one for a decade.
 
-    Three things are multiplied: how far the peak is above the topic's average; the root of the peak, so that tiny
-    topics do not win by flickering; and, squared, how far the topic's words are from those of the whole collection, so
-    that topics of glue ("present", "shall", "great") are left out although they come and go as well.
+    The score is a product of three factors: the ratio of the peak to the topic's average; the square root of the peak,
+    so that tiny topics do not win by noise; and the squared distance of the topic's words from those of the whole
+    collection, so that background topics ("present", "shall", "great"), which also come and go, are left out.
     """
     import numpy as np
 
@@ -74,7 +74,7 @@ def most_of_their_time(model: Any, shares: pd.DataFrame, overall: NDArray[np.flo
 
 
 def in_order_of_time(shares: pd.DataFrame) -> list[int]:
-    """Topics by their mean decade, so that history runs down the page; squared, so that the peak counts most."""
+    """Sort topics by their mean decade, weighted by squared shares so that the peak counts most."""
     import numpy as np
 
     weights = shares.to_numpy() ** 2

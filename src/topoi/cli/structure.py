@@ -1,4 +1,4 @@
-"""``topoi structure``: the graph of a pachinko model, which topics go together."""
+"""``topoi structure``: the graph of a pachinko model."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def structure(
 
 
 def write_pruned(view: ModelView, share: float, path: Path, force: bool) -> None:
-    """Write the strong edges as a graph that can be fitted."""
+    """Write a graph of the strong edges as JSON, which ``topoi fit`` can use."""
     refuse_overwriting(path, force)
     dag = view.pruned_dag(share)
     from topoi.models.pachinko.graph_file import write_graph
@@ -87,7 +87,7 @@ def write_pruned(view: ModelView, share: float, path: Path, force: bool) -> None
 
 
 def show_super_topics(view: ModelView, n: int, n_words: int, min_share: float, as_json: bool, as_csv: bool) -> None:
-    """Every super-topic with its label and share of all words, and its strongest children."""
+    """Print every super-topic with its label and share of all words, and its strongest children."""
     shares = {str(row[1]): float(row[6]) for row in view.rows("nodes")}
     if not len(view.super_nodes):
         raise ModelError("this graph has no super-topics, only topics below its root; see `topoi topics`, or --edges")
@@ -109,9 +109,9 @@ def show_super_topics(view: ModelView, n: int, n_words: int, min_share: float, a
 
 
 def super_frame(view: ModelView, names: list[str], n: int, n_words: int, min_share: float) -> pd.DataFrame:
-    """The strongest children of super-topics as the browser lists them: the largest super-topic first.
+    """Frame of the strongest children of super-topics, as the browser lists them: the largest super-topic first.
 
-    Topics of connecting words, which all super-topics have, come after the other children.
+    Background topics, which all super-topics have, come after the other children.
     """
     import pandas as pd
 
@@ -128,7 +128,7 @@ def super_frame(view: ModelView, names: list[str], n: int, n_words: int, min_sha
 
 
 def node_line(name: str, share: float, largest: float, words: list[str], name_width: int, width: int) -> Text:
-    """A super-topic: its name, its share of all words, its label."""
+    """Line of a super-topic: its name, its share of all words, its label."""
     from rich.text import Text
 
     room = width - name_width - 5 - _BAR_WIDTH - 3 * len(look.GAP)
@@ -141,7 +141,7 @@ def node_line(name: str, share: float, largest: float, words: list[str], name_wi
 
 
 def child_line(row: dict[Any, Any], own: dict[int, str], width: int) -> Text:
-    """An indented line for a child: its topic if it has one, its share of the parent's alpha, its words."""
+    """Indented line of a child: its topic if it has one, its share of the parent's alpha, its words."""
     import pandas as pd
     from rich.text import Text
 
@@ -160,7 +160,7 @@ def child_line(row: dict[Any, Any], own: dict[int, str], width: int) -> Text:
 
 
 def show_node(view: ModelView, node: str, n: int, n_words: int, min_share: float, as_json: bool, as_csv: bool) -> None:
-    """One node: children, parents, documents and years."""
+    """Print one node: children, parents, documents and years."""
     from topoi.analysis.given import find_node
 
     number = find_node(view, node)
@@ -188,7 +188,7 @@ def show_node(view: ModelView, node: str, n: int, n_words: int, min_share: float
 
 
 def draw_documents(rows: pd.DataFrame, screen: Console) -> None:
-    """A line per document: its share of the node, year, title."""
+    """Print a line per document: its share of the node, year, title."""
     from rich.text import Text
 
     if len(rows):
@@ -199,7 +199,7 @@ def draw_documents(rows: pd.DataFrame, screen: Console) -> None:
 
 
 def draw_years(rows: pd.DataFrame, screen: Console) -> None:
-    """The share of each year's words as one small picture."""
+    """Print a sparkline of the node's share of each year's words."""
     from rich.text import Text
 
     from topoi.cli.trends import condense
@@ -213,7 +213,7 @@ def draw_years(rows: pd.DataFrame, screen: Console) -> None:
 
 
 def node_frame(view: ModelView, node: int, n: int, n_words: int, min_share: float) -> pd.DataFrame:
-    """All about a node as rows: kind (child, parent, document, year), rank, name, id, topic, year, and numbers."""
+    """Frame of all about a node: kind (child, parent, document, year), rank, name, id, topic, year, and numbers."""
     import pandas as pd
 
     import topoi

@@ -1,4 +1,4 @@
-"""``topoi topics``: what a model found."""
+"""``topoi topics``: a model's topics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from topoi.models.stored.view import ModelView
 
 BAR_WIDTH = 6
-# As the browser calls them.
+# Name of background topics for users, the same as in the browser.
 CONNECTING = "connecting words, found in every subject:"
 
 
@@ -45,34 +45,34 @@ def topics(
 
 
 def labels_of(view: ModelView) -> dict[int, str]:
-    """What people called the topics."""
+    """Labels that users gave to topics."""
     return view.store.labels(view.name)
 
 
 def words_by_topic(view: ModelView, n: int) -> dict[int, list[str]]:
-    """The most telling words of each topic; topics in the order in which they are listed."""
+    """Most distinctive words of each topic; topics in the order in which they are listed."""
     topics = view.topics(n)
     return dict(zip(topics["topic"].tolist(), topics["words"].tolist(), strict=True))
 
 
 def background_topics(view: ModelView) -> set[int]:
-    """Topics of connecting words, which are listed last."""
+    """Background topics (of connecting words), which are listed last."""
     topics = view.topics(1)
     return set(topics["topic"][topics["background"]].tolist())
 
 
 def with_last(frame: pd.DataFrame, background: set[int]) -> pd.DataFrame:
-    """The rows in their order, but those of topics of connecting words after all others."""
+    """Move rows of background topics after all others, otherwise in the same order."""
     return frame.iloc[frame["topic"].isin(background).to_numpy().argsort(kind="stable")]
 
 
 def faces_by_topic(view: ModelView, n: int) -> dict[int, list[str]]:
-    """What people know each topic by: its label if it has one, then its most telling words."""
+    """Short description of each topic: its label if it has one, then its most distinctive words."""
     return with_labels(words_by_topic(view, n), labels_of(view))
 
 
 def with_labels(words: dict[int, list[str]], labels: dict[int, str]) -> dict[int, list[str]]:
-    """Words by topic, with the topic's label before them where there is one.
+    """Prepend each topic's label, if it has one, to its words.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def with_labels(words: dict[int, list[str]], labels: dict[int, str]) -> dict[int
 
 
 def topics_frame(view: ModelView, n_words: int, n_authors: int) -> pd.DataFrame:
-    """One row per topic: its label if people gave it one, its size, its words and its authors as lists."""
+    """Frame with one row per topic: its label if it has one, its size, its words and its authors as lists."""
     frame = view.topics(n_words)
     if view.n_authors and n_authors:
         frame["authors"] = [view.leading_authors(k, n_authors)["author"].tolist() for k in frame["topic"].tolist()]
@@ -91,7 +91,7 @@ def topics_frame(view: ModelView, n_words: int, n_authors: int) -> pd.DataFrame:
 
 
 def topic_frame(view: ModelView, topic: int, n_words: int, n_authors: int) -> pd.DataFrame:
-    """One topic's words and authors side by side by rank, with probabilities."""
+    """Frame of one topic's words and authors side by side by rank, with probabilities."""
     import pandas as pd
 
     from topoi.store.entry import FACE_RELEVANCE
@@ -111,9 +111,9 @@ def topic_frame(view: ModelView, topic: int, n_words: int, n_authors: int) -> pd
 
 
 def draw_topics(frame: pd.DataFrame, screen: Console) -> None:
-    """One entry per topic: number, share with a small bar, words; authors below in a quieter voice.
+    """Print one entry per topic: number, share with a small bar, words; authors dimmed on the next line.
 
-    A label takes the place of the words, which then stand below it. Topics of connecting words have a heading.
+    If there is a label, it comes first, and the words move below it. Background topics have a heading.
     """
     from rich.text import Text
 
@@ -140,7 +140,7 @@ def draw_topics(frame: pd.DataFrame, screen: Console) -> None:
 
 
 def draw_topic(frame: pd.DataFrame, topic: int, label: str | None, screen: Console) -> None:
-    """One topic's table, under its label if it has one."""
+    """Print one topic's table, under its label if it has one."""
     if label:
         screen.print(look.topic_words(topic, [label], screen.width))
     screen.print(plain_table(frame))

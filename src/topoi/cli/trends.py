@@ -1,4 +1,4 @@
-"""``topoi trends``: which topics rise and which fall."""
+"""``topoi trends``: rising and falling topics."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def trends(
     check_one_format(as_json, as_csv)
     view = open_topic_view(file, name)
     if topic is not None:
-        view.top_words(1, topic=topic)  # says which topics there are, if this is none of them
+        view.top_words(1, topic=topic)  # raises an error that lists the topics if this one does not exist
     import topoi
 
     frame = topoi.topic_trends(view, by=by)
@@ -53,20 +53,20 @@ def trends(
 
 
 def is_ordered(frame: pd.DataFrame) -> bool:
-    """Whether the periods are numbers, so that rising and falling means something."""
+    """Whether the periods are numbers, so that topics can rise and fall."""
     from pandas.api.types import is_numeric_dtype
 
     return is_numeric_dtype(frame[frame.columns[0]])
 
 
 def share_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Shares with one row per topic and one column per period, in order."""
+    """Table of shares with one row per topic and one column per period, in order."""
     period = frame.columns[0]
     return frame.pivot(index="topic", columns=period, values="share").sort_index(axis=1)
 
 
 def condense(values: list[Any], width: int) -> list[Any]:
-    """Neighbouring values averaged until at most ``width`` are left, so that a long series fits a line."""
+    """Average neighbouring values until at most ``width`` are left, so that a long series fits a line."""
     step = -(-len(values) // width)
     groups = [values[i : i + step] for i in range(0, len(values), step)]
     return [sum(group) / len(group) for group in groups]
@@ -75,9 +75,9 @@ def condense(values: list[Any], width: int) -> list[Any]:
 def draw_trends(
     frame: pd.DataFrame, words: dict[int, list[str]], background: set[int], screen: Console, n: int | None
 ) -> None:
-    """A line per topic: its sparkline, its shares of the earliest and the latest tenth of all words, its words.
+    """Print a line per topic: sparkline, shares of the earliest and the latest tenth of all words, its words.
 
-    That topics of connecting words come and go is no news: they are last, and left out of those that move most.
+    Background topics come last, and are left out of the ``n`` that move most: their changes are of little interest.
     """
     from rich.text import Text
 
@@ -119,7 +119,7 @@ def draw_trends(
 
 
 def word_table(frame: pd.DataFrame) -> tuple[list[float], pd.DataFrame]:
-    """Words per period, and with one row per topic and one column per period, in order."""
+    """Words per period, and a table of words with one row per topic and one column per period, in order."""
     period = frame.columns[0]
     table = frame.pivot(index="topic", columns=period, values="n_words").sort_index(axis=1).fillna(0.0)
     return [float(x) for x in table.sum(axis=0)], table
@@ -128,7 +128,7 @@ def word_table(frame: pd.DataFrame) -> tuple[list[float], pd.DataFrame]:
 def draw_groups(
     frame: pd.DataFrame, words: dict[int, list[str]], background: set[int], screen: Console, n: int | None
 ) -> None:
-    """For periods without an order, such as parties: the largest topics of each, connecting words last."""
+    """Print the largest topics of each group, for groups without an order, such as parties; background topics last."""
     from rich.text import Text
 
     for group, rows in frame.groupby(frame.columns[0], sort=True):

@@ -1,4 +1,4 @@
-"""``topoi unusual``: the documents under a name that look least like the others."""
+"""``topoi unusual``: an author's documents that are least like the others."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def unusual(
     import topoi
 
     frame = topoi.unusual_documents(view, author=author)
-    if frame.empty:  # a file that an earlier topoi wrote does not have them ready
+    if frame.empty:  # a file of an older topoi does not have them precomputed
         frame = topoi.unusual_documents(loaded(view), author=author)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
@@ -41,7 +41,7 @@ def unusual(
 
 
 def draw_unusual(rows: pd.DataFrame, everything: pd.DataFrame, screen: Console) -> None:
-    """The name, then a line per document: perplexity, year, title; the median is a measure for the rest."""
+    """Print the name, then a line per document: perplexity, year, title; with the median for comparison."""
     from rich.text import Text
 
     median = everything["perplexity"].median()

@@ -1,4 +1,4 @@
-"""``topoi warm``: compile now what would otherwise be compiled when somebody first waits for it."""
+"""``topoi warm``: compile all kernels ahead of time."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def warm(
 
 
 def _run(chosen: list[Model], quiet: bool) -> int:
-    """Run all steps, each with a line that ends in its time; how often something was compiled."""
+    """Run all steps, printing the time of each; return the number of compilations."""
     from topoi.cli.warming import quietly, steps
 
     begun: list[bool] = []

@@ -1,4 +1,4 @@
-"""Small runs that have everything compiled that fits, questions and pages need."""
+"""Small runs that compile all kernels that fits, queries and pages need."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import Any
 
 from topoi.models.registry import Model
 
-# Enough for every kernel to have something to do: documents of one author, of two and of three.
+# Input for every kernel: documents of one author, of two and of three.
 _SUBJECTS = ("ship harbor sail anchor captain", "wheat harvest plough farmer barley", "judge verdict trial jury appeal")
 _PEOPLE = ("Drake", "Cook", "Tull", "Coke")
 _N_DOCS = 24
-# Enough sweeps to average samples and to learn; families bring enough topics to look for background topics among them.
+# Enough sweeps to average samples and learn priors; each family sets enough topics to search for background topics.
 _QUICK = {"n_iter": 40, "random_state": 0, "n_jobs": 1, "progress": False}
 _TEXT = "The captain of the ship sailed with wheat and barley"
 
 
 def write_documents(folder: Path) -> Path:
-    """A file of small documents, for ``read`` and the fits."""
+    """Write a file of small documents, for ``read`` and the fits."""
     path = folder / "documents.jsonl"
     with path.open("w", encoding="utf-8") as lines:
         for i in range(_N_DOCS):
@@ -36,14 +36,14 @@ def write_documents(folder: Path) -> Path:
 
 
 def read(folder: Path) -> Any:
-    """The corpus of the small documents."""
+    """Read the corpus of the small documents."""
     import topoi
 
     return topoi.read_corpus(write_documents(folder), min_df=1, max_df=1.0)
 
 
 def fit(folder: Path, model: Model) -> Path:
-    """A small model, saved."""
+    """Fit and save a small model."""
     path = folder / f"{model.option}.topoi"
     fitted = model.model_class(**model.small, **_QUICK).fit(read(folder))
     if not path.exists():
@@ -52,28 +52,28 @@ def fit(folder: Path, model: Model) -> Path:
 
 
 def label(path: Path, authors: tuple[str, ...] = ()) -> None:
-    """Words of a text with their topics, by these authors or by somebody new."""
+    """Label the words of a text, for these authors or an unknown one."""
     import topoi
 
     topoi.label_words(topoi.view(path), _TEXT, authors=list(authors) or None)
 
 
 def similar(path: Path) -> None:
-    """Authors who write about the same."""
+    """Find similar authors."""
     import topoi
 
     topoi.similar_authors(topoi.view(path), _PEOPLE[0])
 
 
 def reviewers(path: Path) -> None:
-    """Who could review a text."""
+    """Recommend reviewers of a text."""
     import topoi
 
     topoi.recommend_reviewers(topoi.view(path), _TEXT)
 
 
 def pages(path: Path) -> None:
-    """The pages of the browser that compile something."""
+    """Request the pages of the browser that compile kernels."""
     from topoi.web.app import make_app
     from topoi.web.run import warm
 
@@ -81,7 +81,7 @@ def pages(path: Path) -> None:
 
 
 def questions(path: Path) -> None:
-    """What is asked of a model with authors."""
+    """Run all queries of a model with authors."""
     label(path)
     label(path, _PEOPLE[:2])
     similar(path)
@@ -89,12 +89,12 @@ def questions(path: Path) -> None:
 
 
 def ask(model: Model, path: Path) -> None:
-    """What is first asked of such a model."""
+    """Run the queries that suit the model."""
     (questions if "authors" in model.gives else label)(path)
 
 
 def steps(chosen: list[Model], folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """What is to be run, in order, each with a name to show."""
+    """Yield the steps to run, in order, each with a name to show."""
     has_browser = find_spec("fastapi") is not None and find_spec("jinja2") is not None
     yield "reading a corpus", partial(read, folder)
     for model in chosen:
@@ -108,7 +108,7 @@ def steps(chosen: list[Model], folder: Path) -> Iterator[tuple[str, Callable[[],
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Without what such small models would have said."""
+    """Suppress log messages and warnings, which such small models cause."""
     logger = logging.getLogger("topoi")
     before = logger.level
     logger.setLevel(logging.ERROR)
@@ -121,14 +121,11 @@ def quietly() -> Iterator[None]:
 
 
 def cache_folder() -> Path | None:
-    """Where compiled kernels are kept: in folders of the package, or in one that numba keeps for the user.
-
-    None if nowhere.
-    """
+    """Folder of the kernel cache: the package's, or numba's folder for the user; None if there is none."""
     from topoi.kernels.random import seed_stream
 
     where = seed_stream.stats.cache_path  # type: ignore[attr-defined]
     if where is None:
         return None
-    # Each group of modules has a folder: beside its source, or all of them in one.
+    # Each package has a cache folder: a __pycache__ beside its source, or a subfolder of numba's folder for the user.
     return Path(where).parents[1] if Path(where).name == "__pycache__" else Path(where).parent

@@ -39,7 +39,7 @@ def words(
 
 
 def draw_word(frame: pd.DataFrame, leading: dict[int, list[str]], screen: Console) -> None:
-    """The word, then a line per topic: share of the word's occurrences, its rank there, the topic's words."""
+    """Print the word, then a line per topic: share of the word's occurrences, its rank there, the topic's words."""
     from rich.text import Text
 
     screen.print(Text(look.printable(frame["word"].iloc[0]), style="bold"))

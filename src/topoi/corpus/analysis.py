@@ -1,4 +1,4 @@
-"""From texts to a vocabulary and word ids: the settings, and what they leave out."""
+"""Text analysis: settings, choice of the vocabulary, and encoding of texts as word ids."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from topoi.corpus.vocabulary import EncodedTexts, Vocabulary, renumber
 from topoi.errors import CorpusError
 from topoi.kernels.jit import lean
 
-# What is set otherwise if function words are kept, unless the user has set it: the default, and the value instead.
+# Settings that differ if function words are kept, unless the user has set them: (default, value instead).
 _WITH_FUNCTION_WORDS: dict[str, tuple[Any, Any]] = {
     "stop_words": ("english", None),
     "max_df": (0.8, 1.0),
@@ -29,23 +29,23 @@ _WITH_FUNCTION_WORDS: dict[str, tuple[Any, Any]] = {
 
 @dataclass(frozen=True)
 class Analysis:
-    """Everything a user can say about turning text into words: the ``**analysis`` arguments of the constructors.
+    """Settings of text analysis: the ``**analysis`` arguments of the constructors.
 
     Parameters
     ----------
     lowercase, stop_words, pattern, hyphens, min_length, keep_numbers
         As in :class:`~topoi.corpus.tokenize.Analyzer`.
     min_df, max_df : int or float
-        The least and the greatest number of documents a word may be in; a float is a share of all documents.
+        Smallest and largest document frequency of a word; a float is a share of all documents.
     max_words : int or None
         Keep the most frequent words only.
     phrases : bool, float or sequence of pairs
-        Join frequent word pairs: True, the least score (see :func:`~topoi.corpus.phrases.learn_pairs`), or the pairs.
+        Join frequent word pairs: True, a smallest score (see :func:`~topoi.corpus.phrases.learn_pairs`), or the pairs.
     phrase_min_count : int
-        The least number of occurrences of a learned pair.
+        Smallest number of occurrences of a learned pair.
     function_words : bool
-        Keep the words that tell authors apart rather than subjects ("upon", "while", "a"): no stop list, no ``max_df``
-        and words of one letter, wherever those are not set otherwise.
+        Keep function words ("upon", "while", "a"), which distinguish authors rather than subjects: no stop list, no
+        ``max_df``, and words of one letter, unless these are set explicitly.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Analysis:
             raise CorpusError(f"max_words is {self.max_words!r}; it must be None or at least 1")
 
     def analyzer(self) -> Analyzer:
-        """Return the analyser for these settings; given phrases are in it, learned ones are not yet.
+        """Return the analyser for these settings; it includes given phrases, but not learned ones.
 
         Examples
         --------
@@ -97,7 +97,7 @@ class Analysis:
 
     @property
     def phrase_threshold(self) -> float | None:
-        """The least score of a learned pair, or None if no pairs are learned."""
+        """Smallest score of a learned pair, or None if no pairs are learned."""
         if self.phrases is True:
             return DEFAULT_THRESHOLD
         if isinstance(self.phrases, (int, float, np.number)) and self.phrases is not False:
@@ -141,8 +141,8 @@ def build_vocabulary(
 ) -> tuple[Vocabulary, EncodedTexts]:
     """Find the words of all texts, choose the vocabulary, and encode the texts with it.
 
-    The vocabulary is in alphabetical order. What is dropped is entered in the report. If the texts have been scanned
-    already, with these settings, the scan can be given.
+    The vocabulary is in alphabetical order. Dropped words are counted in the report. If the texts have already been
+    scanned with these settings, pass the scan.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def _drop(keep: np.ndarray, hit: np.ndarray, name: str, count: np.ndarray, repor
 
 @lean
 def _count_documents(tokens: np.ndarray, doc_start: np.ndarray, last: np.ndarray, df: np.ndarray) -> None:
-    """Count in ``df`` the documents each word is in; ``last`` is -1 throughout, room for the last of them."""
+    """Add document frequencies to ``df``; ``last``, all -1 at first, holds the last document of each word."""
     for d in range(len(doc_start) - 1):
         for i in range(doc_start[d], doc_start[d + 1]):
             w = tokens[i]

@@ -1,4 +1,4 @@
-"""The reader for zip archives: one table, or a folder of text files. Nothing is unpacked to disk under its own name."""
+"""Reader for zip archives of one table or of text files. Nothing is unpacked to disk under its own name."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from topoi.corpus.lines import BOMB_BYTES, BOMB_RATIO, Damaged, LineReader
 from topoi.corpus.records import RecordTable
 from topoi.errors import CorpusError
 
-# What lies beside data and is none.
+# Names of files that accompany data but are not data.
 _ABOUT = re.compile(r"(readme|licen[cs]e|copying|notice|changes|changelog|citation|metadata)\b", re.IGNORECASE)
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
-# The list of an archive's files is read as a whole: half a million names of a hundred letters.
+# Longest single read. zipfile reads the central directory as a whole: enough for half a million names of 100 letters.
 _LONGEST_READ = 1 << 26
 _SHOWN = 5
-# What zipfile lets through when an archive is damaged.
+# Exceptions that zipfile raises for damaged archives.
 _OF_ZIPFILE = (zipfile.BadZipFile, struct.error, ArithmeticError, EOFError, LookupError, RuntimeError, ValueError)
 
 
@@ -41,11 +41,11 @@ def read_archive(
     reader : LineReader
         The archive.
     table : RecordTable
-        Where the records go.
+        The table that collects the records.
     kind_of : callable
-        The format of a file, by its name; None if it has none.
+        Returns the format of a file from its name; None if unknown.
     read : callable
-        Reads a file of some format.
+        Reads a file of the given format.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def read_archive(
 
 
 def is_about(name: str) -> bool:
-    """Say whether a file is about the data beside it, by its name: a README, a licence.
+    """Whether a file, by its name, accompanies the data without being data: a README, a licence.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def is_about(name: str) -> bool:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """The archive; whatever its directory does to zipfile is told as damage."""
+    """Open the archive; any error of zipfile about its directory becomes a ``CorpusError``."""
     with ExitStack() as stack:
         try:
             file = stack.enter_context(_Bounded(path.open("rb", buffering=0)))  # type: ignore[arg-type]
@@ -105,7 +105,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 class _Bounded(io.BufferedReader):
-    """A file of which no more is read at once than an honest archive needs, whatever its directory claims."""
+    """File that limits the size of a single read, whatever size a hostile archive's directory claims."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is not None and size > _LONGEST_READ:
@@ -114,7 +114,7 @@ class _Bounded(io.BufferedReader):
 
 
 class _Member:
-    """A file in an archive, as ``LineReader`` reads files; damage is told as that of gzip is."""
+    """A file in an archive, readable by ``LineReader``; damage raises ``Damaged``, as for gzip."""
 
     def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None:
         self._path = path
@@ -163,20 +163,20 @@ def _read_texts(
 
 
 def _name(info: zipfile.ZipInfo) -> str:
-    """The name within the archive, which leads nowhere else."""
+    """Path within the archive, without ``..`` and other parts that could lead out of it."""
     parts = info.filename.replace("\\", "/").split("/")
     return "/".join(part for part in parts if part not in ("", ".", ".."))
 
 
 def _is_hidden(filename: str) -> bool:
-    """Whether this is a folder, or something that an operating system left there."""
+    """Whether this is a folder, or a hidden file of an operating system."""
     parts = filename.replace("\\", "/").split("/")
     inside = [part for part in parts if part not in (".", "..")]
     return not parts[-1] or any(part.startswith(".") or part == "__MACOSX" for part in inside)
 
 
 def _chosen(members: list[zipfile.ZipInfo], path: Path, kind_of: Callable[[str], str | None]) -> list[zipfile.ZipInfo]:
-    """The one table of an archive, or its text files; an archive that could mean either is refused."""
+    """Choose the one table of an archive, or its text files; refuse an ambiguous archive."""
     data = [info for info in members if not is_about(PurePosixPath(_name(info)).name)] or members
     texts, tables = [], []
     for info in data:
@@ -196,7 +196,7 @@ def _chosen(members: list[zipfile.ZipInfo], path: Path, kind_of: Callable[[str],
 
 
 def _check(chosen: list[zipfile.ZipInfo], path: Path) -> None:
-    """Refuse what cannot be unpacked, and archives made to fill memory: nothing gets larger than it says it is."""
+    """Refuse members that cannot be unpacked, and zip bombs; zipfile unpacks no more than the claimed sizes."""
     for info in chosen:
         if info.flag_bits & _ENCRYPTED:
             raise CorpusError(f"{_name(info)} is encrypted; unpack the archive first", path)

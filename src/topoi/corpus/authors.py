@@ -1,4 +1,4 @@
-"""Authors: names from lists, strings and metadata columns, and their numbers in CSR form."""
+"""Authors: names from lists, strings and metadata columns, and their ids in CSR form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A corpus as named plain arrays and JSON, and back: what the store keeps. No objects, no pickle."""
+"""Serialisation of a corpus as named numeric arrays and JSON, for the store. No object arrays, no pickle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _FORMAT = 1
 _FRAME = {"rows": Between(0, 2**31, whole=True), "columns": [{"name": str, "dtype": str, "values": list}]}
-# The types of values that a column may have; those of an object column are any.
+# Allowed types of values by dtype of the column; object columns allow any.
 _VALUES: dict[str, set[type]] = {
     "int64": {int},
     "Int64": {int, NoneType},
@@ -151,7 +151,7 @@ def pack_corpus(corpus: Corpus, texts: bool = True) -> tuple[dict[str, Any], dic
 
 
 def corpus_pieces(corpus: Corpus, texts: bool = True) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
-    """The same with texts, words and authors in pieces, for writers that need not hold all of them.
+    """Return a corpus as ``pack_corpus`` does, but with texts, words and authors in pieces, to save memory.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def corpus_pieces(corpus: Corpus, texts: bool = True) -> tuple[dict[str, Any], d
 
 
 def unpack_corpus(meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Return the arguments that make the packed corpus again.
+    """Return the arguments from which the packed corpus is rebuilt.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def unpack_corpus(meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
 
 
 def _check_parts(parts: Mapping[str, Any]) -> None:
-    """Refuse arrays that do not fit together: kernels do not check bounds."""
+    """Refuse inconsistent arrays: kernels do not check bounds."""
     n_docs = len(parts["documents"])
     for values, start, limit in (("tokens", "doc_start", "vocabulary"), ("doc_author", "doc_author_start", "authors")):
         ids, starts, n = parts[values], np.asarray(parts[start]), len(parts[limit])

@@ -1,7 +1,7 @@
-"""What each Unicode character means to the tokeniser, as one table of 1,114,112 numbers.
+"""Character classes and case folding of the tokeniser, as one table of all 1,114,112 Unicode code points.
 
-An entry holds the character's kind in its top byte and the character it folds to below. Both the compiled scanner
-and the plain regular expression in ``tokenize`` are made from this table, so they cannot disagree on a character.
+An entry holds the character's kind in its top byte and the folded character below. Both the compiled scanner and the
+regular expression in ``tokenize`` are made from this table, so they cannot disagree on a character.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FOLD_MASK = (1 << KIND_SHIFT) - 1
 
 _APOSTROPHES = (0x27, 0x2BC, 0x2019, 0xFF07)
 _HYPHENS = (0x2D, 0x2010, 0x2011)
-# Invisible characters inside a word (soft hyphen, zero-width joiners, byte-order mark): the word goes on without them.
+# Invisible characters (soft hyphen, zero-width joiners, byte-order mark): dropped from a word without ending it.
 _INVISIBLE = (0xAD, 0x200C, 0x200D, 0x2060, 0xFEFF)
 _UNDERSCORE = 0x5F
 _IDEOGRAPHS = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x2FA20), (0x30000, 0x323B0))
@@ -98,7 +98,7 @@ def fold(text: str, lowercase: bool = True) -> str:
     if text.isascii():
         return text.lower() if lowercase else text
     folded = character_table(lowercase)[code_points(text)] & np.uint32(FOLD_MASK)
-    # Only the joiners fold to nothing; a real null character stays.
+    # Only the joiners fold to 0 and are dropped; a real null character stays.
     kept = folded[(folded != 0) | (code_points(text) == 0)]
     return kept.tobytes().decode("utf-32-le", "surrogatepass")
 

@@ -1,4 +1,4 @@
-"""JSON from a file that may be damaged or made to do harm: parsed within limits, and checked against a shape."""
+"""Parser for JSON from untrusted files: limits on nesting and sizes, and a check against a schema ("shape")."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOST_DIGITS = 40
 
 
 class Between(NamedTuple):
-    """A number of a shape: whole or not, and its bounds."""
+    """Shape of a number: its bounds, and whether it must be whole."""
 
     low: float
     high: float
@@ -19,20 +19,20 @@ class Between(NamedTuple):
 
 
 def read_json(text: Any, shape: Any = None, infinite: bool = False) -> Any:
-    """The value of a JSON text; whatever is wrong with it is a ``ValueError`` that says so.
+    """Parse a JSON text; raise ``ValueError`` if it is invalid or not of the shape.
 
-    Nesting, whole numbers and strings are bounded: no value that is returned makes a later step run out of stack, a
-    conversion overflow or an encoding fail.
+    Nesting, whole numbers and strings are limited, so that no returned value can exhaust the stack, overflow in a
+    conversion or fail to encode later.
 
     Parameters
     ----------
     text : str or bytes
         The text.
     shape : type, list, dict or Between, optional
-        What the value must be: an instance of a type, a list (``[str]``) or an object with at least these members
-        (``{"rows": int}``), a number within bounds.
+        Expected shape of the value: a type, a list (``[str]``), an object with at least these members
+        (``{"rows": int}``), or a number within bounds.
     infinite : bool
-        Whether ``Infinity`` and ``NaN``, which Python writes and JSON does not have, are read as numbers.
+        Whether to accept ``Infinity`` and ``NaN``, which Python writes although they are not valid JSON.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def read_json(text: Any, shape: Any = None, infinite: bool = False) -> Any:
 
 
 def check_shape(value: Any, shape: Any, where: str = "it") -> None:
-    """Refuse a value that is not of a shape, with a ``ValueError``; see ``read_json``.
+    """Raise ``ValueError`` if a value is not of a shape; see ``read_json``.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def _check_text(text: str) -> None:
 
 
 def _whole(digits: str) -> int:
-    # Some two hundred digits would overflow a float, some thousands take long to read.
+    # More than 308 digits overflow a float, and thousands take long to parse.
     number = int(digits) if len(digits) <= _MOST_DIGITS else None
     if number is None:
         raise ValueError("a number has too many digits")

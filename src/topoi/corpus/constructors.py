@@ -1,4 +1,4 @@
-"""The ways to make a corpus from things in memory: texts, tokens, counts, frames, gensim's structures."""
+"""Constructors of a corpus from data in memory: texts, tokens, counts, frames, gensim's structures."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ class Constructors:
         ----------
         texts : iterable of str
             One per document; None and empty texts are kept as empty documents. Columns of pandas, polars and pyarrow
-            will do, here and below.
+            are accepted, here and below.
         authors, titles, dates, ids : sequence, optional
             One entry per document. Authors are a list of names, a separated string, or None; dates are years, ISO
             strings or date objects.
         metadata : DataFrame, mapping of columns, or list of mappings, optional
-            Anything else that is known of the documents.
+            All other metadata of the documents.
         author_separator : str or None
-            What separates names in a string.
+            Separator of names in a string.
         report : CorpusReport, optional
-            A report to go on with.
+            A report to continue.
         **analysis
             ``lowercase, stop_words, pattern, hyphens, min_length, keep_numbers, min_df, max_df, max_words, phrases,
             phrase_min_count, function_words``: see :class:`~topoi.corpus.analysis.Analysis`.
@@ -135,7 +135,7 @@ class Constructors:
         analyzer: Analyzer | None = None,
         author_separator: str | None = DEFAULT_SEPARATOR,
     ) -> Self:
-        """Make a corpus from lists of words, as they are: nothing is dropped, re-ordered or re-cased.
+        """Make a corpus from lists of words, unchanged: nothing is dropped, reordered or re-cased.
 
         Parameters
         ----------
@@ -144,9 +144,9 @@ class Constructors:
         authors, titles, dates, metadata, ids, author_separator
             As in ``from_texts``.
         words : sequence of str or Vocabulary, optional
-            The vocabulary in the order of its ids; without it, words are numbered as they appear.
+            The vocabulary in the order of its ids; without it, words are numbered in order of appearance.
         analyzer : Analyzer, optional
-            How new text is to be treated later.
+            Analyser of new texts.
 
         Examples
         --------
@@ -181,7 +181,7 @@ class Constructors:
         Parameters
         ----------
         matrix : sparse matrix, array or DataFrame
-            Whole numbers, none negative. A frame's columns are the words.
+            Non-negative integers. A frame's columns are the words.
         vocabulary : sequence of str, mapping of word to column, Vocabulary, or None
             The words, for example ``vectorizer.get_feature_names_out()``; None names them 0, 1, 2, …
         authors, titles, dates, metadata, ids, analyzer, author_separator
@@ -224,7 +224,8 @@ class Constructors:
         Parameters
         ----------
         frame : DataFrame of pandas or polars, pyarrow Table, mapping of columns
-            The documents. Any frame that narwhals knows will do; for mappings one by one there is ``from_records``.
+            The documents. Any frame that narwhals supports is accepted; for an iterable of mappings use
+            ``from_records``.
         text, authors, date, title, id : str or list of str
             Names of columns. Several text columns are joined; several author columns are all "authors". Left out,
             columns named authors (or author), date (or year), title and id are used if they exist.
@@ -285,7 +286,7 @@ class Constructors:
 
     @classmethod
     def from_table(cls, table: RecordTable, analysis: Analysis, scan: Scan | None = None) -> Self:
-        """Make a corpus from collected records: what the readers of files end with.
+        """Make a corpus from collected records: the last step of every file reader.
 
         Examples
         --------
@@ -320,7 +321,7 @@ class Constructors:
         corpus : iterable of lists of (word id, count)
             The documents.
         id2word : gensim Dictionary or mapping of id to word, optional
-            The words; words that occur nowhere stay.
+            The words; those that do not occur stay in the vocabulary.
         author2doc, doc2author : mapping, optional
             One of the two; author names become strings.
         **columns

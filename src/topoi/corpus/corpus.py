@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class Corpus(Encoding):
-    """Documents as integers: words in reading order, authors, metadata, and the way back to the text.
+    """Documents as integers: word ids in reading order, authors, metadata, and character offsets into the texts.
 
-    Made by :func:`topoi.read_corpus`, :func:`topoi.load_dataset` or one of the ``from_…`` constructors. A corpus is not
-    changed after it is made; ``subset``, ``split``, ``encode`` and ``with_authors`` return new ones.
+    Made by :func:`topoi.read_corpus`, :func:`topoi.load_dataset` or one of the ``from_…`` constructors. A corpus is
+    immutable; ``subset``, ``split``, ``encode`` and ``with_authors`` return new ones.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Corpus(Encoding):
     doc_start : ndarray of int64
         Document ``d`` has ``tokens[doc_start[d]:doc_start[d + 1]]``.
     doc_author, doc_author_start : ndarray of int32, ndarray of int64
-        Author ids, in the same form.
+        Author ids, in the same form (CSR).
     token_start, token_end : ndarray of int32 or None
         Character offsets: ``texts[d][start:end]`` is the word as it was written.
     vocabulary : Vocabulary
@@ -49,7 +49,7 @@ class Corpus(Encoding):
     texts : list of str or None
         The original texts.
     report : CorpusReport
-        What was read, skipped and dropped.
+        Account of what was read, skipped and dropped.
 
     Examples
     --------
@@ -212,21 +212,21 @@ class Corpus(Encoding):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         known_authors: bool = False,
     ) -> tuple[Self, Self]:
-        """Cut the corpus at random into a training and a test part.
+        """Split the corpus at random into a training and a test part.
 
         Parameters
         ----------
         test_size : float or int
             A share of the documents, or their number.
         random_state : int, generator or None
-            A number gives the same split every time.
+            Seed; an integer gives the same split every time.
         known_authors : bool
             Whether every author of a test document must also have a training document.
 
         Returns
         -------
         (Corpus, Corpus)
-            Training and test part, documents in their old order, with the vocabulary and authors of the whole.
+            Training and test part, documents in the original order, with the vocabulary and authors of the whole.
 
         Examples
         --------
@@ -253,10 +253,10 @@ class Corpus(Encoding):
         Parameters
         ----------
         columns : str or list of str
-            ``"authors"`` means the authors as read. Names from all columns but ``"authors"`` (or but the first, if
-            ``"authors"`` is not among them) are written ``venue: ACL``, so that they stay distinct.
+            ``"authors"`` means the authors as read. Names from all columns except ``"authors"`` (or the first, if
+            ``"authors"`` is not among them) get a prefix, as in ``venue: ACL``, so that they stay distinct.
         separator : str, optional
-            What separates several names in one string of such a column. Lists need none.
+            Separator of names in one string of such a column. Lists need none.
 
         Examples
         --------
@@ -305,7 +305,7 @@ class Corpus(Encoding):
         """
         ones = np.ones(self.n_tokens, np.int64)
         parts = (ones, self.tokens.copy(), self.doc_start.copy())
-        import scipy.sparse  # takes time and memory that readers of a store need not spend
+        import scipy.sparse  # slow to import, and not needed to read a store
 
         matrix = scipy.sparse.csr_matrix(parts, shape=(self.n_docs, self.n_words))
         matrix.sum_duplicates()
@@ -327,7 +327,7 @@ class Corpus(Encoding):
         return frame
 
     def fingerprint(self) -> str:
-        """Return a digest of words, documents and authors, the same on every machine.
+        """Return a digest of words, documents and authors, equal on every machine.
 
         Examples
         --------
@@ -339,7 +339,7 @@ class Corpus(Encoding):
         return corpus_fingerprint(self)
 
     def to_bundle(self, texts: bool = True) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return the corpus as JSON-able settings and plain arrays, from which ``from_bundle`` makes it again.
+        """Serialise the corpus as JSON-able settings and numeric arrays, from which ``from_bundle`` rebuilds it.
 
         Examples
         --------
@@ -352,7 +352,7 @@ class Corpus(Encoding):
 
     @classmethod
     def from_bundle(cls, meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
-        """Return the corpus that ``to_bundle`` described; damaged bundles are a ``CorpusError``.
+        """Rebuild the corpus from the result of ``to_bundle``; a damaged bundle is a ``CorpusError``.
 
         Examples
         --------

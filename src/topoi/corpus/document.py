@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Document:
-    """One document: its words, text, authors and metadata, looked up in the corpus when asked for.
+    """View of one document: its words, text, authors and metadata, looked up in the corpus on access.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Document:
 
     @property
     def offsets(self) -> list[tuple[int, int]] | None:
-        """The characters of each word in the text, or None."""
+        """Character offsets of each word in the text, or None."""
         corpus = self._corpus
         if corpus.token_start is None or corpus.token_end is None:
             return None

@@ -1,4 +1,4 @@
-"""New documents in the words and authors of a corpus that exists already."""
+"""Encoding of new documents with the vocabulary and authors of an existing corpus."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Encoding(Constructors):
         authors, titles, dates, metadata, ids, author_separator
             As in ``from_texts``.
         new_authors : {"error", "add", "drop"}
-            What to do with authors that this corpus does not have.
+            Treatment of authors that this corpus does not have.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The readers for text files: a folder of them, or one with a document per line."""
+"""Readers for text files: a folder of them, or one with a document per line."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _SUFFIXES = (".txt", ".text", ".md", ".txt.gz", ".text.gz", ".md.gz")
 def read_folder(reader: LineReader, table: RecordTable) -> None:
     """Read all text files of a folder and its subfolders, in the order of their names.
 
-    A document's id is its path without the ending, its title the file's name, and the field ``folder`` the
-    subfolder, so that ``authors="folder"`` works.
+    A document's id is its path without the suffix, its title the file's name, and the field ``folder`` the subfolder,
+    so that ``authors="folder"`` works.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def read_folder(reader: LineReader, table: RecordTable) -> None:
 
 
 def is_text_file(name: str) -> bool:
-    """Say whether a file in a folder is one of its documents, by its name.
+    """Whether a file in a folder is a document, by its name.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def is_text_file(name: str) -> bool:
 
 
 def add_text_file(relative: PurePosixPath, reader_of: Callable[[Problem], LineReader], table: RecordTable) -> None:
-    """Take up one text file as a document; if any of its lines is faulty, the file is."""
+    """Add one text file as a document; a faulty line makes the whole file faulty."""
     faults: list[CorpusError] = []
     try:
         text = "\n".join(line for _, line in reader_of(faults.append).lines())
@@ -84,7 +84,7 @@ def add_text_file(relative: PurePosixPath, reader_of: Callable[[Problem], LineRe
 
 
 def read_text_lines(reader: LineReader, table: RecordTable) -> None:
-    r"""Read a text file in which every line is a document. Empty lines hold nothing and are passed over.
+    r"""Read a text file in which every line is a document. Empty lines are skipped.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The readers for JSON: one object a line, or an array of objects."""
+"""Readers for JSON: one object per line, or an array of objects."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from topoi.errors import CorpusError
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _CHARACTERS = 1 << 16
-# An error this near to the end of what has been read may only mean that the rest is still to come.
+# A parse error this near to the end of the buffer may only mean that the rest has not been read yet.
 _NEAR_END = 16
 _ARRAY = '; an array of objects is read with format="json", other files have one object a line'
 _SPREAD = "; write one object a line, or an array of objects"
 
 
 def read_jsonl(reader: LineReader, table: RecordTable) -> None:
-    """Read all records of a JSON Lines file into the table. Empty lines hold nothing and are passed over.
+    """Read all records of a JSON Lines file into the table. Empty lines are skipped.
 
     Examples
     --------
@@ -57,9 +57,9 @@ def read_jsonl(reader: LineReader, table: RecordTable) -> None:
 
 
 def read_json(reader: LineReader, table: RecordTable) -> None:
-    r"""Read an array of objects, one after the other and never as a whole; or objects one a line, if it is no array.
+    r"""Read an array of objects incrementally, or JSON Lines if the file does not begin with an array.
 
-    A broken array cannot be read beyond the break: what came before is kept if faults are skipped.
+    A broken array cannot be read beyond the break; if faults are skipped, the records before it are kept.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def read_json(reader: LineReader, table: RecordTable) -> None:
 
 
 def _first_byte(reader: LineReader) -> bytes:
-    """The first byte that is no white space, or nothing; a damaged file says so when it is read."""
+    """First byte that is not white space, or nothing; damage is ignored here and reported by the later read."""
     try:
         for chunk in reader.chunks():
             rest = chunk.removeprefix(codecs.BOM_UTF8).lstrip()
@@ -111,7 +111,7 @@ def _first_byte(reader: LineReader) -> bytes:
 
 
 class _Array:
-    """The elements of a JSON array, of which no more is in memory than one element and what was read with it."""
+    """Incremental parser of a JSON array; holds one element and the rest of its chunk in memory."""
 
     def __init__(self, reader: LineReader) -> None:
         self._reader = reader
@@ -131,7 +131,7 @@ class _Array:
             raise CorpusError(message, self._reader.path, line) from None
 
     def _read(self, wanted: int) -> None:
-        """Have at least so many characters at hand, if there are any."""
+        """Fill the buffer to at least ``wanted`` characters, if the file has as many."""
         pieces, n = [self._text[self._at :]], len(self._text) - self._at
         while n < wanted and not self._ended:
             piece = next(self._pieces, None)
@@ -145,7 +145,7 @@ class _Array:
         self._at = end
 
     def _next(self) -> str:
-        """The next character that is no white space; empty at the end."""
+        """Next character that is not white space; empty at the end."""
         while True:
             space = _SPACE.match(self._text, self._at)
             self._move(self._at if space is None else space.end())
@@ -154,7 +154,7 @@ class _Array:
             self._read(_CHARACTERS)
 
     def _take(self, expected: str) -> str:
-        """The next character, which must be one of those expected."""
+        """Consume the next character, which must be one of those expected."""
         found = self._next()
         if not found or found not in expected:
             wanted = " or ".join(map(repr, expected))
@@ -164,7 +164,7 @@ class _Array:
         return found
 
     def elements(self) -> Iterator[tuple[int, Any]]:
-        """Each element with the line it begins on."""
+        """Yield each element with the number of the line on which it begins."""
         if self._next() == "\ufeff":
             self._at += 1
         self._take("[")
@@ -184,7 +184,7 @@ class _Array:
             size = len(self._text) - self._at
             try:
                 value, end = decode(self._text, self._at)
-                # A number that ends with what has been read may go on in what has not.
+                # A number at the end of the buffer may continue in the part not yet read.
                 if end < len(self._text) or self._ended:
                     self._move(end)
                     return value
@@ -200,4 +200,4 @@ class _Array:
                 most = f"{self._reader.max_line_bytes:,} bytes"
                 message = f"a record is longer than {most}; allow more with max_line_bytes"
                 raise CorpusError(message, self._reader.path, self.line)
-            self._read(2 * size + _CHARACTERS)  # twice as much each time, so that a long record is not parsed often
+            self._read(2 * size + _CHARACTERS)  # double each time, so that a long record is parsed few times

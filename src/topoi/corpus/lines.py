@@ -1,4 +1,4 @@
-"""Files as numbered lines: gzipped or not, decoded, bounded in length, with every fault tied to its line."""
+"""Reading of files as numbered lines: gunzipped, decoded, limited in length, with faults reported by line."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from topoi.errors import CorpusError
 
 MAX_LINE_BYTES = 10_000_000
 _CHUNK = 1 << 16
-_PACKED_CHUNK = 1 << 13  # gzip can grow a thousandfold: this bounds what one step unpacks to 8 MB
+_PACKED_CHUNK = 1 << 13  # gzip can expand a thousandfold: limits one step to 8 MB
 _GZIP_MAGIC = b"\x1f\x8b"
-# Text seldom shrinks more than tenfold; a file that grows this much and gets this large was made to fill memory.
+# Text seldom compresses more than tenfold; a file that expands this much and gets this large is a zip bomb.
 BOMB_RATIO = 200
 BOMB_BYTES = 100_000_000
 
 
 class Damaged(CorpusError):
-    """The bytes end or break somewhere in the file."""
+    """Error about a file that is truncated or corrupt."""
 
     def __init__(self, message: str, path: Path) -> None:
         super().__init__(message, path)
@@ -27,20 +27,20 @@ class Damaged(CorpusError):
 
 
 class LineReader:
-    r"""Reads one file line by line and reports faults through a callback, which may raise.
+    r"""Reader of one file line by line, which reports faults through a callback that may raise.
 
     Parameters
     ----------
     path : path
         The file; gzip is recognised by its first bytes.
     problem : callable
-        Called with a ``CorpusError`` for each line that cannot be used. If it returns, reading goes on.
+        Called with a ``CorpusError`` for each line that cannot be used. If it returns, reading continues.
     encoding : str
         The text's encoding; a byte-order mark is removed.
     max_line_bytes : int
         Longer lines are faults and are never held in memory as a whole.
     opened : callable, optional
-        Opens the bytes, if they are not those of a file of that path: a member of an archive.
+        Opens the stream of bytes, if it is not the file at that path but a member of an archive.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class LineReader:
             raise CorpusError(f"unknown encoding {encoding!r}", path) from None
 
     def chunks(self) -> Iterator[bytes]:
-        """Read the file's bytes, unpacked, in pieces.
+        """Yield the file's bytes, decompressed, in chunks.
 
         Examples
         --------
@@ -98,7 +98,7 @@ class LineReader:
             raise CorpusError(f"cannot be read: {problem.strerror or problem}", self.path) from None
 
     def byte_lines(self) -> Iterator[tuple[int, bytes]]:
-        """Read the lines as bytes, numbered from 1, without their ends; faulty lines are reported and left out.
+        """Yield the lines as bytes, numbered from 1, without line ends; faulty lines are reported and left out.
 
         Examples
         --------
@@ -135,7 +135,7 @@ class LineReader:
         return False
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        r"""Read the decoded lines, numbered from 1; faulty lines are reported and left out.
+        r"""Yield the decoded lines, numbered from 1; faulty lines are reported and left out.
 
         Examples
         --------
@@ -156,7 +156,7 @@ class LineReader:
             yield number, text[1:] if number == 1 and text[:1] == "\ufeff" else text
 
     def has_content(self) -> bool:
-        """Say whether there is any byte in the file.
+        """Whether the file has any bytes.
 
         Examples
         --------
@@ -174,7 +174,7 @@ class LineReader:
 
 
 def _unzipped(file: BinaryIO, path: Path) -> Iterator[bytes]:
-    """Unpack gzip in small steps, members one after the other, and stop at a bomb."""
+    """Decompress gzip in small steps, member by member; raise an error at a zip bomb."""
     unpacker = zlib.decompressobj(31)
     total = 0
     begun = True

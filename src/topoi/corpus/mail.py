@@ -1,4 +1,4 @@
-"""The reader for mail archives (mbox): sender, date, subject, and the body without quotes and signatures."""
+"""Reader for mail archives (mbox): sender, date, subject, and the body without quotations and signatures."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*+)[^<>]*+>|<![^<>]*+>")
 _BREAKING = ("p", "br", "div", "tr", "li")
 _HIDDEN = ("script", "style")
 _MESSAGE_FACTOR = 10
-# Beyond these lengths a line is no envelope, header or "Ann wrote:", and the expressions above could take very long.
+# A longer line is no envelope, header or "Ann wrote:"; the expressions above could take very long on it.
 _MOST_HEADER = 2000
 _MOST_INTRODUCTION = 500
-# What the standard library's mail parser is known to raise on hostile messages.
+# Exceptions that the standard library's mail parser is known to raise on hostile messages.
 _PARSER_ERRORS = (RecursionError, ValueError, LookupError, TypeError, AttributeError, AssertionError)
 
 
@@ -37,7 +37,7 @@ def read_mbox(reader: LineReader, table: RecordTable) -> None:
     r"""Read the messages of an mbox file.
 
     The fields of a record are ``id`` (Message-ID), ``title`` (subject), ``text``, ``authors`` (the sender), ``email``,
-    ``date`` and ``links`` (the message that is answered). Errors name the message's first line.
+    ``date`` and ``links`` (the message replied to). Errors name the message's first line.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def read_mbox(reader: LineReader, table: RecordTable) -> None:
 
 
 def _messages(reader: LineReader) -> Iterator[tuple[int, list[bytes]]]:
-    """Cut the file at its envelope lines."""
+    """Split the file at its envelope lines."""
     lines: list[bytes] | None = None
     first = size = 0
     blank = True
@@ -90,7 +90,7 @@ def _messages(reader: LineReader) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def message_record(data: bytes, table: RecordTable) -> dict[str, object]:
-    r"""Return one message as a record; what cannot be decoded is replaced and counted in the table's report.
+    r"""Return one message as a record; undecodable bytes are replaced and counted in the table's report.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def message_record(data: bytes, table: RecordTable) -> dict[str, object]:
 
 
 def _header(message: email.message.Message, name: str) -> tuple[str, bool]:
-    """Return a header's decoded text, and whether something had to be replaced."""
+    """Return a header's decoded text, and whether bytes had to be replaced."""
     raw = message.get(name)
     if raw is None:
         return "", False
@@ -149,7 +149,7 @@ def _header(message: email.message.Message, name: str) -> tuple[str, bool]:
 
 
 def _decoded(data: bytes, charset: str | None) -> tuple[str, bool]:
-    """Decode with the named character set, else UTF-8; replace what does not fit."""
+    """Decode with the named character set, else UTF-8, replacing invalid bytes; return also whether there were any."""
     for name in dict.fromkeys([charset or "utf-8", "utf-8"]):
         try:
             return data.decode(name), False
@@ -159,7 +159,7 @@ def _decoded(data: bytes, charset: str | None) -> tuple[str, bool]:
 
 
 def _sender(header: str) -> tuple[str, str]:
-    """Return the sender's name (or else the address) and address; lists write ``ann at b.c (Ann)``."""
+    """Return the sender's name (or else the address) and address; mailing lists write ``ann at b.c (Ann)``."""
     if hidden := re.match(r"(\S+) at (\S+)\s*(?:\((.*)\))?$", header):
         address = f"{hidden[1]}@{hidden[2]}"
         return (hidden[3] or "").strip() or address, address
@@ -171,7 +171,7 @@ def _sender(header: str) -> tuple[str, str]:
 
 
 def _body(message: email.message.Message) -> tuple[str, bool]:
-    """Return the text of the message: its plain parts, or else its HTML without the tags."""
+    """Return the message's text (its plain parts, or else its HTML without tags), and whether bytes were replaced."""
     for wanted in ("text/plain", "text/html"):
         texts, replaced = [], False
         for part in message.walk():
@@ -195,7 +195,7 @@ def _part_text(part: email.message.Message) -> tuple[str, bool]:
 
 
 def _without_tags(text: str) -> str:
-    """Return the text of an HTML part, in one pass: Python's own parser can take minutes over a hostile megabyte."""
+    """Strip HTML tags in one pass; Python's own parser can take minutes for a hostile megabyte."""
     parts: list[str] = []
     hidden, position = "", 0
     for tag in _TAG.finditer(text):

@@ -1,4 +1,4 @@
-"""The frame of metadata: dates, and columns whose values a file can hold."""
+"""The frame of metadata: parsing of dates, and columns whose values can be serialised."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from topoi.corpus.characters import without_surrogates
 from topoi.corpus.sources import column_values, metadata_columns
 from topoi.errors import CorpusError
 
-# Files from strangers may nest lists a thousand deep; metadata that anyone looks at are not like that.
+# Untrusted files may nest lists a thousand deep; useful metadata do not.
 _MOST_NESTED = 20
-# What ``Corpus.to_frame`` and ``Corpus.with_authors`` put beside the metadata.
+# Columns that ``Corpus.to_frame`` and ``Corpus.with_authors`` add to the metadata.
 _RESERVED = ("authors", "text")
 _YEAR = re.compile(r"[+-]?\d{1,4}$")
 _MONTH = re.compile(r"(\d{4})-(\d{1,2})$")
@@ -95,7 +95,7 @@ def date_columns(dates: Sequence[datetime.datetime | None]) -> dict[str, pd.Seri
 
 
 def column(values: Sequence[Any] | pd.Series | np.ndarray) -> pd.Series:
-    """Return values as a column that keeps whole numbers whole, and that a bundle can hold.
+    """Convert values to a column that keeps integers as integers, and that a bundle can hold.
 
     The dtype is one of int64, Int64, float64, bool, boolean, datetime64[us], str, or object for lists and mixtures.
 
@@ -118,7 +118,7 @@ def column(values: Sequence[Any] | pd.Series | np.ndarray) -> pd.Series:
         try:
             return pd.Series(plain, dtype="Int64" if missing else "int64")
         except OverflowError:
-            # Beyond 64 bits: floats are the nearest a column of numbers can hold.
+            # Integers beyond 64 bits become floats.
             return _floats(plain)
     if kinds and kinds <= {int, float}:
         return _floats(plain)
@@ -136,7 +136,7 @@ def _floats(values: Sequence[float | None]) -> pd.Series:
 
 
 def _float(value: float) -> float:
-    """The nearest float; a whole number beyond them all is infinite, as it is if written 1e400."""
+    """Convert to the nearest float; an integer beyond the largest is infinite, as 1e400 is."""
     try:
         return float(value)
     except OverflowError:
@@ -144,7 +144,7 @@ def _float(value: float) -> float:
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """Return a value as JSON, or a date, can hold it."""
+    """Convert a value to one that JSON can hold, or to a datetime."""
     if isinstance(value, str):
         return str(value) if value.isascii() else without_surrogates(str(value))
     if value is None or isinstance(value, (bool, int)):
@@ -168,7 +168,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 
 def json_value(value: Any, depth: int = 0) -> Any:
-    """Return a value as JSON can hold it: dates as ISO strings, whatever is nested too deeply as an ellipsis.
+    """Convert a value to one that JSON can hold: dates as ISO strings, values nested too deeply as an ellipsis.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def document_frame(
 
 
 def _free_name(name: str, taken: Set[str]) -> str:
-    """Return the column's own name, unless a column that was asked for has it already."""
+    """Return the column's own name, or another if a requested column already has it."""
     name = without_surrogates(name)
     while name in taken:
         name += "_original"

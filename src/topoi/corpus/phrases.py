@@ -1,4 +1,4 @@
-"""Frequent word pairs: finding them by normalised pointwise mutual information, and joining them."""
+"""Frequent word pairs (collocations), found by normalised pointwise mutual information and joined to one word."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def learn_pairs(
     Parameters
     ----------
     scan : Scan
-        The texts' words.
+        The scanned texts.
     stop_words : frozenset of str
-        Words that are in no pair.
+        Words excluded from pairs.
     threshold : float
-        The least score.
+        Smallest score.
     min_count : int
-        The least number of occurrences of the pair.
+        Smallest number of occurrences of the pair.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def learn_pairs(
 
 @compiled
 def _choose(positions: np.ndarray, pair: np.ndarray, n_tokens: int) -> np.ndarray:
-    """Take pairs from left to right, each word in one pair at most; return each token's pair as second word, or -1."""
+    """Choose pairs from left to right, each token in at most one; return the pair that ends at each token, or -1."""
     second_of = np.full(n_tokens, -1, np.int32)
     for p in range(len(positions)):
         i = positions[p]
@@ -82,7 +82,7 @@ def _choose(positions: np.ndarray, pair: np.ndarray, n_tokens: int) -> np.ndarra
 
 
 def join_pairs(scan: Scan, pairs: Iterable[tuple[str, str]]) -> Scan:
-    """Join the given pairs wherever they stand side by side; the offsets of the new word span both.
+    """Join the given pairs wherever they are adjacent; the offsets of the new word span both.
 
     Examples
     --------

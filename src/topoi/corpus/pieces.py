@@ -1,4 +1,4 @@
-"""Large things a block at a time: arrays that are never made whole, ranges of rows, numbers of occurrences."""
+"""Block-wise processing of large data: lazy arrays, ranges of rows, counts of values."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# About a megabyte, or a million numbers, is worked on at a time.
+# Block size: about a megabyte, or a million numbers.
 BLOCK = 2**20
 
 
 class Pieces(NamedTuple):
-    """An array that is made a block at a time, along its first axis, whenever it is read.
+    """Lazy array, made in blocks along its first axis each time it is read.
 
     Examples
     --------
@@ -40,7 +40,7 @@ ArrayOrPieces = NDArray[Any] | Pieces
 
 
 def row_blocks(start: NDArray[Any], most: int = BLOCK) -> Iterator[slice]:
-    """Slices that cover all rows of a flat array, each with ``most`` values or fewer, or with one row.
+    """Yield slices that cover all rows of a ragged array, each with at most ``most`` values, or a single row.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def row_blocks(start: NDArray[Any], most: int = BLOCK) -> Iterator[slice]:
 
 
 def ranges(n: int, size: int = BLOCK) -> Iterator[slice]:
-    """Slices of ``size``, the last one shorter, that cover ``n`` values.
+    """Yield slices of ``size`` that cover ``n`` values; the last may be shorter.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def ranges(n: int, size: int = BLOCK) -> Iterator[slice]:
 
 
 def occurrences(values: NDArray[Any], n: int) -> NDArray[np.int64]:
-    """How often each of the whole numbers below ``n`` occurs; ``np.bincount`` would copy all values, eight bytes each.
+    """Count each integer below ``n`` block by block; ``np.bincount`` alone would copy all values, eight bytes each.
 
     Examples
     --------
@@ -80,14 +80,14 @@ def occurrences(values: NDArray[Any], n: int) -> NDArray[np.int64]:
     [1, 0, 2, 0]
     """
     found = np.zeros(n, np.int64)
-    # Where there are many numbers to count, fewer and larger blocks: each costs a pass over all of them.
+    # Larger blocks for large n: each block takes a pass over all n counts.
     for part in ranges(len(values), max(BLOCK, n)):
         found += np.bincount(values[part], minlength=n)
     return found
 
 
 def string_pieces(strings: Sequence[str] | NDArray[Any]) -> tuple[Pieces, NDArray[np.int64]]:
-    """Strings as one array of UTF-8 bytes, in pieces, and the end of each.
+    """Pack strings as one array of UTF-8 bytes, in pieces, and the end of each.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _encoded(strings: Iterable[str]) -> Iterator[NDArray[np.uint8]]:
     batch: list[str] = []
     size = 0
     for string in strings:
-        for first in range(0, len(string), BLOCK):  # a long text in pieces of its own
+        for first in range(0, len(string), BLOCK):  # split a long text
             batch.append(string[first : first + BLOCK])
             size += len(batch[-1])
             if size >= BLOCK:

@@ -1,4 +1,4 @@
-"""Rows of different lengths in one flat array: taking some of them."""
+"""Selection of rows from a ragged array (rows of different lengths in one flat array)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def row_positions(start: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the values of some rows lie in the flat array, and the new row starts.
+    """Return the positions of the values of the given rows in the flat array, and the new row starts.
 
     Examples
     --------

@@ -74,10 +74,10 @@ def read_corpus(
     metadata : list of str, optional
         The other fields to keep; all by default.
     author_separator : str or None
-        What separates names in a string.
+        Separator of names in a string.
     format : {"jsonl", "json", "csv", "tsv", "parquet", "mbox", "lines", "folder", "zip"}, optional
-        The format, if the name does not tell. ``"json"`` is an array of objects, ``"lines"``, that of a .txt file, has
-        a text on every line.
+        The format, if it does not follow from the name. ``"json"`` is an array of objects; ``"lines"``, the format of
+        .txt files, has a text on every line.
     encoding : str
         The encoding of text files.
     max_line_bytes : int
@@ -87,9 +87,9 @@ def read_corpus(
     like : Corpus, optional
         Read new documents with this corpus's vocabulary, analyser and authors, as ``like.encode`` does.
     new_authors : {"error", "add", "drop"}
-        What to do with authors that ``like`` does not have.
+        Treatment of authors that ``like`` does not have.
     **analysis
-        How text becomes words: see :class:`~topoi.corpus.analysis.Analysis`.
+        Settings of text analysis: see :class:`~topoi.corpus.analysis.Analysis`.
 
     Returns
     -------
@@ -151,12 +151,12 @@ def _format_of(path: Path, given: str | None) -> str:
 
 
 def _kind_of_name(name: str) -> str | None:
-    """The format that a file's name tells, ``.gz`` or not."""
+    """Format of a file by its name, with or without ``.gz``; None if unknown."""
     return _FORMATS.get(Path(name.lower().removesuffix(".gz")).suffix)
 
 
 def readable_suffixes() -> tuple[str, ...]:
-    """Return the endings of file names that ``read_corpus`` recognises, without ``.gz``.
+    """Return the suffixes of file names that ``read_corpus`` recognises, without ``.gz``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Records with named fields become the columns of a corpus, one record at a time, with the line they came from."""
+"""Collection of records with named fields into the columns of a corpus, with the line of each for messages."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _MOST_FIELDS = 1000
 
 @dataclass(frozen=True)
 class FieldMap:
-    """Which fields of a record are the text, the authors, the date, the title and the id.
+    """Names of the fields of a record that hold the text, the authors, the date, the title and the id.
 
-    Without a name, ``authors`` or ``author``, ``date`` or ``year``, ``title`` and ``id`` are used where they exist.
-    Several text fields are joined with an empty line between them; of several author fields, the main one is
-    ``authors`` or else the first.
+    By default ``authors`` or ``author``, ``date`` or ``year``, ``title`` and ``id`` are used if they exist. Several
+    text fields are joined with an empty line between them; of several author fields, the main one is ``authors``, or
+    else the first.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class FieldMap:
 
     @property
     def author_fields(self) -> list[str]:
-        """The author fields that were named, the main one first."""
+        """The named author fields, the main one first."""
         if self.authors is None:
             return []
         if isinstance(self.authors, str):
@@ -59,28 +59,28 @@ class FieldMap:
 
     @property
     def named(self) -> list[str]:
-        """All fields that were named by the user."""
+        """All fields that the user named."""
         single = [name for name in (self.date, self.title, self.id) if name is not None]
         return list(dict.fromkeys([*self.texts, *self.author_fields, *single, *(self.metadata or ())]))
 
 
 class RecordTable:
-    """Collects records into columns, checks them, and counts or raises what is wrong with them.
+    """Collector of records into columns, which checks them and raises or counts their faults.
 
     Parameters
     ----------
     fields : FieldMap
-        Which field is what.
+        Names of the fields.
     path : path, optional
         The file, for messages.
     columns : list of str, optional
-        All fields, if the file says so at its beginning; a named one that is missing is then an error at once.
+        All fields, if the file has a header; a named field that is missing is then an error at once.
     on_error : {"raise", "skip"}
         Whether a bad record is an error or is counted in the report.
     report : CorpusReport, optional
-        The report to go on with.
+        The report to continue.
     on_text : callable, optional
-        Called with each text that is taken up, in order.
+        Called with each text that is added, in order.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class RecordTable:
         return '. Name the text with text="…"' if self.fields.text == "text" and "text" in missing else ""
 
     def _taken_fields(self) -> set[str]:
-        """Return the fields that are not kept as metadata because they are kept as something else."""
+        """Return the fields that have another role, and so are not kept as metadata."""
         fields = self.fields
         taken = {*self._text_fields, fields.title or "title", fields.id or "id"}
         taken |= {"date", "year"} if fields.date is None else {fields.date}
@@ -150,7 +150,7 @@ class RecordTable:
         return taken
 
     def problem(self, error: CorpusError) -> None:
-        """Raise an error, or count it.
+        """Raise an error, or count it in the report, as ``on_error`` says.
 
         Examples
         --------
@@ -162,11 +162,11 @@ class RecordTable:
         1
         """
         if self.on_error == "raise":
-            raise error from error.__cause__  # what was being handled when it was found would only confuse
+            raise error from error.__cause__  # hide the context, which would only confuse
         self.report.skip(str(error))
 
     def add(self, record: Mapping[str, Any], line: int) -> None:
-        """Take up one record.
+        """Add one record.
 
         Examples
         --------
@@ -195,7 +195,7 @@ class RecordTable:
         self._titles.append(record.get(self.fields.title or "title"))
 
     def add_all(self, rows: Rows) -> None:
-        """Take up the rows of a table or of an iterable, which are numbered from 1.
+        """Add the rows of a table or of an iterable, numbered from 1.
 
         Examples
         --------
@@ -299,7 +299,7 @@ class RecordTable:
         return document_frame(n_docs, self._ids, titles, dates, self._metadata)
 
     def check_fields(self) -> None:
-        """Complain about named fields that no record had, and about a file without any documents.
+        """Raise an error for named fields that no record had, and for a file without documents.
 
         Examples
         --------
@@ -319,7 +319,7 @@ class RecordTable:
 
 
 def _shown(names: Iterable[str]) -> str:
-    """Write field names into a message; names from strangers may be many, long, or steer a terminal."""
+    """Format field names for a message; untrusted names may be many, long, or contain control characters."""
     listed = list(names)
     short = (name if len(name) <= 40 else name[:39] + "…" for name in listed[:20])
     clean = ", ".join("".join(c if c.isprintable() else "?" for c in name) for name in short)

@@ -1,4 +1,4 @@
-"""The account of what was read, what was skipped and what was dropped."""
+"""Report of what was read, skipped and dropped."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from typing import Any
 from topoi.corpus.checked_json import check_shape
 from topoi.errors import safe_text
 
-# What a saved report holds, by the types of its fields; of a table, its numbers.
+# JSON shapes of a saved report's fields by their types; for a dict, the shape of its values.
 _SHAPES: dict[str, Any] = {"str": str, "int": int, "list[str]": [str], "dict[str, int]": [int]}
 _SHOWN_REASONS = 5
 
 
 @dataclass
 class CorpusReport:
-    """What happened on the way from the input to the corpus.
+    """Account of reading and analysing the input of a corpus.
 
     Attributes
     ----------
     source : str
-        Where the documents came from.
+        Origin of the documents.
     n_read, n_skipped : int
         Records that became documents, and records that could not.
     reasons : list of str
         The first few reasons for skipping, with file and line.
     n_empty_texts, n_without_authors : int
-        Legal documents that lack something.
+        Valid documents without text, or without authors.
     n_bad_dates, n_replaced : int
-        Dates that could not be read; texts with bytes that had to be replaced.
+        Dates that could not be parsed; texts with bytes that had to be replaced.
     n_unknown_tokens : int
         Words that the given vocabulary does not have (``encode`` only).
     skipped_tokens : dict
         Bare numbers, short words and addresses that the tokeniser left out.
     dropped_words, dropped_tokens : dict
-        Distinct words and their occurrences, by what removed them: stop list, min_df, max_df, max_words.
+        Distinct words and their occurrences, by reason of removal: stop list, min_df, max_df, max_words.
     n_phrases : int
         Word pairs that were joined.
     notes : list of str
@@ -65,7 +65,7 @@ class CorpusReport:
     notes: list[str] = field(default_factory=list)
 
     def skip(self, reason: str) -> None:
-        """Count a record that could not be read, and remember why if it is among the first.
+        """Count a record that could not be read, and keep the reason if it is among the first few.
 
         Examples
         --------
@@ -106,7 +106,7 @@ class CorpusReport:
         return safe_text("\n  ".join(lines + self.notes))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON can hold it.
+        """Return the report as a JSON-able dictionary.
 
         Examples
         --------
@@ -118,7 +118,7 @@ class CorpusReport:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> CorpusReport:
-        """Return the report that ``to_dict`` described; fields it does not know are left out.
+        """Rebuild the report from the result of ``to_dict``; unknown fields are ignored.
 
         Examples
         --------

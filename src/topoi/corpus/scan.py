@@ -1,4 +1,4 @@
-"""Texts as ids of their distinct words, with character offsets and with no object per token."""
+"""Scanning of texts into word ids with character offsets, without a Python object per token."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BLOCK = 1 << 18
 class Scan(NamedTuple):
     """Texts as ids of their distinct words, before anything is dropped.
 
-    ``linked[i]`` says that only white space (or nothing) lies between word ``i - 1`` and word ``i`` of the same text.
+    ``linked[i]`` is true if only white space (or nothing) lies between words ``i - 1`` and ``i`` of the same text.
     ``skipped`` counts bare numbers, words that are too short, and web or mail addresses.
     """
 
@@ -32,7 +32,7 @@ class Scan(NamedTuple):
 
 
 class Scanner:
-    """Scans texts that arrive little by little, and numbers their words across all of them.
+    """Incremental scanner of texts, with word ids common to all of them.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Scanner:
     ) -> None:
         self._table = character_table(lowercase, join_hyphens)
         self._settings = (min_length, keep_numbers)
-        # A random seed: nobody can prepare a file whose words all collide. Ids do not depend on it.
+        # Random hash seed against files whose words all collide. Word ids do not depend on it.
         self._seed = np.uint64(secrets.randbits(64))
         self._words = _empty_words()
         self._skipped = np.zeros(3, np.int64)
@@ -97,14 +97,14 @@ class Scanner:
         columns = []
         for part, column in zip(self._parts, self._out, strict=True):
             columns.append(np.concatenate(part) if part else column[:0])
-            part.clear()  # one column at a time, so that only one exists twice
+            part.clear()  # column by column, so that only one is in memory twice
         out = Out(*columns)
         doc_start = np.concatenate(self._doc_ends)
         return Scan(out.token, doc_start, out.start, out.end, out.linked, _strings(self._words), self._skipped)
 
 
 class BackgroundScanner:
-    """Scans texts in a second thread while the caller reads on; the compiled loop does not hold Python's lock.
+    """Scanner in a second thread, while the caller reads on; the compiled loop releases the GIL.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class BackgroundScanner:
         self._pool.shutdown(cancel_futures=True)
 
     def add(self, text: str) -> None:
-        """Take up one more text.
+        """Add one more text.
 
         Examples
         --------
@@ -148,7 +148,7 @@ class BackgroundScanner:
         self._waiting, self._size = [], 0
 
     def finish(self) -> Scan:
-        """Wait for the rest and return everything.
+        """Wait for the thread and return the whole scan.
 
         Examples
         --------
@@ -185,7 +185,7 @@ def scan_texts(
 
 
 def _grow(words: Words, n_new: int) -> Words:
-    """Return a table that has room for n_new more characters, hence for as many more words."""
+    """Return a table with capacity for ``n_new`` more characters, hence for as many more words."""
     n_words, n_pool = words.used.tolist()
     pool, ends, hashes, slots = words.pool, words.ends, words.hashes, words.slots
     if n_pool + n_new > len(pool):
@@ -206,7 +206,7 @@ def _empty_words() -> Words:
 
 
 def _blocks(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Cut the texts into runs of about ``_BLOCK`` characters, so that the temporary arrays stay in the cache."""
+    """Yield ranges of texts of about ``_BLOCK`` characters, so that temporary arrays stay in the processor's cache."""
     begin = size = 0
     for d, text in enumerate(texts):
         size += len(text)

@@ -1,10 +1,10 @@
 """The compiled tokeniser: code points in, word ids and character offsets out, in one pass.
 
-It knows arrays only; ``scan`` feeds it. The same rules as a regular expression are in ``tokenize``.
+It works on arrays only; ``scan`` calls it. The same rules as a regular expression are in ``tokenize``.
 """
 
 # mypy: disable-error-code="no-untyped-def"
-# The arguments are what numba makes of them: arrays, integers and the tuples below.
+# numba infers the types of arguments: arrays, integers and the tuples below.
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NUMBERS, SHORT, ADDRESSES = range(3)
 
 
 class Words(NamedTuple):
-    """An open-addressing table of distinct words; ``used`` is [number of words, characters in the pool].
+    """Open-addressing hash table of distinct words; ``used`` is [number of words, characters in the pool].
 
     The characters of word ``w`` are ``pool[ends[w - 1]:ends[w]]``; ``slots`` holds word ids or -1.
     """
@@ -36,7 +36,7 @@ class Words(NamedTuple):
 
 
 class Out(NamedTuple):
-    """Where the words of a block are written: id, offsets in the document, and whether linked to the one before."""
+    """Output arrays of a block: each word's id, offsets in the document, and whether it is linked to the one before."""
 
     token: np.ndarray
     start: np.ndarray
@@ -56,7 +56,7 @@ def _in_word(kind):
 
 @lean
 def _in_local_part(table, code):
-    """Whether the character can stand before the @ of a mail address."""
+    """Whether the character may occur before the @ of a mail address."""
     kind = _kind_of(table, code)
     if kind == LETTER or kind == DIGIT or kind == MARK or kind >= APOSTROPHE:
         return True
@@ -151,7 +151,7 @@ def _intern(words, h, length):
 def _scan_document(codes, table, low, high, seed, min_length, keep_numbers, words, out, n, skipped):
     """Scan one document from out position n; return the new position. Cost: linear in the characters."""
     first = n
-    floor = low  # where the last address ended: a mail address cannot reach back over it
+    floor = low  # end of the last address: a mail address cannot reach back beyond it
     linked = False
     i = low
     while i < high:
@@ -245,7 +245,7 @@ def scan_block(codes, bounds, table, seed, min_length, keep_numbers, words, out,
 
 @lean
 def fill_slots(slots, hashes, n_words):
-    """Enter all words into empty slots."""
+    """Insert all words into empty slots."""
     mask = len(slots) - 1
     for w in range(n_words):
         slot = np.int64(hashes[w] & np.uint64(mask))

@@ -1,6 +1,6 @@
-"""Tables and columns of other libraries: polars, pyarrow, Hugging Face datasets and plain mappings, as rows and lists.
+"""Conversion of tables and columns of other libraries (polars, pyarrow, Hugging Face datasets, mappings) to rows.
 
-pandas needs no help here. polars, pyarrow and whatever else narwhals knows go through it, imported when first needed.
+pandas needs no conversion. polars, pyarrow and all others that narwhals supports go through it, imported lazily.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _ROWS_AT_ONCE = 1024
 
 
 class Rows(NamedTuple):
-    """The rows of a table, each a mapping, and the names of its columns where the table tells them."""
+    """Rows of a table, each a mapping, and the names of its columns, if known."""
 
     columns: list[str] | None
     records: Iterator[Mapping[str, Any]]
 
 
 def table_rows(source: Any) -> Rows | None:
-    """Return the rows of a table with named columns; None if it is none, and has to be read one by one.
+    """Return the rows of a table with named columns; None if the source is not a table.
 
     Tables are frames of pandas, polars and others, pyarrow's tables and batches, and mappings of columns.
 
@@ -53,7 +53,7 @@ def table_rows(source: Any) -> Rows | None:
 
 
 def is_table(value: Any) -> bool:
-    """Say whether this is a table, not a column: iterating over one may give the names of its columns.
+    """Whether this is a table, not a column: iterating over a table may give the names of its columns.
 
     Examples
     --------
@@ -62,16 +62,16 @@ def is_table(value: Any) -> bool:
     >>> is_table(pd.DataFrame({"text": ["On dust"]})), is_table(pd.Series(["On dust"]))
     (True, False)
     """
-    # Asking the class: to know a lazy frame's columns it would have to be computed.
+    # Ask the class: a lazy frame would have to be computed to know its columns.
     if isinstance(value, Mapping):
-        return not hasattr(value, "shape")  # one of scipy's sparse matrices is a mapping
+        return not hasattr(value, "shape")  # scipy's DOK matrix is a mapping
     return any(hasattr(type(value), name) for name in ("columns", "column_names"))
 
 
 def records_of(source: Any) -> Rows:
     """Return the rows of a table, a Hugging Face dataset, or any iterable of mappings or texts.
 
-    Nothing is read before the rows are asked for, so a generator is read once.
+    Nothing is read before the rows are iterated over, so a generator is read once.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def _is_text(name: Any) -> bool:
 
 
 def column_values(values: Any) -> Any:
-    """Return a column of another library as a list of Python's own values; anything else as it is.
+    """Return a column of another library as a list of Python values; anything else unchanged.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def column_values(values: Any) -> Any:
 
 
 def metadata_columns(metadata: Any) -> Any:
-    """Return a table of another library as a mapping of columns; anything else as it is.
+    """Return a table of another library as a mapping of columns; anything else unchanged.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def _mapping_columns(source: Mapping[Any, Any]) -> dict[str, list[Any]]:
 
 
 def _batches(source: Any) -> Iterable[Any] | None:
-    """The batches of pyarrow's tables, datasets and readers; None of anything else."""
+    """Batches of pyarrow's tables, datasets and readers; None for anything else."""
     if not _is_arrow(source):
         return None
     if hasattr(source, "to_batches"):
@@ -202,7 +202,7 @@ def _batch_rows(batches: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _refuse_splits(source: Any) -> None:
-    """A Hugging Face DatasetDict is several tables: which one is meant is not ours to guess."""
+    """Refuse a Hugging Face DatasetDict, which is several tables: the user must choose one."""
     names = getattr(source, "column_names", None)
     if isinstance(names, Mapping):
         splits = ", ".join(map(repr, list(names)[:10]))
@@ -218,7 +218,7 @@ def _distinct(names: Iterable[Any]) -> list[str]:
 
 
 def _through_narwhals(value: Any, kind: str) -> Any:
-    """A frame or a column as narwhals wraps it; None if it knows no such thing."""
+    """Wrap a frame or a column with narwhals; None if it does not support the type."""
     if isinstance(value, _KNOWN) or isinstance(value, Iterator):
         return None
     import narwhals

@@ -1,4 +1,4 @@
-"""Cutting a corpus into a training and a test part."""
+"""Split of a corpus into a training and a test part."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from topoi.errors import CorpusError
 
 
 def number_of_tests(test_size: float | int, n_docs: int) -> int:
-    """Return how many documents a test size asks for: a whole number counts, a fraction is a share.
+    """Return the number of test documents: an integer is the number itself, a float a share.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def number_of_tests(test_size: float | int, n_docs: int) -> int:
 def choose_known(order: np.ndarray, doc_author: np.ndarray, doc_author_start: np.ndarray, n_test: int) -> np.ndarray:
     """Choose test documents in the given order so that each of their authors keeps a training document.
 
-    Documents without authors can always be taken. If too few can be found, the error says how many there are.
+    Documents without authors can always be chosen. If there are too few, the error says how many there are.
 
     Examples
     --------

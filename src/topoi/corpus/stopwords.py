@@ -1,4 +1,4 @@
-"""Stop lists: the built-in English one, a user's words, or a file with one word a line."""
+"""Stop lists: the built-in English one, a user's words, or a file with one word per line."""
 
 from __future__ import annotations
 

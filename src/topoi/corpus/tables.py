@@ -1,4 +1,4 @@
-"""The readers for tables: CSV, TSV and Parquet."""
+"""Readers for tables: CSV, TSV and Parquet."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _read_separated(reader: LineReader, table: RecordTable, delimiter: str) -> N
 
 
 def _rows(reader: LineReader, table: RecordTable, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row with the line it begins on."""
+    """Yield each row with the number of the line on which it begins."""
     last = 0
 
     def lines() -> Iterator[str]:
@@ -126,7 +126,7 @@ def read_parquet(reader: LineReader, table: RecordTable) -> None:
     except ImportError:
         raise CorpusError("reading Parquet needs pyarrow: pip install pyarrow", reader.path) from None
     with tempfile.TemporaryFile() as unpacked:
-        # Parquet is read from its end, so a gzipped file has to be unpacked first; the disk holds it, not memory.
+        # Parquet is read from its end, so a gzipped file must be decompressed first: to disk, not to memory.
         for chunk in reader.chunks():
             unpacked.write(chunk)
         unpacked.seek(0)

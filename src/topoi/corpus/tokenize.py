@@ -1,4 +1,4 @@
-"""The analyser: which stretches of a text are words, and how they are written."""
+"""The analyser: tokenisation and folding of words."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from topoi.errors import CorpusError
 
 @dataclass(frozen=True)
 class Analyzer:
-    """How text becomes words; it travels with the vocabulary, so that new text is treated as the old text was.
+    """Settings of tokenisation; stored with the vocabulary, so that new texts are treated as the old ones were.
 
     Parameters
     ----------
     lowercase : bool
         Whether words are written in lower case.
     stop_words : str, path, iterable of str or None
-        ``"english"``, None, the words themselves, or a file with one word a line (``#`` begins a comment). They are
-        compared after case folding. Afterwards the attribute is a frozenset.
+        ``"english"``, None, the words themselves, or a file with one word per line (``#`` begins a comment). They are
+        compared after case folding. The attribute is a frozenset.
     pattern : str or None
         A regular expression whose matches (or whose first group) are the words. It replaces all of the built-in
         rules below; only folding and the stop list still apply.
@@ -38,8 +38,7 @@ class Analyzer:
     keep_numbers : bool
         Whether numbers without a letter are words.
     phrases : sequence of pairs of str
-        Pairs of words that are joined into one, ``("topic", "model")`` into ``topic_model``, when they stand side by
-        side.
+        Pairs of adjacent words that are joined into one, such as ``("topic", "model")`` into ``topic_model``.
 
     Examples
     --------
@@ -94,7 +93,7 @@ class Analyzer:
         return scanner.finish()
 
     def scanner(self) -> Scanner | None:
-        """Return a compiled scanner with these settings, or None if a user's pattern rules that out.
+        """Return a compiled scanner with these settings, or None if there is a user's pattern.
 
         Examples
         --------
@@ -107,7 +106,7 @@ class Analyzer:
         return Scanner(self.lowercase, self.hyphens == "join", self.min_length, self.keep_numbers)
 
     def scan_plainly(self, texts: Sequence[str]) -> Scan:
-        """Do what ``scan`` does with a regular expression: slow, easy to check, and the way for a user's pattern.
+        """Scan with a regular expression instead of the compiled scanner: slow, easy to check, used for ``pattern``.
 
         Examples
         --------
@@ -131,7 +130,7 @@ class Analyzer:
         return Scan(int32[0], np.array(doc_start), int32[1], int32[2], np.array(linked, bool), list(ids), skipped)
 
     def words(self, text: str) -> list[tuple[str, int, int]]:
-        """Return the words of one text with their offsets, stop words left out and phrases joined.
+        """Return the words of one text with their offsets, without stop words and with phrases joined.
 
         Examples
         --------
@@ -179,7 +178,7 @@ class Analyzer:
         return replace(self, phrases=tuple(pairs))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as JSON can hold them, the stop list word by word.
+        """Return the settings as a JSON-able dictionary, with all words of the stop list.
 
         Examples
         --------
@@ -194,7 +193,7 @@ class Analyzer:
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Analyzer:
-        """Return the analyser that ``to_dict`` described.
+        """Rebuild the analyser from the result of ``to_dict``.
 
         Examples
         --------
@@ -207,7 +206,7 @@ class Analyzer:
             raise CorpusError(f"unknown analyser settings: {', '.join(sorted(unknown))}")
         stop = settings.get("stop_words", [])
         if isinstance(stop, str):
-            # A file from a stranger must not be able to name other files to read.
+            # An untrusted file must not be able to name other files to read.
             raise CorpusError("stop_words in a saved analyser must be a list of words")
         return cls(**{**settings, "stop_words": stop})
 
@@ -231,7 +230,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _character_class(kinds: Iterable[int], join_hyphens: bool, also: str = "") -> str:
-    """Write the characters of some kinds as the inside of a regular expression's brackets."""
+    """Write the characters of the given kinds as the inside of a regular expression's brackets."""
     member = np.isin(character_table(True, join_hyphens) >> KIND_SHIFT, list(kinds))
     edges = np.flatnonzero(np.diff(np.concatenate([[False], member, [False]]).astype(np.int8)))
     ranges = [f"\\U{low:08x}-\\U{high - 1:08x}" for low, high in edges.reshape(-1, 2).tolist()]

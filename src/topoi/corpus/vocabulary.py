@@ -1,4 +1,4 @@
-"""The words of a corpus, their numbers, and the analyser that found them."""
+"""The vocabulary: words with their ids, and the analyser that found them."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class EncodedTexts(NamedTuple):
 
 
 class Vocabulary:
-    """The distinct words of a corpus in the order of their ids, with the analyser's settings.
+    """Distinct words of a corpus in the order of their ids, with the analyser's settings.
 
     Parameters
     ----------
     words : iterable of str
-        All different.
+        Distinct words.
     analyzer : Analyzer, optional
-        How new text is to be cut into words. Without one: the default rules, no stop list, numbers and single
-        letters kept, lower case only if all words are.
+        Analyser of new texts. By default: the default rules, no stop list, numbers and single letters kept, lower case
+        only if all words are.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Vocabulary:
             raise NotFoundError(f"no word {word!r} in the vocabulary{close_matches(word, self._index)}") from None
 
     def encode(self, texts: Sequence[str]) -> EncodedTexts:
-        """Turn new texts into this vocabulary's word ids, with the analyser the vocabulary was made with.
+        """Encode new texts as word ids, with the vocabulary's analyser.
 
         Examples
         --------
@@ -116,9 +116,7 @@ class Vocabulary:
         return renumber(scan, new_id, n_unknown)
 
     def encode_tokens(self, token_lists: Sequence[Sequence[str]]) -> EncodedTexts:
-        """Turn lists of words into ids as they are; words that the vocabulary does not have are left out and counted.
-
-        There are no offsets.
+        """Encode lists of words as ids, without analysis and offsets; unknown words are left out and counted.
 
         Examples
         --------
@@ -134,7 +132,7 @@ class Vocabulary:
         return EncodedTexts(tokens, starts, np.empty(0, np.int32), np.empty(0, np.int32), n_unknown)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return words and settings as JSON can hold them.
+        """Return words and settings as a JSON-able dictionary.
 
         Examples
         --------
@@ -146,7 +144,7 @@ class Vocabulary:
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Vocabulary:
-        """Return the vocabulary that ``to_dict`` described.
+        """Rebuild the vocabulary from the result of ``to_dict``.
 
         Examples
         --------
@@ -172,7 +170,7 @@ def object_array(values: Sequence[Any]) -> np.ndarray:
 
 
 def close_matches(name: str, names: Iterable[str], n: int = 3) -> str:
-    """Return the end of an error message that suggests similar names, or nothing.
+    """Return the end of an error message that suggests similar names, or an empty string.
 
     Examples
     --------
@@ -185,7 +183,7 @@ def close_matches(name: str, names: Iterable[str], n: int = 3) -> str:
 
 
 def renumber(scan: Scan, new_id: np.ndarray, n_unknown: int = 0) -> EncodedTexts:
-    """Give a scan's words new ids and drop those whose new id is negative.
+    """Map a scan's words to new ids, and drop those whose new id is negative.
 
     Examples
     --------

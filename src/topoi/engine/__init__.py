@@ -1,1 +1,1 @@
-"""The loop around the kernels: chains, shards, executors, checkpoints, progress."""
+"""The sampling loop around the kernels: chains, shards, executors, checkpoints, progress."""

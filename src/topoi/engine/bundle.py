@@ -1,8 +1,8 @@
 """Named arrays and JSON in one file: data, never code.
 
 The file is an ordinary zip archive of ``.npy`` members and one ``manifest.json``, so that numpy (or anything else) can
-read it without topoi. Nothing in it is ever executed; object arrays are refused both ways. It is written beside its
-place and moved there whole, so a reader, or a power cut, finds the old file or the new one, never half of one.
+read it without topoi. Nothing in it is ever executed; object arrays are refused in writing and reading. Writing is
+atomic: a temporary file beside its place is renamed, so a reader, or a power cut, finds the old file or the new one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Bundle(NamedTuple):
 def write_bundle(
     path: str | Path, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces], compress: bool = False
 ) -> None:
-    """Write a bundle of the given kind ("model", "checkpoint", …) in one indivisible step.
+    """Write a bundle of the given kind ("model", "checkpoint", …) atomically.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def write_bundle(
 
 
 def remove_unfinished(path: str | Path) -> None:
-    """Remove what writers of this file left behind when they were killed."""
+    """Remove temporary files left by killed writers of this file."""
     path = Path(path)
     for left in path.parent.iterdir() if path.parent.is_dir() else ():
         if left.name.startswith(f".{path.name}.") and left.name.endswith(_UNFINISHED):
@@ -103,7 +103,7 @@ def read_bundle(path: str | Path, kind: str) -> Bundle:
         raise
     except FileNotFoundError:
         raise StoreError(f"{path} does not exist") from None
-    except Exception as error:  # a stranger's bytes may make zipfile, json and numpy raise nearly anything
+    except Exception as error:  # untrusted bytes may make zipfile, json and numpy raise nearly anything
         raise StoreError(f"{path} is damaged or is not a topoi file ({error})") from error
     return Bundle(manifest["meta"], arrays)
 
@@ -147,13 +147,13 @@ def _check_type(dtype: np.dtype[Any], name: str, path: Path) -> None:
 def _read_array(archive: zipfile.ZipFile, name: str, path: Path) -> NDArray[Any]:
     information = archive.getinfo(f"{name}.npy")
     _check_member(information, path)
-    # Real arrays of counts compress well, but a thousandfold is the mark of a file made to exhaust memory.
+    # Arrays of counts compress well, but a ratio of 1000 indicates a zip bomb.
     if information.file_size > max(1000 * information.compress_size, 2**20) or information.file_size > _LARGEST_ARRAY:
         raise StoreError(f"{path}: array {name!r} would unpack to {information.file_size:,} bytes: refused")
     with archive.open(information) as member:
         shape, _, dtype = _read_header(member)
         _check_type(dtype, name, path)
-        # The checksum is compared at a member's end, so a header must not stop short of it either.
+        # The array must fill the member: zipfile checks the checksum only when the last byte is read.
         if math.prod(shape) * dtype.itemsize != information.file_size - member.tell() or min(shape, default=0) < 0:
             raise StoreError(f"{path}: array {name!r} promises more, or less, than the file holds")
     with archive.open(information) as member:

@@ -1,4 +1,4 @@
-"""How chains are judged: R-hat and effective sample size of the log joint, as arviz computes them."""
+"""Convergence diagnostics of chains: R-hat and effective sample size of the log joint, by arviz."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from topoi.errors import ModelError
 
 
 def trace_frame(traces: list[list[tuple[int, float]]], n_tokens: int) -> pd.DataFrame:
-    """The traces of all chains as a frame: chain, sweep, log_joint, log_joint_per_token."""
+    """Frame of the traces of all chains: chain, sweep, log_joint, log_joint_per_token."""
     rows = [(c, int(s), v, v / max(n_tokens, 1)) for c, trace in enumerate(traces) for s, v in trace]
     return pd.DataFrame(rows, columns=["chain", "sweep", "log_joint", "log_joint_per_token"])
 
 
 def best_first(traces: list[list[tuple[int, float]]], every: int) -> list[int]:
-    """The chains' numbers by the mean log joint of the second half of their runs, the highest first, ties by number.
+    """Numbers of the chains by the mean log joint of the second half of their runs, highest first, ties by number.
 
-    Only every ``every``-th sweep counts, the last alone if the run is shorter: where a run was stopped on its way, and
-    judged there, makes no difference.
+    Only every ``every``-th sweep counts (the last alone if the run is shorter), so that extra evaluations where a run
+    was stopped and resumed make no difference.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def diagnose(trace: pd.DataFrame, burn_in: float = 0.5) -> dict[str, Any]:
         raise ModelError(f"burn_in is {burn_in!r}; it is the share of the trace to leave out: from 0 to below 1")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # arviz announces its next version on import
+            warnings.simplefilter("ignore", FutureWarning)  # arviz warns of its next version on import
             import arviz
     except ImportError as error:
         raise ImportError('chain diagnostics need arviz: pip install "topoi[diagnostics]"') from error

@@ -1,7 +1,7 @@
-"""Checkpoints: a fit that is killed at any moment and started again ends with the same bits.
+"""Checkpoints: a fit that is killed at any moment and resumed ends with bit-identical results.
 
-A checkpoint is a bundle (see ``engine.bundle``) with the assignments of every chain, written whole or not at all.
-Random streams are named by (seed, chain, sweep, shard), so the sweep's number is all the randomness to remember.
+A checkpoint is a bundle (see ``engine.bundle``) with the assignments of every chain, written atomically. Random streams
+are keyed by (seed, chain, sweep, shard), so no generator state is saved but the seed and the number of the sweep.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _UNITS = {"s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
 
 
 def parse_interval(every: int | str) -> tuple[int | None, float | None]:
-    """How often to write: a number of sweeps, or a time such as "30s", "5min" or "1h".
+    """Parse a checkpoint interval: (sweeps, None) or (None, seconds), the latter for "30s", "5min", "1h" and the like.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def parse_interval(every: int | str) -> tuple[int | None, float | None]:
 
 
 def _whole(value: Any) -> int:
-    """A sweep or a seed; a negative one would have the loop run nearly for ever."""
+    """Validate a sweep or a seed; a negative sweep would make the loop run nearly for ever."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
         raise ValueError(f"{value!r} is no number of a sweep or a seed")
     return value
@@ -60,9 +60,9 @@ class Checkpoint:
         self._last_time = time.monotonic()
 
     def read(self, seed: int | None) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
-        """The saved progress, None if there is no file; a file of another fit is a ``ModelError``.
+        """Read the saved progress; None if there is no file, ``ModelError`` if the file is of another fit.
 
-        Without a ``seed`` the saved one is as good as any. A place that cannot be written to is an error now, not
+        With ``seed=None`` the saved seed is accepted. A folder that is not writable is an error already here, not only
         when the first checkpoint is due.
         """
         if not os.access(self.path.parent, os.W_OK):
@@ -87,13 +87,13 @@ class Checkpoint:
         return progress, bundle.arrays
 
     def due(self, sweep: int) -> bool:
-        """Whether it is time to write after this sweep."""
+        """Whether a checkpoint is due after this sweep."""
         if self._sweeps is not None:
             return sweep - self._last_sweep >= self._sweeps
         return time.monotonic() - self._last_time >= (self._seconds or 0.0)
 
     def write(self, sweep: int, progress: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> None:
-        """Replace the file by the state after ``sweep``."""
+        """Replace the file with the state after ``sweep``."""
         write_bundle(self.path, "checkpoint", {"identity": self.identity, "progress": dict(progress)}, arrays)
         self._last_sweep = sweep
         self._last_time = time.monotonic()

@@ -1,4 +1,4 @@
-"""Who runs the tasks of a sweep: this thread, or several. Anything with a ``map`` will do."""
+"""Executors of the tasks of a sweep: the calling thread, or a thread pool. Any object with a ``map`` works."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def _cores() -> int:
 
 @contextmanager
 def open_executor(n_jobs: int, n_tasks: int) -> Iterator[Executor]:
-    """An executor with as many threads as are wanted and useful; closed at the end of the ``with`` block.
+    """Open an executor with ``min(n_jobs, n_tasks)`` threads; it is closed at the end of the ``with`` block.
 
-    Tasks of a step that was abandoned (see ``engine.interruption``) are not waited for.
+    Tasks of an abandoned step (see ``engine.interruption``) are not waited for.
     """
     threads = min(n_jobs, n_tasks)
     if threads <= 1:

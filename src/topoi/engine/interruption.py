@@ -1,10 +1,10 @@
-"""Ctrl-C and SIGTERM during a fit: a flag at the first, the end at the second, and an answer within two seconds.
+"""Ctrl-C and SIGTERM during a fit: the first sets a flag, the second ends at once; the fit ends within two seconds.
 
-Python runs signal handlers between two steps of the main thread's own code; a compiled sweep or a factorisation is one
-step, however long it takes. So work that may take long is done in a thread of its own while the main thread waits, and
-is abandoned, unfinished, when somebody has asked for the end and it has not come within half a second. What it was
-working on is lost: a fit goes back to the last state that was whole. Abandoned work is stopped, or it would take the
-processor from the estimates and the save that come after it.
+Python runs signal handlers between bytecode instructions of the main thread; a compiled sweep or a factorisation is one
+instruction, however long it takes. So work that may take long runs in a thread of its own while the main thread waits.
+If a signal has come and the work has not ended within half a second, it is abandoned. Its results are lost: the fit
+goes back to the last complete state. Abandoned work is also stopped, or it would take processor time from the estimates
+and the save that follow.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from typing import Any, NoReturn, TypeVar
 
 Result = TypeVar("Result")
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-# Told of the first signal at once: what a person reads, while the fit comes to its end.
+# Called at the first signal, to tell the user that the fit is ending.
 notice: ContextVar[Callable[[signal.Signals], None] | None] = ContextVar("notice", default=None)
-# How long to wait for work that is under way when a signal comes: the rest of two seconds is for the save.
+# Seconds to wait for running work after a signal; the rest of the two seconds is for the save.
 PATIENCE = 0.5
-# Work that took less the last time is not worth a thread.
+# Seconds: work that took less the last time runs without a thread.
 _SHORT = 0.25
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, where it ends a program as Ctrl-C does."""
+    """Raised for SIGTERM, as KeyboardInterrupt is for Ctrl-C."""
 
 
-class Abandoned(Exception):  # noqa: N818 (no error: what was asked for)
-    """Work was left unfinished because a signal asked for the end."""
+class Abandoned(Exception):  # noqa: N818 (not an error: the user asked for it)
+    """Raised when work is left unfinished because of a signal."""
 
 
 class _Stopped(BaseException):
-    """Raised in a thread whose work was abandoned; nobody else's ``except Exception`` may swallow it."""
+    """Raised in a thread whose work was abandoned; a BaseException, so that no ``except Exception`` swallows it."""
 
 
 class Interruption:
-    """Whether, and by which signal, a fit was asked to end; true if it was."""
+    """Flag of the first signal that asked a fit to end."""
 
     def __init__(self) -> None:
         self.signal: signal.Signals | None = None
@@ -55,11 +55,11 @@ class Interruption:
 
     @property
     def reason(self) -> str | None:
-        """The signal's name."""
+        """Name of the signal, None if none has come."""
         return None if self.signal is None else self.signal.name
 
     def ask(self, number: int) -> None:
-        """Note a signal; a second one ends everything at once."""
+        """Record the first signal; raise at a second one."""
         if self.is_set():
             raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
         self._since = time.monotonic()
@@ -68,22 +68,21 @@ class Interruption:
             tell(self.signal)
 
     def give_up(self, what: str) -> NoReturn:
-        """End as a signal ends a program, since there is nothing that could be kept."""
+        """Raise KeyboardInterrupt or Terminated: no result exists that could be kept."""
         kind = Terminated if self.signal == signal.SIGTERM else KeyboardInterrupt
         raise kind(f"interrupted before {what}: there is nothing to keep")
 
     @property
     def left(self) -> float:
-        """Seconds of patience that are left."""
+        """Seconds of ``PATIENCE`` that are left."""
         return PATIENCE if not self.is_set() else max(0.0, self._since + PATIENCE - time.monotonic())
 
     def run(self, work: Callable[[], Result], may_abandon: bool = True) -> Result:
-        """The result of ``work()``, or ``Abandoned`` if a signal came and patience ended before it did.
+        """Return the result of ``work()``; raise ``Abandoned`` if it does not end within ``PATIENCE`` after a signal.
 
-        Abandoned work goes on, in its thread, to the end of the compiled code that it is in, and no further; nobody may
-        look at what it changes any more.
-        Where no signal can come (outside the main thread) it is done at once, by the caller. Work that may not be
-        abandoned is waited for, but signals are heard meanwhile.
+        Abandoned work continues in its thread to the end of the compiled code it is in; the caller must no longer use
+        anything it modifies. Without signal handlers (outside the main thread) the work runs in the caller's thread.
+        Work that may not be abandoned is waited for, but signals are handled meanwhile.
         """
         if not self.waits:
             return work()
@@ -92,10 +91,10 @@ class Interruption:
         def report() -> None:
             try:
                 found.append((True, work()))
-            except BaseException as problem:  # the caller's to raise
+            except BaseException as problem:  # raised again in the calling thread
                 found.append((False, problem))
 
-        context = contextvars.copy_context()  # what numpy is told of overflow, for one
+        context = contextvars.copy_context()  # numpy's errstate, among others
         thread = threading.Thread(target=lambda: context.run(report), name="topoi work", daemon=True)
         thread.start()
         while thread.is_alive():
@@ -110,14 +109,14 @@ class Interruption:
 
 
 def _stop(thread: threading.Thread) -> None:
-    """End a thread where it next runs Python code; one that waits for a pool of threads, after their present tasks."""
+    """Raise ``_Stopped`` in a thread when it next runs bytecode; a wait for a pool first lets its present tasks end."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stopped))
 
 
 class Pace:
-    """Runs repeated work of one kind, and knows how long it took the last time.
+    """Run repeated work of one kind, and measure how long it took the last time.
 
-    Work that may not be abandoned has a thread of its own only while it takes long, or nobody knows.
+    Work that may not be abandoned gets a thread only if it took long the last time, or runs for the first time.
     """
 
     def __init__(self, interruption: Interruption) -> None:
@@ -125,7 +124,7 @@ class Pace:
         self.seconds = float("inf")
 
     def run(self, work: Callable[[], Result], may_abandon: bool = True) -> Result:
-        """The result of ``work()``, or ``Abandoned``."""
+        """Return the result of ``work()``, or raise ``Abandoned``."""
         begin = time.perf_counter()
         short = self.seconds < _SHORT and not may_abandon
         result = work() if short else self._interruption.run(work, may_abandon)
@@ -138,10 +137,10 @@ _active: list[Interruption] = []
 
 @contextmanager
 def interruptible() -> Iterator[Interruption]:
-    """Turn the first Ctrl-C or SIGTERM into a flag, for this block and all such blocks within it.
+    """Turn the first Ctrl-C or SIGTERM into a flag, for this block and all nested ones.
 
-    Outside the main thread, or where they are ignored, signals are somebody else's; so is a SIGTERM for which the
-    program has a handler of its own, unless that has an attribute ``gives_way``.
+    Signals are left alone outside the main thread and where they are ignored. So is SIGTERM if the program has its own
+    handler, unless that handler has a true attribute ``gives_way``.
     """
     in_main = threading.current_thread() is threading.main_thread()
     if in_main and _active:
@@ -170,7 +169,7 @@ def interruptible() -> Iterator[Interruption]:
 
 
 def _is_free(number: signal.Signals, handler: Any) -> bool:
-    """Whether a signal may be taken: not if it is ignored, nor a SIGTERM that is for a handler of the program's own."""
+    """Whether a handler may be replaced: not if the signal is ignored, nor a program's own handler of SIGTERM."""
     if number == signal.SIGINT:
         return handler not in (signal.SIG_IGN, None)
     return handler is signal.SIG_DFL or getattr(handler, "gives_way", False)

@@ -1,4 +1,4 @@
-"""The loop every Gibbs family runs in: sweeps over chains and shards, with trace, checkpoint and progress."""
+"""The sampling loop of all Gibbs families: sweeps over chains and shards, with trace, checkpoint and progress."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from topoi.engine.samples import Sample, packed, retained, unpacked
 from topoi.engine.shards import Merger
 from topoi.kernels.random import new_stream
 
-# Seconds between states that a fit of long sweeps can go back to.
+# Seconds between in-memory snapshots that a fit of long sweeps can return to.
 _BETWEEN_STATES = 10.0
 
 
 @dataclass
 class Chain:
-    """One chain between two sweeps: shared counts and priors, each shard's own state, and the trace.
+    """State of one chain between two sweeps: shared counts and priors, each shard's own state, and the trace.
 
-    ``sweep`` is the last sweep that was begun since the chain was made, ``seed`` names its streams, for what is drawn
-    between sweeps; ``sparse`` what a sparse scheme keeps;
-    ``merge`` what ends a sweep over several shards where differences of counts cannot be summed; ``samples`` the
-    earlier states, by sweep, that estimates average with the present one.
+    ``sweep`` is the last sweep begun (0 for a new chain), and ``seed`` keys its random streams, for draws between
+    sweeps. ``sparse`` is the state of a sparse scheme. ``merge`` ends a sweep over several shards where differences of
+    counts cannot be summed. ``samples`` are the earlier states, by sweep, that estimates average with the present one.
     """
 
     index: int
@@ -48,13 +47,13 @@ class Chain:
 
 
 class Sampler(Protocol):
-    """What a family tells the loop. All methods change the chain they are given, in place."""
+    """Interface of a model family to the loop. Methods modify the chain they are given in place."""
 
     n_tokens: int
 
     @property
     def sampled(self) -> tuple[str, ...]:
-        """The names of the arrays of a snapshot."""
+        """Names of the arrays of a snapshot."""
         ...
 
     def sample(self, chain: Chain, shard: int, counts: Any, stream: NDArray[np.uint64]) -> None:
@@ -62,7 +61,7 @@ class Sampler(Protocol):
         ...
 
     def learn(self, chain: Chain, sweep: int) -> None:
-        """Update hyper-parameters after a sweep, if they are to be learned."""
+        """Update hyper-parameters after a sweep, if they are learned."""
         ...
 
     def log_joint(self, chain: Chain) -> float:
@@ -70,15 +69,15 @@ class Sampler(Protocol):
         ...
 
     def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
-        """The arrays from which ``restore`` rebuilds the chain."""
+        """Arrays from which ``restore`` rebuilds the chain."""
         ...
 
     def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
-        """The chain that ``to_arrays`` described."""
+        """Rebuild the chain from the arrays of ``to_arrays``."""
         ...
 
     def snapshot(self, chain: Chain) -> Sample | None:
-        """The chain's assignments as compact copies, from which all counts follow; None if a part is still to come."""
+        """Compact copies of the chain's assignments, which determine all counts; None while they are incomplete."""
         ...
 
     def check_sample(self, sample: Sample) -> None:
@@ -88,7 +87,7 @@ class Sampler(Protocol):
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long to run, what seeds the streams, how often the log joint is computed, whether samples are kept."""
+    """Number of sweeps, seed of the streams, interval of log joint evaluations, whether samples are kept."""
 
     n_iter: int
     seed: int
@@ -98,7 +97,7 @@ class Schedule:
 
 @dataclass
 class Outcome:
-    """What the loop did: the last complete sweep, the time, whether it was interrupted, and why it ended.
+    """Outcome of the loop: the last complete sweep, the time, whether it was interrupted, and why it ended.
 
     ``stopped`` is ``"n_iter"``, ``"callback"``, or the name of a signal.
     """
@@ -110,7 +109,7 @@ class Outcome:
 
 
 def sweep_chains(sampler: Sampler, chains: list[Chain], sweep: int, seed: int, executor: Executor) -> None:
-    """One sweep of every chain; every (chain, shard) is a task with a random stream of its own."""
+    """Run one sweep of every chain; each (chain, shard) is a task with its own random stream."""
     for chain in chains:
         chain.sweep, chain.seed = sweep, seed
         if len(chain.shards) > 1:
@@ -133,10 +132,10 @@ def sweep_chains(sampler: Sampler, chains: list[Chain], sweep: int, seed: int, e
 
 
 class _Kept:
-    """A state of the chains that a fit can go back to when a sweep is abandoned.
+    """Snapshot of the chains that a fit returns to when a sweep is abandoned.
 
-    Sweeps that end soon after a signal are waited for. Others are kept track of: at most every few seconds, so that
-    it costs next to nothing.
+    Short sweeps are waited for after a signal, and need no snapshot. For long ones a snapshot is taken at most every
+    ``_BETWEEN_STATES`` seconds, so that it costs next to nothing.
     """
 
     def __init__(self, sampler: Sampler, seed: int) -> None:
@@ -144,9 +143,9 @@ class _Kept:
         self.state: tuple[dict[str, Any], dict[str, ArrayOrPieces]] | None = None
 
     def keep(self, chains: list[Chain], sweep: int, last: float) -> bool:
-        """Note the state after ``sweep`` if the next sweep may take long; whether that one may be abandoned.
+        """Take a snapshot after ``sweep`` if the next sweep may be long; return whether that one may be abandoned.
 
-        ``last`` is how long the last one took. Before the first there is nothing to lose.
+        ``last`` is the duration of the last sweep. Before the first sweep there is nothing to save.
         """
         if last <= PATIENCE and not getattr(self._sampler, "is_long", _never)(sweep + 1):
             self.state = None
@@ -158,7 +157,7 @@ class _Kept:
         return True
 
     def restore(self, chains: list[Chain], interruption: Interruption) -> int:
-        """Put the chains back to the noted state, as new objects: abandoned work may still change the old ones."""
+        """Restore the chains from the snapshot, as new objects: abandoned work may still modify the old ones."""
         if self.state is None:
             interruption.give_up("the first sweep was done")
         progress, arrays = self.state
@@ -183,9 +182,9 @@ def run(
 ) -> Outcome:
     """Run all chains from sweep ``done`` to ``schedule.n_iter``.
 
-    Ctrl-C or SIGTERM ends after the sweep in progress, with the chains whole; where that would take more than half a
-    second the sweep is abandoned, and ``chains`` are as after one of the last sweeps before it. A second signal ends at
-    once. A callback that returns a true value ends the run too.
+    Ctrl-C or SIGTERM ends the run after the sweep in progress. If that would take more than half a second, the sweep is
+    abandoned and ``chains`` are restored from a snapshot a few sweeps older. A second signal raises at once. A callback
+    that returns a true value ends the run too.
     """
     progress = progress or Silent()
     start = time.perf_counter()
@@ -219,13 +218,13 @@ def run(
 
 
 def _sweep(sampler: Sampler, chains: list[Chain], sweep: int, schedule: Schedule, executor: Executor) -> float | None:
-    """One sweep of every chain and, if due, the log joint per token after it."""
+    """Run one sweep of every chain; return the log joint per token of the first chain if it is due."""
     sweep_chains(sampler, chains, sweep, schedule.seed, executor)
     return _evaluate(sampler, chains, sweep, schedule)
 
 
 def _keep_samples(sampler: Sampler, chains: list[Chain], sweep: int) -> None:
-    """Drop samples that no later end of the run can need, and keep the present state if it may be needed."""
+    """Keep the present state if it may be averaged, and drop samples that no later end of the run can need."""
     wanted = retained(sweep)
     for chain in chains:
         chain.samples = {s: sample for s, sample in chain.samples.items() if s in wanted}
@@ -235,7 +234,7 @@ def _keep_samples(sampler: Sampler, chains: list[Chain], sweep: int) -> None:
 
 
 def _evaluate(sampler: Sampler, chains: list[Chain], sweep: int, schedule: Schedule) -> float | None:
-    """Append the log joint to each trace when it is due; the first chain's, per token."""
+    """Append the log joint to each trace if it is due, and return the first chain's per token."""
     if sweep % schedule.evaluate_every and sweep != schedule.n_iter:
         return None
     for chain in chains:
@@ -246,7 +245,7 @@ def _evaluate(sampler: Sampler, chains: list[Chain], sweep: int, schedule: Sched
 def saved_progress(
     sampler: Sampler, chains: list[Chain], sweep: int, seed: int
 ) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
-    """What a checkpoint holds: sweep, seed, traces, and each chain's arrays under ``chain<i>_``, samples included."""
+    """Contents of a checkpoint: sweep, seed, traces, and each chain's arrays, samples included, as ``chain<i>_…``."""
     chains = sorted(chains, key=lambda chain: chain.index)
     arrays: dict[str, ArrayOrPieces] = {}
     for chain in chains:
@@ -257,7 +256,7 @@ def saved_progress(
 
 
 def chain_arrays(arrays: Mapping[str, ArrayOrPieces], index: int) -> dict[str, NDArray[Any]]:
-    """One chain's arrays out of a checkpoint's."""
+    """Arrays of one chain among those of a checkpoint."""
     prefix = f"chain{index}_"
     return {name[len(prefix) :]: np.asarray(array) for name, array in arrays.items() if name.startswith(prefix)}
 
@@ -265,7 +264,7 @@ def chain_arrays(arrays: Mapping[str, ArrayOrPieces], index: int) -> dict[str, N
 def restored(
     sampler: Sampler, n_chains: int, arrays: Mapping[str, ArrayOrPieces], traces: list[Any], sweep: int
 ) -> list[Chain]:
-    """The chains at ``sweep`` with the samples they keep, by number; nothing of a file reaches a kernel unchecked."""
+    """Rebuild the chains at ``sweep``, in order, with their samples; all arrays are checked before kernels use them."""
     chains = []
     for c in range(n_chains):
         own = chain_arrays(arrays, c)

@@ -1,4 +1,4 @@
-"""What a person sees during long work: a bar with tokens per second, log joint per token and time left."""
+"""Progress bar of long work: sweeps, tokens per second, log joint per token and time left."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ logger = logging.getLogger("topoi")
 
 
 class SweepInfo(NamedTuple):
-    """What is known after a sweep; given to callbacks."""
+    """State of a fit after a sweep, as passed to callbacks."""
 
     sweep: int
     n_iter: int
@@ -22,14 +22,14 @@ class SweepInfo(NamedTuple):
 
 
 class Silent:
-    """Progress that nobody watches, apart from the log."""
+    """Progress without a bar, only in the log."""
 
     def update(self, info: SweepInfo) -> None:
         """Log one line per evaluated sweep."""
         logger.debug("sweep %d of %d, %s", info.sweep, info.n_iter, info)
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
 
 class Bar:
@@ -54,7 +54,7 @@ class Bar:
         preparing.watch(self._prepare)
 
     def _prepare(self, busy: bool) -> None:
-        """Say why the bar stands still while kernels are compiled."""
+        """Show in the bar that kernels are being compiled."""
         self._bar.update(self._task, description=preparing.MESSAGE if busy else self._title)
 
     def update(self, info: SweepInfo) -> None:
@@ -71,6 +71,6 @@ class Bar:
 
 
 def open_progress(progress: bool | None, title: str, n_iter: int, done: int = 0) -> Bar | Silent:
-    """Progress as asked for: True shows a bar, False none, None a bar on a terminal only."""
+    """Open the progress display: True shows a bar, False none, None a bar on a terminal only."""
     wanted = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
     return Bar(title, n_iter, done) if wanted and n_iter > done else Silent()

@@ -1,7 +1,7 @@
-"""The samples of a chain that estimates average: which sweeps, how they are kept, written and read again.
+"""Samples of a chain that estimates average: choice of sweeps, storage in memory, serialisation.
 
-A rule over the last sweep's number alone says which: a fit of 700 sweeps, one of 500 that was resumed for 200, and one
-that was killed on the way average the same samples.
+The choice depends on the number of the last sweep alone: a fit of 700 sweeps, one of 500 resumed for 200 more, and one
+that was killed and resumed average the same samples.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from topoi.errors import ModelError
 
 Sample = dict[str, NDArray[Any]]
 _FEWEST = 5
-# What estimates average at most: ten earlier states and the last.
+# Largest number of averaged states: ten earlier ones and the last.
 MOST_SAMPLES = 2 * _FEWEST + 1
 
 
 def spacing(sweep: int) -> int:
-    """Sweeps between samples: the largest power of two that leaves five or more in the second half of a run."""
+    """Sweeps between samples: the largest power of two that leaves at least five in the second half of a run."""
     step = 1
     while 4 * _FEWEST * step <= sweep:
         step *= 2
@@ -30,10 +30,10 @@ def spacing(sweep: int) -> int:
 
 
 def retained(sweep: int) -> range:
-    """The sweeps whose states are averaged when a run ends after ``sweep``, besides the last; at most ten.
+    """Sweeps whose states are averaged, besides the last, when a run ends after ``sweep``; at most ten.
 
-    They lie in the second half, ``spacing(sweep)`` apart, and come just before multiples of it: sparse schemes prune
-    even sweeps. What a longer run retains of these sweeps is among them, so nothing that was dropped is ever missed.
+    They lie in the second half, ``spacing(sweep)`` apart, one before its multiples, because sparse schemes prune at
+    even sweeps. A longer run retains a subset of them (and later ones), so a dropped sample is never needed again.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def retained(sweep: int) -> range:
 
 
 def compact(values: NDArray[Any], n: int) -> NDArray[Any]:
-    """A copy of whole numbers below ``n`` in the narrowest type that holds them all.
+    """Copy integers below ``n`` to the narrowest type that holds them.
 
     Examples
     --------
@@ -60,9 +60,9 @@ def compact(values: NDArray[Any], n: int) -> NDArray[Any]:
 
 
 def packed(samples: Mapping[int, Sample]) -> dict[str, ArrayOrPieces]:
-    """Samples as the arrays of a file: ``sampled``, their sweeps, and ``samples_<name>``, tokens × samples, in pieces.
+    """Serialise samples as arrays: ``sampled`` (their sweeps) and ``samples_<name>`` (tokens × samples, in pieces).
 
-    The samples of a document's tokens stand together: a reader who wants one document reads one piece.
+    All samples of a token are adjacent, so that the samples of one document are read from one range of rows.
     """
     if not samples:
         return {}
@@ -72,7 +72,7 @@ def packed(samples: Mapping[int, Sample]) -> dict[str, ArrayOrPieces]:
 
 
 def _stacked(columns: list[NDArray[Any]]) -> Pieces:
-    """Arrays side by side, some rows at a time."""
+    """Stack arrays as columns, a block of rows at a time."""
     n, dtype = len(columns[0]), np.result_type(*columns)
     parts = list(ranges(n, max(BLOCK // len(columns), 1)))
     return Pieces(
@@ -81,7 +81,7 @@ def _stacked(columns: list[NDArray[Any]]) -> Pieces:
 
 
 def unpacked(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], n_tokens: int, sweep: int) -> dict[int, Sample]:
-    """The samples that ``packed`` wrote of a chain at ``sweep``; shapes and types are checked, values are not."""
+    """Parse the arrays of ``packed`` of a chain at ``sweep``; shapes and types are checked, values are not."""
     sampled = arrays.get("sampled")
     if sampled is None:
         return {}

@@ -1,8 +1,8 @@
-"""Documents in shards: the same result on one thread or many.
+"""Shards of documents for parallel sampling, with the same result on any number of threads.
 
 In a sweep each shard is sampled against a private copy of the shared counts, and the differences are summed
-(approximate distributed Gibbs, Newman et al. 2009). One shard is exact serial Gibbs. The result depends on the
-number of shards alone, never on who sampled them: counts are whole numbers, so the order of summing is immaterial.
+(approximate distributed Gibbs, Newman et al. 2009). One shard is exact serial Gibbs. The result depends on the number
+of shards, never on the number of threads: counts are integers, so the order of summation does not matter.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_BY_DEFAULT = 16
 
 
 def resolve_shards(n_shards: int | str, n_tokens: int, n_docs: int) -> int:
-    """Turn the setting ``n_shards`` into a number; "auto" follows from the corpus, never from the machine.
+    """Turn the setting ``n_shards`` into a number; "auto" depends on the corpus, never on the machine.
 
     Examples
     --------
@@ -63,16 +63,16 @@ def cut(doc_lengths: NDArray[np.int64], n_shards: int) -> list[tuple[int, int]]:
 
 @lean
 def _add_difference(total, changed, base):
-    """``total += changed - base``, element by element, without holding Python's lock."""
+    """Compute ``total += changed - base`` element by element, without holding the GIL."""
     for i in range(total.size):
         total[i] += changed[i] - base[i]
 
 
 class Merger:
-    """The private copies and the running sum that one chain's sweep over several shards needs.
+    """Private copies of the counts, and their running sum, for one chain's sweep over several shards.
 
-    Memory: one copy of the counts for the sum and one per shard that is being sampled at the same time. Counts in lists
-    have no differences: ``merge`` is then called in place of summing, and counts anew from what the shards drew.
+    Memory: one copy of the counts for the sum, and one per shard sampled at the same time. Counts in lists cannot be
+    subtracted: for them ``merge`` is called instead of summing, and recounts from the shards' assignments.
     """
 
     def __init__(self, counts: Any, merge: Callable[[], None] | None = None):
@@ -87,12 +87,12 @@ class Merger:
         return self._kind(*(np.array(array) for array in counts))
 
     def begin(self) -> None:
-        """Start a sweep: the sum begins at the current counts."""
+        """Start a sweep: set the sum to the current counts."""
         for total, base in zip(self._total, self._counts, strict=not self._merge):
             total[...] = base
 
     def sample(self, sample: Callable[[Any], None]) -> None:
-        """Run ``sample(private_counts)`` and add what it changed to the sum."""
+        """Run ``sample(private_counts)`` and add its changes to the sum."""
         with self._lock:
             private = self._spare.pop() if self._spare else None
         if private is None:
@@ -107,7 +107,7 @@ class Merger:
             self._spare.append(private)
 
     def finish(self) -> None:
-        """End a sweep: the sum becomes the counts."""
+        """End a sweep: set the counts to the sum."""
         if self._merge:
             self._merge()
             return

@@ -1,4 +1,4 @@
-"""Comparing models fairly: the same tokens seen, the same tokens scored."""
+"""Comparison of models on equal terms: the same observed tokens and the same scored tokens."""
 
 from topoi.evaluation.classification import accuracy, classify, confusion_table, fit_classes
 from topoi.evaluation.completion import completion_curve

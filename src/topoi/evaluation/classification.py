@@ -1,4 +1,4 @@
-"""Classification by likelihood: one model per class, a document belongs to the class that predicts it best."""
+"""Classification by likelihood: one model per class; a document goes to the class that predicts it best."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ PREFIX = "log_likelihood_"
 
 
 def fit_classes(model: Any, corpus: Corpus, labels: Any) -> dict[Any, Any]:
-    """One fitted copy of a model for each class, all with the corpus's vocabulary.
+    """Fit a copy of a model for each class, all with the corpus's vocabulary.
 
     Parameters
     ----------
     model
-        An unfitted model of any family; it is left as it is.
+        An unfitted model of any family; it is not modified.
     corpus : Corpus
         Training documents of all classes.
     labels : sequence or str
@@ -59,10 +59,10 @@ def classify(
     labels: Any = None,
     **options: Any,
 ) -> pd.DataFrame:
-    """The class of each document: the one whose model gives it the highest probability.
+    """Classify each document: its class is the one whose model gives it the highest probability.
 
-    All classes are judged by the same words. If the models have different vocabularies, these are the words that all
-    of them know, with a warning: fit the classes on subsets of one corpus, as ``fit_classes`` does, to lose none.
+    All classes are scored on the same words. If the models have different vocabularies, only words that all of them
+    know are used, with a warning: fit the classes on subsets of one corpus, as ``fit_classes`` does, to lose none.
 
     Parameters
     ----------
@@ -73,18 +73,18 @@ def classify(
     estimator : {"filter", "left-to-right", "empirical"}
         As in ``heldout``, with the same ``options``.
     priors : dict, optional
-        From classes to probabilities before anything is read, or to numbers in proportion to them; even by default.
+        Prior probabilities of the classes, or numbers proportional to them; uniform by default.
     labels : sequence or str, optional
         The true class of each document, or the name of a column of ``corpus.documents``.
     **options
-        The estimator's own: ``n_particles``, ``n_samples``, ``random_state``.
+        Options of the estimator: ``n_particles``, ``n_samples``, ``random_state``.
 
     Returns
     -------
     DataFrame
-        The columns that name a document; n_words, those that were scored; predicted; margin, by how much its
-        log probability exceeds the next; with ``labels`` label and correct; and for each class its
-        ``log_likelihood_…``. Among equals, as in a document without known words, the first class wins.
+        The columns that name a document; n_words, the number of words scored; predicted; margin, the difference of the
+        best log probability, priors included, from the second best; with ``labels`` label and correct; and for each
+        class ``log_likelihood_…``. In a tie, as for a document without known words, the first class wins.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def classify(
 
 
 def accuracy(frame: pd.DataFrame) -> pd.DataFrame:
-    """How many documents of each class, and of all, were given to the right one.
+    """Accuracy of a classification, for each class and for all documents.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def accuracy(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def confusion_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """How many documents of each class (rows) were given to each class (columns).
+    """Confusion matrix: numbers of documents of each class (rows) that were given to each class (columns).
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def _classes(frame: pd.DataFrame) -> list[Any]:
 
 
 def _labels(corpus: Corpus, labels: Any) -> NDArray[Any]:
-    """The class of each document, as objects."""
+    """Class of each document, as an object array."""
     if isinstance(labels, str):
         if labels not in corpus.documents:
             raise ModelError(f"the documents have no column {labels!r}; they have {_listed(list(corpus.documents))}")
@@ -204,7 +204,7 @@ def _log_priors(models: Mapping[Any, Any], priors: Mapping[Any, float] | None) -
 
 
 def _shared_words(models: list[Any], corpus: Corpus) -> Corpus:
-    """The corpus with the words that every model knows."""
+    """Restrict the corpus to the words that every model knows."""
     first = models[0].vocabulary_
     others = [m.vocabulary_ for m in models[1:] if not np.array_equal(m.vocabulary_.words, first.words)]
     shared = Vocabulary([w for w in first.words if all(w in other for other in others)]) if others else first

@@ -1,4 +1,4 @@
-"""Document completion: how well a model predicts the rest of a document after seeing some of its words."""
+"""Document completion: predicting the rest of a document after observing some of its words."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ OBSERVED = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 def completion_curve(
     model: Any, corpus: Corpus, observed: Sequence[int] = OBSERVED, random_state: Any = 0, average: str = "tokens"
 ) -> pd.DataFrame:
-    """Perplexity of the rest of each document against the number of its words that were seen (AT09, figure 11).
+    """Perplexity of the rest of each document against the number of its words observed (AT09, figure 11).
 
-    The words seen are drawn at random among those the model knows, the same for every model with the same words,
-    and each larger set contains the smaller ones.
+    The observed words are drawn at random among those the model knows. They are the same for every model with the same
+    vocabulary, and each larger set contains the smaller ones.
 
     Parameters
     ----------
@@ -34,16 +34,16 @@ def completion_curve(
     corpus : Corpus
         Test documents.
     observed : sequence of int
-        How many words are seen.
+        Numbers of observed words.
     random_state : int
-        Chooses the words that are seen.
+        Seed of the choice of observed words.
     average : {"tokens", "documents"}
         As in ``perplexity``; the paper's figure has ``"documents"``.
 
     Returns
     -------
     DataFrame
-        observed, perplexity, n_docs: documents with no rest to predict are left out, so n_docs may fall.
+        observed, perplexity, n_docs. Documents with no rest to predict are left out, so n_docs may fall.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def completion_curve(
 
 
 def _random_ranks(corpus: Corpus, seed: int) -> NDArray[np.int64]:
-    """For each token its place in a random order of its document's tokens, which other documents do not change."""
+    """Rank of each token in a random order of its document's tokens; it does not depend on other documents."""
     rank = np.empty(corpus.n_tokens, np.int64)
     for a, b in zip(corpus.doc_start[:-1], corpus.doc_start[1:], strict=True):
         rng = np.random.default_rng([seed, zlib.crc32(corpus.tokens[a:b].astype("<i4").tobytes())])

@@ -1,4 +1,4 @@
-"""Empirical likelihood: documents' mixtures are drawn from the fitted prior, and the probabilities averaged."""
+"""Empirical likelihood: average probability of documents over mixtures drawn from the fitted prior."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from topoi.models.catalogue import CorpusCatalogue
 from topoi.models.pareto import largest_shape, pareto_shapes, tail_length
 from topoi.models.validation import whole_number
 
-# A block of samples has its own random stream; what is drawn does not depend on who draws it, or for which documents.
+# Each block of samples has its own random stream, so that draws do not depend on the thread or the documents.
 _SAMPLES_AT_ONCE = 64
-# How many numbers a matrix topics × words, or samples × words, may have at a time.
+# Largest number of elements of a matrix topics × words, or samples × words.
 _NUMBERS_AT_ONCE = 4_000_000
 
 
 class Sums(NamedTuple):
     """Σ P(d|s) = total · exp(top) and Σ P(d|s)² = squares · exp(2 · top) over some samples, per document.
 
-    ``tail`` has the largest log P(d|s), documents × some, in ascending order; minus infinity before there are so many.
+    ``tail`` holds the largest values of log P(d|s), documents × tail length, ascending; padded with minus infinity.
     """
 
     top: NDArray[np.float64]
@@ -44,9 +44,9 @@ class Sums(NamedTuple):
         return cls(np.full(n_docs, -np.inf), np.zeros(n_docs), np.zeros(n_docs), tail)
 
     def plus(self, other: Sums) -> Sums:
-        """The sums over both lots of samples."""
+        """Sums over both sets of samples."""
         top = np.maximum(self.top, other.top)
-        # Where neither has any, all of this is nothing; zero stands for the common factor.
+        # Where both tops are minus infinity all sums are zero; use zero as the common factor.
         base = np.where(top > -np.inf, top, 0.0)
         mine, theirs = np.exp(self.top - base), np.exp(other.top - base)
         total = self.total * mine + other.total * theirs
@@ -55,7 +55,7 @@ class Sums(NamedTuple):
 
 
 class Bags(NamedTuple):
-    """Documents as bags of words: for each document its distinct words, in order, and how often they occur."""
+    """Documents as bags of words: for each document its distinct words, in order, and their counts."""
 
     start: NDArray[np.int64]
     word: NDArray[np.int64]
@@ -67,31 +67,31 @@ def empirical_likelihood(
 ) -> NDArray[np.float64]:
     """Log probability of each document by the empirical likelihood of Li and McCallum (section 4.1.3).
 
-    Mixtures of topics are drawn from what the fit says of a document before any of its words is read; a document's
-    probability is the mean over them of the product of its words' probabilities. Unbiased, but for all except
-    short documents the mean rests on the few samples that happen to be near the document: the logarithm is then too
-    low, and the more so the more topics there are. ``empirical_likelihood_report`` tells how many samples counted.
+    Mixtures of topics are drawn from the fitted prior of a document; the document's probability is the mean over them
+    of the product of its words' probabilities. The mean is unbiased, but for all except short documents it depends on
+    the few samples that happen to be near the document: the logarithm is then too low, the more so the more topics
+    there are. ``empirical_likelihood_report`` gives the effective number of samples.
 
     Parameters
     ----------
     model
-        A fitted model of any family. Authors' mixtures are drawn from Dir(counts + alpha), those of unknown or
-        fictitious authors from Dir(alpha), a pachinko graph's nodes from their Dirichlets, those of models with
-        features from the prior that a document's metadata make. An ``AuthorModel`` has nothing to draw: its
+        A fitted model of any family. Mixtures of authors are drawn from Dir(counts + alpha), those of unknown or
+        fictitious authors from Dir(alpha), those of a pachinko graph's nodes from their Dirichlets, and those of models
+        with features from the prior given the document's metadata. An ``AuthorModel`` has no mixtures to draw: its
         probabilities are exact.
     corpus : Corpus, list of texts, or (where the model takes one) a matrix of counts
         The documents. Words that the model does not know are left out.
     n_samples : int
-        How many mixtures are drawn for each chain, the same for all documents that have the same prior.
+        Number of mixtures drawn for each chain; documents with the same prior share them.
     random_state : int, generator or None
         Seeds the draws; the fit's seed if None.
     metadata : DataFrame or mapping of columns, optional
-        Of models with features: the documents' features; those of the corpus if not given.
+        Features of the documents, for models with features; those of the corpus if not given.
 
     Returns
     -------
     ndarray
-        One natural logarithm per document, without multinomial coefficient, the probabilities averaged over chains.
+        One natural logarithm per document, without multinomial coefficient; probabilities are averaged over chains.
 
     References
     ----------
@@ -119,7 +119,7 @@ def empirical_likelihood(
 def empirical_likelihood_report(
     model: Any, corpus: Any, n_samples: int = 1000, random_state: Any = None, metadata: Any = None
 ) -> pd.DataFrame:
-    """The same with how far it can be trusted, document by document.
+    """Empirical likelihood of each document, with its standard error and effective number of samples.
 
     Parameters
     ----------
@@ -129,10 +129,10 @@ def empirical_likelihood_report(
     Returns
     -------
     DataFrame
-        The columns that name a document; n_words, those the model knows; log_likelihood; standard_error, of the
-        logarithm; effective_samples, (Σ P)² / Σ P²; note. Where the few samples that count say nothing of those that
-        were missed, by the Pareto shape of their probabilities (above 1 − 1 / log10(samples), or 0.7), the logarithm is
-        probably too low, the standard error is NaN, and the note says so and names the particle filter.
+        The columns that name a document; n_words, the number of words the model knows; log_likelihood; standard_error
+        of the logarithm; effective_samples, (Σ P)² / Σ P²; note. Where the Pareto shape of the samples' probabilities
+        is too large (above 1 − 1 / log10(samples), or 0.7), their scatter does not bound the error: the logarithm is
+        probably too low, the standard error is NaN, and the note says so and suggests the particle filter.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def empirical_likelihood_report(
         jobs = resolve_jobs(model.n_jobs)
         log_p, error, effective, shape = _estimates(found, n_samples, seed_of(model, random_state), jobs)
         drawn = n_samples * len(found.chains)
-    # Draws that are all alike, for a document without words or with one topic, have no error but rounding.
+    # Equal draws, for a document without words or a single topic, have only rounding errors.
     few = (shape > largest_shape(drawn)) & ((error > 1e-6) | (n_samples == 1)) & np.isfinite(log_p)
     notes = [no_error(k, drawn) if bad else "" for k, bad in zip(shape, few, strict=True)]
     return pd.DataFrame(
@@ -174,7 +174,7 @@ def empirical_likelihood_report(
 def _estimates(
     found: Readable, n_samples: int, seed: int, n_jobs: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Log of the mean over chains and samples, its standard error, the effective samples, and their tail's shape."""
+    """Log of the mean over chains and samples, its standard error, the effective samples, and the Pareto tail shape."""
     bags, n_docs, n_chains = _bags(found.corpus), found.corpus.n_docs, len(found.chains)
     n_tail = tail_length(n_samples * n_chains) + 1
     everything, variance = Sums.nothing(n_docs, n_tail), np.zeros(n_docs)
@@ -185,7 +185,7 @@ def _estimates(
     possible = everything.top > -np.inf
     base = np.where(possible, everything.top, 0.0)
     for sums in each:
-        # The variance of one chain's mean, in units of the square of the largest probability.
+        # Variance of one chain's mean, in units of the square of the largest probability.
         scaled = np.exp(sums.top - base)
         spread = np.maximum(sums.squares - sums.total**2 / n_samples, 0.0) * scaled**2
         variance += spread / max(n_samples - 1, 1) / n_samples
@@ -207,7 +207,7 @@ def _chain_sums(
         draw = partial(chain.prior_mixtures, documents, int(docs[0]))
         names = [(min(_SAMPLES_AT_ONCE, n_samples - first), (seed, chain.index, first)) for first in blocks]
         total = Sums.nothing(len(docs), n_tail)
-        for sums in executor.map(partial(_block_sums, draw, columns, part), names):  # in order, whoever ran them
+        for sums in executor.map(partial(_block_sums, draw, columns, part), names):  # in the order of blocks
             total = total.plus(sums)
         for whole, here in zip(result, total, strict=True):
             whole[docs] = here
@@ -217,14 +217,14 @@ def _chain_sums(
 def _block_sums(
     draw: Callable[..., NDArray[np.float64]], columns: NDArray[np.float64], part: Bags, block: tuple[int, Any]
 ) -> Sums:
-    """The sums of one block of samples, told by its size and the name of its random stream."""
+    """Sums of one block of samples, given as (number of samples, key of the random stream)."""
     sums = Sums.nothing(len(part.start) - 1, block[0])
     bag_moments(log_word_probabilities(draw(*block), columns), *part, *sums)
     return sums
 
 
 def _batches(groups: NDArray[np.int64], sizes: NDArray[Any], n_topics: int) -> Iterator[NDArray[np.int64]]:
-    """Documents of one prior, as many at a time as memory allows."""
+    """Yield batches of documents that share a prior, as many at a time as memory allows."""
     limit = _NUMBERS_AT_ONCE // max(n_topics, _SAMPLES_AT_ONCE)
     order = np.argsort(groups, kind="stable")
     for members in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1):
@@ -241,7 +241,7 @@ def _bags(corpus: Corpus) -> Bags:
 
 
 def _some_bags(bags: Bags, docs: NDArray[np.int64]) -> tuple[Bags, NDArray[np.int64]]:
-    """Some documents, their words numbered among those that occur in them; and these words."""
+    """Select documents, with words renumbered among those that occur in them; return also the ids of these words."""
     lengths = np.diff(bags.start)[docs]
     start = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
     at = np.arange(start[-1]) + np.repeat(bags.start[docs] - start[:-1], lengths)

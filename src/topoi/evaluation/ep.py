@@ -1,10 +1,10 @@
 """Document probabilities of any fitted model with Dirichlet mixtures, by expectation propagation and by sampling.
 
-A document of LDA, or one without known authors in an author-topic model, is a document of the aspect model whose words
-P(word | topic) are plugged in. Known authors' mixtures are plugged in as well; if a document has a private author too,
-a word's probability is linear in that author's mixture λ, since Σ λ = 1: Σ_k λ_k (known(w) + ω φ_k(w)). A document of
-a Dirichlet-multinomial regression has the alpha that its metadata make. A kernel topic model's mixtures are no
-Dirichlets: it has its own importance sampler.
+A document of LDA, or one without known authors in an author-topic model, is a document of the aspect model with
+plugged-in P(word | topic). Known authors' mixtures are plugged in as well; if a document has a private author too, a
+word's probability is linear in that author's mixture λ, since Σ λ = 1: Σ_k λ_k (known(w) + ω φ_k(w)). A document of a
+Dirichlet-multinomial regression has the alpha given by its metadata. A kernel topic model's mixtures are not Dirichlet:
+it has its own importance sampler.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from topoi.models.scores import log_mean_exp, mean_error
 from topoi.models.validation import choice, resolve_seed, whole_number
 
 _RULE = Rule(1e-5, 100)
-# Rows of words' probabilities that are made at once for documents with known and private authors.
+# Number of rows of word probabilities made at once for documents with known and private authors.
 _ROWS_AT_ONCE = 50_000
 
 
@@ -47,10 +47,10 @@ def ep_likelihood(model: Any, corpus: Corpus, corrected: bool = False, metadata:
     corpus : Corpus
         Test documents.
     corrected : bool
-        Add what pairs of words contribute: a tenth of the error for alpha of 0.5 or more, at a cost that grows with
-        the square of a document's distinct words.
+        Add the second-order correction from pairs of words: a tenth of the error for alpha of 0.5 or more, at a cost
+        quadratic in a document's distinct words.
     metadata : DataFrame or mapping of columns, optional
-        Of models with features: the documents' features; those of the corpus if not given.
+        Features of the documents, for models with features; those of the corpus if not given.
 
     Returns
     -------
@@ -74,12 +74,12 @@ def ep_likelihood(model: Any, corpus: Corpus, corrected: bool = False, metadata:
 def importance_likelihood(
     model: Any, corpus: Corpus, n_samples: int = 1000, random_state: Any = 0, metadata: Any = None
 ) -> pd.DataFrame:
-    """Log probability of each document by importance sampling: unbiased, with its error where it has one.
+    """Log probability of each document by importance sampling: unbiased, with a standard error where that is valid.
 
-    Mixtures are drawn from a posterior that was found beforehand: by expectation propagation, which suits alpha of 1
-    or more, or, for a kernel topic model, by the Laplace approximation. For smaller alpha a document has several
-    explanations, of which the draws cover one: the logarithm is too low, by more than their scatter says, and
-    ``model.log_likelihood``, the particle filter, is nearer in less time.
+    Mixtures are drawn from an approximate posterior: by expectation propagation, which suits alpha of 1 or more, or,
+    for a kernel topic model, by the Laplace approximation. For smaller alpha the posterior of a document has several
+    modes, and the draws cover only one: the logarithm is too low, by more than the standard error, and
+    ``model.log_likelihood``, the particle filter, is more accurate in less time.
 
     Parameters
     ----------
@@ -90,17 +90,17 @@ def importance_likelihood(
     n_samples : int
         Mixtures drawn for each document and chain.
     random_state : int, generator or None
-        Seeds the draws, which otherwise depend on a document's words alone.
+        Seed of the draws, which otherwise depend on a document's words alone.
     metadata : DataFrame or mapping of columns, optional
-        Of models with features: the documents' features; those of the corpus if not given.
+        Features of the documents, for models with features; those of the corpus if not given.
 
     Returns
     -------
     DataFrame
-        document, n_words, log_likelihood; standard_error (in nats), NaN where the draws' scatter is none, since an
-        alpha is below 1 and draws may have missed an explanation, or since the Pareto shape of their weights is above
-        1 − 1 / log10(n_samples) or 0.7; effective_samples (of all chains together); note, which says why there is no
-        error, and what to use.
+        document, n_words, log_likelihood; standard_error (in nats), NaN where the scatter of the draws does not bound
+        the error: an alpha is below 1, so that draws may have missed a mode, or the Pareto shape of their weights is
+        above 1 − 1 / log10(n_samples) or 0.7; effective_samples (of all chains together); note, which says why the
+        standard error is missing, and what to use instead.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def importance_likelihood(
 
 
 def _read(model: Any, corpus: Any, metadata: Any, gaussian: str = "") -> Readable:
-    """The documents and chains; families without Dirichlet mixtures are refused, those with Gaussian ones if told."""
+    """Read documents and chains; refuse families without Dirichlet mixtures (Gaussian ones if ``gaussian`` is set)."""
     check_is_fitted(model, "n_iter_")
     # A graph of nodes has a Dirichlet at each: its documents are no mixtures with one.
     if not isinstance(model, HasChains) or model.has_graph:
@@ -147,7 +147,7 @@ def _read(model: Any, corpus: Any, metadata: Any, gaussian: str = "") -> Readabl
 
 
 def _estimates(found: Readable, chain: Any, n_samples: int | None, seed: int, jobs: int, method: str = "ep") -> Sampled:
-    """Logarithms, with what is known of their errors, under one chain; without samples, by EP evidence."""
+    """Log probabilities under one chain, with their error estimates; the EP evidence if ``n_samples`` is None."""
     bags = Bags.from_corpus(found.corpus)
     if isinstance(chain, SampledChain):
         return Sampled(*chain.sampled(bags, n_samples, seed, jobs))
@@ -157,7 +157,7 @@ def _estimates(found: Readable, chain: Any, n_samples: int | None, seed: int, jo
 
 
 def _with_alphas(bags: Bags, topic_word: NDArray[np.float64], alphas: NDArray[np.float64], *how: Any) -> Sampled:
-    """Estimates for documents that have a Dirichlet each."""
+    """Estimates for documents with a Dirichlet prior each."""
     parameters = Parameters.pad(np.ascontiguousarray(topic_word.T), np.ones(len(topic_word)))
     results = np.zeros((4, bags.n_docs))
     different, group = np.unique(alphas, axis=0, return_inverse=True)
@@ -170,7 +170,7 @@ def _with_alphas(bags: Bags, topic_word: NDArray[np.float64], alphas: NDArray[np
 def _with_authors(
     bags: Bags, documents: Documents, chain: Any, n_samples: int | None, seed: int, jobs: int, method: str
 ) -> Sampled:
-    """Estimates for documents whose authors' mixtures are known, or have the one Dirichlet prior, or both."""
+    """Estimates for documents with known authors' mixtures, with a private author's Dirichlet prior, or with both."""
     phi, alpha = np.ascontiguousarray(chain.topic_word.T), np.asarray(chain.alpha, np.float64)
     known, own = _author_shares(documents, chain, phi.shape[1])
     results = np.zeros((4, bags.n_docs))
@@ -203,7 +203,7 @@ def _padded(alpha: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
 def _integrals(
     bags: Bags, parameters: Parameters, n_samples: int | None, seed: int, jobs: int, method: str
 ) -> NDArray[np.float64]:
-    """Logarithms, standard errors, effective samples, shapes: one column per document."""
+    """Log probabilities, standard errors, effective samples and Pareto shapes: four rows, one column per document."""
     unknown = np.full(bags.n_docs, np.nan)
     if method == "corrected":
         return np.stack([infer_corrected(bags, parameters, _RULE, jobs).evidence, unknown, unknown, unknown])
@@ -221,13 +221,13 @@ def _chosen(bags: Bags, docs: NDArray[np.int64]) -> Bags:
 
 
 def _in_parts(bags: Bags, docs: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Documents in groups whose entries are not too many to have rows of their own."""
+    """Split documents into groups of about ``_ROWS_AT_ONCE`` entries."""
     upto = np.cumsum(np.diff(bags.doc_start)[docs])
     return [part for part in np.split(docs, np.flatnonzero(np.diff(upto // _ROWS_AT_ONCE)) + 1) if len(part)]
 
 
 def _author_shares(documents: Documents, chain: Any, n_topics: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """For each document the known authors' mixture, weighted, and the weight of its private author."""
+    """For each document, the weighted mixture of its known authors, and the weight of its private author."""
     n_docs = len(documents.doc_start) - 1
     private = chain.counts.author_topic.shape[0] - 1
     doc = np.repeat(np.arange(n_docs), np.diff(documents.author_start))

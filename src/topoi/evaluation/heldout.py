@@ -1,4 +1,4 @@
-"""One front for all estimators: held-out documents in, a row per document out, and the numbers that sum them up."""
+"""Common interface of all estimators: a row per held-out document, and summary statistics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def log_likelihoods(model: Any, corpus: Any, estimator: str = "filter", **option
 def _estimates(
     model: Any, corpus: Any, estimator: str, **options: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Log probabilities of documents, and their standard errors."""
+    """Log probability of each document, and its standard error."""
     name = choice("estimator", estimator.replace("_", "-") if isinstance(estimator, str) else estimator, ESTIMATORS)
     checked_model(model)
     if name == "left-to-right":
@@ -51,10 +51,10 @@ def _estimates(
 
 
 def heldout(model: Any, corpus: Any, estimator: str = "filter", **options: Any) -> pd.DataFrame:
-    """How well a model predicts documents that it has not seen, document by document.
+    """Held-out log likelihood and perplexity of each document.
 
-    It is one quantity for all families: the log probability of the words given the document's authors or metadata,
-    where the model reads them, its mixture of topics integrated out.
+    The quantity is the same for all families: the log probability of the words given the document's authors or
+    metadata, if the model uses them, with its mixture of topics integrated out.
 
     Parameters
     ----------
@@ -65,15 +65,15 @@ def heldout(model: Any, corpus: Any, estimator: str = "filter", **options: Any) 
     estimator : {"filter", "left-to-right", "empirical"}
         ``model.log_likelihood``, ``left_to_right`` or ``empirical_likelihood``.
     **options
-        The estimator's own: ``n_particles``, ``n_samples``, ``random_state``; of a model with features ``metadata``
-        and, with ``"filter"``, ``given``, which names other quantities than the one that all families have.
+        Options of the estimator: ``n_particles``, ``n_samples``, ``random_state``; for a model with features
+        ``metadata`` and, with ``"filter"``, ``given``, which selects another quantity than the common one.
 
     Returns
     -------
     DataFrame
-        The columns that name a document; n_words, those that were scored; n_unknown, those that the model does not
-        know and that were left out; log_likelihood; standard_error, of the estimate in nats (NaN if it has none);
-        perplexity (NaN without words).
+        The columns that name a document; n_words, the number of words scored; n_unknown, the number of words left out
+        because the model does not know them; log_likelihood; standard_error of the estimate in nats (NaN if it has
+        none); perplexity (NaN without words).
 
     Examples
     --------
@@ -87,7 +87,7 @@ def heldout(model: Any, corpus: Any, estimator: str = "filter", **options: Any) 
     given = corpus.doc_lengths if isinstance(corpus, Corpus) else known.doc_lengths
     log_p, error = _estimates(model, known, estimator, **options)
     seen = options.get("given")
-    # Words that are shown to the model are not scored.
+    # Observed words are not scored.
     shown = min(int(seen), known.n_tokens) if isinstance(seen, numbers.Integral) else 0
     scored = np.maximum(known.doc_lengths - shown, 0)
     return pd.DataFrame(
@@ -103,7 +103,7 @@ def heldout(model: Any, corpus: Any, estimator: str = "filter", **options: Any) 
 
 
 def heldout_summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """The numbers that papers report, from the rows of ``heldout``.
+    """Summary statistics, as papers report them, from the rows of ``heldout``.
 
     Parameters
     ----------

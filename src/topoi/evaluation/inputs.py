@@ -1,4 +1,4 @@
-"""What people hand to an evaluation, checked: a fitted model that can do what is asked of it."""
+"""Validation of the inputs of evaluations: fitted models, documents, seeds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def checked_model(model: Any) -> Any:
 
 
 def no_error(shape: float, n_samples: int) -> str:
-    """Why the scatter of draws with a tail of this shape (``models.pareto``) is no error, and what to use instead."""
+    """Note on why draws with this Pareto shape (``models.pareto``) give no standard error, and what to use instead."""
     if np.isnan(shape):
         why = "samples may have missed an explanation, since an alpha is below 1"
     elif np.isfinite(shape):
@@ -36,7 +36,7 @@ def no_error(shape: float, n_samples: int) -> str:
 
 
 class Readable(NamedTuple):
-    """Documents in a model's words, in the form in which its chains read them, and these chains."""
+    """Documents in a model's word ids, the same as its chains read them, and the chains."""
 
     corpus: Corpus
     documents: Documents
@@ -44,10 +44,9 @@ class Readable(NamedTuple):
 
 
 def read(model: Any, corpus: Any, metadata: Any, needed: str, instead: str) -> Readable | None:
-    """The documents and the chains, which know their authors or metadata; None if there is nothing to integrate out.
+    """Read documents and chains, with authors or metadata; None if the model has no mixtures to integrate out.
 
-    A family whose documents have hidden mixtures, but whose chains do not have the method ``needed``, is refused with
-    a word on what to do ``instead``.
+    A family with mixtures whose chains lack the method ``needed`` is refused; ``instead`` ends the error message.
     """
     if not model.has_mixtures:
         if metadata is not None:
@@ -62,12 +61,12 @@ def read(model: Any, corpus: Any, metadata: Any, needed: str, instead: str) -> R
 
 
 def known_part(model: Any, corpus: Any) -> Corpus:
-    """The documents with the words and authors that the model knows, in its numbers."""
+    """Restrict documents to the words and authors that the model knows, in its ids."""
     if hasattr(model, "read_documents"):
         return cast(Corpus, model.read_documents(corpus)[0])
     return align(corpus, model.vocabulary_, model.authors_).corpus
 
 
 def seed_of(model: Any, random_state: Any) -> int:
-    """The seed that was asked for, or that of the fit."""
+    """Resolve ``random_state`` to a seed; None is the seed of the fit."""
     return int(model.fit_info_["seed"]) if random_state is None else resolve_seed(random_state)

@@ -1,4 +1,4 @@
-"""Numbers that sum up how well documents were predicted."""
+"""Summary measures of predictions of documents."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from topoi.errors import ModelError
 
 
 def bits_per_word(log_likelihood: Any, lengths: Any) -> float:
-    """How many bits a word costs on average: −Σ log2 P(d) / Σ n_d.
+    """Average number of bits per word: −Σ log2 P(d) / Σ n_d.
 
     Parameters
     ----------
     log_likelihood : array
         Natural logarithms, one per document, of any estimator.
     lengths : Corpus or array of int
-        How many words of each document were scored; of a corpus, all its words: if the model does not know some of
-        them, take ``n_words`` of ``heldout`` instead.
+        Number of words scored in each document. A corpus counts all its words: if the model does not know some of them,
+        pass ``n_words`` of ``heldout`` instead.
 
     Returns
     -------
     float
-        The lower, the better; two to this power is the perplexity per token. NaN if there are no words.
+        Lower is better; two to this power is the perplexity per token. NaN if there are no words.
 
     Examples
     --------
@@ -43,22 +43,22 @@ def bits_per_word(log_likelihood: Any, lengths: Any) -> float:
 
 
 def crps(draws: Any, observed: Any) -> NDArray[np.float64]:
-    """Continuous ranked probability score of predictions that are draws: E|X − x| − ½ E|X − X'|.
+    """Continuous ranked probability score (CRPS) of predictions given as draws: E|X − x| − ½ E|X − X'|.
 
-    It is in the unit of what is predicted; for a prediction that is one number it is the absolute error. Bands that are
-    too wide cost, and so do bands that are too narrow.
+    The score has the unit of the predicted quantity; for a point prediction it is the absolute error. It penalises
+    distributions that are too wide as well as those that are too narrow.
 
     Parameters
     ----------
     draws : array
-        Draws from the predictive distribution along the first axis, ``model.draw_shares(...)`` for one.
+        Draws from the predictive distribution along the first axis, for example ``model.draw_shares(...)``.
     observed : array
-        What was seen; the shape of one draw.
+        Observed values, in the shape of one draw.
 
     Returns
     -------
     ndarray
-        The score of each entry; the lower, the better.
+        The score of each entry; lower is better.
 
     References
     ----------
@@ -75,22 +75,22 @@ def crps(draws: Any, observed: Any) -> NDArray[np.float64]:
     x, seen = _drawn(draws, observed)
     n = len(x)
     ordered = np.sort(x, axis=0)
-    # Of all pairs, the i-th smallest is the larger one i times and the smaller one n − 1 − i times.
+    # Among all pairs, the i-th smallest draw is the larger one i times and the smaller one n − 1 − i times.
     weight = (2.0 * np.arange(n) - n + 1.0) / n**2
     return np.asarray(np.abs(x - seen).mean(axis=0) - np.tensordot(weight, ordered, axes=1))
 
 
 def coverage(draws: Any, observed: Any, level: float = 0.8, slack: float = 0.0) -> float:
-    """How often a band holds what was seen: honest bands of 80 % do in about 80 % of the cases.
+    """Coverage of predictive bands: the share of observed values inside, about 80 % for calibrated 80 % bands.
 
     Parameters
     ----------
     draws, observed : array
         As in ``crps``.
     level : float
-        How much of the draws a band holds, as much below it as above.
+        Share of the draws inside a band; the rest lies half below and half above.
     slack : float
-        How far outside the band still counts, for observations that are no more exact than that.
+        Distance outside the band that still counts as inside, for observations of limited precision.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The probability of documents by particles that reconsider every earlier token before each new one."""
+"""Left-to-right estimator of document probabilities: particles resample all earlier tokens before each new one."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ def left_to_right(
 ) -> NDArray[np.float64]:
     """Log probability of each document by the left-to-right algorithm, averaged over chains.
 
-    Particles go through the document; before each word a particle draws the topics of all earlier words anew, one
-    after the other. That costs time quadratic in the length of the document; ``model.log_likelihood`` is a
-    particle filter that is linear in it and estimates the same.
+    Particles go through the document; before each word a particle resamples the topics of all earlier words in turn.
+    That takes time quadratic in the length of the document; ``model.log_likelihood`` is a particle filter that
+    estimates the same quantity in linear time.
 
     Parameters
     ----------
     model
-        A fitted model of any family but the kernel topic model, whose mixtures are no Dirichlets. Where documents have
-        no mixture of their own to be integrated out (all authors known; an ``AuthorModel``), the result is exact.
+        A fitted model of any family except the kernel topic model, whose mixtures are not Dirichlet. Where documents
+        have no mixture of their own to integrate out (all authors known; an ``AuthorModel``), the result is exact.
     corpus : Corpus, list of texts, or (where the model takes one) a matrix of counts
         The documents. Words that the model does not know are left out.
     n_particles : "auto" or int
-        As many particles as it takes for each document's logarithm to settle, or so many.
+        Number of particles; "auto" adds particles until each document's logarithm has settled.
     random_state : int, generator or None
         Seeds the draws; the fit's seed if None.
     weighted : bool
-        Weigh particles by how well they predicted the words so far, which makes the estimate of the probability
-        unbiased. Without, as in Wallach et al. (2009, algorithm 3): less variance, but a bias that no number of
-        particles removes.
+        Weigh particles by their probabilities of the words so far, which makes the estimate of the probability
+        unbiased. False is the algorithm of Wallach et al. (2009, algorithm 3): less variance, but a bias that no number
+        of particles removes.
     metadata : DataFrame or mapping of columns, optional
-        Of models with features: the documents' features; those of the corpus if not given.
+        Features of the documents, for models with features; those of the corpus if not given.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def left_to_right_runs(
     weighted: bool = True,
     metadata: Any = None,
 ) -> Filtered:
-    """The same with standard errors and numbers of particles."""
+    """Run ``left_to_right``; return also standard errors and numbers of particles."""
     checked_model(model)
     particles = checked_particles(n_particles)
     choice("weighted", weighted, (True, False))

@@ -1,1 +1,1 @@
-"""Compiled inner loops: arrays in, arrays out; they know nothing of models, files or users."""
+"""Compiled inner loops: arrays in, arrays out, independent of models, files and users."""

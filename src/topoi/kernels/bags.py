@@ -1,4 +1,4 @@
-"""Probabilities of bags of words under many given mixtures of topics."""
+"""Probabilities of bags of words under many mixtures of topics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from topoi.kernels.jit import compiled
 
-# So many words at a time stay in the cache with all their topics.
+# Number of words whose topic columns fit in the processor's cache.
 _WORDS_AT_ONCE = 256
 
 
@@ -16,7 +16,7 @@ _WORDS_AT_ONCE = 256
 def log_word_probabilities(mixtures, topic_word):
     """log Σ_k mixture[s,k] · topic_word[k,w]: samples × words; O(samples × topics × words).
 
-    Every sum runs over topics in their order, wherever the word stands: the words beside it change nothing.
+    Every sum runs over topics in their order, so that the result for a word does not depend on the other words.
     """
     n_samples, n_topics = mixtures.shape
     n_words = topic_word.shape[1]
@@ -38,12 +38,12 @@ def log_word_probabilities(mixtures, topic_word):
 
 @compiled
 def bag_moments(log_words, start, word, times, top, total, squares, logs):
-    """For each bag of words the sum of P(bag | sample) over samples, and of its square, with factors taken out.
+    """For each bag of words, the scaled sums over samples of P(bag | sample) and of its square.
 
     Σ P = total · exp(top) and Σ P² = squares · exp(2 · top). Bag ``d`` has ``times[i]`` tokens of column ``word[i]``
-    of ``log_words`` for i from ``start[d]`` to ``start[d+1]``. A bag that no sample can draw has ``top`` minus
-    infinity and sums of zero. ``logs`` gets log P(bag | sample), bags × samples. Cost: O(samples × distinct words of
-    the bags).
+    of ``log_words`` for i from ``start[d]`` to ``start[d+1]``. A bag of probability zero under all samples has ``top``
+    minus infinity and sums of zero. ``logs`` is set to log P(bag | sample), bags × samples. Cost: O(samples × distinct
+    words of the bags).
     """
     n_samples = log_words.shape[0]
     for d in range(start.shape[0] - 1):

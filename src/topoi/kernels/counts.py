@@ -1,4 +1,4 @@
-"""The arrays every count-based sampler works on, as named tuples that numba understands."""
+"""Arrays of count-based samplers, as named tuples that numba can compile."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from topoi.kernels.jit import compiled, inlined, lean
 
 
 class Documents(NamedTuple):
-    """Some documents of a corpus, as a sampler reads them.
+    """Documents as a sampler reads them.
 
-    ``author`` lists, for each document (``author_start``), rows of ``Counts.author_topic``; the last row stands
-    for the document's private author, whose counts live only while its document is being sampled.
+    ``author`` lists, for each document (``author_start``), rows of ``Counts.author_topic``; the last row of
+    ``author_topic`` is the document's private author, whose counts exist only while its document is being sampled.
     """
 
     tokens: NDArray[np.int32]
@@ -27,16 +27,16 @@ class Documents(NamedTuple):
 
 
 class Assignments(NamedTuple):
-    """What a sweep changes: for each token its topic, and its author as a position in the document's list."""
+    """State that a sweep changes: for each token its topic, and its author as a position in the document's list."""
 
     topic: NDArray[np.uint16]
     slot: NDArray[np.uint16]
 
 
 class Counts(NamedTuple):
-    """Shared counts. Rows are padded to whole lanes.
+    """Shared counts. Rows are padded to whole vectors.
 
-    A sampler's are whole numbers, exact in float32 below 2**24; a posterior's may be means over several samples.
+    Counts of a sampler are integers, exact in float32 below 2**24; those of a posterior may be means over samples.
     """
 
     word_topic: NDArray[np.float32]
@@ -45,19 +45,19 @@ class Counts(NamedTuple):
     author: NDArray[np.float64]
 
     def word_rows(self, words: Any) -> NDArray[np.float32]:
-        """Counts of some words: words × topics."""
+        """Counts of the given words: words × topics."""
         return self.word_topic[words, : len(self.topic)]
 
     def word_cells(
         self, words: slice = slice(None)
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """The counts of consecutive words that are not zero, word by word: words, topics, numbers."""
+        """Nonzero counts of consecutive words, word by word: words, topics, numbers."""
         rows = self.word_topic[words, : len(self.topic)]
         w, k = np.nonzero(rows)
         return w + (words.start or 0), k, rows[w, k].astype(np.float64)
 
     def log_words(self, beta: NDArray[np.float32], beta_sum: float) -> float:
-        """log P(words | topics, beta), the topics' distributions integrated out."""
+        """log P(words | topics, beta), with the topics' distributions integrated out."""
         return float(log_probability_columns(self.word_topic, self.topic, beta, beta_sum))
 
 
@@ -72,7 +72,7 @@ class Priors(NamedTuple):
 
 @lean
 def most_authors(documents):
-    """The length of the longest list of authors, at least one."""
+    """Length of the longest list of authors, at least one."""
     most = 1
     for d in range(documents.author_start.shape[0] - 1):
         most = max(most, documents.author_start[d + 1] - documents.author_start[d])
@@ -80,10 +80,10 @@ def most_authors(documents):
 
 
 class Inverses(NamedTuple):
-    """1 / (topic[k] + W·beta) for every topic, and what it would be with one token less or more.
+    """1 / (topic[k] + W·beta) for every topic, and the same with one token less or more.
 
-    A token that moves needs the inverses of two changed counts at once, and the next token waits for them: they are
-    looked up, and the divisions that replace them are done while nobody waits.
+    Moving a token changes two counts, and the next token needs their inverses at once. They are looked up here; the
+    divisions for the new ``less`` and ``more`` entries are off the critical path.
     """
 
     now: NDArray[np.float32]
@@ -93,13 +93,13 @@ class Inverses(NamedTuple):
 
 @inlined
 def inverse(n, prior_sum):
-    """1 / (n + prior_sum) in float32: the same bits for the same count, however it was reached."""
+    """1 / (n + prior_sum) in float32; bit-identical for equal counts."""
     return np.float32(1.0) / np.float32(n + prior_sum)
 
 
 @compiled
 def make_inverses(topic, beta_sum, width):
-    """The inverses of all topics; zero in the padding."""
+    """Inverses of all topics; zero in the padding."""
     inverses = Inverses(lanes.aligned_floats(width), np.zeros(width, np.float32), np.zeros(width, np.float32))
     for k in range(topic.shape[0]):
         inverses.now[k] = inverse(topic[k], beta_sum)
@@ -110,7 +110,7 @@ def make_inverses(topic, beta_sum, width):
 
 @inlined
 def move_between_topics(topic, inverses, beta_sum, k0, k):
-    """Move one token's count from topic ``k0`` to another topic ``k``, with the inverses."""
+    """Move one token's count from topic ``k0`` to another topic ``k``, and update the inverses."""
     topic[k0] -= 1
     topic[k] += 1
     inverses.more[k0] = inverses.now[k0]
@@ -130,10 +130,10 @@ def add_cells(row, column, counts):
 
 @compiled
 def count_cells(doc_start, topic, room, start, column, number):
-    """Documents' counts of topics that are not zero, topics in order; how many there are.
+    """Count the topics of each document in CSR form, topics ascending; return the number of nonzero counts.
 
-    Sets where each document's begin, their topics and numbers. ``room`` is zeros, one per topic, and again in the end.
-    O(tokens + cells log cells of a document).
+    Sets ``start``, ``column`` (topics) and ``number``. ``room`` is scratch space: one zero per topic, before and after
+    the call. O(tokens + cells log cells of a document).
     """
     n = 0
     for d in range(doc_start.shape[0] - 1):

@@ -1,4 +1,4 @@
-"""Dirichlet-multinomial pieces: log probabilities of counts, and maximum-likelihood parameters (Minka 2000)."""
+"""Dirichlet-multinomial distributions: log probabilities of counts, and maximum-likelihood parameters (Minka 2000)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def log_rising(n, prior):
 
 @lean
 def log_probability_rows(counts, totals, prior, prior_sum, n_rows, n_columns):
-    """Σ over rows of log P(row's sequence | Dirichlet(prior)); O(rows × columns), cheap where counts are zero."""
+    """Σ over rows of log P(row as a sequence | Dirichlet(prior)); O(rows × columns), cheap where counts are zero."""
     result = 0.0
     for r in range(n_rows):
         if totals[r] > 0:
@@ -37,7 +37,7 @@ def log_probability_rows(counts, totals, prior, prior_sum, n_rows, n_columns):
 
 @lean
 def log_probability_columns(counts, totals, prior, prior_sum):
-    """The same for columns that are the distributions, as in ``word_topic``; ``prior`` is per row."""
+    """``log_probability_rows`` for matrices whose columns are the distributions, as ``word_topic``; prior per row."""
     result = 0.0
     for w in range(counts.shape[0]):
         for k in range(totals.shape[0]):
@@ -49,7 +49,7 @@ def log_probability_columns(counts, totals, prior, prior_sum):
 
 
 class CountHistogram(NamedTuple):
-    """All a Dirichlet's likelihood needs of many rows of counts.
+    """Histogram of many rows of counts: sufficient statistics of a Dirichlet-multinomial.
 
     ``value[j]`` occurs in column ``column[j]`` of ``times[j]`` rows (zeros left out); ``total`` likewise for the
     rows' sums.
@@ -64,7 +64,7 @@ class CountHistogram(NamedTuple):
 
     @classmethod
     def from_counts(cls, columns: NDArray[Any], values: NDArray[Any], totals: NDArray[Any], n: int) -> CountHistogram:
-        """Collect non-zero counts, given as (column, value) pairs, and the rows' totals."""
+        """Build the histogram from nonzero counts, given as (column, value) pairs, and the rows' totals."""
         largest = int(values.max(initial=0)) + 1
         keys, times = np.unique(columns.astype(np.int64) * largest + values.astype(np.int64), return_counts=True)
         total, total_times = np.unique(totals[totals > 0].astype(np.int64), return_counts=True)
@@ -83,7 +83,7 @@ class CountHistogram(NamedTuple):
 def learn_dirichlet(
     histogram: CountHistogram, alpha: NDArray[np.float64], symmetric: bool, n_steps: int = 20, tolerance: float = 1e-4
 ) -> NDArray[np.float64]:
-    """Raise the likelihood of the counts by Minka's fixed-point iteration from ``alpha``; it never falls.
+    """Increase the likelihood of the counts by Minka's fixed-point iteration from ``alpha``; no step lowers it.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def learn_dirichlet(
     >>> bool(np.allclose(found, [2.0, 0.5], rtol=0.1))
     True
     """
-    from scipy.special import digamma  # takes time and memory that sampling alone need not spend
+    from scipy.special import digamma  # slow to import, and not needed for sampling alone
 
     alpha = np.array(alpha, np.float64)
     if not len(histogram.total) or not len(histogram.value):
@@ -122,7 +122,7 @@ def learn_dirichlet(
 def maximise_dirichlet(
     mean_log: NDArray[np.float64], alpha: NDArray[np.float64], least: float = _SMALLEST, most: float = _LARGEST
 ) -> NDArray[np.float64]:
-    """The Dirichlet under which rows with these mean logarithms are most probable, by Newton's method from ``alpha``.
+    """Maximum-likelihood Dirichlet of rows with these mean logarithms, by Newton's method from ``alpha``.
 
     The log likelihood per row, log Γ(Σ α) − Σ log Γ(α) + Σ α · mean_log, is concave; a step that would lower it is
     halved (Minka 2000, section 1). O(columns) per step.
@@ -142,7 +142,7 @@ def maximise_dirichlet(
 
     alpha = np.clip(np.array(alpha, np.float64), least, most)
     if len(alpha) == 1:
-        return alpha  # a mixture of one is the same whatever its prior
+        return alpha  # with one component the prior has no effect
     for _ in range(_NEWTON_STEPS):
         gradient = digamma(alpha.sum()) - digamma(alpha) + mean_log
         new = _newton(alpha, gradient, polygamma(1, alpha), float(polygamma(1, alpha.sum())), value, least, most)
@@ -157,10 +157,10 @@ def maximise_polya(
     counts: NDArray[np.float64], alpha: NDArray[np.float64], n_steps: int = 5, least: float = _SMALLEST,
     most: float = _LARGEST,
 ) -> NDArray[np.float64]:  # fmt: skip
-    """Raise the likelihood of rows of real-valued counts under a Dirichlet-multinomial, by Newton's method.
+    """Increase the likelihood of rows of real-valued counts under a Dirichlet-multinomial, by Newton's method.
 
-    The log likelihood is not concave in the sum of the parameters, which therefore has a step of its own; steps that
-    do not raise the likelihood are halved. O(rows × columns) per step.
+    The log likelihood is not concave in the sum of the parameters, which therefore gets a separate step; steps that do
+    not increase the likelihood are halved. O(rows × columns) per step.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def _newton(
     least: float,
     most: float,
 ) -> NDArray[np.float64]:
-    """One step for the Hessian −diag(curve) + common, halved until it raises ``value``; ``alpha`` if none does."""
+    """Newton step for the Hessian −diag(curve) + common, halved until ``value`` increases; ``alpha`` if none does."""
     curve = np.maximum(curve, 1e-300)
     shared = (gradient / curve).sum() / (1.0 / max(common, 1e-300) - (1.0 / curve).sum())
     step = (gradient + shared) / curve
@@ -216,7 +216,7 @@ def _newton(
 
 
 def _climb(alpha: NDArray[np.float64], along: Any, value: Any, least: float, most: float) -> NDArray[np.float64]:
-    """The first of ``along(1)``, ``along(1/2)``, … that raises ``value``; ``alpha`` if none does."""
+    """Backtracking line search: the first of ``along(1)``, ``along(1/2)``, … to increase ``value``, else ``alpha``."""
     before, share = value(alpha), 1.0
     for _ in range(_HALVINGS):
         new = np.clip(along(share), least, most)
@@ -235,7 +235,7 @@ def _scaled(
     least: float,
     most: float,
 ) -> NDArray[np.float64]:
-    """One step in the logarithm of the sum, proportions kept: the direction in which the likelihood is not concave."""
+    """Step in the logarithm of the sum, proportions fixed: the direction in which the likelihood is not concave."""
     slope = float(alpha @ gradient)
     bend = float(common * alpha.sum() ** 2 - alpha**2 @ curve) + slope
     step = float(np.clip(-slope / bend, -2.0, 2.0)) if bend < 0 else 2.0 * float(np.sign(slope))

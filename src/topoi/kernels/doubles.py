@@ -1,7 +1,7 @@
-"""Eight float64 lanes as one value: sums over aspects in a written order, the same bits on any instruction set.
+"""SIMD vectors of eight float64: sums over aspects in a fixed order, bit-identical on any instruction set.
 
-What ``topoi.kernels.lanes`` is for counts in float32, for loops that need all digits. Rows are padded with zeros to
-whole vectors.
+The counterpart of ``topoi.kernels.lanes`` (float32) for loops that need double precision. Rows are padded with zeros
+to whole vectors.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _VECTOR = ir.VectorType(_DOUBLE, N_LANES)
 
 
 class Doubles(types.Type):
-    """Numba's name for a vector of eight float64."""
+    """Numba type of a vector of eight float64."""
 
     def __init__(self) -> None:
         super().__init__(name="Doubles")
@@ -30,7 +30,7 @@ doubles = Doubles()
 
 @register_model(Doubles)
 class DoublesModel(models.PrimitiveModel):
-    """Tells numba that a ``Doubles`` is LLVM's ``<8 x double>``."""
+    """Numba data model: a ``Doubles`` is LLVM's ``<8 x double>``."""
 
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         super().__init__(dmm, fe_type, _VECTOR)
@@ -47,7 +47,7 @@ def _places(numbers: list[int]) -> Any:
 
 @intrinsic
 def load(typingctx: Any, array: Any, offset: Any) -> Any:
-    """Eight float64 from a C-contiguous array, from the flat position ``offset`` on."""
+    """Load eight float64 from a C-contiguous array, from the flat position ``offset`` on."""
     if array.dtype != types.float64:
         return None
 
@@ -59,7 +59,7 @@ def load(typingctx: Any, array: Any, offset: Any) -> Any:
 
 @intrinsic
 def store(typingctx: Any, array: Any, offset: Any, value: Any) -> Any:
-    """Write eight float64 to a C-contiguous array, from the flat position ``offset`` on."""
+    """Store eight float64 in a C-contiguous array, from the flat position ``offset`` on."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         builder.store(args[2], _address(context, builder, signature.args[0], args[0], args[1]), align=8)
@@ -70,7 +70,7 @@ def store(typingctx: Any, array: Any, offset: Any, value: Any) -> Any:
 
 @intrinsic
 def splat(typingctx: Any, value: Any) -> Any:
-    """The same float64 in all lanes."""
+    """Vector with the same float64 in all lanes."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), args[0], ir.Constant(_INT, 0))
@@ -102,7 +102,7 @@ def _smaller(builder: Any, a: Any, b: Any) -> Any:
 
 @intrinsic
 def smaller(typingctx: Any, a: Any, b: Any) -> Any:
-    """The smaller of two values, lane by lane."""
+    """Minimum of two vectors, lane by lane."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _smaller(builder, args[0], args[1])
@@ -111,7 +111,7 @@ def smaller(typingctx: Any, a: Any, b: Any) -> Any:
 
 
 def _folded(combine: Any, what: str) -> Any:
-    """Make the function that combines all lanes to one: halves, then their halves."""
+    """Make a horizontal reduction over all lanes, by repeated halving."""
 
     def typer(typingctx: Any, vector: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -134,7 +134,7 @@ smallest = _folded(_smaller, "smallest")
 
 
 def padded(n: int) -> int:
-    """The length of a row of ``n`` numbers, rounded up to whole vectors.
+    """Length of a row of ``n`` numbers, rounded up to whole vectors.
 
     Examples
     --------

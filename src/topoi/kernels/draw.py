@@ -1,4 +1,4 @@
-"""Drawing one of many with probability proportional to weights: the plain way, and in sixteen lanes."""
+"""Draws from a discrete distribution given by weights: serial, and in sixteen SIMD lanes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SIXTEEN = np.float32(16.0)
 
 @inlined
 def draw_plain(weights, n, stream):
-    """An index below ``n`` with probability ``weights[i] / sum``; no random number if there is one choice."""
+    """Draw an index below ``n`` with probability ``weights[i] / sum``; uses no random number if n = 1."""
     if n == 1:
         return 0
     total = 0.0
@@ -30,7 +30,7 @@ def draw_plain(weights, n, stream):
 
 @inlined
 def draw_positive(weights, n, stream):
-    """The same where weights may be zero: an index whose weight is not, however the sums round; always one number."""
+    """Draw as ``draw_plain``, but never an index of weight zero, however sums round; always uses one random number."""
     total = 0.0
     for i in range(n):
         total += weights[i]
@@ -47,12 +47,12 @@ def draw_positive(weights, n, stream):
 
 @inlined
 def draw_lanes(running, sums, n, own, own_weight, bits):
-    """An index below ``n``, given running sums of the weights in sixteen lanes.
+    """Draw an index below ``n``, given running sums of the weights in sixteen lanes.
 
-    ``running[16 * b + l]`` is the sum of lane ``l`` over blocks 0 to b and ``sums`` the last block's value, both
-    *without* the weight of index ``own``, which comes separately: it is the only one that changes when the
-    token at hand is left out, and adding it here costs nothing in precision. First the lane is drawn from
-    the lanes' sums, then the block within the lane, each with 24 random bits of ``bits`` of its own.
+    ``running[16 * b + l]`` is the sum of lane ``l`` over blocks 0 to b, and ``sums`` the sums over all blocks, both
+    *without* the weight of index ``own``, which is passed as ``own_weight``: it is the only one that changes when the
+    current token is left out, and adding it here loses no precision. First the lane is drawn from the lanes' sums, then
+    the block within the lane, each with its own 24 of the random ``bits``.
 
     Cost: O(n / 16) additions by the caller, O(n / 128 + 8) loads here.
     """
@@ -60,12 +60,12 @@ def draw_lanes(running, sums, n, own, own_weight, bits):
     own_block = own >> 4
     upto = lanes.add_from(lanes.prefix(sums), own_lane, own_weight)
     lane = lanes.count_at_most(upto, lanes.mul(lanes.splat(high_float(bits)), lanes.last(upto)))
-    # Rounding may carry the product up to the total: stay among the lanes that exist.
+    # Rounding may make the product equal the total: clamp to the existing lanes.
     lane = min(lane, min(n, 16) - 1)
     extra = own_weight if lane == own_lane else _ZERO
     n_blocks = (n + 15) >> 4
     target = low_float(bits) * (running[16 * (n_blocks - 1) + lane] + extra)
-    # Counting without leaving early: the loads are independent and the branches always go the same way.
+    # Count without an early exit: the loads are independent and the branches predictable.
     group = 0
     if n_blocks > 8:
         for first in range(0, (n_blocks + 7) >> 3, 8):
@@ -79,10 +79,9 @@ def draw_lanes(running, sums, n, own, own_weight, bits):
 
 @inlined
 def scan_products(word_topic, row, beta, sides, own, running, width):
-    """Running lane sums of (word_topic + beta) · side, topic ``own`` left out.
+    """Store running lane sums of (word_topic + beta) · side without topic ``own``; return the last ones.
 
-    The topic left out is masked in registers: writing a zero to memory would make the vector load that follows wait
-    for the store.
+    Topic ``own`` is masked in registers: writing a zero to memory would stall the vector load that follows.
     """
     sums = lanes.splat(_ZERO)
     prior = lanes.splat(beta)
@@ -98,16 +97,16 @@ def scan_products(word_topic, row, beta, sides, own, running, width):
 
 @inlined
 def scratch_length(n):
-    """The length of ``running`` for ``n`` weights; what lies beyond them must hold infinity.
+    """Length of ``running`` for ``n`` weights; entries beyond the weights must be infinity.
 
-    Up to 128 weights are eight blocks; more are searched in whole sets of eight groups of eight blocks.
+    Up to 128 weights are eight blocks; more are searched in sets of eight groups of eight blocks.
     """
     return 128 if n <= 128 else 1024 * ((n + 1023) // 1024)
 
 
 @compiled
 def differences(running, n):
-    """The ``n`` weights whose running sums in sixteen lanes are given."""
+    """Recover ``n`` weights from their running sums in sixteen lanes."""
     weights = np.empty(n)
     for k in range(n):
         weights[k] = np.float64(running[k]) - (np.float64(running[k - 16]) if k >= 16 else 0.0)

@@ -1,4 +1,4 @@
-"""Folding in: what every family needs to sample new documents against the counts of a fit, without changing them."""
+"""Folding in: sampling new documents against the fixed counts of a fit, as shared by all families."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from topoi.kernels.word_lists import copy_row
 
 
 class SamplingPlan(NamedTuple):
-    """How new documents are sampled: burn-in sweeps, then samples, ``lag`` sweeps apart; seed and chain."""
+    """Schedule of sampling new documents: burn-in sweeps, then samples ``lag`` sweeps apart; seed and chain."""
 
     burn_in: int
     n_samples: int
@@ -23,14 +23,14 @@ class SamplingPlan(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """Tokens to be predicted from the sampled ones of the same document."""
+    """Tokens to predict from the sampled tokens of the same document."""
 
     tokens: NDArray[np.int32]
     start: NDArray[np.int64]
 
 
 class Labels(NamedTuple):
-    """Where to add up each token's probabilities of topics and of authors (positions); no rows: not wanted."""
+    """Accumulators of each token's probabilities of topics and of authors (by position); without rows if not wanted."""
 
     topic: NDArray[np.float64]
     slot: NDArray[np.float64]
@@ -38,7 +38,7 @@ class Labels(NamedTuple):
 
 @lean
 def content_key(documents, d):
-    """A number that depends on a document's words and authors alone: its random stream's name."""
+    """Hash of a document's words and authors, which keys its random stream."""
     key = np.uint64(0xCBF29CE484222325)
     for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
         key = (key ^ np.uint64(documents.tokens[i] + 1)) * np.uint64(0x100000001B3)
@@ -50,7 +50,7 @@ def content_key(documents, d):
 
 @inlined
 def divide(table, by):
-    """Divide a table in place; ``table /= by`` would have numba compile the error messages of broadcasting too."""
+    """Divide a table in place; ``table /= by`` would make numba compile broadcasting with its error messages."""
     for i in range(table.shape[0]):
         for j in range(table.shape[1]):
             table[i, j] /= by
@@ -58,7 +58,7 @@ def divide(table, by):
 
 @inlined
 def multiply(table, by):
-    """Multiply a table in place, likewise."""
+    """Multiply a table in place; a loop for the same reason as in ``divide``."""
     for i in range(table.shape[0]):
         for j in range(table.shape[1]):
             table[i, j] *= by
@@ -66,7 +66,7 @@ def multiply(table, by):
 
 @compiled
 def local_problem(documents, scored, d, counts, priors):
-    """Document ``d`` with its own small vocabulary and author rows, and copies of the counts it touches."""
+    """Copy document ``d`` with a local vocabulary and local author rows, and the counts that it uses."""
     tokens = documents.tokens[documents.doc_start[d] : documents.doc_start[d + 1]]
     wanted = scored.tokens[scored.start[d] : scored.start[d + 1]]
     words = np.unique(np.concatenate((tokens, wanted)))
@@ -106,7 +106,7 @@ def label_room(documents: Documents, n_topics: int, wanted: bool) -> Labels:
 
 @compiled
 def word_probabilities(documents, d, counts, priors):
-    """phi of each token of the document: tokens × topics."""
+    """P(word | topic) of each token of the document: tokens × topics."""
     first, last = documents.doc_start[d], documents.doc_start[d + 1]
     phi = np.zeros((last - first, counts.topic.shape[0]))
     for i in range(last - first):

@@ -1,4 +1,4 @@
-"""Draws from gammas and Dirichlets, as logarithms: with tiny parameters they have entries below any float."""
+"""Logarithms of gamma and Dirichlet draws; for tiny parameters the draws themselves would underflow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from topoi.kernels.random import uniform
 
 @lean
 def normal(stream):
-    """A standard normal draw, by the polar method."""
+    """Draw from the standard normal distribution, by the polar method."""
     while True:
         x, y = 2.0 * uniform(stream) - 1.0, 2.0 * uniform(stream) - 1.0
         square = x * x + y * y
@@ -20,7 +20,7 @@ def normal(stream):
 
 @lean
 def log_gamma(stream, shape):
-    """The log of a gamma draw (Marsaglia and Tsang 2000), of ``shape`` + 1, less what takes it down to ``shape``."""
+    """Log of a gamma draw (Marsaglia and Tsang 2000): a draw of ``shape`` + 1, reduced to ``shape`` by U^(1/shape)."""
     d = shape + 1.0 - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
@@ -35,7 +35,7 @@ def log_gamma(stream, shape):
 
 @lean
 def log_dirichlet(stream, parameters, n, draw):
-    """Logarithms of one draw from a Dirichlet with ``n`` parameters, into ``draw``."""
+    """Write the logarithms of one draw from a Dirichlet with ``n`` parameters to ``draw``."""
     largest = -math.inf
     for a in range(n):
         draw[a] = log_gamma(stream, parameters[a])

@@ -1,9 +1,9 @@
-"""Compilation of functions that only kernels call: no machine code of their own, and no optimisation of their own.
+"""Compilation of functions that only kernels call to LLVM IR, without optimisation or machine code of their own.
 
-numba optimises every function together with all that it calls, and makes machine code of it, before it is linked into
+By default numba optimises every function together with all its callees and generates machine code, then links it into
 its caller, where both happen again: a helper at the bottom of a sweep was optimised once for each level above it. Here
-a helper ends as LLVM's intermediate code, and the kernel that Python calls is optimised once, with everything in it.
-That changes no bits: without fastmath LLVM keeps every floating-point operation and its order.
+a helper is kept as LLVM IR, and the kernel that Python calls is optimised once, with everything in it. Results stay
+bit-identical: without fastmath LLVM keeps every floating-point operation and its order.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from numba.core.compiler import Compiler, CompileResult
 
 
 class _Intermediate(JITCodeLibrary):  # type: ignore[misc]
-    """Code that waits to be linked into a kernel."""
+    """Code library of unoptimised IR, to be linked into a kernel."""
 
     @classmethod
     def read(cls, codegen: Any, data: tuple[str, bytes]) -> _Intermediate:
-        """The library that ``serialize_using_object_code`` described."""
+        """Rebuild the library from the data of ``serialize_using_object_code``."""
         name, bitcode = data
         self = cls(codegen, name)
         self._final_module = llvm.parse_bitcode(bitcode)
@@ -29,7 +29,7 @@ class _Intermediate(JITCodeLibrary):  # type: ignore[misc]
         return self
 
     def serialize_using_object_code(self) -> tuple[str, bytes]:
-        """What goes to the cache."""
+        """Serialise the library for the cache: name and bitcode."""
         return self.name, self._get_module_for_linking().as_bitcode()
 
     def _optimize_final_module(self) -> None:
@@ -41,33 +41,33 @@ class _Intermediate(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """Zero: numba's sign that there is no such function."""
+        """Return 0, which tells numba that there is no such function."""
         self._ensure_finalized()
         return 0
 
     @property
     def codegen(self) -> Any:
-        """Whom numba asks to ``set_env``."""
+        """The object on which numba calls ``set_env``."""
         return self
 
     def set_env(self, name: str, environment: Any) -> None:
-        """Left to the kernel that this is linked into."""
+        """Do nothing: the kernel that this is linked into sets the environment."""
 
 
 class InnerCompiler(Compiler):  # type: ignore[misc]
-    """Compiles functions that only kernels call."""
+    """Compiler of functions that only kernels call."""
 
     def compile_extra(self, func: Any) -> Any:
-        """What numba calls to compile a function."""
+        """Compile a function; called by numba."""
         self.state.library = _Intermediate(self.state.targetctx.codegen(), func.__qualname__)
         return super().compile_extra(func)
 
 
 class KernelCompiler(Compiler):  # type: ignore[misc]
-    """Compiles functions that Python calls."""
+    """Compiler of functions that Python calls."""
 
     def compile_extra(self, func: Any) -> Any:
-        """What numba calls to compile a function; environments of functions that it contains are set as its own is."""
+        """Compile a function, and set the environments of the functions linked into it; called by numba."""
         result = super().compile_extra(func)
         for environment in result._find_referenced_environments():
             result.library.codegen.set_env(environment.env_name, environment)
@@ -75,16 +75,16 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
 
 
 class _InnerCacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
-    """What is written and read."""
+    """Serialisation of inner functions in the cache."""
 
     def rebuild(self, target_context: Any, payload: tuple[Any, ...]) -> Any:
-        """The compiled function of which ``payload`` is the description in the cache."""
+        """Rebuild a compiled function from its ``payload`` in the cache."""
         result = CompileResult._rebuild(_Rebuilding(target_context), *payload)
         return result._replace(target_context=target_context)
 
 
 class _Rebuilding:
-    """A target context, as numba's cache sees it, that reads intermediate code."""
+    """Stand-in for the target context that makes numba's cache read IR."""
 
     def __init__(self, context: Any) -> None:
         self._context = context
@@ -99,17 +99,17 @@ class _Rebuilding:
 
 
 class _Index(IndexDataCacheFile):  # type: ignore[misc]
-    """What a file of the cache holds; nothing if it cannot be read, as after a class that it names has moved."""
+    """Index of a cache file; empty if it cannot be read, for example because a class that it names has moved."""
 
     def _load_index(self) -> Any:
         try:
             return super()._load_index()
-        except Exception:  # whatever an older version of topoi, or a stranger, has left there
+        except Exception:  # files of older versions or of other programs may raise anything
             return {}
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """Keeps functions that Python calls."""
+    """Cache of functions that Python calls."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
@@ -117,6 +117,6 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 
 class InnerCache(KernelCache):
-    """Keeps functions that only kernels call."""
+    """Cache of functions that only kernels call."""
 
     _impl_class = _InnerCacheImpl

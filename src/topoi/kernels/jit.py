@@ -1,12 +1,12 @@
-"""How topoi compiles its inner loops: one set of decorators, so that every kernel follows the same rules.
+"""Decorators that compile topoi's kernels, all with the same numba options.
 
-No fastmath anywhere: reductions keep their written order and nothing is contracted into fused operations,
-so a draw does not depend on the instruction set. ``nogil`` lets shards run on threads; ``cache`` keeps the
-machine code on disk; ``error_model="numpy"`` drops the division checks that would stop vectorisation.
+No fastmath anywhere: reductions keep their written order and nothing is contracted into fused operations, so a draw
+does not depend on the instruction set. ``nogil`` lets shards run on threads; ``cache`` keeps the machine code on disk;
+``error_model="numpy"`` drops the division checks that would prevent vectorisation.
 
-A function that only other kernels call is compiled without the wrapper through which Python would call it, and without
-machine code of its own (see ``intermediate``). Wrappers unpack named tuples of arrays field by field and were a third
-of all compilation, needless machine code a quarter of the rest.
+A function that only other kernels call is compiled without a Python wrapper and without machine code of its own (see
+``intermediate``). Wrappers unpack named tuples of arrays field by field and took a third of all compilation time;
+needless machine code took a quarter of the rest.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ from topoi.kernels import preparing
 from topoi.kernels.intermediate import InnerCache, InnerCompiler, KernelCache, KernelCompiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-# Nothing calls a kernel from C.
+# No wrapper for C: kernels are called from Python and from each other only.
 _RULES: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-# What the names of functions for kernels end in, in the cache.
+# Suffix of the names, in the cache, of functions that only kernels call.
 INNER = "part"
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function by the rules above; the plain Python stays reachable as ``.py_func``."""
+    """Compile a function by the rules above; the Python function stays available as ``.py_func``."""
     return _compile(function, _RULES)
 
 
 def lean(function: Function) -> Function:
-    """Compile an inner loop that allocates nothing: numba then leaves out all reference counting.
+    """Compile an inner loop that allocates nothing, so that numba can omit all reference counting.
 
-    Counting references to the arrays of a named tuple cost half the time of a sweep.
+    Reference counting for the arrays of a named tuple took half the time of a sweep.
     """
     return _compile(function, {"_nrt": False, **_RULES})
 
 
 def inlined(function: Function) -> Function:
-    """Compile a small helper, allocating nothing, that LLVM always merges into its caller."""
+    """Compile a small helper that allocates nothing and that LLVM always inlines."""
     return _compile(function, {"_nrt": False, "forceinline": True, **_RULES})
 
 
 def _compile(function: Any, options: dict[str, Any]) -> Any:
-    """Two dispatchers in one: calls from Python reach this one, calls from compiled code one without a wrapper.
+    """Make a dispatcher for calls from Python that delegates calls from compiled code to a second one, without wrapper.
 
-    The second has a name of its own, because numba would otherwise keep both in one file of the cache.
+    The second has its own name, because numba would otherwise keep both in one cache file.
     """
     dispatcher = _dispatcher(function, {"pipeline_class": KernelCompiler, **options})
     if dispatcher.stats.cache_path is not None:
@@ -70,18 +70,18 @@ def _compile(function: Any, options: dict[str, Any]) -> Any:
         return inner[0]
 
     def template(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-        # Or a constant, as in f(x, 0), would have the function compiled for that constant, and again for others.
+        # Otherwise f(x, 0) would be compiled for the constant 0, and again for every other constant.
         plain = {name: unliteral(kind) for name, kind in kws.items()}
         return for_kernels().get_call_template(tuple(map(unliteral, args)), plain)
 
-    # numba asks for these two, under its compiler lock, when it meets the function in another kernel.
+    # numba calls these two, under its compiler lock, when another kernel calls the function.
     dispatcher.get_call_template = template
     dispatcher.get_overload = lambda signature: for_kernels().get_overload(signature)
     return dispatcher
 
 
 def _dispatcher(function: Any, options: dict[str, Any]) -> Any:
-    """What numba makes of a function; without a cache where no folder can be written, neither ours nor the user's."""
+    """Make a numba dispatcher; without a cache if neither the package's folder nor the user's is writable."""
     try:
         return numba.njit(**options)(function)
     except RuntimeError as error:
@@ -92,7 +92,7 @@ def _dispatcher(function: Any, options: dict[str, Any]) -> Any:
 
 
 class _Compilation(event.Listener):  # type: ignore[misc]
-    """Passes on when numba compiles a kernel of ours; loading one from the cache is no such event."""
+    """Listener that reports compilations of topoi's kernels to ``preparing``; loads from the cache do not count."""
 
     def on_start(self, event: Any) -> None:
         if _is_ours(event):

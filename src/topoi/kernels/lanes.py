@@ -1,8 +1,8 @@
-"""Sixteen float32 lanes as one value, for kernels whose result must not depend on the instruction set.
+"""SIMD vectors of sixteen float32, for kernels whose result must not depend on the instruction set.
 
-LLVM maps a ``Lanes`` value to one AVX-512 register, two AVX or four SSE registers. Every operation is lane by
-lane with IEEE rounding and a written order, so all of them give the same bits. Products and sums stay separate
-operations: a fused multiply-add would round differently on machines that lack it.
+LLVM maps a ``Lanes`` value to one AVX-512, two AVX or four SSE registers. Every operation is lane by lane with IEEE
+rounding and a fixed order, so results are bit-identical on all of them. Products and sums stay separate operations: a
+fused multiply-add rounds differently, and not all machines have it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _VECTOR = ir.VectorType(_FLOAT, N_LANES)
 
 
 class Lanes(types.Type):
-    """Numba's name for a vector of sixteen float32."""
+    """Numba type of a vector of sixteen float32."""
 
     def __init__(self) -> None:
         super().__init__(name="Lanes")
@@ -36,7 +36,7 @@ lanes = Lanes()
 
 @register_model(Lanes)
 class LanesModel(models.PrimitiveModel):
-    """Tells numba that a ``Lanes`` is LLVM's ``<16 x float>``."""
+    """Numba data model: a ``Lanes`` is LLVM's ``<16 x float>``."""
 
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         super().__init__(dmm, fe_type, _VECTOR)
@@ -54,7 +54,7 @@ def _splat(builder: Any, value: Any) -> Any:
 
 @intrinsic
 def load(typingctx: Any, array: Any, offset: Any) -> Any:
-    """Sixteen float32 from a C-contiguous array, from the flat position ``offset`` on."""
+    """Load sixteen float32 from a C-contiguous array, from the flat position ``offset`` on."""
     if array.dtype != types.float32:
         return None
 
@@ -67,7 +67,7 @@ def load(typingctx: Any, array: Any, offset: Any) -> Any:
 
 @intrinsic
 def load_uint16(typingctx: Any, array: Any, offset: Any) -> Any:
-    """Sixteen uint16 counts from a C-contiguous array, as float32."""
+    """Load sixteen uint16 counts from a C-contiguous array, as float32."""
     if array.dtype != types.uint16:
         return None
 
@@ -75,7 +75,7 @@ def load_uint16(typingctx: Any, array: Any, offset: Any) -> Any:
         small = ir.VectorType(ir.IntType(16), N_LANES)
         pointer = _address(context, builder, signature.args[0], args[0], args[1], small)
         wide = builder.zext(builder.load(pointer, align=2), ir.VectorType(_INT, N_LANES))
-        # Below 2**16 a signed and an unsigned conversion agree, and the signed one is a single instruction.
+        # Below 2**16 signed and unsigned conversions agree, and the signed one is a single instruction.
         return builder.sitofp(wide, _VECTOR)
 
     return lanes(array, types.intp), codegen
@@ -83,7 +83,7 @@ def load_uint16(typingctx: Any, array: Any, offset: Any) -> Any:
 
 @intrinsic
 def store(typingctx: Any, array: Any, offset: Any, value: Any) -> Any:
-    """Write sixteen float32 to a C-contiguous array, from the flat position ``offset`` on."""
+    """Store sixteen float32 in a C-contiguous array, from the flat position ``offset`` on."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = _address(context, builder, signature.args[0], args[0], args[1], _VECTOR)
@@ -95,7 +95,7 @@ def store(typingctx: Any, array: Any, offset: Any, value: Any) -> Any:
 
 @intrinsic
 def prefetch(typingctx: Any, array: Any, offset: Any) -> Any:
-    """Ask for the cache line at a flat position of an array that will be read soon; changes no result."""
+    """Prefetch the cache line at a flat position of an array; changes no result."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         byte = ir.IntType(8).as_pointer()
@@ -111,7 +111,7 @@ def prefetch(typingctx: Any, array: Any, offset: Any) -> Any:
 
 @intrinsic
 def splat(typingctx: Any, value: Any) -> Any:
-    """The same float32 in all lanes."""
+    """Vector with the same float32 in all lanes."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _splat(builder, args[0])
@@ -146,7 +146,7 @@ def get(typingctx: Any, vector: Any, lane: Any) -> Any:
 
 @intrinsic
 def add_from(typingctx: Any, vector: Any, lane: Any, value: Any) -> Any:
-    """The vector with a float32 added to one lane and all after it."""
+    """Add a float32 to one lane and all lanes after it."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         numbered = ir.VectorType(_INT, N_LANES)
@@ -163,7 +163,7 @@ def add_from(typingctx: Any, vector: Any, lane: Any, value: Any) -> Any:
 
 @intrinsic
 def numbers(typingctx: Any) -> Any:
-    """The lanes' own numbers, 0 to 15."""
+    """Vector of the lane numbers, 0 to 15."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return ir.Constant(_VECTOR, [float(i) for i in range(N_LANES)])
@@ -173,7 +173,7 @@ def numbers(typingctx: Any) -> Any:
 
 @intrinsic
 def zero_where_equal(typingctx: Any, vector: Any, a: Any, b: Any) -> Any:
-    """The vector with zero in the lanes in which ``a`` equals ``b``."""
+    """Set to zero the lanes in which ``a`` equals ``b``."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         equal = builder.fcmp_ordered("==", args[1], args[2])
@@ -184,9 +184,9 @@ def zero_where_equal(typingctx: Any, vector: Any, a: Any, b: Any) -> Any:
 
 @intrinsic
 def prefix(typingctx: Any, vector: Any) -> Any:
-    """Running sums over the lanes, in a fixed order: within fours, then over fours.
+    """Prefix sums over the lanes, in a fixed order: within groups of four, then over the groups.
 
-    Two rounds of three independent shuffles have less delay than four rounds of one.
+    Two rounds of three independent shuffles have less latency than four rounds of one.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -200,7 +200,7 @@ def prefix(typingctx: Any, vector: Any) -> Any:
 
 
 def _moved_up(builder: Any, vector: Any, n: int) -> Any:
-    """The vector with lane i in lane i + n, zeros below."""
+    """Shift lane i to lane i + n, with zeros below."""
     zero = ir.Constant(_VECTOR, [0.0] * N_LANES)
     places = [N_LANES + i if i < n else i - n for i in range(N_LANES)]
     return builder.shuffle_vector(vector, zero, ir.Constant(ir.VectorType(_INT, N_LANES), places))
@@ -208,7 +208,7 @@ def _moved_up(builder: Any, vector: Any, n: int) -> Any:
 
 @intrinsic
 def last(typingctx: Any, vector: Any) -> Any:
-    """The last lane's value in all lanes."""
+    """Broadcast the last lane to all lanes."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         places = ir.Constant(ir.VectorType(_INT, N_LANES), [N_LANES - 1] * N_LANES)
@@ -219,7 +219,7 @@ def last(typingctx: Any, vector: Any) -> Any:
 
 @intrinsic
 def count_at_most(typingctx: Any, vector: Any, bounds: Any) -> Any:
-    """How many lanes are less than or equal to the same lane of ``bounds``."""
+    """Number of lanes that are less than or equal to the same lane of ``bounds``."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _number_true(builder, builder.fcmp_ordered("<=", args[0], args[1]), N_LANES)
@@ -232,7 +232,7 @@ def _number_true(builder: Any, conditions: Any, n: int) -> Any:
 
 
 def _eight_in_steps(step: int) -> Any:
-    """Make the search of eight values ``step`` apart, as one comparison of vectors."""
+    """Make an intrinsic that searches eight values ``step`` apart by one vector comparison."""
     eight = ir.VectorType(_FLOAT, 8)
     numbered = ir.VectorType(_INT, 8)
 
@@ -269,7 +269,7 @@ count_eight_groups = _eight_in_steps(8 * N_LANES)
 
 
 def padded(n: int) -> int:
-    """The length of a row of ``n`` numbers, rounded up to whole vectors.
+    """Length of a row of ``n`` numbers, rounded up to whole vectors.
 
     Examples
     --------
@@ -282,7 +282,7 @@ def padded(n: int) -> int:
 
 @compiled
 def aligned_floats(n):
-    """A float32 array of ``n`` zeros that starts at a cache line: no vector of it straddles two lines."""
+    """Allocate ``n`` float32 zeros aligned to a cache line, so that no vector straddles two lines."""
     room = np.zeros(n + N_LANES, np.float32)
     start = (-room.ctypes.data % _CACHE_LINE) // 4
     return room[start : start + n]

@@ -1,8 +1,8 @@
-"""Dirichlet parameters by matching moments of observed proportions (Li and McCallum, section 2.4, put right).
+"""Dirichlet parameters by matching moments of observed proportions (Li and McCallum, section 2.4, corrected).
 
-Proportions x[j] = n[j] / n of documents have mean m[j] and variance m[j] (1 − m[j]) / (s + 1), s the sum of the
-parameters, *if they are the Dirichlet's own*. Proportions counted from n tokens vary more: by m (1 − m) [h + (1 − h)
-/ (s + 1)] with h the mean of 1 / n. Leaving that out makes s tend to s (n − 1) / (s + n).
+Proportions x[j] of documents have mean m[j] and variance m[j] (1 − m[j]) / (s + 1), with s the sum of the parameters,
+*if they are drawn from the Dirichlet itself*. Proportions n[j] / n counted from n tokens have the larger variance
+m (1 − m) [h + (1 − h) / (s + 1)], with h the mean of 1 / n. Ignoring that makes s tend to s (n − 1) / (s + n).
 """
 
 from __future__ import annotations
@@ -12,17 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# Beyond this a Dirichlet cannot be told from a fixed distribution.
+# Beyond this a Dirichlet is indistinguishable from a fixed distribution.
 _LARGEST_SUM = 1e4
 _SMALLEST_SUM = 1e-2
 _SMALLEST = 1e-6
 
 
 class Proportions(NamedTuple):
-    """Sums over the documents in which a node has tokens.
-
-    ``n_docs`` documents, Σ 1/n, and for each child Σ x and Σ x².
-    """
+    """Sums over the documents in which a node has tokens: ``n_docs``, Σ 1/n, and for each child Σ x and Σ x²."""
 
     n_docs: float
     inverse: float
@@ -31,7 +28,7 @@ class Proportions(NamedTuple):
 
     @classmethod
     def of_counts(cls, counts: NDArray[np.int64]) -> Proportions:
-        """From a matrix of counts, documents × children.
+        """Compute the sums from a matrix of counts, documents × children.
 
         Examples
         --------
@@ -46,12 +43,12 @@ class Proportions(NamedTuple):
 
 
 def match_moments(found: Proportions, alpha: NDArray[np.float64], corrected: bool = True) -> NDArray[np.float64]:
-    """New parameters of one Dirichlet; ``alpha`` itself where there is nothing to learn from.
+    """Estimate the parameters of one Dirichlet; return ``alpha`` itself if there are no data.
 
-    A pseudo-document that has every child once is counted in, so that no parameter becomes zero (section 2.4). With
-    ``corrected`` the sum is found from all children's variances together, multinomial noise taken out; else it is the
-    paper's geometric mean over children, which divides by their number (the paper prints one less) and multiplies the
-    mean (the paper prints a division).
+    A pseudo-document with every child once is included, so that no parameter becomes zero (section 2.4). With
+    ``corrected`` the sum is estimated from the variances of all children together, without the multinomial noise.
+    Otherwise it is the paper's geometric mean over children, which divides by their number (the paper prints one less)
+    and multiplies the mean (the paper prints a division).
 
     Examples
     --------
@@ -79,7 +76,7 @@ def match_moments(found: Proportions, alpha: NDArray[np.float64], corrected: boo
 
 
 def _corrected_sum(mean: NDArray[np.float64], variance: NDArray[np.float64], noise: float, before: float) -> float:
-    """The sum s in Σ var = Σ mean(1−mean) · [h + (1−h)/(s+1)]; arithmetic alone, so the same bits on every machine."""
+    """Solve Σ var = Σ mean(1−mean) · [h + (1−h)/(s+1)] for s; arithmetic only, so bit-identical on every machine."""
     spread = float((mean * (1.0 - mean)).sum())
     ratio = float(variance.sum()) / spread
     if 1.0 - noise < 1e-9:
@@ -90,7 +87,7 @@ def _corrected_sum(mean: NDArray[np.float64], variance: NDArray[np.float64], noi
 
 
 def _sum_of_the_paper(mean: NDArray[np.float64], variance: NDArray[np.float64], before: float) -> float:
-    """exp of the mean over children of log m, m = mean(1−mean)/var − 1; children with no positive m are left out."""
+    """Geometric mean over children of m = mean(1−mean)/var − 1; children without a positive m are left out."""
     with np.errstate(divide="ignore", invalid="ignore"):
         each = mean * (1.0 - mean) / variance - 1.0
     usable = np.isfinite(each) & (each > 0.0)

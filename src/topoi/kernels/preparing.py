@@ -1,6 +1,6 @@
-"""Tells who watches that kernels are being compiled: it takes seconds, happens once, and looks like standing still.
+"""Notification of watchers that kernels are being compiled, which takes seconds without visible progress.
 
-Light to import: the command line watches long before a kernel is loaded.
+Light to import, because the command line registers its watcher long before a kernel is loaded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _told: set[str] = set()
 def watching(watcher: Callable[[bool], None]) -> Iterator[None]:
     """Call ``watcher(True)`` when compilation begins and ``watcher(False)`` when it ends, within this block.
 
-    Only the innermost watcher is told.
+    Only the innermost watcher is notified.
 
     Examples
     --------
@@ -39,18 +39,18 @@ def watching(watcher: Callable[[bool], None]) -> Iterator[None]:
 
 
 def watch(watcher: Callable[[bool], None]) -> None:
-    """Begin to tell a watcher."""
+    """Register a watcher."""
     _watchers.append(watcher)
 
 
 def unwatch(watcher: Callable[[bool], None]) -> None:
-    """Tell a watcher no more; one that is not told anyway is no error."""
+    """Unregister a watcher, if it is registered."""
     if watcher in _watchers:
         _watchers.remove(watcher)
 
 
 def begin() -> None:
-    """A kernel is about to be compiled; those that it calls come within it. Under numba's compiler lock."""
+    """Note the start of a compilation; calls nest, as kernels call others. Called under numba's compiler lock."""
     global _under_way
     _under_way += 1
     if _under_way == 1:
@@ -59,7 +59,7 @@ def begin() -> None:
 
 
 def end() -> None:
-    """The kernel is compiled, or has failed to be."""
+    """Note the end of a compilation, successful or not."""
     global _under_way
     _under_way -= 1
     if _under_way == 0:
@@ -72,7 +72,7 @@ def _tell(busy: bool) -> None:
 
 
 def no_cache(reason: str) -> None:
-    """Log, once, that compiled kernels cannot be kept: every process will compile its own."""
+    """Log, once, that compiled kernels cannot be cached: every process will compile its own."""
     if not _told:
         logger.warning("compiled kernels cannot be kept (%s); set NUMBA_CACHE_DIR to a folder for them", reason)
     _told.add("no cache")

@@ -1,7 +1,7 @@
 """Random streams for the samplers: xoroshiro128+ seeded through splitmix64.
 
-A stream belongs to what is being sampled (seed, chain, sweep, shard; or seed, chain and a document's content),
-never to a worker, so results do not depend on who ran what, or when.
+A stream is keyed by what is being sampled (seed, chain, sweep, shard; or seed, chain and a document's content), never
+by a worker, so results do not depend on the number of threads or their timing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _mix(x):
 
 @compiled
 def seed_stream(stream, seed, a, b, c):
-    """Set ``stream`` (uint64, two words) to the start of the stream named by four integers."""
+    """Set ``stream`` (uint64, two words) to the start of the stream keyed by four integers."""
     x = _mix(np.uint64(seed) + _GOLDEN)
     x = _mix(x + np.uint64(a) * _MIX_A + _GOLDEN)
     x = _mix(x + np.uint64(b) * _MIX_B + _GOLDEN)
@@ -39,7 +39,7 @@ def seed_stream(stream, seed, a, b, c):
 
 
 def new_stream(seed: int, a: int = 0, b: int = 0, c: int = 0) -> NDArray[np.uint64]:
-    """Start the stream named by four non-negative integers below 2**63.
+    """Start the stream keyed by four non-negative integers below 2**63.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def new_stream(seed: int, a: int = 0, b: int = 0, c: int = 0) -> NDArray[np.uint
 
 @inlined
 def next_bits(stream):
-    """Sixty-four random bits (the lowest few are weak; use the upper ones)."""
+    """Draw 64 random bits (the lowest few are weak; use the upper ones)."""
     s0 = stream[0]
     s1 = stream[1]
     bits = s0 + s1
@@ -66,17 +66,17 @@ def next_bits(stream):
 
 @inlined
 def uniform(stream):
-    """A float64 in [0, 1), 53 bits."""
+    """Draw a float64 in [0, 1) with 53 random bits."""
     return np.float64(np.int64(next_bits(stream) >> np.uint64(11))) * _DOUBLE_STEP
 
 
 @inlined
 def high_float(bits):
-    """A float32 in [0, 1) from the upper 24 of 64 bits."""
+    """Return a float32 in [0, 1) from the upper 24 of 64 bits."""
     return np.float32(np.int64(bits >> np.uint64(40))) * _FLOAT_STEP
 
 
 @inlined
 def low_float(bits):
-    """A float32 in [0, 1) from the next 24 of 64 bits: independent of ``high_float``."""
+    """Return a float32 in [0, 1) from the next 24 of 64 bits, independent of ``high_float``."""
     return np.float32(np.int64((bits >> np.uint64(16)) & np.uint64(0xFFFFFF))) * _FLOAT_STEP

@@ -1,4 +1,4 @@
-"""Sets of small numbers that compiled loops fill and empty as they go."""
+"""Mutable sets of small integers for compiled loops."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from topoi.kernels.jit import compiled, inlined
 
 
 class Bag(NamedTuple):
-    """A set of small numbers: its members in no order, each one's place among them or -1, and how many there are."""
+    """A set of small integers: its members, unordered; the index of each among them, or -1; and its size."""
 
     member: NDArray[np.int64]
     place: NDArray[np.int64]
@@ -20,13 +20,13 @@ class Bag(NamedTuple):
 
 @compiled
 def empty_bag(n):
-    """A set of none of the numbers below ``n``."""
+    """Make an empty set for integers below ``n``."""
     return Bag(np.zeros(n, np.int64), np.full(n, -1), np.zeros(1, np.int64))
 
 
 @inlined
 def put(bag, x):
-    """Add a number, unless it is in already."""
+    """Add a number if it is not a member."""
     if bag.place[x] < 0:
         bag.place[x] = bag.size[0]
         bag.member[bag.size[0]] = x
@@ -35,7 +35,7 @@ def put(bag, x):
 
 @inlined
 def remove(bag, x):
-    """Remove a number that is in: the last member takes its place."""
+    """Remove a member; the last one takes its place."""
     last = bag.member[bag.size[0] - 1]
     bag.member[bag.place[x]] = last
     bag.place[last] = bag.place[x]

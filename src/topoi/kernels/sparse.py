@@ -1,7 +1,8 @@
-"""Sums over the counts of sparse rows that are not zero: what comparing one distribution with many comes down to.
+"""Sums over the nonzero counts of sparse rows, for comparing one distribution with many.
 
-Rows are ``start[r]:start[r + 1]`` of ``column`` and ``number``. With a prior ``alpha`` per column, a row's weights are
-n + alpha; a sum over all columns is then the prior's own, which all rows share, and what the counts add to it.
+Rows are ``start[r]:start[r + 1]`` of ``column`` and ``number`` (CSR). With a prior ``alpha`` per column, the weights of
+a row are n + alpha; a sum over all columns is then the sum for the prior alone, which all rows share, plus a correction
+from the nonzero counts.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def weighted_sums(start, column, number, weight):
 def lifted_sums(start, column, number, alpha, weight):
     """Σ (log(n + alpha) − log alpha) · weight of each row."""
     sums = np.zeros(len(start) - 1)
-    # Most numbers are small, and alpha is often the same for all: their logarithms are looked up.
+    # Most counts are small, and alpha is often constant: look up their logarithms.
     even, table = True, np.empty(1024)
     for k in range(len(alpha)):
         even &= alpha[k] == alpha[0]
@@ -76,10 +77,10 @@ def square_sums(start, column, number, alpha):
 
 @compiled
 def divergence_sums(start, column, number, room, p):
-    """The Jensen–Shannon divergence of ``p`` from each row n / room; no prior.
+    """Jensen–Shannon divergence of ``p`` from each row n / room, without a prior.
 
-    Where p is zero a row's share counts fully, and where the row is zero p's does: only the columns that both have
-    need logarithms.
+    A column where only one of the two is nonzero contributes its share times log 2 / 2, so that only columns that both
+    have need logarithms.
     """
     found = np.zeros(len(start) - 1)
     for r in range(len(found)):
@@ -98,7 +99,7 @@ def divergence_sums(start, column, number, room, p):
 
 @inlined
 def log_product(weight, times):
-    """Σ times · log weight, for whole times; a logarithm for many weights at once, whose product it is of."""
+    """Σ times · log weight, for integer times; multiplies many weights before taking one logarithm."""
     total, product = 0.0, 1.0
     for j in range(len(weight)):
         if times[j] > 4.0:
@@ -106,7 +107,7 @@ def log_product(weight, times):
             continue
         for _ in range(int(times[j])):
             product *= weight[j]
-        if product < 1e-200:  # four more weights, each above 1e-25, are still far from nothing
+        if product < 1e-200:  # four more factors above 1e-25 do not underflow
             total += np.log(product)
             product = 1.0
     return total + np.log(product)
@@ -114,10 +115,10 @@ def log_product(weight, times):
 
 @compiled
 def bag_log_likelihoods(start, column, number, room, prior, columns, times):
-    """Σ times · log((prior + Σ n · columns) / room) of each row: a bag of words under each row's mixture.
+    """Σ times · log((prior + Σ n · columns) / room) of each row: log likelihood of a bag of words under each mixture.
 
-    ``columns`` is columns × words, ``prior`` what the smoothing alone gives each word. Some words at a time, so that
-    their columns stay in the processor's cache. Going only through the columns that a word occurs in was slower:
+    ``columns`` is columns × words; ``prior`` is each word's part from smoothing alone. Words are processed in blocks,
+    so that their columns stay in the processor's cache. Visiting only the columns that a word occurs in was slower:
     common words occur in many, and these loops vectorise.
     """
     found = np.zeros(len(start) - 1)
@@ -129,7 +130,7 @@ def bag_log_likelihoods(start, column, number, room, prior, columns, times):
             weight[:] = prior[first:last]
             for i in range(start[r], start[r + 1]):
                 n, k = np.float64(number[i]), column[i]
-                for j in range(len(weight)):  # written out: an expression of arrays would make one anew each time
+                for j in range(len(weight)):  # explicit loop: an array expression would allocate
                     weight[j] += n * some[k, j]
             found[r] += log_product(weight, often)
     n_times = times.sum()

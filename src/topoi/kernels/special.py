@@ -1,4 +1,4 @@
-"""Special functions that compiled loops need and numba does not have."""
+"""Special functions that numba lacks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _EXPANDED_FROM = 40.0
 
 @lean
 def digamma(x):
-    """The derivative of log Γ at a positive x, to about 1e-14: upwards by Ψ(x) = Ψ(x + 1) − 1/x, then its series."""
+    """Derivative of log Γ at a positive x, to about 1e-14: the recurrence Ψ(x) = Ψ(x + 1) − 1/x, then its series."""
     below = 0.0
     while x < _ASYMPTOTIC_FROM:
         below += 1.0 / x
@@ -25,7 +25,7 @@ def digamma(x):
 
 @lean
 def trigamma(x):
-    """The second derivative of log Γ at a positive x, to about 1e-14, in the same way."""
+    """Second derivative of log Γ at a positive x, to about 1e-14, in the same way."""
     below = 0.0
     while x < _ASYMPTOTIC_FROM:
         below += 1.0 / (x * x)
@@ -41,7 +41,7 @@ def trigamma(x):
 def mixed_difference(x, b, c):
     """lgamma(x − b − c) − lgamma(x − b) − lgamma(x − c) + lgamma(x), for b and c of at most about one.
 
-    For large x the four cancel; the difference is then b c times the mean of their second derivative, which is expanded
+    For large x the four terms cancel; the result is then b c times the mean of the second derivative, which is expanded
     about the middle of the range.
     """
     if x < _EXPANDED_FROM:

@@ -1,8 +1,8 @@
-"""Counts of words in topics without their zeros: for each word a short sorted list of topics and numbers.
+"""Sparse word–topic counts: for each word a short list of topics and numbers, sorted by topic.
 
-A word that occurs n times is in at most n topics, so each list has its room from the start: min(n, topics) entries of
-six bytes, never more than one per token. Lists are sorted by topic: they say the same whatever order they were made
-in, and a sampler that reads them draws the same after a restart.
+A word that occurs n times is in at most n topics, so the capacity of each list is fixed: min(n, topics) entries of six
+bytes, never more than one per token. Since lists are sorted, they do not depend on the order of insertion, and a
+sampler that reads them draws the same after a restart.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class SparseCounts(NamedTuple):
     """Shared counts, as ``Counts``, with ``word_topic`` in lists.
 
     Word w has ``length[w]`` topics, ascending, from ``start[w]`` on in ``entry_topic``, and its numbers of tokens in
-    them in ``entry_number``: whole numbers for a sampler, means in float32 for a posterior.
+    ``entry_number``: integers for a sampler, float32 means for a posterior.
     """
 
     start: NDArray[np.int64]
@@ -34,7 +34,7 @@ class SparseCounts(NamedTuple):
     author: NDArray[np.float64]
 
     def word_rows(self, words: Any) -> NDArray[np.float32]:
-        """Counts of some words, dense: words × topics."""
+        """Dense counts of the given words: words × topics."""
         chosen = np.arange(len(self.length))[words]
         rows = np.zeros((len(chosen), len(self.topic)), np.float32)
         _fill_rows(self, chosen, rows)
@@ -43,19 +43,19 @@ class SparseCounts(NamedTuple):
     def word_cells(
         self, words: slice = slice(None)
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """The counts of consecutive words that are not zero, word by word: words, topics, numbers."""
+        """Nonzero counts of consecutive words, word by word: words, topics, numbers."""
         length = self.length[words].astype(np.int64)
         w = np.repeat(np.arange(len(length)) + (words.start or 0), length)
         at = np.arange(len(w)) + np.repeat(self.start[:-1][words] - np.cumsum(length) + length, length)
         return w, self.entry_topic[at].astype(np.int64), self.entry_number[at].astype(np.float64)
 
     def log_words(self, beta: NDArray[np.float32], beta_sum: float) -> float:
-        """log P(words | topics, beta), the topics' distributions integrated out."""
+        """log P(words | topics, beta), with the topics' distributions integrated out."""
         return float(_log_words(self, beta, beta_sum))
 
 
 def empty_lists(times: NDArray[Any], n_topics: int) -> SparseCounts:
-    """Lists without entries, with room for words that occur ``times`` times.
+    """Allocate empty lists for words that occur ``times`` times.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def empty_lists(times: NDArray[Any], n_topics: int) -> SparseCounts:
 
 @inlined
 def open_row(counts, w, row):
-    """Write a word's counts into a row of zeros."""
+    """Unpack a word's list into a dense row of zeros."""
     first = counts.start[w]
     for e in range(first, first + counts.length[w]):
         row[counts.entry_topic[e]] = counts.entry_number[e]
@@ -87,7 +87,7 @@ def open_row(counts, w, row):
 
 @inlined
 def close_row(counts, w, row):
-    """Make a word's list anew from its row, and the row zero; O(topics)."""
+    """Rebuild a word's list from its dense row, and clear the row; O(topics)."""
     first = counts.start[w]
     at = first
     for k in range(counts.topic.shape[0]):
@@ -101,9 +101,9 @@ def close_row(counts, w, row):
 
 @inlined
 def keep_from_row(counts, w, row):
-    """Bring a word's list up to date with its row, new topics left out, and set what was listed to zero in the row.
+    """Update a word's listed topics from its dense row, and clear them in the row; new topics stay in the row.
 
-    With ``insert_from_row`` for every topic that may be new it does what ``close_row`` does, in O(length of the list).
+    Followed by ``insert_from_row`` for every topic that may be new, it is a ``close_row`` in O(length of the list).
     """
     first = counts.start[w]
     at = first
@@ -119,7 +119,7 @@ def keep_from_row(counts, w, row):
 
 @inlined
 def insert_from_row(counts, w, k, row):
-    """Take topic ``k`` over from a word's row into its list, if it is still there."""
+    """Move topic ``k`` from a word's dense row to its list, if its count is not zero."""
     if row[k] > 0:
         _insert(counts, w, k, _place(counts, w, k), np.int32(row[k]))
         row[k] = 0
@@ -127,7 +127,7 @@ def insert_from_row(counts, w, k, row):
 
 @inlined
 def _place(counts, w, k):
-    """Where topic ``k`` is in a word's list, or would be."""
+    """Position of topic ``k`` in a word's list, or where it would be inserted (binary search)."""
     low = counts.start[w]
     high = low + counts.length[w]
     while low < high:
@@ -161,7 +161,7 @@ def _insert(counts, w, k, at, number):
 
 @inlined
 def take_from_list(counts, w, k):
-    """Count one token less of word ``w`` in topic ``k``, which it has; O(length of the list)."""
+    """Count one token less of word ``w`` in topic ``k``, which must be listed; O(length of the list)."""
     at = _place(counts, w, k)
     counts.entry_number[at] -= 1
     if counts.entry_number[at] > 0:
@@ -175,9 +175,9 @@ def take_from_list(counts, w, k):
 
 @compiled
 def count_lists(tokens, topics, counts):
-    """Recount words and topics from all tokens' words and their topics in one or more samples (samples × tokens).
+    """Recount words and topics from the words of all tokens and their topics in one or more samples (samples × tokens).
 
-    O(tokens × samples + words × topics); two bytes per token and sample.
+    Time O(tokens × samples + words × topics); memory two bytes per token and sample.
     """
     n_words = counts.length.shape[0]
     place = np.zeros(n_words + 1, np.int64)
@@ -224,7 +224,7 @@ def _log_words(counts, beta, beta_sum):
 
 
 def copy_row(counts: Any, w: int, row: Any) -> None:
-    """Set a row of zeros to a word's counts, from ``Counts`` or ``SparseCounts``; for compiled code."""
+    """Copy a word's counts, from ``Counts`` or ``SparseCounts``, to a row of zeros; for compiled code."""
     raise NotImplementedError("only compiled code calls this")
 
 

@@ -1,4 +1,4 @@
-"""Figures for notebooks, made with plotly: they zoom, and tell exact numbers where the pointer is.
+"""Interactive figures for notebooks, made with plotly: zoomable, with exact numbers on hover.
 
 Install with ``pip install "topoi[plots]"``. The web browser (``topoi browse``) draws its own pictures.
 """

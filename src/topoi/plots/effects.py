@@ -1,4 +1,4 @@
-"""What moves a topic: dots with whiskers, the strongest first."""
+"""Plot of the effects of features on a topic: dots with whiskers, the strongest first."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _ROW = 22  # pixels
 def effects(
     model: Any, topic: int, feature: str | None = None, n: int = 20, level: float = 0.8, measure: str = "auto"
 ) -> Any:
-    """The values of features that raise or lower a topic most, as dots with bands.
+    """Plot the values of features that raise or lower a topic most, as dots with bands.
 
-    Of a regression its coefficients, with whiskers from their standard errors; of a kernel topic model how much the
-    topic's share differs from that of a typical document.
+    For a regression: its coefficients, with whiskers from their standard errors. For a kernel topic model: the
+    difference of the topic's share from that of a typical document.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def effects(
     feature : str, optional
         One feature; all if not given.
     n : int
-        How many values.
+        Number of values.
     level : float
         Each band holds this much probability.
     measure : {"auto", "coefficient", "share"}

@@ -1,4 +1,4 @@
-"""What all figures share: plotly, imported when it is needed, and a quiet look."""
+"""Code shared by all figures: the lazy import of plotly, colours, and the layout."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RULE = "#e4dfd5"
 
 
 def graph_objects() -> Any:
-    """The module ``plotly.graph_objects``, or a ``ModelError`` that says how to get it."""
+    """Import ``plotly.graph_objects``; a missing plotly is a ``ModelError`` that says how to install it."""
     try:
         return import_module("plotly.graph_objects")
     except ImportError:
@@ -23,7 +23,7 @@ def graph_objects() -> Any:
 
 
 def topic_colour(topic: int) -> str:
-    """The colour of a topic, from its number.
+    """Colour of a topic, derived from its number.
 
     Examples
     --------
@@ -41,12 +41,12 @@ def topic_colours(model: Any, topics: Sequence[int]) -> dict[int, str]:
 
 
 def leading_words(model: Any, topics: Sequence[int], n: int) -> dict[int, list[str]]:
-    """The first words of some topics."""
+    """First ``n`` words of each given topic."""
     return {k: [str(word) for word in model.top_words(n, topic=k)["word"]] for k in topics}
 
 
 def quiet(figure: Any, title: str, x: str, y: str) -> Any:
-    """The figure on white, with rules instead of boxes."""
+    """Apply the common layout: white background, axis lines instead of boxes."""
     figure.update_layout(
         title={"text": title, "x": 0.02},
         template="plotly_white",

@@ -1,4 +1,4 @@
-"""The documents around one, coloured by topic."""
+"""Plot of the documents linked with one document, coloured by topic."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LINE = "#c9c3b8"
 
 
 def link_graph(model: Any, document: int | str, feature: str | None = None, n: int = 12, width: int = 960) -> Any:
-    """The documents that link to one (left) and that it links to (right), coloured by their strongest topic.
+    """Plot the documents that link to a document (left) and that it links to (right), coloured by strongest topic.
 
     Parameters
     ----------
@@ -27,16 +27,16 @@ def link_graph(model: Any, document: int | str, feature: str | None = None, n: i
     document : int or str
         A training document's position or id.
     feature : str, optional
-        Which links; the first feature that is one if not given.
+        Name of a feature of links; the first one if not given.
     n : int
-        How many on either side: those whose topics are most like the document's.
+        Number of documents on either side: those whose topics are most like the document's.
     width : int
-        Of the figure, in pixels; titles are cut to fit.
+        Width of the figure in pixels; titles are cut to fit.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Titles and shares show where the pointer is.
+        Titles and shares show on hover.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def link_graph(model: Any, document: int | str, feature: str | None = None, n: i
 
 
 def _places(frame: pd.DataFrame) -> tuple[list[float], list[float], int]:
-    """The document in the middle, those that link to it at the left, the others at the right."""
+    """Coordinates: the document in the middle, those that link to it on the left, the others on the right."""
     sides = [0.0 if r == "itself" else _LEFT if r == "links here" else _RIGHT for r in frame["relation"]]
     heights, seen = [0.0] * len(sides), dict.fromkeys((_LEFT, _RIGHT), 0)
     totals = {side: sides.count(side) for side in seen}

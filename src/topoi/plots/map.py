@@ -1,4 +1,4 @@
-"""Topics as circles on a plane: near ones share words, large ones have many."""
+"""Map of topics: circles on a plane, near if they share words, large if they have many."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from topoi.models.topic_distances import jensen_shannon
 from topoi.models.topic_layout import topic_map as places_of
 from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
 
-_LARGEST = 70.0  # pixels across
+_LARGEST = 70.0  # diameter in pixels
 _WORDS = 10
 
 
 def topic_map(model: Any) -> Any:
-    """Topics as circles on a plane: near ones share words, the area is the share of all words.
+    """Plot topics as circles on a plane: near ones share words, the area is the share of all words.
 
-    Distances are roots of Jensen–Shannon divergences between the topics' words, scaled to two dimensions.
+    Distances are square roots of Jensen–Shannon divergences between the topics' word distributions, reduced to two
+    dimensions by multidimensional scaling.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ def topic_map(model: Any) -> Any:
     Returns
     -------
     plotly.graph_objects.Figure
-        The words of a topic show where the pointer is.
+        The words of a topic show on hover.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The graph of a pachinko model: which super-topics draw from which sub-topics, and how strongly."""
+"""Plot of the graph of a pachinko model: super-topics, their sub-topics, and the strength of each edge."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colour
 
 _TEXT = 12
 _ROW, _HIGH = 32.0, 20.0
-_SIDE, _ROOT = 16.0, 38.0  # pixels: the margin, and the root's box
+_SIDE, _ROOT = 16.0, 38.0  # in pixels: margin, width of the root's box
 _PAD = 4
 _THICKEST, _THICKEST_OF_ROOT = 9.0, 2.0
-_STEPS = 16  # of a curve
+_STEPS = 16  # points of a curve
 _NEUTRAL = "128,128,128"
 _SHOWN_AROUND = 16
 _NARROWEST = 320
 
 
 class _Box(NamedTuple):
-    """What is drawn for a node: a line of text, more where the pointer is, its colour or None."""
+    """Drawing of a node: its line of text, its hover text, its colour or None."""
 
     text: str
     hover: str
@@ -43,33 +43,33 @@ def pachinko_graph(
     n_words: int = 5,
     width: int = 960,
 ) -> Any:
-    """The graph of a pachinko model from left to right: the root, super-topics, sub-topics with their words.
+    """Plot the graph of a pachinko model from left to right: the root, super-topics, sub-topics with their words.
 
-    Lines are as thick as alpha is large. Of a large graph the super-topics with most words are shown, each with the
-    sub-topics of largest alpha; sub-topics that several share are drawn once. ``node`` looks closer: its parents, its
-    children, or the words of a topic.
+    The width of a line is proportional to alpha. Of a large graph, the super-topics with most words are shown, each
+    with the sub-topics of largest alpha; shared sub-topics are drawn once. ``node`` shows one node in detail: its
+    parents, and its children or a topic's words.
 
     Parameters
     ----------
     model : PachinkoAllocation or ModelView
         A fitted model; any graph.
     n_super : int
-        How many children of the root, by their number of words.
+        Number of children of the root, by their number of words.
     n_sub : int
-        How many children of each further node, by alpha.
+        Number of children of each further node, by alpha.
     min_share : float
-        Leave out edges whose alpha is a smaller part of their parent's sum; a node's strongest edge stays.
+        Leave out edges whose alpha is a smaller share of their parent's sum; a node's strongest edge stays.
     node : str or int, optional
-        A node to look at closely, such as ``"super 3"``, or its number in ``model.dag_.nodes``.
+        A node to show in detail, such as ``"super 3"``, or its number in ``model.dag_.nodes``.
     n_words : int
-        How many words stand for a node; more show where the pointer is.
+        Number of words that stand for a node; hovering shows more.
     width : int
-        Of the figure, in pixels; texts are cut to fit.
+        Width of the figure in pixels; texts are cut to fit.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Exact numbers show where the pointer is. For dark pages: ``figure.update_layout(template="plotly_dark")``.
+        Exact numbers show on hover. For dark pages: ``figure.update_layout(template="plotly_dark")``.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def _figure(
 
 
 def _words_of(model: Any, node: str, topic: int, n: int) -> list[Edge]:
-    """A topic's words as what it leads to, by their probabilities."""
+    """Edges from a topic to its words, by their probabilities."""
     words = model.top_words(n, topic=topic)
     pairs = zip(words["word"], words["probability"], strict=True)
     return [Edge(node, ("word", str(word)), float(p), float(p), 0) for word, p in pairs]
@@ -155,7 +155,7 @@ def _word_box(edge: Edge) -> _Box:
 
 
 def _topics_of(frame: Any) -> dict[Any, int]:
-    """The topic ids of nodes that draw words."""
+    """Topic numbers of the nodes that draw words."""
     rows = zip(frame["parent"], frame["child"], frame["topic"], strict=True)
     known = frame["topic"].notna().tolist()
     return {p if c == WORDS else c: int(k) for (p, c, k), is_known in zip(rows, known, strict=True) if is_known}
@@ -191,7 +191,7 @@ def _measures(graph: Graph, name: Any) -> str:
 def _curve(
     spans: Sequence[tuple[float, float]], stops: Sequence[tuple[int, float]], beside: tuple[float, float]
 ) -> tuple[list[float], list[float]]:
-    """Points from the right side of the first box to the left side of the last."""
+    """Points of the curve from the right side of the first box to the left side of the last."""
     x: list[float] = []
     y: list[float] = []
     rows = [_ROW * place for _, place in stops]
@@ -206,7 +206,7 @@ def _curve(
 
 
 def _add_line_hovers(go: Any, figure: Any, curves: Mapping[Any, Any], edges: Sequence[Edge]) -> None:
-    """Where the pointer meets a line, its numbers: near the child's end, where lines are apart."""
+    """Add hover texts with an edge's numbers to its line: near the child's end, where lines are apart."""
     x, y, texts = [], [], []
     for edge in edges:
         line_x, line_y = curves[edge.parent, edge.child]

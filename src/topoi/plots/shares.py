@@ -1,4 +1,4 @@
-"""Topic shares along time or any other feature, as a model with metadata predicts them."""
+"""Plots of topic shares along time or any other feature, as a model with metadata predicts them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colour
 _WORDS = 3
 _PER_ROW = 3
 _BAND = 0.2  # opacity
-_GROUP_STEP = 7  # between numbers whose colours stand for groups, so that neighbours differ
+_GROUP_STEP = 7  # step of topic numbers whose colours mark groups, so that neighbouring groups differ
 
 
 class _Line(NamedTuple):
-    """What is drawn for one topic of one group: its rows, its colour, its name, whether the legend lists it."""
+    """Line of one topic of one group: its rows, its colour, its name, whether the legend lists it."""
 
     rows: pd.DataFrame
     colour: str
@@ -42,10 +42,10 @@ def topic_shares(
     level: float = 0.8,
     noise: bool = False,
 ) -> Any:
-    """Topic shares along a feature: stacked areas of all topics, or lines of some with bands.
+    """Plot topic shares along a feature: stacked areas of all topics, or lines of some with bands.
 
-    Several authors (or other values in ``given``) stand side by side; lines of a single topic are overlaid. Along a
-    category or names there are bars, with intervals in place of bands.
+    Several authors (or other values in ``given``) get a panel each; lines of a single topic are overlaid. Along a
+    category or names there are bars, with intervals instead of bands.
 
     Parameters
     ----------
@@ -54,20 +54,20 @@ def topic_shares(
     along : str, optional
         A feature; the first number or date, or else the first feature, if not given.
     given : mapping, optional
-        Values of other features, a picture or line for each row: ``{"authors": ["Grover Cleveland"]}``.
-        Features that are not given are held at what is typical, see ``topoi.share_curve``.
+        Values of other features, a panel or line for each row: ``{"authors": ["Grover Cleveland"]}``.
+        Features that are not given have typical values, see ``topoi.share_curve``.
     topics : list of int, optional
-        Which topics; all if not given.
+        Numbers of the topics; all if not given.
     kind : {"stacked", "bands"}, optional
         Bands if topics are named, else stacked.
     values, n, level, noise
-        As in ``topoi.share_curve``: where along the feature, how many points, how much probability a band holds, and
-        whether it is that of a single new document.
+        As in ``topoi.share_curve``: values of the feature, number of points, probability of a band, and whether the
+        band is that of a single new document.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        In a notebook it shows itself; ``figure.write_html("shares.html")`` keeps it.
+        Displays itself in a notebook; save it with ``figure.write_html("shares.html")``.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def _title(feature: str, stacked: bool, level: float, noise: bool) -> str:
 
 
 def _panels(model: Any, frame: pd.DataFrame, *, overlay: bool) -> dict[str, list[_Line]]:
-    """The lines of each picture, the largest topic first; one picture for each group, or one for all."""
+    """Lines of each panel, the largest topic first; one panel for each group, or one for all with ``overlay``."""
     order = frame.groupby("topic")["mean"].mean().sort_values(ascending=False, kind="stable").index.tolist()
     words, colours = leading_words(model, order, _WORDS), topic_colours(model, order)
     groups = list(dict.fromkeys(frame["given"]))
@@ -143,7 +143,7 @@ def _panels(model: Any, frame: pd.DataFrame, *, overlay: bool) -> dict[str, list
 
 
 def _subplots(titles: list[str]) -> tuple[Any, list[tuple[int, int]]]:
-    """A figure with a picture for each title, and the row and column of each."""
+    """Make a figure with a panel for each title; return it with the row and column of each panel."""
     make = import_module("plotly.subplots").make_subplots
     n_columns = min(len(titles), _PER_ROW)
     n_rows = -(-len(titles) // n_columns)
@@ -194,7 +194,7 @@ def _apart(high: list[float], low: list[float]) -> list[float]:
 
 
 def _faded(colour: str, opacity: float) -> str:
-    """A ``#rrggbb`` colour as plotly wants a translucent one."""
+    """Convert ``#rrggbb`` and an opacity to plotly's ``rgba(…)``."""
     if len(colour) != 7:
         raise ModelError(f"{colour!r} is no colour of the form #rrggbb")
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))

@@ -1,4 +1,4 @@
-"""Topics along time, as lines."""
+"""Plot of topics along time, as lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORDS = 3
 
 
 def trends(model: Any, corpus: Corpus | None = None, topics: Sequence[int] | None = None, by: str = "year") -> Any:
-    """A line per topic: its share of the words of each year, decade or value of any column.
+    """Plot a line per topic: its share of the words of each year, decade or value of any column.
 
     Parameters
     ----------
@@ -24,14 +24,14 @@ def trends(model: Any, corpus: Corpus | None = None, topics: Sequence[int] | Non
     corpus : Corpus, optional
         The documents; the training corpus if not given.
     topics : list of int, optional
-        Which topics; those that rise and fall most if not given, or the largest if none does.
+        Numbers of the topics; if not given, those that rise and fall most, or the largest if none does.
     by : str
         A column of the documents, or "decade".
 
     Returns
     -------
     plotly.graph_objects.Figure
-        In a notebook it shows itself; ``figure.write_html("trends.html")`` keeps it.
+        Displays itself in a notebook; save it with ``figure.write_html("trends.html")``.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def trends(model: Any, corpus: Corpus | None = None, topics: Sequence[int] | Non
 
 
 def _moving(frame: Any) -> list[int]:
-    """The topics that rise most, and those that fall most; the largest if none does."""
+    """Topics that rise most and those that fall most; the largest if none does."""
     order = hottest_topics(frame)
     rising, falling = (order.loc[order["direction"] == way, "topic"].tolist() for way in (1, -1))
     largest = frame.groupby("topic")["n_words"].sum().nlargest(_RISING).index

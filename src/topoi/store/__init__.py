@@ -1,1 +1,1 @@
-"""Where a corpus and its fitted models are kept: one SQLite file that anything can open."""
+"""Storage of a corpus and its fitted models in one SQLite file, readable by any SQLite client."""

@@ -1,4 +1,4 @@
-"""Named arrays as rows of a store, and their checksums. Numbers only: nothing in a file is ever run."""
+"""Serialise named arrays as rows of a store, with checksums. Numeric types only: nothing in a file is ever executed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from topoi.corpus.checked_json import read_json
 from topoi.corpus.pieces import ArrayOrPieces, Pieces
 from topoi.errors import StoreError
 
-# Each below SQLite's limit for one value, and small enough that memory grows only with what a file really holds.
+# Below SQLite's limit for one value, and small enough that memory grows only with the bytes a file really holds.
 PART_BYTES = 16 * 2**20
-# Arrays of samples are read a document at a time, and a part is unpacked from its beginning.
+# Smaller parts for arrays of samples: they are read one document at a time, and zlib unpacks a part from its start.
 _SAMPLES, _SAMPLE_BYTES = "_samples_", 2**19
 _DTYPES = frozenset({"|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8"})
 _MOST_DIMENSIONS = 8
-# How many bytes zlib makes of one at most.
+# Largest expansion ratio of zlib.
 _MOST_UNPACKED = 1032
 
 
@@ -42,13 +42,13 @@ def put_arrays(connection: sqlite3.Connection, model_id: int | None, arrays: Map
 
 
 def _raw(name: str, array: ArrayOrPieces) -> Iterator[memoryview]:
-    """The bytes of an array in C order and little-endian, in one or more pieces."""
+    """Yield the bytes of an array, C order and little-endian, in one or more pieces."""
     for block in array.blocks() if isinstance(array, Pieces) else (array,):
         yield little_endian(name, block).reshape(-1).view(np.uint8).data
 
 
 def _cut(pieces: Iterator[memoryview], size: int) -> Iterator[memoryview | bytearray]:
-    """The same bytes in parts of ``size``, the last one shorter."""
+    """Yield the same bytes in parts of ``size``; the last may be shorter."""
     begun = bytearray()
     for piece in pieces:
         at = 0
@@ -68,7 +68,7 @@ def _cut(pieces: Iterator[memoryview], size: int) -> Iterator[memoryview | bytea
 
 
 def get_arrays(connection: sqlite3.Connection, model_id: int | None) -> dict[str, NDArray[Any]]:
-    """Read the arrays of a model (None: of the corpus); whatever does not fit together is a ``StoreError``."""
+    """Read the arrays of a model (None: of the corpus); raise ``StoreError`` if they are inconsistent."""
     rows = connection.execute(
         "SELECT array_id, name, dtype, shape FROM array WHERE model_id IS ? ORDER BY array_id", (model_id,)
     ).fetchall()
@@ -76,7 +76,7 @@ def get_arrays(connection: sqlite3.Connection, model_id: int | None) -> dict[str
 
 
 def get_array(connection: sqlite3.Connection, model_id: int | None, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Read one array of a known shape; one that is not there, or of another, is a ``StoreError``."""
+    """Read one array of a known shape; raise ``StoreError`` if it is missing or has another shape."""
     row = connection.execute(
         "SELECT array_id, name, dtype, shape FROM array WHERE model_id IS ? AND name = ?", (model_id, name)
     ).fetchone()
@@ -90,7 +90,7 @@ def get_array(connection: sqlite3.Connection, model_id: int | None, name: str, s
 def get_rows(
     connection: sqlite3.Connection, model_id: int | None, names: Sequence[str], shape: tuple[int, int], rows: range
 ) -> list[NDArray[Any]]:
-    """Some rows of arrays of samples, all of one known shape, by one query and without unpacking all of them."""
+    """Read a range of rows of sample arrays of one known shape: one query, and only the parts needed are unpacked."""
     if not len(rows):
         return [np.zeros((0, shape[1]), np.uint8) for _ in names]
     query = """
@@ -110,7 +110,7 @@ def _part_bytes(name: Any) -> int:
 
 
 def _rows_of(name: str, parts: list[tuple[Any, ...]], shape: tuple[int, int], rows: range) -> NDArray[Any]:
-    """Rows of one matrix from those of its parts that have them: type, shape, number, packed bytes."""
+    """Assemble rows of one matrix from the parts that hold them; each part is (dtype, shape, number, packed bytes)."""
     if not parts or parts[0][0] not in ("|u1", "<u2", "<u4") or parts[0][1] != json.dumps(shape):
         raise StoreError(f"there is no array {name!r} of the shape {shape}")
     width = shape[1] * np.dtype(parts[0][0]).itemsize
@@ -149,7 +149,7 @@ def _get_array(connection: sqlite3.Connection, key: int, name: Any, dtype: Any, 
 
 
 def _check_size(connection: sqlite3.Connection, key: int, name: Any, expected: int) -> None:
-    """Refuse a size that the file's bytes cannot unpack to, before anything is made of it."""
+    """Refuse a size that the packed bytes cannot expand to, before memory is allocated for it."""
     query = "SELECT coalesce(sum(length(data)), 0) FROM array_part WHERE array_id = ? AND typeof(data) = 'blob'"
     there = connection.execute(query, (key,)).fetchone()[0]
     if expected > there * _MOST_UNPACKED:
@@ -157,7 +157,7 @@ def _check_size(connection: sqlite3.Connection, key: int, name: Any, expected: i
 
 
 def unpacked(packed: Any, size: int, name: Any) -> bytes:
-    """The bytes that zlib packed, which are as many as ``size``; more are not unpacked."""
+    """Decompress ``size`` bytes; any other length is a ``StoreError``, found without unpacking the rest."""
     if not isinstance(packed, bytes):
         raise StoreError(f"array {name!r} is damaged: a part is not binary")
     unpacker = zlib.decompressobj()
@@ -173,7 +173,7 @@ def unpacked(packed: Any, size: int, name: Any) -> bytes:
 
 
 def little_endian(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """The array in C order and little-endian; anything but numbers is refused."""
+    """Return the array in C order and little-endian; refuse anything but numbers."""
     array = np.asarray(array)
     if array.dtype.kind not in "biuf":
         raise StoreError(f"array {name!r} holds {array.dtype}, not numbers: refused")
@@ -181,7 +181,7 @@ def little_endian(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def checksum(meta: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> str:
-    """A digest of settings and arrays: the same on every machine, another if a bit is.
+    """Digest of settings and arrays: equal on every machine, different if any bit differs.
 
     Examples
     --------
@@ -203,9 +203,9 @@ def checksum(meta: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> st
 
 
 def to_json(meta: Mapping[str, Any]) -> str:
-    """Settings as JSON with sorted keys; what JSON cannot hold is a ``StoreError``.
+    """Serialise settings as JSON with sorted keys; raise ``StoreError`` for what JSON cannot hold.
 
-    Halves of characters, as in names of files that are not UTF-8, are replaced: a store holds text.
+    Lone surrogates, as in file names that are not UTF-8, are replaced: SQLite text must be valid UTF-8.
     """
     try:
         return without_surrogates(json.dumps(dict(meta), allow_nan=False, sort_keys=True, ensure_ascii=False))
@@ -214,7 +214,7 @@ def to_json(meta: Mapping[str, Any]) -> str:
 
 
 def from_json(text: Any, what: str) -> dict[str, Any]:
-    """The settings that ``to_json`` wrote."""
+    """Parse the settings that ``to_json`` wrote."""
     try:
         return dict(read_json(text, dict))
     except ValueError as error:

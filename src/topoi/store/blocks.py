@@ -1,4 +1,4 @@
-"""Tables on their way into a store, a block of rows at a time: nothing of the size of a corpus is made for them."""
+"""Tables written to a store in blocks of rows, so that memory does not grow with the corpus."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from topoi.corpus.pieces import ranges
 from topoi.errors import StoreError
 
-# Rows are Python's numbers while they are written, ten times as large as an array's.
+# While written, rows are Python numbers, ten times as large as array elements.
 _ROWS_AT_A_TIME = 10_000
 
 Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
 
 
 class Blocks:
-    """A table in blocks of rows that are made when they are asked for; each is a mapping of columns of one length.
+    """A table in lazily made blocks of rows; each block maps column names to columns of one length.
 
     Examples
     --------
@@ -48,16 +48,16 @@ Table = Columns | Blocks
 
 
 class Blobs(Sequence[bytes]):
-    r"""The bytes of each document's part of an array over all tokens, cut when they are asked for.
+    r"""Lazy sequence of blobs, one per document, cut from an array over all tokens.
 
     Parameters
     ----------
     values : array
         A number for every token.
     starts : array
-        Where each document's tokens start, and where the last one's end.
+        Offset of each document's first token, then the end of the last document.
     dtype : str
-        The type that numbers are written in.
+        Data type of the blobs.
 
     Examples
     --------
@@ -92,9 +92,9 @@ class Blobs(Sequence[bytes]):
 
 
 def table_rows(columns: Columns, names: Sequence[str], *first: Any) -> Iterator[tuple[Any, ...]]:
-    """The rows of columns, in the order of ``names``, as Python's numbers; columns must be of one length.
+    """Yield the rows of columns of one length, in the order of ``names``, as Python numbers.
 
-    Every row begins with what is given as ``first``.
+    Every row begins with the values of ``first``.
 
     Examples
     --------

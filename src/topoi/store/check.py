@@ -1,13 +1,13 @@
-"""What is wrong with a file whose rows led to an error: values that the schema does not promise."""
+"""Diagnosis of a damaged file after an error: find the values that violate the schema."""
 
 from __future__ import annotations
 
 import sqlite3
 
 _KINDS = {"INTEGER": ("integer",), "REAL": ("real", "integer"), "TEXT": ("text",), "BLOB": ("blob",)}
-# Rows that there must be.
+# Tables that must have rows.
 _NEEDED = ("corpus", "model")
-# Columns that name a node of the model's graph, and one that names a topic.
+# Columns that refer to a node of the model's graph, and one that refers to a topic.
 _NODES = (("dag_edge", "parent"), ("dag_edge", "child"), ("document_node", "node"), ("node_trend", "node"))
 _REFERENCES = (
     *((table, column, "dag_node", "node") for table, column in _NODES),
@@ -16,9 +16,9 @@ _REFERENCES = (
 
 
 def find_damage(connection: sqlite3.Connection) -> str | None:
-    """The first table and column with a value of a wrong kind, or a node that is not there; None if all are right.
+    """Describe the first value of a wrong type or dangling reference to a node or topic; None if there is none.
 
-    Reads every row: it is for finding out after something went wrong, not before.
+    Reads every row: meant for diagnosis after an error, not as a check before use.
 
     Examples
     --------

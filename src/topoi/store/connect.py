@@ -1,4 +1,4 @@
-"""Connections to a store: opened so that a stranger's file can be read but can do nothing."""
+"""Connections to a store, restricted so that an untrusted file can be read but cannot do harm."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from urllib.parse import quote
 
 from topoi.errors import StoreError
 
-# Readers have a connection for each thread, and the system keeps the file's pages for all of them.
+# Small, since each reading thread has its own connection and the operating system caches the file's pages for all.
 _READER_CACHE_KIB = 500
 APPLICATION_ID = 0x746F706F
 VERSION = 1
-# How long to wait for the moment in which another program writes, or for another save to end.
+# Time to wait for another program's write lock, or for another save to end.
 WAIT_SECONDS = 60.0
 _LOCKED = ("database is locked", "database table is locked")
 _LONGEST_MESSAGE = 200
@@ -26,7 +26,7 @@ _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 
 def schema() -> str:
-    """The SQL that makes an empty store.
+    """SQL that creates an empty store.
 
     Examples
     --------
@@ -39,11 +39,11 @@ def schema() -> str:
 
 @contextmanager
 def store_errors(path: Path, doing: str = "read") -> Iterator[None]:
-    """Turn what SQLite and the system complain about into a ``StoreError`` that names the file."""
+    """Turn errors of SQLite and the operating system into a ``StoreError`` that names the file."""
     try:
         yield
     except sqlite3.OperationalError as error:
-        # Some of SQLite's messages quote the file, so only their beginnings say what happened.
+        # Some of SQLite's messages quote contents of the file, at any length; their beginning says what happened.
         message = str(error)[:_LONGEST_MESSAGE]
         if message == "interrupted":
             raise
@@ -60,9 +60,9 @@ def store_errors(path: Path, doing: str = "read") -> Iterator[None]:
 
 
 def open_plain(path: Path, mode: str) -> sqlite3.Connection:
-    """A connection ("ro" or "rw") to a file that says it is a store; its version and tables are not yet checked.
+    """Open a connection ("ro" or "rw") to a file with a store's header; version and tables are not yet checked.
 
-    The header is read through SQLite: to open and close the file beside it would release the locks that other
+    The header is read through SQLite: opening and closing the file separately would release the POSIX locks that other
     connections of this process hold on it.
     """
     if not path.exists():
@@ -70,19 +70,19 @@ def open_plain(path: Path, mode: str) -> sqlite3.Connection:
     if path.is_dir():
         raise StoreError(f"{path} is a folder; name a .topoi file")
     if not path.is_file():
-        raise StoreError(f"{path} is not a file")  # a pipe would wait for ever
+        raise StoreError(f"{path} is not a file")  # opening a pipe would block for ever
     try:
         return _open(path, mode)
     except sqlite3.OperationalError as error:
         if mode != "ro" or str(error).startswith(_LOCKED) or not path.with_name(f"{path.name}-journal").exists():
             raise
-    # A writer was killed while it wrote. Whoever opens the file to write puts the old contents back.
+    # A writer was killed while writing. Opening the file for writing rolls its journal back.
     _open(path, "rw").close()
     return _open(path, mode)
 
 
 def _check_journal(path: Path) -> None:
-    """Refuse a journal that names another file, as those of topoi never do: SQLite would delete that file."""
+    """Refuse a journal that names another file: SQLite would delete that file, and topoi's journals name none."""
     try:
         with open(path.with_name(f"{path.name}-journal"), "rb") as stream:
             stream.seek(max(stream.seek(0, 2) - len(_JOURNAL_MAGIC), 0))
@@ -108,7 +108,7 @@ def _open(path: Path, mode: str) -> sqlite3.Connection:
             raise StoreError(
                 f"{path} was written by a newer topoi (schema {version}, this one reads {VERSION}): upgrade"
             )
-        # SQLite notices whole pages that are missing, not the rest of a last one.
+        # SQLite notices missing pages, but not a truncated last page.
         if path.stat().st_size % connection.execute("PRAGMA page_size").fetchone()[0]:
             raise StoreError(f"{path} is damaged: it has been cut short")
     except BaseException as error:
@@ -128,15 +128,15 @@ def _what_else(path: Path) -> str:
 
 
 def file_version(connection: sqlite3.Connection) -> int:
-    """The version of the schema of an open file."""
+    """Schema version of an open file."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
-    """A connection that can only read; the file has been checked to be a store of this version.
+    """Open a read-only connection, after checking that the file is a store of this version.
 
-    Views and triggers of a stranger's file get no functions with side effects, the schema cannot be written to, and
-    the tables are compared with ours, so that none of them is a view in disguise.
+    Safe for untrusted files: views and triggers get no functions with side effects, the schema is not writable, and
+    the tables are compared with the expected schema, so that none of them is a view in disguise.
     """
     with store_errors(path):
         connection = _checked(path, "ro")
@@ -146,7 +146,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
-    """A connection that may write; for labels, and to keep other writers waiting."""
+    """Open a connection that may write: for labels, and to hold the write lock."""
     with store_errors(path, "write"):
         connection = _checked(path, "rw")
         if has_triggers(connection):
@@ -156,7 +156,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
 
 
 def has_triggers(connection: sqlite3.Connection) -> bool:
-    """Whether writing to the file would run something that is not ours."""
+    """Whether the file has triggers: topoi creates none, and writing would run them."""
     return bool(connection.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'").fetchone()[0])
 
 
@@ -176,7 +176,7 @@ def _checked(path: Path, mode: str) -> sqlite3.Connection:
 
 @cache
 def expected_schema() -> dict[str, str]:
-    """The tables and indexes of a store of this version with the SQL that makes them, spaces evened out."""
+    """Tables and indexes of this version's schema, each with the SQL that creates it, whitespace normalised."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(schema())
         return _schema_of(connection)
@@ -188,15 +188,15 @@ def _schema_of(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def _evened(sql: str) -> str:
-    """SQL without comments and extra spaces, so that a better comment does not make a file foreign."""
+    """Strip comments and extra whitespace from SQL: a comment edited in schema.sql must not reject older files."""
     return " ".join(re.sub(r"--[^\n]*", " ", sql).split())
 
 
 def check_schema(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file whose tables are not those of a store; tables that others added are left alone."""
+    """Refuse a file whose tables are not those of the schema; additional tables are ignored."""
     found = _schema_of(connection)
     for name, sql in expected_schema().items():
-        # The tables inside the search index are SQLite's own affair, and may be written differently by another version.
+        # The search index's shadow tables are created by SQLite, and their SQL may differ between its versions.
         inside = name.startswith("document_search_") and found.get(name, "").startswith("table ")
         if found.get(name) != sql and not inside:
             raise StoreError(f"{path} is damaged or has been altered: {name} is not as topoi makes it")

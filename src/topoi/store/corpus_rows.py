@@ -1,4 +1,4 @@
-"""A corpus as rows of a store, and back, to the last bit."""
+"""Write a corpus as rows of a store and read it back, bit for bit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from topoi.store.blocks import Blobs, Columns, table_rows
 from topoi.store.door import check_corpus, stored_json
 from topoi.store.rows import read_rows
 
-# Kept as rows, from which the arrays are made again; the frame of documents is kept whole, for its types.
+# Kept as rows, from which the arrays are rebuilt. The frame of documents is also kept whole, to preserve its types.
 _TABLES = ("document_token", "document_author", "document", "author", "word", "corpus")
 # Bytes per number in the columns of document_token: the narrower width wherever all numbers fit it.
 _WIDTHS = {"word_ids": (2, 4), "starts": (2, 4), "lengths": (1, 4)}
@@ -30,7 +30,7 @@ _DOCUMENTS_AT_A_TIME = 1000
 
 
 def put_corpus(connection: sqlite3.Connection, corpus: Corpus, texts: bool) -> None:
-    """Write a corpus in place of any that is there."""
+    """Write a corpus, replacing any that is there."""
     meta, arrays = _bundle(corpus, texts)
     for table in _TABLES:
         connection.execute(f"DELETE FROM {table}")
@@ -56,7 +56,7 @@ def put_corpus(connection: sqlite3.Connection, corpus: Corpus, texts: bool) -> N
 
 
 class _TokenColumn(NamedTuple):
-    """A number for every token: those of some tokens, and bounds (that include 0) of all."""
+    """A number for every token: ``part`` returns those of a slice, the bounds (which include 0) hold for all."""
 
     part: Callable[[slice], NDArray[Any]]
     least: int
@@ -124,7 +124,7 @@ def _put_names(connection: sqlite3.Connection, corpus: Corpus) -> None:
 
 
 def _documents_of_words(corpus: Corpus) -> NDArray[np.int64]:
-    """In how many documents each word occurs, counted document by document, a long one in parts."""
+    """Document frequency of each word, counted document by document, a long one in parts."""
     found = np.zeros(corpus.n_words, np.int64)
     for first, last in itertools.pairwise(corpus.doc_start.tolist()):
         if last - first <= BLOCK:
@@ -163,7 +163,7 @@ def _rows_of_documents(
 
 
 def position_blobs(positions: NDArray[Any], starts: NDArray[np.int64]) -> Blobs:
-    r"""Authors' positions by document: a byte each, or two each if any is above 255.
+    r"""Authors' positions as one blob per document: one byte each, or two if any position exceeds 255.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def position_blobs(positions: NDArray[Any], starts: NDArray[np.int64]) -> Blobs:
 
 
 def get_corpus(connection: sqlite3.Connection) -> Corpus:
-    """Read the corpus; whatever does not fit together is a ``StoreError``."""
+    """Read the corpus; raise ``StoreError`` if its rows are inconsistent."""
     sizes = check_corpus(connection)
     settings, digest = read_rows(connection, "SELECT settings, digest FROM corpus")[0]
     meta = stored_json(settings, "the corpus", "corpus.settings")
@@ -198,7 +198,7 @@ def get_corpus(connection: sqlite3.Connection) -> Corpus:
 
 
 def check_digest(found: str, expected: Any, what: str) -> None:
-    """Refuse data that are not those that were written."""
+    """Refuse data whose checksum is not the stored one."""
     if found != expected:
         raise StoreError(f"{what} is damaged: its checksum is not that of what was written")
 
@@ -248,7 +248,7 @@ def _author_arrays(connection: sqlite3.Connection, n_docs: int) -> dict[str, NDA
     if not all(type(d) is int and type(a) is int and 0 <= d < n_docs and 0 <= a < 2**31 for d, a in rows):
         raise StoreError("the corpus is damaged: document_author does not hold numbers of documents and authors")
     table = np.array(rows, np.int64).reshape(-1, 2)
-    # The number of documents is the file's word only: nothing of that size is made before the tokens agree with it.
+    # The claimed number of documents is untrusted: allocate nothing of that size before the token rows confirm it.
     n_known = connection.execute("SELECT count(*) FROM document_token").fetchone()[0]
     if n_known != n_docs:
         raise StoreError(f"the corpus is damaged: {n_known} documents have tokens, {n_docs} were promised")
@@ -257,7 +257,7 @@ def _author_arrays(connection: sqlite3.Connection, n_docs: int) -> dict[str, NDA
 
 
 def bare(corpus: Corpus) -> Corpus:
-    """The corpus without texts, metadata and where it came from."""
+    """Copy of the corpus without texts, metadata and provenance."""
     return Corpus(
         tokens=corpus.tokens,
         doc_start=corpus.doc_start,
@@ -269,7 +269,7 @@ def bare(corpus: Corpus) -> Corpus:
 
 
 def years(corpus: Corpus) -> NDArray[np.float64]:
-    """Each document's year, nan where there is none or it is not a number."""
+    """Year of each document; nan where it is missing or not a number."""
     if "year" not in corpus.documents:
         return np.full(corpus.n_docs, np.nan)
     return pd.to_numeric(corpus.documents["year"], errors="coerce").to_numpy(np.float64, na_value=np.nan)

@@ -1,7 +1,7 @@
-"""What is checked of a store before it is used: that what it says of itself is so.
+"""Checks of a store before it is used: the sizes it claims are those of its tables.
 
-The checks read indexes and a few rows, however large the file: sizes are counted and compared with those that are
-claimed, and nothing is made of a size that is only claimed. Rows are checked when they are read (``topoi.store.rows``).
+The checks read indexes and a few rows, however large the file: sizes are counted and compared with the claimed ones,
+and no memory is allocated for a size that is only claimed. Rows are checked as they are read (``topoi.store.rows``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NUMBERED = (("document", "document_id"), ("word", "word_id"), ("author", "autho
 _WIDTHS = {"word_id_bytes": (2, 4), "start_bytes": (2, 4), "length_bytes": (1, 4)}
 _CORPUS = "n_documents, n_tokens, n_words, n_authors, has_texts, word_id_bytes, start_bytes, length_bytes"
 _POSITIVE = Between(1e-300, 1e300)
-# The settings that say how large a model is; each is at most the number of topics, or of nodes, that there are.
+# Settings that give a model's size; each is at most the number of stored topics or nodes.
 _SIZES = ("n_topics", "n_aspects", "n_super", "n_sub")
 
 SHAPES: Mapping[str, Any] = {
@@ -30,7 +30,7 @@ SHAPES: Mapping[str, Any] = {
 
 
 class Sizes(NamedTuple):
-    """How large a store's corpus is: claimed by its row, and counted."""
+    """Sizes of a store's corpus, as its row claims them; ``check_corpus`` compares them with counts of rows."""
 
     n_documents: int
     n_tokens: int
@@ -43,12 +43,12 @@ class Sizes(NamedTuple):
 
     @property
     def limits(self) -> dict[str, int]:
-        """How many there are of what columns of a query number."""
+        """Exclusive upper bounds of the id columns of queries, as ``read_rows`` takes them."""
         return {"document_id": self.n_documents, "word_id": self.n_words, "author_id": self.n_authors}
 
 
 def check_corpus(connection: sqlite3.Connection) -> Sizes:
-    """The sizes of the corpus, if documents, words and authors are there and numbered from 0."""
+    """Return the sizes of the corpus, after checking that documents, words and authors are numbered from 0."""
     rows = read_rows(connection, f"SELECT {_CORPUS} FROM corpus")
     if not rows:
         raise StoreError("the store holds no corpus")
@@ -71,25 +71,25 @@ def _check_numbered(
 
 
 def check_model(connection: sqlite3.Connection, model_id: int, n_topics: int) -> None:
-    """Refuse a model that has not as many topics as it claims, numbered from 0."""
+    """Refuse a model whose topics are not as many as it claims, numbered from 0."""
     if n_topics > MOST_TOPICS:
         raise StoreError(f"it is damaged: a model has at most {MOST_TOPICS:,} topics")
     _check_numbered(connection, "topic", "topic", n_topics, "model_id = ?", (model_id,))
 
 
 def check_sizes(connection: sqlite3.Connection, model_id: int, settings: Mapping[str, Any], n_topics: int) -> None:
-    """Refuse settings that claim more topics, or nodes, than there are, before anything of that size is made."""
+    """Refuse settings that claim more topics or nodes than are stored, before memory is allocated for them."""
     n_nodes = connection.execute("SELECT count(*) FROM dag_node WHERE model_id = ?", (model_id,)).fetchone()[0]
     for name in _SIZES if not settings.get("dag") else ():
         claimed = settings.get(name)
-        # A file of an older version has no rows of nodes; then only what two bytes can number bounds them.
+        # A file of an older version has no node rows; then two-byte numbering is the only bound.
         most = MOST_TOPICS if name == "n_super" and not n_nodes else max(n_topics, n_nodes)
         if isinstance(claimed, int | float) and not claimed <= most:
             raise StoreError(f"its settings claim {name}={claimed:,}, but {n_topics:,} topics are there: damaged")
 
 
 def stored_json(text: Any, what: str, shape: Any = None) -> Any:
-    """A JSON value of the store, within limits and of a shape (one of ``SHAPES`` by name, or its own).
+    """Parse a JSON value of the store, checking its size and shape (``shape``: a name in ``SHAPES``, or a shape).
 
     Examples
     --------
@@ -104,6 +104,6 @@ def stored_json(text: Any, what: str, shape: Any = None) -> Any:
 
 
 def model_parameters(text: Any) -> dict[str, float]:
-    """The sums of the priors."""
+    """Sums of the model's priors: ``alpha_sum`` and ``beta_sum``."""
     given = stored_json(text, "the model's parameters", {"alpha_sum": _POSITIVE, "beta_sum": _POSITIVE})
     return {name: float(given[name]) for name in ("alpha_sum", "beta_sum")}

@@ -1,4 +1,4 @@
-"""What a model hands to the store: a bundle to be rebuilt from, and rows to be read by."""
+"""Interface between a model and the store: a bundle to rebuild the model from, and rows to query."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.store.blocks import Table
 
-# How many authors and documents of each topic are ranked in topic_author and topic_document.
+# Number of authors and documents of each topic ranked in topic_author and topic_document.
 N_RANKED = 200
-# How many words of each topic are listed, and how many neighbours.
+# Number of words, and of neighbours, listed for each topic.
 N_WORDS = 20
 N_NEIGHBOURS = 10
-# How many words make up the label of a node.
+# Number of words in the label of a node.
 N_LABEL = 3
-# How those words are ranked: 1 is by probability alone, 0 by how much more probable than in the whole collection.
+# Relevance weight that ranks those words: 1 by probability alone, 0 by lift over the whole collection.
 FACE_RELEVANCE = 0.6
 # The tables that only models over a graph have.
 GRAPH_TABLES = ("dag_node", "dag_edge", "document_node", "node_trend", "document_path")
-# The tables that belong to a model; a family fills those that mean something to it.
+# All tables that belong to a model; each family fills those that apply to it.
 MODEL_TABLES = (
     "topic",
     "topic_word",
@@ -41,28 +41,28 @@ MODEL_TABLES = (
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """A fitted model as the store sees it: it knows rows and bundles, not families.
+    """A fitted model as rows and a bundle, so that the store need not know model families.
 
     Attributes
     ----------
     name : str
         The model's name within the file.
     model : str
-        The class, by which ``topoi.load`` finds it again.
+        The class name, from which ``topoi.load`` finds the class.
     n_topics : int or None
         None if the model has no topics.
     n_iter, n_chains, seed : int
-        How it was fitted.
+        Settings of the fit.
     chain : str
-        A digest of what makes a chain the same chain; labels survive a save while it is the same.
+        Digest of what identifies the chain (corpus, settings, seed); labels survive a save while it is unchanged.
     meta : mapping
-        Settings as JSON can hold them: with ``arrays``, everything that the model is rebuilt from.
+        Settings that JSON can hold; together with ``arrays``, all that the model is rebuilt from.
     arrays : mapping of arrays
         Numbers only, whole or in pieces.
     tables : mapping of tables
         For some of ``MODEL_TABLES`` the columns after ``model_id``, all of one length; or ``Blocks`` of such columns.
     parameters : mapping
-        Fitted numbers that belong to no table.
+        Fitted numbers outside the tables.
     """
 
     name: str

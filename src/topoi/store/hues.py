@@ -1,4 +1,4 @@
-"""Hues for topics on an even wheel: as many places as there are topics, and the order in which golden steps fill it."""
+"""Evenly spaced hues for topics: one place on the colour wheel for each, filled in golden-angle order."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-GOLDEN_ANGLE = 137.50776405003785  # degrees; successive multiples never crowd the wheel
+GOLDEN_ANGLE = 137.50776405003785  # degrees; successive multiples stay well apart on the wheel
 _FIRST_HUE = 30
 
 
 def golden_places(n: int) -> NDArray[np.int64]:
-    """The place of each of ``n`` topics on the wheel: their golden-angle hues in order, evened out.
+    """Place of each of ``n`` topics on the wheel: the rank of its golden-angle hue.
 
     Examples
     --------

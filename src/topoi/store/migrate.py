@@ -1,4 +1,4 @@
-"""Bringing a store of an older schema up to date."""
+"""Migration of a store from an older schema version."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from topoi.errors import StoreError
 from topoi.store import connect
 
-# From a version to the next: a function that is given a connection in a transaction. After the first release, a change
-# of schema.sql adds one.
+# Migration steps: from a version to the next, a function of a connection in a transaction. After the first release,
+# every change of schema.sql adds one.
 STEPS: dict[int, Callable[[sqlite3.Connection], None]] = {}
 
 
 def migrated(path: Path) -> None:
-    """Bring the file up to this version's schema, in one indivisible step; nothing happens if it is there already."""
+    """Migrate the file to this version's schema in one transaction; do nothing if it is current."""
     with connect.store_errors(path, "migrate"):
         with closing(connect.open_plain(path, "ro")) as connection:
             version = connect.file_version(connection)
@@ -26,7 +26,7 @@ def migrated(path: Path) -> None:
             raise StoreError(f"{path} has schema {version}, from which this topoi knows no way to {connect.VERSION}")
         with closing(connect.open_plain(path, "rw")) as old:
             old.execute("BEGIN IMMEDIATE")
-            if connect.file_version(old) == version:  # otherwise another program has done it in the meantime
+            if connect.file_version(old) == version:  # otherwise another program has migrated it meanwhile
                 _apply(old, version, path)
                 old.execute("COMMIT")
 

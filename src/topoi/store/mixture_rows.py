@@ -1,4 +1,4 @@
-"""All authors', or all documents', counts of topics as one row of a store: read at once for "who is nearest"."""
+"""Topic counts of all authors, or all documents, packed in one row, so that nearest neighbours take one read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TYPES = {"row_start": "<i8", "topic": "<u2", "n_tokens": "<u4"}
 
 
 def pack_mixture(cells: Iterable[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], n_rows: int) -> dict[str, Any]:
-    """The columns of a ``mixture`` after its kind, from blocks of rows, topics and numbers, in the order of rows.
+    """Columns of a ``mixture`` row after its kind, from blocks of (row, topic, count) triples sorted by row.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def pack_mixture(cells: Iterable[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
 class _Packer:
-    """Numbers packed as they come."""
+    """Incremental compression of numbers."""
 
     def __init__(self, name: str) -> None:
         self._dtype, self._packer, self._parts = _TYPES[name], zlib.compressobj(1), list[bytes]()

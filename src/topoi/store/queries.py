@@ -1,8 +1,8 @@
-"""The questions that pages ask of a store, each answered from an index.
+"""Queries of the browser's pages and of views, each answered from an index.
 
 Named parameters: ``model_id``, ``topic``, ``node``, ``author_id``, ``document_id``, ``word_id``, ``word``, ``author``,
-``match``, ``year``, ``n``, ``skip``. None of them reads more rows than it returns, give or take a sort of one topic's
-or author's rows and those that are skipped.
+``match``, ``year``, ``n``, ``skip``. No query reads more rows than it returns, apart from skipped rows and from sorting
+the rows of one topic or author.
 """
 
 from __future__ import annotations
@@ -121,20 +121,20 @@ QUERIES = {
         WHERE document_search MATCH :match ORDER BY document_search.rank LIMIT :n""",
 }
 
-# A document as lists show it, with its authors in order as JSON, so that a list takes one query. A title or a name may
-# be a megabyte long; nobody reads that much of it in a list.
+# A document as lists show it, with its authors in order as JSON, so that a list takes one query. Titles and names are
+# cut, since one may be a megabyte long.
 _DOCUMENT = """d.document_id, substr(d.identifier, 1, 301) AS identifier, substr(d.title, 1, 501) AS title, d.year,
             (SELECT json_group_array(json_array(author_id, author)) FROM (
                 SELECT a.author_id, substr(a.author, 1, 201) AS author FROM document_author AS da
                 JOIN author AS a ON a.author_id = da.author_id
                 WHERE da.document_id = d.document_id ORDER BY da.position LIMIT 200)) AS authors"""
 
-# The same where there may be none.
+# The same columns for outer joins, where the document may be null.
 _DOCUMENT_OR_NULL = _DOCUMENT.replace("d.document_id, ", "d.document_id AS document_id_or_null, ", 1).replace(
     "AS identifier,", "AS identifier_or_null,"
 )
 
-# The questions of the browser's pages. ``ids`` is a JSON list of numbers; CROSS JOIN has SQLite begin with it.
+# Queries of the browser's pages. ``ids`` is a JSON list of numbers; CROSS JOIN makes it SQLite's outer loop.
 PAGE_QUERIES = {
     "models": """
         SELECT model_id, name, model, n_topics, n_iter, n_chains, created, digest FROM model ORDER BY model_id DESC""",
@@ -266,5 +266,5 @@ PAGE_QUERIES = {
         SELECT word_id, word, n_tokens FROM word
         WHERE word >= :first AND word < :beyond ORDER BY n_tokens DESC, word_id LIMIT :n""",
 }
-# Read whole, once for each state of the file, and kept.
+# Queries whose results are cached until the file changes.
 READ_ONCE = frozenset({"models", "faces", "trends", "graph_nodes", "graph_edges", "graph_trends", "author_names"})

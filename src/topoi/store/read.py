@@ -1,4 +1,4 @@
-"""Reading from a store: models as bundles, lists of models, and a person's own questions in SQL."""
+"""Reading from a store: models as bundles, lists of models, and users' own SQL queries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MODEL_COLUMNS = (
     "name, model, n_topics, n_iter, n_chains, seed, created, topoi_version",
     ["name", "model", "n_topics", "n_iter", "n_chains", "seed", "created", "topoi_version"],
 )
-# One value that a query makes may be this large; without a limit, a line of SQL could ask for a gigabyte.
+# Largest value that a query may make; without a limit, a line of SQL could ask for a gigabyte.
 _LARGEST_VALUE = 64 * 2**20
 _STEPS_BETWEEN_CLOCKS = 10_000
 _ROWS_AT_A_TIME = 1000
@@ -34,7 +34,7 @@ _ALLOWED = frozenset(
 
 
 class StoredModel(NamedTuple):
-    """What a model is rebuilt from."""
+    """Settings and arrays from which a model is rebuilt."""
 
     model: str
     corpus: Corpus
@@ -43,7 +43,7 @@ class StoredModel(NamedTuple):
 
 
 def find_model(connection: sqlite3.Connection, name: str | None, columns: str) -> tuple[Any, ...]:
-    """The given columns of the model of that name (None: the one saved last)."""
+    """Return the given columns of the model of that name (None: the model saved last)."""
     if name is None:
         found = read_rows(connection, f"SELECT {columns} FROM model ORDER BY model_id DESC LIMIT 1")
     else:
@@ -56,9 +56,9 @@ def find_model(connection: sqlite3.Connection, name: str | None, columns: str) -
 
 
 def read_model(connection: sqlite3.Connection, path: Path, name: str | None = None) -> StoredModel:
-    """Read what a model is rebuilt from, all of one moment; damage is a ``StoreError`` that names the file."""
+    """Read a model's settings and arrays in one read transaction; damage is a ``StoreError`` that names the file."""
     with store_errors(path):
-        connection.execute("BEGIN")  # a label may be set meanwhile
+        connection.execute("BEGIN")  # for a consistent snapshot: a label may be set meanwhile
         try:
             columns = "model_id, model, n_topics, bundle, digest"
             model_id, model, n_topics, bundle, digest = find_model(connection, name, columns)
@@ -84,7 +84,7 @@ def list_models(connection: sqlite3.Connection) -> pd.DataFrame:
     rows = connection.execute(f"SELECT {columns} FROM model ORDER BY model_id").fetchall()
     frame = pd.DataFrame(rows, columns=names)
     whole = [row[2] if isinstance(row[2], int) and abs(row[2]) < 2**62 else None for row in rows]
-    frame["n_topics"] = pd.array(whole, dtype="Int64")  # a model without topics has none, not nan of them
+    frame["n_topics"] = pd.array(whole, dtype="Int64")  # nullable: a model without topics has <NA>
     return frame
 
 
@@ -103,11 +103,11 @@ def run_query(
     max_rows: int,
     timeout: float,
 ) -> pd.DataFrame:
-    """Run one SELECT with limits; the connection is one for nothing else."""
+    """Run one SELECT with limits on rows, time and sizes; they stay set, so the connection serves no other query."""
     until = time.monotonic() + timeout
-    # A damaged search index, which may ask for any amount of memory, is no reason to refuse other questions.
+    # A damaged search index may ask for any amount of memory; queries that do not use it must still work.
     with suppress(sqlite3.Error, MemoryError):
-        # The index opens its own tables in its own way, once; after this the query's words are judged.
+        # The first use of the index opens its shadow tables, which the authorizer would deny: do it before.
         connection.execute("SELECT rowid FROM document_search LIMIT 0").fetchall()
     connection.set_authorizer(_authorize)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_VALUE)
@@ -131,6 +131,6 @@ def run_query(
 
 
 def _authorize(action: int, first: str | None, second: str | None, place: str | None, source: str | None) -> int:
-    """Allow reading and nothing else: no attaching of other files, no settings, no writing."""
+    """SQLite authorizer that allows reading only: no ATTACH, no PRAGMA except data_version, no writing."""
     harmless = action == sqlite3.SQLITE_PRAGMA and first == "data_version"  # how the search index notices changes
     return sqlite3.SQLITE_OK if action in _ALLOWED or harmless else sqlite3.SQLITE_DENY

@@ -1,7 +1,8 @@
-"""Changing a store: a new file beside its place, then moved there; an existing one in one transaction.
+"""Atomic changes of a store: a new file is written beside its place and renamed, an existing one changed in place.
 
-Either way a reader, or a power cut, finds the old contents or the new ones. An existing file is not replaced by a copy,
-because programs that have it open would go on with the old file and take the new one's journal for theirs.
+In place means in one transaction. Either way a reader, or a power cut, finds the old contents or the new ones. An
+existing file is not replaced by a copy, because programs that have it open would keep the old file and take the new
+file's journal for theirs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from topoi.store.connect import APPLICATION_ID, VERSION, WAIT_SECONDS, connect_w
 
 _UNFINISHED = ".part"
 _ABANDONED_SECONDS = 600.0
-# A new file is thrown away if anything goes wrong, so it needs no journal. Texts and blobs waste less of larger pages.
+# A new file is discarded on any error, so it needs no journal. Larger pages waste less space on texts and blobs.
 _NEW_FILE = (
     "page_size = 8192",
     "auto_vacuum = NONE",
@@ -33,24 +34,24 @@ _NEW_FILE = (
 
 
 def identity(path: Path) -> tuple[int, int]:
-    """Which file stands at a path now: another after it has been replaced."""
+    """Device and inode of the file at a path; they change when it is replaced."""
     status = os.stat(path)
     return status.st_dev, status.st_ino
 
 
 @contextmanager
 def sole_writer(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that holds the write lock of the file at ``path``; other writers wait, readers do not."""
+    """Hold the write lock of the file at ``path``; yield the connection. Other writers wait, readers do not."""
     until = time.monotonic() + WAIT_SECONDS
     while True:
         with store_errors(path, "write"):
             before = identity(path) if path.exists() else None
         with closing(connect_writer(path)) as connection, store_errors(path, "write"):
-            # Changes stay in memory until the end: a change that spilled over would lock readers out from then on.
+            # Keep changes in memory until the commit: spilling pages to the file would lock readers out until then.
             connection.execute("PRAGMA cache_spill = OFF")
             connection.execute("BEGIN IMMEDIATE")
             try:
-                # Another writer may have put a new file there while this one waited for the old file's lock.
+                # Another writer may have replaced the file while this one waited for the old file's lock.
                 if identity(path) == before:
                     yield connection
                     return
@@ -62,16 +63,16 @@ def sole_writer(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def change(path: Path, edit: Callable[[sqlite3.Connection], None], fresh: bool = False) -> None:
-    """Apply ``edit`` to the store in one transaction (or, if there is none or ``fresh``, to an empty one).
+    """Apply ``edit`` to the store in one transaction; start from an empty store if there is none, or if ``fresh``.
 
     Parameters
     ----------
     path : Path
         The file. One that is not a store is refused, unless it is empty.
     edit : callable
-        Given a connection in a transaction.
+        Function of a connection that is in a transaction.
     fresh : bool
-        Start from nothing even if there is a store; whatever is there is replaced.
+        Replace whatever is there by a new store.
     """
     path = path.resolve()
     if path.is_dir():
@@ -90,7 +91,7 @@ def change(path: Path, edit: Callable[[sqlite3.Connection], None], fresh: bool =
 
 
 def _write_beside(path: Path, edit: Callable[[sqlite3.Connection], None], replace: bool) -> bool:
-    """Make an empty store beside ``path``; edit it; move it into place. False if another program was quicker."""
+    """Make an empty store beside ``path``, edit it, rename it into place; False if another program made one first."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_UNFINISHED}")
     try:
         with store_errors(path, "write"):
@@ -118,7 +119,7 @@ def _settle(temporary: Path, path: Path) -> None:
 
 
 def _remove_companions(path: Path) -> None:
-    """Remove journals of a file that is not there, or goes: SQLite would play them back into the new one."""
+    """Remove journals of a missing or replaced file: SQLite would play them back into the new one."""
     for ending in ("-journal", "-wal", "-shm"):
         path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)
 
@@ -130,20 +131,20 @@ def _put_in_place(temporary: Path, path: Path, replace: bool) -> bool:
         except FileExistsError:
             return False
         except OSError:
-            replace = True  # a file system without links
+            replace = True  # the file system has no hard links
     if replace:
         os.replace(temporary, path)
     if hasattr(os, "O_DIRECTORY"):
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            os.fsync(folder)  # the new name must survive a power cut too
+            os.fsync(folder)  # the rename must survive a power cut too
         finally:
             os.close(folder)
     return True
 
 
 def _remove_abandoned(path: Path) -> None:
-    """Remove what killed writers left; a file that still grows is younger than this."""
+    """Remove temporary files of killed writers: those not modified for ``_ABANDONED_SECONDS``."""
     for left in path.parent.iterdir():
         if left.name.startswith(f".{path.name}.") and left.name.endswith(_UNFINISHED):
             if time.time() - left.stat().st_mtime > _ABANDONED_SECONDS:

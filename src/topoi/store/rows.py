@@ -1,7 +1,7 @@
-"""Rows of a store, checked as they are read: a value is of the kind, and within the bounds, that its column promises.
+"""Rows of a store, checked as they are read: each value against the type and bounds declared for its column.
 
-A column's name means the same in every table and query, so that one list says what all of them hold. In a query, a
-name that ends in ``_or_null`` may be null where the column itself may not.
+A column's name means the same in every table and query, so one declaration (``COLUMNS``) covers all of them. In a
+query, a column named ``…_or_null`` may be null even if the column itself may not.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Any, NamedTuple
 
 from topoi.errors import StoreError
 
-# What two bytes can tell apart: a token's topic takes no more.
+# A token's topic is stored in at most two bytes.
 MOST_TOPICS = 2**16
 _MOST = 2**31 - 1
 _MOST_TOKENS = 2**48
 _ROWS_AT_A_TIME = 100_000
-_SLACK = 1e-6  # of sums of rounded numbers
+_SLACK = 1e-6  # rounding tolerance of shares
 _OR_NULL = "_or_null"
 
 
 class Kind(NamedTuple):
-    """What a column holds."""
+    """Types and bounds of a column's values."""
 
     types: tuple[type, ...]
     name: str
@@ -79,7 +79,7 @@ COLUMNS: Mapping[str, Kind] = {
 
 
 def kind_of(column: str) -> Kind:
-    """What a column of a query holds; one that is not declared is a mistake in the query.
+    """Return the kind of a column of a query; an undeclared one is a mistake in the query.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def read_rows(
     parameters: Mapping[str, Any] | Sequence[Any] = (),
     limits: Mapping[str, int] | None = None,
 ) -> list[tuple[Any, ...]]:
-    """The rows of a query, each value checked against its column; what is not as promised is a ``StoreError``.
+    """Return the rows of a query, each value checked against its column; a wrong value is a ``StoreError``.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def read_rows(
     parameters : mapping or sequence
         Its parameters.
     limits : mapping
-        For columns that number things (topics, words, …) how many there are.
+        Exclusive upper bounds of id columns (topics, words, …).
     """
     return [row for block in read_blocks(connection, query, parameters, limits) for row in block]
 
@@ -120,7 +120,7 @@ def read_blocks(
     parameters: Mapping[str, Any] | Sequence[Any] = (),
     limits: Mapping[str, int] | None = None,
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """The same rows, some at a time, for those who need not hold all of them."""
+    """Yield the rows of ``read_rows`` in blocks, for callers that need not hold all of them."""
     cursor = connection.execute(query, parameters)
     names = [column[0] for column in cursor.description]
     kinds = [_limited(name, limits or {}) for name in names]

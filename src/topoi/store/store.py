@@ -1,4 +1,4 @@
-"""``topoi.open_store``: the file as an object."""
+"""``topoi.open_store`` and the ``Store`` it returns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from topoi.store.migrate import migrated
 from topoi.store.read import StoredModel, list_labels, list_models, read_model, run_query
 from topoi.store.rows import read_blocks, read_rows
 
-# Connections that wait to be used again.
+# Largest number of idle connections in the pool.
 _MOST_KEPT = 4
 
 
@@ -46,7 +46,7 @@ class Store:
         self._open = True
         migrated(self.path)
         with self.connection():
-            pass  # a file that cannot be read is refused now, not at the first question
+            pass  # refuse an unreadable file now, not at the first query
 
     def __repr__(self) -> str:
         return f"<Store: {self.path}>"
@@ -81,7 +81,7 @@ class Store:
 
     @contextmanager
     def connection(self) -> Iterator[sqlite3.Connection]:
-        """A read-only connection to what stands in the file now; give it back at the end of the block.
+        """Yield a pooled read-only connection to the file's current contents; it is returned at the end of the block.
 
         Examples
         --------
@@ -110,7 +110,7 @@ class Store:
         connection.close()
 
     def _take(self, now: tuple[int, ...]) -> sqlite3.Connection | None:
-        """A free connection to the file of that identity; those to files that have been replaced are closed."""
+        """Take an idle connection to the file of that identity; close those to files that were replaced."""
         with self._lock:
             while self._free:
                 then, connection = self._free.pop()
@@ -122,7 +122,7 @@ class Store:
     def rows(
         self, query: str, parameters: Mapping[str, Any] | Sequence[Any] = (), limits: Mapping[str, int] | None = None
     ) -> list[tuple[Any, ...]]:
-        """The rows of one of topoi's own queries, checked: see ``topoi.store.rows``.
+        """Return the rows of one of topoi's own queries, checked as in ``topoi.store.rows``.
 
         Examples
         --------
@@ -138,13 +138,13 @@ class Store:
     def blocks(
         self, query: str, parameters: Mapping[str, Any] | Sequence[Any] = (), limits: Mapping[str, int] | None = None
     ) -> Iterator[list[tuple[Any, ...]]]:
-        """The same rows, some at a time."""
+        """Yield the rows of ``rows`` in blocks."""
         with self.connection() as connection, self.named():
             yield from read_blocks(connection, query, parameters, limits)
 
     @property
     def sizes(self) -> Sizes:
-        """How large the corpus is, checked once for each state of the file.
+        """Sizes of the corpus, checked and cached until the file changes.
 
         Examples
         --------
@@ -164,7 +164,7 @@ class Store:
 
     @contextmanager
     def named(self) -> Iterator[None]:
-        """Add the file's name to errors about what is in it.
+        """Prefix the file's name to errors about its contents.
 
         Examples
         --------
@@ -180,7 +180,7 @@ class Store:
         try:
             yield
         except NotFoundError:
-            raise  # nothing is wrong with the file
+            raise  # not about damage
         except StoreError as error:
             raise StoreError(f"{self.path}: {error}") from error
 
@@ -213,7 +213,7 @@ class Store:
             return get_corpus(connection)
 
     def read_model(self, name: str | None = None) -> StoredModel:
-        """What a model (None: the one saved last) is rebuilt from; ``topoi.load`` makes the model itself.
+        """Read the settings and arrays of a model (None: the one saved last); ``topoi.load`` rebuilds the model itself.
 
         Examples
         --------
@@ -233,7 +233,7 @@ class Store:
         max_rows: int = 100_000,
         timeout: float = 10.0,
     ) -> pd.DataFrame:
-        """The rows of a SELECT, as a frame. The tables are described in ``docs/store.md``.
+        """Return the rows of a SELECT as a frame; the tables are described in ``docs/store.md``.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class Store:
         parameters : sequence or mapping
             Values for ``?`` or ``:name`` in the query.
         max_rows : int
-            A query that gives more is a ``StoreError``.
+            A query that returns more rows is a ``StoreError``.
         timeout : float
             A query that takes more seconds is a ``StoreError``.
 
@@ -258,7 +258,7 @@ class Store:
             return run_query(connection, self.path, query, parameters, max_rows, timeout)
 
     def labels(self, model: str | None = None) -> dict[int, str]:
-        """The labels that people gave to a model's topics (None: the model saved last).
+        """Labels that users gave to a model's topics (None: the model saved last).
 
         Examples
         --------
@@ -274,9 +274,9 @@ class Store:
             return list_labels(connection, model)
 
     def set_label(self, model: str | None, topic: int, text: str | None) -> None:
-        """Give a topic a label; an empty one, or None, takes it away.
+        """Set a topic's label; an empty text or None removes it.
 
-        Labels survive when the same model is saved again after more sweeps, and go when it is replaced by another.
+        Labels survive when the same model is saved again after more sweeps, and are removed when another replaces it.
 
         Parameters
         ----------
@@ -298,7 +298,7 @@ class Store:
 
 
 def _contents(path: Path) -> tuple[int, ...]:
-    """Which file it is and when it was last written to: SQLite may not notice that another was copied over it."""
+    """Identity and modification time of the file: SQLite may not notice that another was copied over it."""
     if not path.exists():
         return (0,)
     status = path.stat()
@@ -306,7 +306,7 @@ def _contents(path: Path) -> tuple[int, ...]:
 
 
 def open_store(path: str | Path) -> Store:
-    """Open a file of a corpus and its models for reading; one of an older version is migrated first.
+    """Open a store for reading; one of an older schema is migrated first.
 
     Parameters
     ----------

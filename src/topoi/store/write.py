@@ -25,21 +25,21 @@ _LONGEST_LABEL = 1000
 
 
 def save_model(path: Path, corpus: Corpus, entry: ModelEntry, texts: bool = True, fresh: bool = False) -> None:
-    """Write a model and its corpus into the store at ``path``, made if there is none, in one indivisible step.
+    """Write a model and its corpus to the store at ``path`` atomically; the file is created if missing.
 
-    A model of the same name is replaced. Its labels are kept if the chain is the same: the same corpus, settings and
-    seed, only run on; otherwise topic 7 is not the topic 7 that was named.
+    A model of the same name is replaced. Its labels are kept if the chain is the same (equal corpus, settings and seed,
+    perhaps more sweeps); otherwise the topic numbers mean other topics.
 
     Parameters
     ----------
     path : Path
         The file.
     corpus : Corpus
-        What the model was fitted to. If the file holds another, that is a ``StoreError``.
+        The training corpus. If the file holds another, that is a ``StoreError``.
     entry : ModelEntry
         The model.
     texts : bool
-        Whether texts and metadata go in. Those that are already there stay.
+        Whether to store texts and metadata. Those already in the file stay.
     fresh : bool
         Replace the whole file.
     """
@@ -59,7 +59,7 @@ def save_model(path: Path, corpus: Corpus, entry: ModelEntry, texts: bool = True
 
 
 def check_name(name: str) -> None:
-    """Refuse what cannot be a model's name."""
+    """Refuse an invalid model name."""
     if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
         raise StoreError(
             f"a model's name is a text of 1 to {_LONGEST_NAME} printable characters, not {str(name)[:_LONGEST_NAME]!r}"
@@ -93,7 +93,7 @@ def _remove(connection: sqlite3.Connection, entry: ModelEntry) -> list[tuple[Any
 
 
 def _put_model(connection: sqlite3.Connection, entry: ModelEntry) -> int:
-    # Always a new number, so that the model saved last has the largest.
+    # Always a new id, so that the model saved last has the largest.
     model_id = connection.execute("SELECT coalesce(max(model_id), 0) + 1 FROM model").fetchone()[0]
     row = (
         *(model_id, entry.name, entry.model, entry.n_topics, entry.n_iter, entry.n_chains, entry.seed, _now()),
@@ -117,7 +117,7 @@ def _put_table(connection: sqlite3.Connection, model_id: int, table: str, conten
 
 
 def set_label(path: Path, model: str | None, topic: int, text: str | None) -> None:
-    """Give a topic a name, or take it away; a short write in place, with SQLite's own journal."""
+    """Set or remove a topic's label: a short write in place, under SQLite's rollback journal."""
     text = None if text is None else str(text).strip()
     if text is not None and (len(text) > _LONGEST_LABEL or "\0" in text):
         raise StoreError(f"a label has at most {_LONGEST_LABEL} characters and no null character")
