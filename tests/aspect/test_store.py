@@ -55,6 +55,14 @@ def test_a_view_answers_as_the_model_does(saved):
     np.testing.assert_array_equal(view.topic_sizes()["n_words"], model.topic_sizes()["n_words"])
 
 
+def test_a_view_infers_by_the_models_own_rule(tmp_path):
+    corpus = topoi.LDA(3, alpha=0.3).simulate(30, 40, random_state=0)
+    model = topoi.AspectModel(3, max_passes=1, damping=0.3, n_iter=5, random_state=0).fit(corpus)
+    model.save(tmp_path / "m.topoi")
+    text = " ".join(str(word) for word in corpus.vocabulary.words[:9])
+    same(topoi.label_words(model, text), topoi.label_words(topoi.view(tmp_path / "m.topoi"), text))
+
+
 def test_tables_have_fitted_numbers(saved):
     model, path = saved
     with Store(path) as store:

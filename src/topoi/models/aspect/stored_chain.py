@@ -18,8 +18,9 @@ from topoi.models.stored.chain import StoredDocument
 from topoi.store.arrays import get_array
 from topoi.store.store import Store
 
-# Stopping rule for models in a store; their own is not read, so that no file can make inference endless.
-_MOST_PASSES, _TOLERANCE = 100, 1e-5
+# Bounds of a stored stopping rule, so that no file can make inference endless, and the class's defaults.
+_MOST_PASSES = 10_000
+_USUAL = {"inference_tol": 1e-5, "max_passes": 100, "damping": 1.0}
 
 
 class StoredChain(chain.StoredChain):
@@ -41,6 +42,7 @@ class StoredChain(chain.StoredChain):
     def __init__(self, store: Store, model_id: int, n_authors: int, settings: dict[str, Any]) -> None:
         super().__init__(store, model_id, n_authors, settings)
         self._method = "vb" if settings.get("inference") == METHODS[1] else METHODS[0]
+        self._rule = _stored_rule(settings)
 
     @cached_property
     def _aspects(self) -> Parameters:
@@ -59,7 +61,7 @@ class StoredChain(chain.StoredChain):
         return np.asarray(self._aspects.word_aspect[np.asarray(words, np.int64), : self.n_topics].T)
 
     def _labels(self, tokens: NDArray[Any]) -> tuple[NDArray[np.float64], Labels]:
-        return label_tokens(tokens, self._aspects, self._method, Rule(_TOLERANCE, _MOST_PASSES))
+        return label_tokens(tokens, self._aspects, self._method, self._rule)
 
     def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], plan: SamplingPlan) -> Labels:
         """Probabilities of aspects for every token of a new text; nothing is sampled, so the plan has no effect."""
@@ -72,3 +74,20 @@ class StoredChain(chain.StoredChain):
     def label_document(self, document: StoredDocument, plan: SamplingPlan) -> Labels:
         """Probabilities of aspects for every token of a training document."""
         return self._labels(document.tokens)[1]
+
+
+def _stored_rule(settings: dict[str, Any]) -> Rule:
+    """The stopping rule of a stored model; numbers that cannot be one are replaced by the defaults.
+
+    Examples
+    --------
+    >>> from topoi.models.aspect.stored_chain import _stored_rule
+    >>> _stored_rule({"max_passes": 20, "inference_tol": -1.0, "damping": "x"})[:3]
+    (1e-05, 20, 1.0)
+    """
+    most = {"inference_tol": 1.0, "max_passes": _MOST_PASSES, "damping": 1.0}
+    found = {}
+    for name, usual in _USUAL.items():
+        value = settings.get(name)
+        found[name] = value if isinstance(value, int | float) and 0 < value <= most[name] else usual
+    return Rule(float(found["inference_tol"]), int(found["max_passes"]), float(found["damping"]))
