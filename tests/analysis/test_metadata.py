@@ -278,3 +278,10 @@ def test_without_features_there_is_nothing_to_go_along(corpus):
     plain = topoi.DirichletMultinomialRegression(2, features=[], n_iter=2, random_state=0).fit(corpus)
     with pytest.raises(ModelError, match="no features"):
         topoi.share_curve(plain)
+
+
+def test_no_value_of_a_feature_is_left_out(model, monkeypatch):
+    whole = topoi.topic_effects(model, 1, "authors", n=100, measure="share")
+    monkeypatch.setattr("topoi.analysis.effects._VALUES_AT_ONCE", 3)
+    pd.testing.assert_frame_equal(topoi.topic_effects(model, 1, "authors", n=100, measure="share"), whole)
+    assert sorted(whole["value"]) == ["Ann", "Bob", "Cy", "Dee"]

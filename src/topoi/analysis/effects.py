@@ -18,7 +18,7 @@ from topoi.models.features.prediction import checked_tail
 from topoi.models.validation import choice, whole_number
 
 _NUMBERS = 5  # values of a number or date
-_MOST_VALUES = 2000
+_VALUES_AT_ONCE = 2000
 
 
 def topic_effects(
@@ -101,10 +101,12 @@ def _shares(model: Any, topic: int, chosen: list[Column], level: float) -> pd.Da
         values: list[Any] = axis(model, column, n=_NUMBERS)
         if isinstance(column, Names):
             values = list(column.levels) if column.single else [[name] for name in column.levels]
-        curve = share_curve(model, column.name, topics=[topic], values=values[:_MOST_VALUES], level=level)
-        names = curve[column.name] if isinstance(column, Names) else [f"{value:g}" for value in curve[column.name]]
-        parts = (curve[name] - usual for name in ("mean", "lower", "upper"))
-        rows += zip([column.name] * len(curve), names, *parts, strict=True)
+        for first in range(0, len(values), _VALUES_AT_ONCE):
+            some = values[first : first + _VALUES_AT_ONCE]
+            curve = share_curve(model, column.name, topics=[topic], values=some, level=level)
+            names = curve[column.name] if isinstance(column, Names) else [f"{value:g}" for value in curve[column.name]]
+            parts = (curve[name] - usual for name in ("mean", "lower", "upper"))
+            rows += zip([column.name] * len(curve), names, *parts, strict=True)
     return _frame(rows)
 
 
