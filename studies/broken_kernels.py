@@ -424,20 +424,25 @@ class Project:
         aside = self.folder / "aside"
         if keep:
             aside.mkdir()
-        for name in self.importers[file]:
-            path = self.folder / name
-            found = path.parent / "__pycache__"
-            for compiled in [*found.glob(f"{path.stem}.*.nbi"), *found.glob(f"{path.stem}.*.nbc")]:
-                if keep:
-                    target = aside / compiled.relative_to(self.folder)
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    compiled.replace(target)
-                else:
-                    compiled.unlink()
+        for compiled in self._compiled_from(file):
+            if keep:
+                target = aside / compiled.relative_to(self.folder)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                compiled.replace(target)
+            else:
+                compiled.unlink()
         if not keep:
             for compiled in aside.rglob("*.nb?"):
                 compiled.replace(self.folder / compiled.relative_to(aside))
             shutil.rmtree(aside)
+
+    def _compiled_from(self, file: str) -> list[Path]:
+        """What numba has made of a file and its importers; of all tests, whose own kernels may call anything."""
+        found = list((self.folder / "tests").rglob("*.nb[ic]"))
+        for name in self.importers[file]:
+            path = self.folder / name
+            found += (path.parent / "__pycache__").glob(f"{path.stem}.*.nb[ic]")
+        return found
 
 
 def _importers() -> dict[str, set[str]]:
