@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from topoi.kernels.counts import sort_range
 from topoi.models import mixtures
 from topoi.models.distances import MEASURES, distances, kl_matrix
 from topoi.models.mixtures import Mixtures, count_topics, sparse_rows
@@ -106,3 +107,12 @@ def test_long_texts_neither_vanish_nor_lose_precision():
     columns, times = rng.uniform(1e-12, 1e-9, (4, 3000)), rng.integers(1, 7, 3000)
     expected = np.log(made.shares(np.arange(5)) @ columns) @ times
     np.testing.assert_allclose(made.log_likelihoods(columns, times), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 60, 700, 5000])
+def test_a_range_is_sorted_and_nothing_else(n):
+    values = np.random.default_rng(n).permutation(n + 6).astype(np.int64)
+    expected = values.copy()
+    expected[3 : n + 3].sort()
+    sort_range(values, 3, n + 3)
+    assert np.array_equal(values, expected)

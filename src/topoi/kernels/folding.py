@@ -85,7 +85,8 @@ def local_problem(documents, scored, d, counts, priors):
     for q in range(len(authors)):
         local[q] = len(authors) if authors[q] == private else q
         if authors[q] != private:
-            author_topic[q] = counts.author_topic[authors[q]]
+            for k in range(width):  # an assignment of rows takes numba three seconds to compile
+                author_topic[q, k] = counts.author_topic[authors[q], k]
             author[q] = counts.author[authors[q]]
     small = Documents(
         np.searchsorted(words, tokens).astype(np.int32),

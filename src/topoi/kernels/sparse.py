@@ -127,7 +127,8 @@ def bag_log_likelihoods(start, column, number, room, prior, columns, times):
         some, often = columns[:, first:last].copy(), times[first:last]
         weight = np.empty(last - first)
         for r in range(len(found)):
-            weight[:] = prior[first:last]
+            for j in range(len(weight)):  # an assignment of arrays takes numba three seconds to compile
+                weight[j] = prior[first + j]
             for i in range(start[r], start[r + 1]):
                 n, k = np.float64(number[i]), column[i]
                 for j in range(len(weight)):  # explicit loop: an array expression would allocate
