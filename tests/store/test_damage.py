@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import topoi
+from topoi.cli.main import main
 from topoi.errors import StoreError
 from topoi.store import connect, corpus_rows, migrate, read
 
@@ -69,6 +70,14 @@ def test_numbers_of_a_wrong_kind_do_no_harm(path):
     assert store.labels("at") == {} and store.models()["n_topics"].tolist()[1] == 2
     with pytest.raises(StoreError, match="column n_topics holds what is not a whole number"):
         store.set_label("at", 0, "x")
+
+
+def test_models_with_damaged_numbers_are_listed(path, capsys):
+    change(path, "UPDATE model SET n_chains = x'00', n_iter = 'many' WHERE name = 'at'")
+    assert main(["models", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "at " in out and out.count("saved") == 3
+    assert topoi.open_store(path).models()["n_chains"].isna().sum() == 1
 
 
 def test_damaged_search_index_spoils_only_searches(path):

@@ -58,8 +58,9 @@ def about(row: dict[Any, Any]) -> str:
 
     parts = [] if pd.isna(row["n_topics"]) else [counted(row["n_topics"], "topic")]
     parts += [counted(row["n_labels"], "label")] if row["n_labels"] else []
-    parts += [counted(row["n_iter"], "sweep")]
-    return ", ".join(parts) + ("" if row["n_chains"] == 1 else f" of {counted(row['n_chains'], 'chain')}")
+    parts += [] if pd.isna(row["n_iter"]) else [counted(row["n_iter"], "sweep")]
+    alone = pd.isna(row["n_chains"]) or row["n_chains"] == 1
+    return ", ".join(parts) + ("" if alone else f" of {counted(row['n_chains'], 'chain')}")
 
 
 def counted(number: int, what: str) -> str:

@@ -83,8 +83,11 @@ def list_models(connection: sqlite3.Connection) -> pd.DataFrame:
     columns, names = _MODEL_COLUMNS
     rows = connection.execute(f"SELECT {columns} FROM model ORDER BY model_id").fetchall()
     frame = pd.DataFrame(rows, columns=names)
-    whole = [row[2] if isinstance(row[2], int) and abs(row[2]) < 2**62 else None for row in rows]
-    frame["n_topics"] = pd.array(whole, dtype="Int64")  # nullable: a model without topics has <NA>
+    for at, name in enumerate(names):
+        if name in ("n_topics", "n_iter", "n_chains"):
+            whole = [row[at] if isinstance(row[at], int) and abs(row[at]) < 2**62 else None for row in rows]
+            if name == "n_topics" or None in whole:  # a model without topics has <NA>; so have damaged numbers
+                frame[name] = pd.array(whole, dtype="Int64")
     return frame
 
 
