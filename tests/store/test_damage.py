@@ -72,6 +72,17 @@ def test_numbers_of_a_wrong_kind_do_no_harm(path):
         store.set_label("at", 0, "x")
 
 
+def test_a_store_without_a_corpus_is_refused(path, capsys, tmp_path):
+    change(path, "DELETE FROM corpus")
+    for opened in (topoi.view, topoi.load):
+        with pytest.raises(StoreError, match="the store holds no corpus"):
+            opened(path, "at")
+    papers = tmp_path / "papers.jsonl"
+    papers.write_text('{"text": "sun star", "authors": ["Ann"]}\n' * 3)
+    assert main(["fit", str(papers), "-o", str(path), "--name", "new", "-q", "--min-df", "1", "--max-df", "1.0"]) == 1
+    assert "holds no corpus" in capsys.readouterr().err
+
+
 def test_models_with_damaged_numbers_are_listed(path, capsys):
     change(path, "UPDATE model SET n_chains = x'00', n_iter = 'many' WHERE name = 'at'")
     assert main(["models", str(path)]) == 0

@@ -63,6 +63,7 @@ def refuse_corpus(path: Path, corpus: Corpus, source: Path) -> None:
     import topoi
 
     with topoi.open_store(path) as store:
+        _ = store.sizes  # a store without a corpus is refused here
         there = store.sql("SELECT fingerprint, n_documents, n_tokens FROM corpus").iloc[0]
     if there["fingerprint"] != corpus.fingerprint():
         raise StoreError(

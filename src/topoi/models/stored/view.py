@@ -74,7 +74,8 @@ class ModelView(TopicLists, StoredStructure):
             has_authors = connection.execute(f"SELECT {authors}", (self.model_id, self.model_id)).fetchone()[0]
             check_model(connection, self.model_id, self.n_topics)
             self.settings = stored_json(bundle, "the model", "model.bundle")["settings"]
-        self.n_authors = store.sizes.n_authors if has_authors else 0
+        sizes = store.sizes  # a store without a corpus is refused here
+        self.n_authors = sizes.n_authors if has_authors else 0
         known = find(self.family)
         if known is None or (self.n_topics == 0) != (not known.stored):
             raise StoreError(f"{store.path} holds a model of an unknown kind, {self.family!r}")
