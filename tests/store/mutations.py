@@ -167,7 +167,7 @@ def _damage_json(connection: sqlite3.Connection, chance: random.Random) -> str:
     row = connection.execute(f"SELECT {column} FROM {table} WHERE {where}", given).fetchone()
     try:
         text, what = damaged_json(row[0], chance)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):  # damaged before
         text, what = DEEP, "deep"
     _set(connection, table, column, text, where, given)
     return f"{table}.{column} {what} of {given or 'all'}"
