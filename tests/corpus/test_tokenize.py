@@ -136,3 +136,10 @@ def test_analyzer_travels():
         Analyzer(min_length=0)
     with pytest.raises(CorpusError, match="pair of words"):
         Analyzer(phrases=["new york"])
+
+
+@pytest.mark.parametrize("value", [[], {}, "yes", 2, None, 0.5])
+def test_a_saved_analyser_says_yes_or_no(value):
+    saved = Analyzer().to_dict()
+    with pytest.raises(CorpusError, match="must be true or false"):
+        Analyzer.from_dict(saved | {"lowercase": value})

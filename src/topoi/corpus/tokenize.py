@@ -204,6 +204,10 @@ class Analyzer:
         known = {f.name for f in fields(cls)}
         if unknown := set(settings) - known:
             raise CorpusError(f"unknown analyser settings: {', '.join(sorted(unknown))}")
+        for each in fields(cls):
+            value = settings.get(each.name, each.default)
+            if isinstance(each.default, bool) and not (isinstance(value, int) and value in (0, 1)):
+                raise CorpusError(f"{each.name} in a saved analyser must be true or false, not {value!r:.40}")
         stop = settings.get("stop_words", [])
         if isinstance(stop, str):
             # An untrusted file must not be able to name other files to read.
