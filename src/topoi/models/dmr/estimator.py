@@ -305,8 +305,9 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         parts = arrays["design_data"], arrays["design_column"], arrays["design_start"]
         matrix = csr_matrix(parts, shape=(corpus.n_docs, len(design.labels)), dtype=np.float64)
         matrix.check_format()
-        if not np.isfinite(matrix.data).all():
-            raise StoreError("the design of the regression has values that are not finite")
+        # Features are standardised; the squares of larger values would overflow in covariances.
+        if not (np.abs(matrix.data) < 1e50).all():
+            raise StoreError("the design of the regression has values that are not finite, or far too large")
         self._stored = design, matrix
         try:
             super()._load(corpus, meta, arrays)
