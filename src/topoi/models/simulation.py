@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError
+from topoi.models.validation import positive_vector
+
+# Words of a simulated corpus, unless beta has one number for each.
+N_WORDS = 1000
 
 
 class SimulatedCorpus(Corpus):
@@ -34,6 +38,18 @@ def draw_corpus(
         vocabulary=Vocabulary(words),
         **people,
     )
+
+
+def draw_topics(rng: np.random.Generator, beta: Any, n_topics: int) -> tuple[NDArray[np.float64], list[str]]:
+    """Topics drawn from their prior, topics × words, and names for the words."""
+    n_words = N_WORDS if np.ndim(beta) == 0 else len(beta)
+    prior = positive_vector("beta", beta, n_words, "the number of words")
+    return dirichlet_rows(rng, prior, n_topics), invented_words(n_words)
+
+
+def people_of(corpus: Corpus) -> dict[str, Any]:
+    """Authors and metadata of a corpus, for ``draw_corpus`` to give its documents."""
+    return {name: getattr(corpus, name) for name in ("doc_author", "doc_author_start", "authors", "documents")}
 
 
 def invented_words(n: int) -> list[str]:

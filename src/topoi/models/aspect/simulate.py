@@ -14,11 +14,11 @@ from topoi.models.simulation import (
     dirichlet_rows,
     document_lengths,
     draw_corpus,
-    invented_words,
+    draw_topics,
 )
 from topoi.models.validation import whole_number
 
-_N_WORDS, _WORDS_PRIOR = 1000, 0.1
+_WORDS_PRIOR = 0.1
 
 
 class AspectTruth(NamedTuple):
@@ -39,8 +39,7 @@ def simulate_aspects(model: Any, n_docs: int, doc_length: float, seed: int) -> S
     else:
         n_aspects = whole_number("n_aspects", model.n_aspects)
         alpha = mixture_prior(model.alpha, n_aspects)
-        aspect_word = dirichlet_rows(rng, np.full(_N_WORDS, _WORDS_PRIOR), n_aspects)
-        words = invented_words(_N_WORDS)
+        aspect_word, words = draw_topics(rng, _WORDS_PRIOR, n_aspects)
     mixtures = dirichlet_rows(rng, alpha, n_docs)
     lengths = document_lengths(rng, doc_length, n_docs)
     doc = np.repeat(np.arange(n_docs), lengths)

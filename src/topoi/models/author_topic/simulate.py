@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 from topoi.errors import ModelError
 from topoi.models.author_topic.attribution import PLAIN_BETA
 from topoi.models.simulation import (
+    N_WORDS,
     SimulatedCorpus,
     categorical,
     dirichlet_rows,
     document_lengths,
     draw_corpus,
+    draw_topics,
     invented_words,
     topic_shares,
 )
 from topoi.models.validation import positive_vector, whole_number
 from topoi.models.weighted_authors import WeightedAuthors
-
-_N_WORDS = 1000
 
 
 class Truth(NamedTuple):
@@ -48,9 +48,7 @@ def simulate_corpus(model: Any, n_docs: int, doc_length: float, authors: Any, se
     else:
         n_topics = whole_number("n_topics", model.n_topics)
         alpha = positive_vector("alpha", 50.0 / n_topics if model.alpha is None else model.alpha, n_topics, "n_topics")
-        n_words = _N_WORDS if np.ndim(model.beta) == 0 else len(model.beta)
-        topic_word = dirichlet_rows(rng, positive_vector("beta", model.beta, n_words, "the number of words"), n_topics)
-        words = invented_words(n_words)
+        topic_word, words = draw_topics(rng, model.beta, n_topics)
     if hasattr(model, "n_iter_") and len(names) and len(model.authors_):
         known = {name: a for a, name in enumerate(model.authors_)}
         unknown = [name for name in names if name not in known]
@@ -126,7 +124,7 @@ def simulate_author_words(model: Any, n_docs: int, doc_length: float, authors: A
     fitted = hasattr(model, "n_iter_")
     words = list(model.vocabulary_.words) if fitted else None
     given: Any = model.beta_ if fitted else PLAIN_BETA if isinstance(model.beta, str) else model.beta
-    n_words = len(words) if words else _N_WORDS if np.ndim(given) == 0 else len(given)
+    n_words = len(words) if words else N_WORDS if np.ndim(given) == 0 else len(given)
     beta = positive_vector("beta", given, n_words, "the number of words")
     lengths = np.diff(start)
     own = np.cumsum(lengths == 0) - 1 + len(names)

@@ -18,11 +18,10 @@ from topoi.models.simulation import (
     dirichlet_rows,
     document_lengths,
     draw_corpus,
-    invented_words,
+    draw_topics,
+    people_of,
 )
 from topoi.models.validation import positive_vector, whole_number
-
-_N_WORDS = 1000
 
 
 class RegressionTruth(NamedTuple):
@@ -44,9 +43,7 @@ def simulate_regression(model: Any, features: Any, doc_length: float, seed: int)
         design, coefficients = model.design_, model.coefficients_
     else:
         n_topics = whole_number("n_topics", model.n_topics)
-        n_words = _N_WORDS if np.ndim(model.beta) == 0 else len(model.beta)
-        topic_word = dirichlet_rows(rng, positive_vector("beta", model.beta, n_words, "the number of words"), n_topics)
-        words = invented_words(n_words)
+        topic_word, words = draw_topics(rng, model.beta, n_topics)
         design = Design.learn(empty, model.features, model.width)
         prior = _prior(model, n_topics, len(design.labels))
         coefficients = prior.mean + np.sqrt(prior.variance) * rng.standard_normal(prior.mean.shape)
@@ -54,8 +51,7 @@ def simulate_regression(model: Any, features: Any, doc_length: float, seed: int)
     shares = np.array([dirichlet_rows(rng, row, 1)[0] for row in alpha]).reshape(alpha.shape)
     lengths = document_lengths(rng, doc_length, empty.n_docs)
     topic = categorical(rng, np.cumsum(shares, axis=1), np.repeat(np.arange(empty.n_docs), lengths))
-    people = {name: getattr(empty, name) for name in ("doc_author", "doc_author_start", "authors", "documents")}
-    corpus = draw_corpus(rng, lengths, topic, topic_word, words, **people)
+    corpus = draw_corpus(rng, lengths, topic, topic_word, words, **people_of(empty))
     corpus.truth = RegressionTruth(topic_word, coefficients, alpha, shares, topic)
     return corpus
 

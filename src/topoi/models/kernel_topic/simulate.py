@@ -16,14 +16,14 @@ from topoi.models.kernel_topic.solvers import MOST_EXACT, set_up
 from topoi.models.simulation import (
     SimulatedCorpus,
     categorical,
-    dirichlet_rows,
     document_lengths,
     draw_corpus,
-    invented_words,
+    draw_topics,
+    people_of,
 )
 from topoi.models.validation import positive_vector, whole_number
 
-_N_WORDS, _WORDS_PRIOR, _MEAN_VARIANCE = 1000, 0.1, 1.0
+_WORDS_PRIOR, _MEAN_VARIANCE = 0.1, 1.0
 
 
 class KernelTruth(NamedTuple):
@@ -46,8 +46,7 @@ def simulate_kernel_topics(model: Any, features: Any, doc_length: float, seed: i
         y = mean + np.einsum("dkl,dl->dk", root(covariance), rng.standard_normal(mean.shape))
     else:
         n_topics = whole_number("n_topics", model.n_topics, 2)
-        topic_word = dirichlet_rows(rng, np.full(_N_WORDS, _WORDS_PRIOR), n_topics)
-        words = invented_words(_N_WORDS)
+        topic_word, words = draw_topics(rng, _WORDS_PRIOR, n_topics)
         if n_docs > MOST_EXACT:
             raise ModelError(
                 f"{n_docs:,} documents to draw, at most {MOST_EXACT:,} from functions drawn anew; draw fewer"
@@ -59,7 +58,6 @@ def simulate_kernel_topics(model: Any, features: Any, doc_length: float, seed: i
         y = np.stack([root(prior.covariance(k)) @ draws[k] for k in range(n_topics)], axis=1)
     shares, lengths = softmax(y), document_lengths(rng, doc_length, n_docs)
     topic = categorical(rng, np.cumsum(shares, axis=1), np.repeat(np.arange(n_docs), lengths))
-    people = {name: getattr(empty, name) for name in ("doc_author", "doc_author_start", "authors", "documents")}
-    corpus = draw_corpus(rng, lengths, topic, topic_word, words, **people)
+    corpus = draw_corpus(rng, lengths, topic, topic_word, words, **people_of(empty))
     corpus.truth = KernelTruth(topic_word, y, shares, topic)
     return corpus

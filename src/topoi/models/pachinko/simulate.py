@@ -14,12 +14,10 @@ from topoi.models.simulation import (
     dirichlet_rows,
     document_lengths,
     draw_corpus,
-    invented_words,
+    draw_topics,
     topic_shares,
 )
-from topoi.models.validation import positive_vector, whole_number
-
-_N_WORDS = 1000
+from topoi.models.validation import whole_number
 
 
 class PachinkoTruth(NamedTuple):
@@ -42,10 +40,7 @@ def simulate_pachinko(model: Any, n_docs: int, doc_length: float, seed: int) -> 
         topic_word, alpha, words = first.topic_word, first.edge_alpha, list(model.vocabulary_.words)
     else:
         alpha = resolve_alpha(dag, model.root_alpha, model.alpha)
-        n_words = _N_WORDS if np.ndim(model.beta) == 0 else len(model.beta)
-        beta = positive_vector("beta", model.beta, n_words, "the number of words")
-        topic_word = dirichlet_rows(rng, beta, len(dag.topics))
-        words = invented_words(n_words)
+        topic_word, words = draw_topics(rng, model.beta, len(dag.topics))
     graph = make_graph(dag)
     lengths = document_lengths(rng, doc_length, n_docs)
     drawn = [_document_paths(rng, graph, alpha, int(n)) for n in lengths]
