@@ -6,13 +6,12 @@ import warnings
 
 import numpy as np
 import pytest
+from studies.likelihood_errors import problem
 
 import topoi
 from aspect.exact import two_aspects
 from topoi import evaluation
-from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError
-from topoi.models.simulation import dirichlet_rows
 
 WORDS = [f"w{i}" for i in range(60)]
 
@@ -112,16 +111,8 @@ def test_estimators_that_need_dirichlets_say_what_works(corpora):
         evaluation.left_to_right(lda, corpora[1], metadata={"venue": []})
 
 
-def known_model(alpha, n_topics=20, n_words=300, n_docs=12, length=40, seed=0):
-    rng = np.random.default_rng(seed)
-    topics = rng.dirichlet(np.full(n_words, 0.05), n_topics) + 1e-7
-    topics /= topics.sum(axis=1, keepdims=True)
-    shares = dirichlet_rows(rng, np.full(n_topics, alpha), n_docs)
-    tokens = [rng.choice(n_words, p=topics[k]) for share in shares for k in rng.choice(n_topics, length, p=share)]
-    words = [f"w{i}" for i in range(n_words)]
-    start = np.arange(n_docs + 1) * length
-    corpus = topoi.Corpus(tokens=np.array(tokens, np.int32), doc_start=start, vocabulary=Vocabulary(words))
-    return topoi.AspectModel.from_parameters(topics, alpha, words=words), corpus
+def known_model(alpha, n_topics=20, n_words=300, n_docs=12, length=40):
+    return problem(n_topics, n_words, alpha, length, n_docs, seed=None)
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.1, 0.5])

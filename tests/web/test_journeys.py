@@ -281,7 +281,7 @@ def test_sampling_again_and_the_stored_sample(visit):
     assert "burn_in=5" in page.url
     keep(page, "document-sampled")
     page.get_by_role("link", name="Back to the stored one").click()
-    page.get_by_text("Now shown: the stored sample").wait_for()
+    page.get_by_text("Now shown: the words’ topics in the last sample").wait_for()
 
 
 def test_the_slider_ranks_words_anew(visit, client):

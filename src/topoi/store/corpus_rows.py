@@ -46,12 +46,7 @@ def put_corpus(connection: sqlite3.Connection, corpus: Corpus, texts: bool) -> N
     connection.execute("INSERT INTO corpus VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", summary)
     _put_names(connection, corpus)
     connection.executemany("INSERT INTO document VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _document_rows(corpus, texts))
-    blobs = [
-        _blobs(columns[name], f"<u{width}", corpus.doc_start) if name in columns else itertools.repeat(None)
-        for name, width in widths.items()
-    ]
-    rows = zip(range(corpus.n_docs), *blobs, strict=False)
-    connection.executemany("INSERT INTO document_token VALUES (?, ?, ?, ?)", rows)
+    _put_tokens(connection, corpus.doc_start, [(columns.get(name), f"<u{width}") for name, width in widths.items()])
     connection.execute("INSERT INTO document_search (document_search) VALUES ('rebuild')")
 
 
@@ -87,9 +82,40 @@ def _width(name: str, column: _TokenColumn | None) -> int:
     return narrow if column is None or column.largest < 2 ** (8 * narrow) else wide
 
 
-def _blobs(column: _TokenColumn, dtype: str, starts: NDArray[np.int64]) -> Iterator[bytes]:
-    for first, last in itertools.pairwise(starts.tolist()):
-        yield column.part(slice(first, last)).astype(dtype).tobytes()
+def _put_tokens(
+    connection: sqlite3.Connection, starts: NDArray[np.int64], columns: Sequence[tuple[_TokenColumn | None, str]]
+) -> None:
+    """Write a row of blobs per document; those of a long one in parts, or memory would hold them three times."""
+    is_long = np.diff(starts) > BLOCK
+    for long, group in itertools.groupby(range(len(is_long)), is_long.__getitem__):
+        if long:
+            for d in group:
+                _put_long_document(connection, d, int(starts[d]), int(starts[d + 1]), columns)
+            continue
+        rows = (
+            (d, *(column and _blob(column, dtype, starts[d], starts[d + 1]) for column, dtype in columns))
+            for d in group
+        )
+        connection.executemany("INSERT INTO document_token VALUES (?, ?, ?, ?)", rows)
+
+
+def _blob(column: _TokenColumn, dtype: str, first: int, last: int) -> bytes:
+    return column.part(slice(first, last)).astype(dtype).tobytes()
+
+
+def _put_long_document(
+    connection: sqlite3.Connection, d: int, first: int, last: int, columns: Sequence[tuple[_TokenColumn | None, str]]
+) -> None:
+    sizes = [None if column is None else (last - first) * np.dtype(dtype).itemsize for column, dtype in columns]
+    empty = ", ".join("NULL" if size is None else "zeroblob(?)" for size in sizes)
+    given = (d, *(size for size in sizes if size is not None))
+    connection.execute(f"INSERT INTO document_token VALUES (?, {empty})", given)
+    for name, (column, dtype) in zip(_WIDTHS, columns, strict=True):
+        if column is None:
+            continue
+        with connection.blobopen("document_token", name, d) as blob:
+            for part in ranges(last - first):
+                blob.write(_blob(column, dtype, first + part.start, first + part.stop))
 
 
 def _bundle(corpus: Corpus, texts: bool) -> tuple[dict[str, Any], dict[str, Any]]:

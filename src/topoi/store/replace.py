@@ -27,7 +27,7 @@ _NEW_FILE = (
     "auto_vacuum = NONE",
     "journal_mode = OFF",
     "synchronous = OFF",
-    "cache_size = -50000",
+    "cache_size = -16000",
     f"application_id = {APPLICATION_ID}",
     f"user_version = {VERSION}",
 )
@@ -95,7 +95,8 @@ def _write_beside(path: Path, edit: Callable[[sqlite3.Connection], None], replac
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_UNFINISHED}")
     try:
         with store_errors(path, "write"):
-            with closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
+            # A cached statement would keep its last values, a whole text perhaps, until the next ones.
+            with closing(sqlite3.connect(temporary, isolation_level=None, cached_statements=0)) as connection:
                 for pragma in _NEW_FILE:
                     connection.execute(f"PRAGMA {pragma}").fetchall()
                 connection.executescript(schema())

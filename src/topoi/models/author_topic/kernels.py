@@ -85,14 +85,18 @@ def _make_scratch(documents, counts, priors):
     scratch = Scratch(
         lanes.aligned_floats(most * width).reshape((most, width)),
         lanes.aligned_floats(most * width).reshape((most, width)),
-        np.ones(most, np.float32),
-        np.ones(most, np.float32),
-        np.ones(most, np.float32),
-        np.ones(most, np.float32),
+        lanes.aligned_floats(most),
+        lanes.aligned_floats(most),
+        lanes.aligned_floats(most),
+        lanes.aligned_floats(most),
         lanes.aligned_floats(scratch_length(n_topics)),
         make_inverses(counts.topic, priors.beta_sum, width),
     )
-    scratch.running[:] = np.inf
+    # Loops compile faster than array assignments.
+    for q in range(most):
+        scratch.scales[q] = scratch.reduced[q] = scratch.raised[q] = scratch.shares[q] = _ONE
+    for j in range(scratch.running.shape[0]):
+        scratch.running[j] = np.inf
     return scratch
 
 
