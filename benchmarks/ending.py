@@ -1,4 +1,4 @@
-"""``python -m benchmarks.ending``: seconds from Ctrl-C or SIGTERM to the end of ``topoi fit``, with what there is saved.
+"""``python -m benchmarks.ending``: seconds from Ctrl-C or SIGTERM to the end of ``topoi fit``, its save included.
 
 Every family is fitted to the State of the Union, passages or (kernel topic models) speeches, as a process of its own
 with compiled kernels, and is sent a signal some seconds after its first line of progress. Names of families as
