@@ -371,7 +371,7 @@ class Project:
     def __init__(self, folder: Path, root: Path = ROOT, *ignored: str) -> None:
         self.folder = folder
         self.importers = _importers()
-        for part in ("src", "tests"):
+        for part in ("src", "studies", "tests"):  # tests of studies import them
             shutil.copytree(root / part, folder / part, ignore=shutil.ignore_patterns(*ignored or ["__pycache__"]))
         shutil.copy2(root / "pyproject.toml", folder)
 

@@ -16,11 +16,13 @@ GROUPS = [
     {"kernels"},
     {"corpus"},
     {"engine"},
-    {"store"},
     {"models"},
-    {"analysis", "evaluation", "retrieval", "plots"},
-    {"cli", "web"},
+    {"analysis", "evaluation", "retrieval", "drawing"},
+    {"store"},
+    {"plots", "cli", "web"},
 ]
+# The written exceptions, each an import at the time of a call: what it needs is later by nature.
+LATER = {"topoi.models.base": ("topoi.store.save.save_fitted",)}
 RANK = {name: rank for rank, names in enumerate(GROUPS) for name in names}
 LAST = len(GROUPS) - 1
 
@@ -69,7 +71,7 @@ def violations(source: str, module: str, *, is_package: bool = False) -> list[st
     found = []
     for line, name in imported_names(ast.parse(source), package):
         needed = rank_of(name)
-        if needed is not None and needed > own:
+        if needed is not None and needed > own and name not in LATER.get(module, ()):
             found.append(f"{module}, line {line}: imports {name}, which comes later in the order")
     return found
 
@@ -146,7 +148,7 @@ KNOWN = {
     "models/dmr/prediction.py": {"kernel_topic"},
     "models/dmr/state.py": {"author_topic"},
     "models/kernel_topic/estimator.py": {"aspect"},
-    "models/stored/view.py": {"pachinko"},
+    "store/view.py": {"pachinko"},
     "plots/pachinko.py": {"pachinko"},
     "web/pages/structure.py": {"pachinko"},
 }

@@ -17,9 +17,9 @@ _HOME = {
     "Corpus": "topoi.corpus.corpus",
     "read_corpus": "topoi.corpus.read",
     "load_dataset": "topoi.corpus.datasets",
-    "load": "topoi.models.files",
-    "view": "topoi.models.stored.view",
-    "ModelView": "topoi.models.stored.view",
+    "load": "topoi.store.files",
+    "view": "topoi.store.view",
+    "ModelView": "topoi.store.view",
     "open_store": "topoi.store.store",
     "label_document": "topoi.analysis.label",
     "label_words": "topoi.analysis.label",
@@ -116,15 +116,15 @@ if TYPE_CHECKING:
     from topoi.corpus.read import read_corpus
     from topoi.models.aspect.estimator import AspectModel
     from topoi.models.author_topic.estimator import LDA, AuthorModel, AuthorTopicModel
+    from topoi.models.dag import WORDS, Dag
     from topoi.models.dmr.estimator import DirichletMultinomialRegression
-    from topoi.models.files import load
     from topoi.models.kernel_topic import laplace_bridge
     from topoi.models.kernel_topic.covariances import On, Proximity
     from topoi.models.kernel_topic.estimator import KernelTopicModel
-    from topoi.models.pachinko.dag import WORDS, Dag
     from topoi.models.pachinko.estimator import PachinkoAllocation
-    from topoi.models.stored.view import ModelView, view
+    from topoi.store.files import load
     from topoi.store.store import open_store
+    from topoi.store.view import ModelView, view
 
 
 def __getattr__(name: str) -> Any:

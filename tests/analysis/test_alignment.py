@@ -21,7 +21,8 @@ def permuted(model, order):
         first.__dict__.pop(name, None)
     word_topic = first.counts.word_topic.copy()
     word_topic[:, : len(order)] = word_topic[:, order]
-    first.counts = first.counts._replace(word_topic=word_topic, topic=first.counts.topic[order])
+    first.source = copy.copy(first.source)
+    first.source.counts = first.counts._replace(word_topic=word_topic, topic=first.counts.topic[order])
     return other
 
 
@@ -126,7 +127,7 @@ def test_the_papers_greedy_pairs_on_demand(model, lda, monkeypatch):
     found = topoi.align_topics(model, lda, method="greedy")
     assert list(zip(found.pairs["topic_a"], found.pairs["topic_b"], strict=True)) == pairs
     table = np.array([[1.0, 2.0, 9.0], [1.5, 9.0, 9.5]])
-    monkeypatch.setattr("topoi.models.mixtures.Mixtures.kl_matrix", lambda *_: table)
+    monkeypatch.setattr("topoi.models.smoothed_counts.SmoothedCounts.kl_matrix", lambda *_: table)
     first = topoi.LDA(2, n_iter=2, random_state=0).fit(topoi.Corpus.from_tokens([["x", "y"]]))
     second = topoi.LDA(3, n_iter=2, random_state=0).fit(topoi.Corpus.from_tokens([["x", "y"]]))
     sums = {m: topoi.align_topics(first, second, method=m).pairs["distance"].sum() for m in ("greedy", "optimal")}

@@ -5,7 +5,7 @@ import pytest
 
 import topoi
 from topoi.errors import ModelError, NotFoundError
-from topoi.models.mixtures import whole_tokens
+from topoi.models.smoothed_counts import whole_tokens
 
 
 def word_probability(model, chain, author, word):

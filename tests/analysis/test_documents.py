@@ -5,7 +5,7 @@ import pytest
 
 import topoi
 from topoi.errors import ModelError, NotFoundError
-from topoi.models import mixtures
+from topoi.models import smoothed_counts
 
 
 @pytest.fixture(params=["model", "lda"])
@@ -24,7 +24,7 @@ def test_document_topics_are_those_of_the_samples(any_model, document):
     start = any_model.corpus_.doc_start
     topics = any_model.chains_[0].averaged.stacked("topic", np.int64)[:, start[d] : start[d + 1]]
     means = [(topics == k).sum() / len(topics) for k in frame["topic"]]
-    assert frame["n_words"].tolist() == mixtures.whole_tokens(means).tolist()
+    assert frame["n_words"].tolist() == smoothed_counts.whole_tokens(means).tolist()
     assert topoi.document_topics(any_model, document, n=2).equals(frame.head(2))
 
 
@@ -65,12 +65,12 @@ def test_word_topics_follow_the_definition(any_model, word, monkeypatch):
     assert frame["probability"].is_monotonic_decreasing and set(frame["word"]) == {word.lower()}
     tokens, topics = any_model.corpus_.tokens, any_model.chains_[0].averaged.stacked("topic", np.int64)
     means = [((tokens == w) & (topics == k)).sum() / len(topics) for k in frame["topic"]]
-    assert frame["n_words"].tolist() == mixtures.whole_tokens(means).tolist()
+    assert frame["n_words"].tolist() == smoothed_counts.whole_tokens(means).tolist()
     words = any_model.top_words(1000)
     ranks = words[words["word"] == word.lower()].set_index("topic")["rank"]
     some = frame[frame["n_words"] > 0]
     assert len(some) and some["word_rank"].tolist() == ranks[some["topic"]].tolist(), "ties too rank as in top_words"
-    monkeypatch.setattr(mixtures, "_ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(smoothed_counts, "_ROWS_AT_ONCE", 3)
     assert topoi.word_topics(any_model, word, n=2).equals(frame.head(2))
 
 

@@ -6,7 +6,7 @@ import pytest
 import topoi
 from topoi.analysis import authorship, label
 from topoi.errors import ModelError, NotFoundError
-from topoi.models import mixtures
+from topoi.models import smoothed_counts
 
 SKY, LIFE = ["sun", "star", "moon", "orbit", "comet"], ["cell", "gene", "protein", "enzyme", "tissue"]
 
@@ -69,7 +69,7 @@ def test_any_takes_the_authors_most_likely_to_have_written_the_whole(model, monk
     posterior = model.chains_[0]
     scores = [np.log(theta @ posterior.topic_word[:, tokens]).sum() for theta in posterior.author_topic]
     assert authorship.likeliest_rows(model, tokens, 2).tolist() == np.argsort(-np.array(scores)).tolist() == [1, 0]
-    monkeypatch.setattr(mixtures, "_ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(smoothed_counts, "_ROWS_AT_ONCE", 1)
     assert authorship.likeliest_rows(model, tokens, 1).tolist() == [1]
     monkeypatch.setattr(label, "_CANDIDATES", 1)
     assert set(topoi.label_words(model, "gene cell star", authors="any")["author"]) == {"Bob Baker"}

@@ -9,7 +9,7 @@ from scipy.spatial import distance as scipy_distance
 import topoi
 from topoi.analysis.distances import MEASURES, distances, kl_matrix
 from topoi.errors import ModelError, NotFoundError
-from topoi.models import mixtures
+from topoi.models import smoothed_counts
 
 
 def plain_distance(p, q, measure):
@@ -46,7 +46,7 @@ def test_similar_authors_follow_the_definition(model, measure, monkeypatch):
     assert frame["name"].tolist() == sorted(expected, key=lambda name: (expected[name], names.index(name)))
     np.testing.assert_allclose(frame["distance"], [expected[name] for name in frame["name"]], atol=1e-9)
     assert set(frame["author"]) == {"Cat"} and frame["rank"].tolist() == list(range(1, 7))
-    monkeypatch.setattr(mixtures, "_ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(smoothed_counts, "_ROWS_AT_ONCE", 2)
     assert topoi.similar_authors(model, "Cat", n=100, measure=measure).equals(frame)
 
 
@@ -109,7 +109,7 @@ def test_similar_documents_follow_the_definition(request, name, measure, monkeyp
     np.testing.assert_allclose(frame["distance"], expected, atol=1e-7)
     assert frame["distance"].is_monotonic_increasing
     assert frame["n_words"].tolist() == lengths[frame["document"]].tolist()
-    monkeypatch.setattr(mixtures, "_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(smoothed_counts, "_ROWS_AT_ONCE", 7)
     assert topoi.similar_documents(model, "p5", n=100, measure=measure).equals(frame)
 
 

@@ -249,4 +249,4 @@ def test_questions_do_without_loading_the_model(pachinko_file: Path, verb: list[
     )
     command = [sys.executable, "-c", script, verb[0], str(pachinko_file), *verb[1:]]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert {"sklearn", "topoi.models.files", "topoi.models.gibbs"}.isdisjoint(done.stderr.split())
+    assert {"sklearn", "topoi.store.files", "topoi.models.gibbs"}.isdisjoint(done.stderr.split())

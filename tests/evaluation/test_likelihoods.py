@@ -10,7 +10,7 @@ import topoi
 from author_topic.small_states import dirichlet_multinomial
 from pachinko.small_states import DAGS, all_paths
 from topoi import evaluation
-from topoi.models.pachinko.graph import slot_children
+from topoi.models.graph import slot_children
 
 WORDS = ["a", "b", "c", "d"]
 DOCUMENTS = [["a", "d", "b", "b"], ["c"], ["d", "d", "d"], []]

@@ -20,7 +20,8 @@ from topoi.models.registry import Family, Model
 
 FAMILY = Family((
     Model(
-        "FewTopics", "few-topics", "model of few topics", "few_topics.model", "topoi.models.author_topic.stored_chain",
+        "FewTopics", "few-topics", "model of few topics", "few_topics.model",
+        "topoi.models.author_topic.posterior:AuthorTopicPosterior",
         (TOPICS.but(default=2), SWEEPS.but(default=6), Option("--shyness", "shyness", float, "How shy it is.", "X")),
         small={"n_topics": 2},
     ),

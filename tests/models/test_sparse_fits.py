@@ -10,6 +10,7 @@ import pytest
 import topoi
 from instruction_sets import MACHINES, check_golden_runs
 from models.test_word_lists import same_lists
+from topoi.corpus.blocks import Blocks
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.loop import sweep_chains
 from topoi.errors import ModelError
@@ -17,7 +18,6 @@ from topoi.models.author_topic.state import AuthorTopicSampler
 from topoi.models.pachinko.state import PachinkoSampler
 from topoi.models.sparse import documents_in, shuffled, sweeps_needed
 from topoi.models.weighted_authors import WeightedAuthors
-from topoi.store.blocks import Blocks
 
 ODD = topoi.Dag.from_dict({"root": {"a": ["x", "y", topoi.WORDS], "b": ["m"], "z": None}, "m": ["y", "z", "v"]})
 MODELS = {
@@ -73,7 +73,7 @@ def test_sparse_counts_change_no_bit(corpus, name, n_shards, tmp_path):
         assert np.array_equal(dense._first.words_before(word), sparse._first.words_before(word))
         assert np.array_equal(dense._first.word_counts(word), sparse._first.word_counts(word))
     assert sparse.fit_info_["exact"] == (n_shards == 1) and "paths_per_token" not in sparse.fit_info_
-    tables = dense._tables(corpus), sparse._tables(corpus)
+    tables = dense.family_tables(corpus), sparse.family_tables(corpus)
     for table in tables[0]:
         one, other = (rows[table].whole() if isinstance(rows[table], Blocks) else rows[table] for rows in tables)
         for column in one:
@@ -162,7 +162,7 @@ def samplers(corpus, n_shards):
     alpha, beta = np.full(7, 0.2), np.full(corpus.n_words, 0.05)
     yield AuthorTopicSampler(corpus, WeightedAuthors.private(corpus.n_docs), alpha, beta, n_shards, None, False, True)
     for dag in (topoi.Dag.from_levels(3, 7), ODD):
-        n = sum(len(below) for below in topoi.models.pachinko.graph.slot_children(dag).values())
+        n = sum(len(below) for below in topoi.models.graph.slot_children(dag).values())
         yield PachinkoSampler(corpus, dag, np.full(n, 0.2), beta, n_shards, None, True)
 
 

@@ -5,9 +5,9 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 
-from topoi.models import topic_distances
+from topoi.analysis import topic_distances
+from topoi.analysis.topic_distances import jensen_shannon, jensen_shannon_of_counts, symmetrised_kl
 from topoi.models.distances import kl_matrix
-from topoi.models.topic_distances import jensen_shannon, jensen_shannon_of_counts, symmetrised_kl
 
 
 @pytest.fixture

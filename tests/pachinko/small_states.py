@@ -6,9 +6,9 @@ import numpy as np
 
 from author_topic.small_states import dirichlet_multinomial, empty_counts
 from author_topic.small_states import make_documents as documents_of
-from topoi.models.pachinko.dag import WORDS, Dag
+from topoi.models.dag import WORDS, Dag
+from topoi.models.graph import make_graph, slot_children
 from topoi.models.pachinko.equations import Paths, count
-from topoi.models.pachinko.graph import make_graph, slot_children
 from topoi.models.pachinko.state import make_priors
 
 DAGS = {

@@ -6,11 +6,11 @@ import numba
 import numpy as np
 
 from topoi.kernels.jit import compiled
+from topoi.models.graph import four_level_widths
 from topoi.models.pachinko.blocks import move_blocks
 from topoi.models.pachinko.equations import sweep_four_level_plain, sweep_plain
 from topoi.models.pachinko.four_level import sweep_four_level
 from topoi.models.pachinko.general import sweep_general
-from topoi.models.pachinko.graph import four_level_widths
 
 
 @compiled

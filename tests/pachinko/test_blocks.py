@@ -6,8 +6,8 @@ from scipy.special import gammaln
 
 from pachinko.small_states import log_joint, make_state, random_state
 from topoi.kernels.random import new_stream
+from topoi.models.dag import Dag
 from topoi.models.pachinko.blocks import list_blocks, make_room, move_blocks, weigh_block
-from topoi.models.pachinko.dag import Dag
 
 
 @pytest.mark.parametrize("seed", range(6))

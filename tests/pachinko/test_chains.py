@@ -10,10 +10,10 @@ from topoi.kernels.counts import Assignments
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic import equations as author_equations
 from topoi.models.author_topic.state import make_priors as author_priors
+from topoi.models.dag import Dag
+from topoi.models.graph import make_graph
 from topoi.models.pachinko import equations
-from topoi.models.pachinko.dag import Dag
 from topoi.models.pachinko.equations import Paths, count
-from topoi.models.pachinko.graph import make_graph
 from topoi.models.pachinko.state import make_priors
 
 

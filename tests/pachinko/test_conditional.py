@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from pachinko.small_states import DAGS, choices, log_joint, make_documents, random_dag, random_state
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream
-from topoi.models.pachinko.dag import Dag
+from topoi.models.dag import Dag
+from topoi.models.graph import make_graph
 from topoi.models.pachinko.equations import (
     Paths,
     count,
@@ -26,7 +27,6 @@ from topoi.models.pachinko.equations import (
 )
 from topoi.models.pachinko.four_level import four_level_weights, make_scratch, sweep_with
 from topoi.models.pachinko.general import general_weights
-from topoi.models.pachinko.graph import make_graph
 from topoi.models.pachinko.state import make_priors
 
 

@@ -9,7 +9,7 @@ import pytest
 import topoi
 from topoi import WORDS, Dag
 from topoi.errors import ModelError
-from topoi.models.pachinko.dag import as_dag
+from topoi.models.dag import as_dag
 
 ODD = [("root", "a"), ("root", "b"), ("a", "x"), ("b", "x"), ("a", "y"), ("root", "y"), ("b", WORDS)]
 

@@ -10,9 +10,9 @@ from pachinko.sweeps import SWEEPS, sweeps_for
 from topoi.kernels.draw import draw_plain
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream
-from topoi.models.pachinko.dag import Dag
+from topoi.models.dag import Dag
+from topoi.models.graph import make_graph
 from topoi.models.pachinko.equations import Paths, move_path, new_tally, share
-from topoi.models.pachinko.graph import make_graph
 from topoi.models.pachinko.state import make_priors
 
 N_WORDS = 6

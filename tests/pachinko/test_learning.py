@@ -6,8 +6,8 @@ import pytest
 from pachinko.small_states import DAGS, all_paths, make_documents, random_state
 from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet
 from topoi.kernels.moments import Proportions, match_moments
+from topoi.models.graph import make_graph, slot_children
 from topoi.models.pachinko.equations import Paths
-from topoi.models.pachinko.graph import make_graph, slot_children
 from topoi.models.pachinko.learning import learn_alpha
 from topoi.models.pachinko.statistics import add_proportions, slot_counts
 

@@ -8,7 +8,7 @@ import pytest
 from author_topic.small_states import dirichlet_multinomial
 from pachinko.small_states import DAGS, all_paths, choices, make_documents, random_state
 from topoi.kernels.folding import SamplingPlan, Scored, label_room
-from topoi.models.pachinko.graph import four_level_widths, slot_children
+from topoi.models.graph import four_level_widths, slot_children
 from topoi.models.pachinko.inference import document_topics, fold_in
 from topoi.models.pachinko.likelihood import log_likelihood
 from topoi.models.pachinko.state import make_priors

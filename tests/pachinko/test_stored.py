@@ -10,8 +10,9 @@ import pytest
 import topoi
 from pachinko.test_estimator import ODD
 from topoi.errors import ModelError, NotFoundError, StoreError
-from topoi.models.mixtures import whole_tokens
-from topoi.models.pachinko import equations, stored_structure
+from topoi.models.pachinko import equations
+from topoi.models.smoothed_counts import whole_tokens
+from topoi.store import graph_view
 from topoi.store.check import find_damage
 
 MODELS = {
@@ -210,7 +211,7 @@ def test_more_documents_of_a_topic_than_are_ranked_are_worked_out(texts, tmp_pat
     model.save(tmp_path / "s.topoi")
     with closing(sqlite3.connect(tmp_path / "s.topoi")) as connection, connection:
         connection.execute("DELETE FROM topic_document WHERE rank > 3")
-    monkeypatch.setattr(stored_structure, "N_RANKED", 3)
+    monkeypatch.setattr(graph_view, "N_RANKED", 3)
     view = topoi.view(tmp_path / "s.topoi")
     for n in (2, 3, 4, 50):
         same(topoi.node_documents(model, "sub 1", n), topoi.node_documents(view, "sub 1", n))
@@ -228,7 +229,13 @@ def test_a_model_without_a_graph_says_so(texts, tmp_path):
         for each in (model, view):
             with pytest.raises(ModelError, match="LDA has no graph of topics; fit a PachinkoAllocation"):
                 ask(each)
-    for ask in (lambda: view.dag_, view.edges, view.super_topics, view.node_labels, view.pruned_dag):
+    for ask in (
+        lambda: view.dag_,
+        lambda: view.edges(),
+        lambda: view.super_topics(),
+        lambda: view.node_labels(),
+        lambda: view.pruned_dag(),
+    ):
         with pytest.raises(ModelError, match="LDA has no graph"):
             ask()
 

@@ -8,28 +8,28 @@ import pytest
 
 import topoi
 from store.samples import small_corpus
+from topoi.corpus.blocks import table_rows
 from topoi.corpus.pieces import Pieces, string_pieces
 from topoi.errors import StoreError
 from topoi.kernels.word_lists import count_lists, empty_lists
 from topoi.models.averages import Averaged, mean_counts, mean_lists
-from topoi.models.leaders import Leaders
-from topoi.models.mixtures import count_samples, count_topics
+from topoi.models.smoothed_counts import count_samples, count_topics
 from topoi.store.arrays import checksum, get_array, put_arrays
-from topoi.store.blocks import table_rows
 from topoi.store.connect import schema
+from topoi.store.leaders import Leaders
 
 TINY = {
     "topoi.engine.samples.BLOCK": 7,
     "topoi.models.averages._CELLS_AT_ONCE": 50,
     "topoi.models.averages._WORDS_AT_ONCE": 2,
-    "topoi.models.mixtures.BLOCK": 9,
-    "topoi.models.mixtures._CELLS_AT_ONCE": 3,
-    "topoi.models.mixtures._ROWS_AT_ONCE": 2,
-    "topoi.models.topic_counts._MANY_CELLS": 0,
-    "topoi.models.topic_faces._CELLS_AT_ONCE": 5,
-    "topoi.models.topic_glue._WORDS_AT_ONCE": 2,
+    "topoi.models.smoothed_counts.BLOCK": 9,
+    "topoi.models.smoothed_counts._CELLS_AT_ONCE": 3,
+    "topoi.models.smoothed_counts._ROWS_AT_ONCE": 2,
+    "topoi.models.sources._MANY_CELLS": 0,
+    "topoi.store.topic_summaries._CELLS_AT_ONCE": 5,
+    "topoi.analysis.background._WORDS_AT_ONCE": 2,
     "topoi.models.pachinko.rows.BLOCK": 9,
-    "topoi.store.blocks._ROWS_AT_A_TIME": 2,
+    "topoi.corpus.blocks._ROWS_AT_A_TIME": 2,
     "topoi.store.corpus_rows._DOCUMENTS_AT_A_TIME": 4,
     "topoi.store.corpus_rows.BLOCK": 1,
 }
@@ -76,7 +76,7 @@ def draws(n_tokens, n_samples, n_topics, seed=0):
 
 
 def test_samples_of_long_and_short_documents(monkeypatch):
-    monkeypatch.setattr("topoi.models.mixtures.BLOCK", 30)
+    monkeypatch.setattr("topoi.models.smoothed_counts.BLOCK", 30)
     doc_start, samples = np.array([0, 4, 4, 40, 45, 47, 60]), draws(60, 3, 5)
     expected = count_topics(doc_start * 3, np.stack(samples, axis=1).ravel().astype(np.uint16), 5)
     for found, one in zip(count_samples(doc_start, samples, 5), expected, strict=True):

@@ -12,7 +12,7 @@ import topoi
 from topoi.analysis.authorship import log_likelihoods_by
 from topoi.corpus.corpus import Corpus
 from topoi.models.distances import kl_matrix
-from topoi.models.mixtures import listed
+from topoi.models.smoothed_counts import listed
 
 FAMILIES = ("at", "fictitious", "lda", "am")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.models.mixtures import whole_tokens
+from topoi.models.smoothed_counts import whole_tokens
 from web.addresses import html, twin
 from web.conftest import client_of
 from web.samples import fit, ordinary_corpus

@@ -18,8 +18,7 @@ import pytest
 
 import topoi
 from topoi.analysis.shares import document_points
-from topoi.models import files
-from topoi.store import connect
+from topoi.store import connect, files
 from topoi.store import store as store_module
 from topoi.web.export import Limits, export_site
 from topoi.web.pages import metadata

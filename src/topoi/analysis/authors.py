@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from topoi.analysis.given import find_author, need_authors, need_topics, with_rank
 from topoi.models.distances import MEASURES
-from topoi.models.mixtures import whole_tokens
+from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.validation import choice, whole_number
 
 _TOPICS_SHOWN = 3

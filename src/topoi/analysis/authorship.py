@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from topoi.analysis.given import class_name, find_author, has_topics, need_authors, with_rank, words_of
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
-from topoi.models.mixtures import whole_tokens
 from topoi.models.scores import log_mean_exp
+from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.validation import whole_number
 
 

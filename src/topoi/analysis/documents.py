@@ -12,7 +12,7 @@ from topoi.analysis.authors import shared_topics
 from topoi.analysis.given import find_document, need_topic, need_topics, with_rank
 from topoi.errors import ModelError
 from topoi.models.distances import MEASURES
-from topoi.models.mixtures import whole_tokens
+from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.validation import choice, whole_number
 
 

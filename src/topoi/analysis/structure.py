@@ -6,7 +6,7 @@ from collections.abc import Container, Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from topoi.errors import ModelError, NotFoundError
-from topoi.models.pachinko.dag import WORDS
+from topoi.models.dag import WORDS
 
 Node = Hashable
 THINNEST = 0.6

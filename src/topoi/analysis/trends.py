@@ -12,7 +12,7 @@ from topoi.analysis.given import need_graph, need_topics
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.models.contract import InStore
-from topoi.models.mixtures import whole_tokens
+from topoi.models.smoothed_counts import whole_tokens
 
 _COLUMNS = ("topic", "node", "share", "n_words")
 
@@ -69,11 +69,7 @@ def _has_ready(model: Any, by: str) -> bool:
 
 def _loaded(model: Any) -> Any:
     """The model itself, if this is a view of one in a store."""
-    if not isinstance(model, InStore):
-        return model
-    from topoi.models.files import load  # slow to import, and not needed for precomputed rows
-
-    return load(model.store, model.name)
+    return model.load() if isinstance(model, InStore) else model
 
 
 def node_trends(model: Any, by: str = "year") -> pd.DataFrame:

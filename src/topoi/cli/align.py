@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from topoi.models.stored.view import ModelView
+    from topoi.store.view import ModelView
 
 
 N_WORDS = 10

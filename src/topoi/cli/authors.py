@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from topoi.models.stored.view import ModelView
+    from topoi.store.view import ModelView
 
 TOPICS_PER_AUTHOR = 3
 WORDS_SHOWN = 10

@@ -12,7 +12,7 @@ from topoi.errors import ModelError
 from topoi.models.registry import options_giving
 
 if TYPE_CHECKING:
-    from topoi.models.stored.view import ModelView
+    from topoi.store.view import ModelView
 
 
 class Need(NamedTuple):

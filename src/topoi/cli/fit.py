@@ -101,7 +101,7 @@ def fit(
     summarise(fitted, path, name, screen)
     if as_json or as_csv or not quiet:
         print_result(fitted, path, as_json, as_csv)
-    verb = "topics" if chosen.stored else "authors"
+    verb = "topics" if chosen.posterior else "authors"
     screen.print(f"\nnext: topoi {verb} {shlex.quote(str(path))}", soft_wrap=True)
     if fitted.fit_info_["interrupted"]:
         raise typer.Exit(exit_code(fitted.fit_info_))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from topoi.models.stored.view import ModelView
+    from topoi.store.view import ModelView
 
 UNSURE = 0.5
 MARGIN = "  "

@@ -13,7 +13,7 @@ from topoi.cli.choosing import TOPICS, Need, choose_model
 from topoi.errors import StoreError, TopoiError
 
 if TYPE_CHECKING:
-    from topoi.models.stored.view import ModelView
+    from topoi.store.view import ModelView
 
 
 def names_beginning(context: typer.Context, incomplete: str) -> list[str]:

@@ -84,9 +84,9 @@ def in_order_of_time(shares: pd.DataFrame) -> list[int]:
 
 def telling_words(model: Any, topic: int) -> list[str]:
     """The words that tell a topic from the others: frequent in it, and more than elsewhere."""
-    from topoi.store.entry import FACE_RELEVANCE
+    from topoi.models.ranking import SUMMARY_RELEVANCE
 
-    return [str(word) for word in model.top_words(N_WORDS, topic=topic, relevance=FACE_RELEVANCE)["word"]]
+    return [str(word) for word in model.top_words(N_WORDS, topic=topic, relevance=SUMMARY_RELEVANCE)["word"]]
 
 
 def leading_authors(model: Any, topic: int) -> list[str]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from topoi.models.stored.view import ModelView
+    from topoi.store.graph_view import GraphView
 
 _BAR_WIDTH = 6
 _SPARK_WIDTH = 40
@@ -59,7 +59,7 @@ def structure(
         raise typer.BadParameter("--prune X and -o FILE go together")
     if force and prune is None:
         raise typer.BadParameter("--force goes with --prune")
-    view = open_view(file, name, GRAPH)
+    view: Any = open_view(file, name, GRAPH)
     if prune is not None and output is not None:
         write_pruned(view, prune, output, force)
     elif edges:
@@ -72,7 +72,7 @@ def structure(
         show_super_topics(view, n, n_words, min_share, as_json, as_csv)
 
 
-def write_pruned(view: ModelView, share: float, path: Path, force: bool) -> None:
+def write_pruned(view: GraphView, share: float, path: Path, force: bool) -> None:
     """Write a graph of the strong edges as JSON, which ``topoi fit`` can use."""
     refuse_overwriting(path, force)
     dag = view.pruned_dag(share)
@@ -86,7 +86,7 @@ def write_pruned(view: ModelView, share: float, path: Path, force: bool) -> None
     screen.print(f"\nnext: {fit}", soft_wrap=True)
 
 
-def show_super_topics(view: ModelView, n: int, n_words: int, min_share: float, as_json: bool, as_csv: bool) -> None:
+def show_super_topics(view: GraphView, n: int, n_words: int, min_share: float, as_json: bool, as_csv: bool) -> None:
     """Print every super-topic with its label and share of all words, and its strongest children."""
     shares = {str(row[1]): float(row[6]) for row in view.rows("nodes")}
     if not len(view.super_nodes):
@@ -108,7 +108,7 @@ def show_super_topics(view: ModelView, n: int, n_words: int, min_share: float, a
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
 
 
-def super_frame(view: ModelView, names: list[str], n: int, n_words: int, min_share: float) -> pd.DataFrame:
+def super_frame(view: GraphView, names: list[str], n: int, n_words: int, min_share: float) -> pd.DataFrame:
     """Frame of the strongest children of super-topics, as the browser lists them: the largest super-topic first.
 
     Background topics, which all super-topics have, come after the other children.
@@ -159,7 +159,7 @@ def child_line(row: dict[Any, Any], own: dict[int, str], width: int) -> Text:
     )
 
 
-def show_node(view: ModelView, node: str, n: int, n_words: int, min_share: float, as_json: bool, as_csv: bool) -> None:
+def show_node(view: GraphView, node: str, n: int, n_words: int, min_share: float, as_json: bool, as_csv: bool) -> None:
     """Print one node: children, parents, documents and years."""
     from topoi.analysis.given import find_node
 
@@ -212,7 +212,7 @@ def draw_years(rows: pd.DataFrame, screen: Console) -> None:
     screen.print(Text(f"{first} {look.sparkline(values)} {last}"))
 
 
-def node_frame(view: ModelView, node: int, n: int, n_words: int, min_share: float) -> pd.DataFrame:
+def node_frame(view: GraphView, node: int, n: int, n_words: int, min_share: float) -> pd.DataFrame:
     """Frame of all about a node: kind (child, parent, document, year), rank, name, id, topic, year, and numbers."""
     import pandas as pd
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from topoi.models.stored.view import ModelView
+    from topoi.store.view import ModelView
 
 BAR_WIDTH = 6
 # Name of background topics for users, the same as in the browser.
@@ -94,9 +94,9 @@ def topic_frame(view: ModelView, topic: int, n_words: int, n_authors: int) -> pd
     """Frame of one topic's words and authors side by side by rank, with probabilities."""
     import pandas as pd
 
-    from topoi.store.entry import FACE_RELEVANCE
+    from topoi.models.ranking import SUMMARY_RELEVANCE
 
-    words = view.top_words(n_words, topic=topic, relevance=FACE_RELEVANCE)
+    words = view.top_words(n_words, topic=topic, relevance=SUMMARY_RELEVANCE)
     columns = {
         "word": words["word"].reset_index(drop=True),
         "word_probability": words["probability"].reset_index(drop=True),

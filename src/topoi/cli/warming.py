@@ -100,7 +100,7 @@ def steps(chosen: list[Model], folder: Path) -> Iterator[tuple[str, Callable[[],
     for model in chosen:
         yield f"{model.option}: fit", partial(fit, folder, model)
         path = folder / f"{model.option}.topoi"
-        if model.stored:
+        if model.posterior:
             yield f"{model.option}: questions", partial(ask, model, path)
         if has_browser:
             yield f"{model.option}: pages", partial(pages, path)

@@ -14,23 +14,18 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from topoi.corpus.blocks import Table
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.errors import ModelError
 from topoi.models.catalogue import CorpusCatalogue
-from topoi.store.arrays import checksum
-from topoi.store.blocks import Table
-from topoi.store.corpus_rows import bare
-from topoi.store.entry import ModelEntry
-from topoi.store.store import Store
-from topoi.store.write import save_model
 
 # Never restored from a file: a stored `checkpoint` path could make `load` write anywhere.
 NOT_SAVED = {"checkpoint": None, "progress": None}
 # Settings that may change between a checkpoint and its continuation, as they do not affect the chains.
 FREE_TO_CHANGE = frozenset({"n_iter", "n_jobs", "progress", "checkpoint", "checkpoint_every", "random_state"})
 # Settings of what is computed from the chains; they do not affect the chains themselves.
-_ABOUT_ESTIMATES = frozenset({"average"})
+ABOUT_ESTIMATES = frozenset({"average"})
 
 
 class FittedModel(BaseEstimator):
@@ -55,9 +50,7 @@ class FittedModel(BaseEstimator):
         check_is_fitted(self, "n_iter_")
         return CorpusCatalogue(self.corpus_)
 
-    def save(
-        self, path: str | Path | Store, name: str | None = None, corpus: bool = True, replace_file: bool = False
-    ) -> None:
+    def save(self, path: Any, name: str | None = None, corpus: bool = True, replace_file: bool = False) -> None:
         """Write the model and its corpus into a store: one SQLite file of data, nothing that could run.
 
         A file that is there already keeps its other models, which share the corpus; a model of the same name is
@@ -85,9 +78,11 @@ class FittedModel(BaseEstimator):
         >>> bool((topoi.load(path).topic_word_ == model.topic_word_).all())
         True
         """
+        # The one import of a later layer: the store knows how any fitted model becomes rows.
+        from topoi.store.save import save_fitted
+
         check_is_fitted(self, "n_iter_")
-        place = path.path if isinstance(path, Store) else Path(path)
-        save_model(place, self.corpus_, self._entry(name or type(self).__name__, corpus), corpus, replace_file)
+        save_fitted(self, path, name, corpus, replace_file)
 
     def to_bundle(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """The model as JSON-able settings and plain arrays: with its corpus, all that it is rebuilt from.
@@ -99,10 +94,10 @@ class FittedModel(BaseEstimator):
         >>> meta["model"], len(arrays["chain0_topic"])
         ('LDA', 6)
         """
-        meta, arrays = self._bundle()
+        meta, arrays = self.bundle_pieces()
         return meta, {name: np.asarray(array) for name, array in arrays.items()}
 
-    def _bundle(self) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
+    def bundle_pieces(self) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
         """``to_bundle`` with arrays that may be in pieces."""
         check_is_fitted(self, "n_iter_")
         progress, arrays = self._state()
@@ -123,40 +118,19 @@ class FittedModel(BaseEstimator):
         """Settings as JSON can hold them; families override this where ``plain_settings`` would lose information."""
         return plain_settings(settings)
 
-    def _tables(self, corpus: Corpus) -> dict[str, Table]:
-        """Rows of the family's tables in a store, by table and column; see ``topoi.store.entry``."""
+    def family_tables(self, corpus: Corpus) -> dict[str, Table]:
+        """The family's own tables in a store, by table and column, beside those of all models with topics."""
+        check_is_fitted(self, "n_iter_")
         return {}
 
-    def _parameters(self) -> dict[str, Any]:
-        """Fitted numbers that are in none of the store's tables, for readers of the store."""
+    def family_parameters(self) -> dict[str, Any]:
+        """The family's own fitted numbers that are in none of the store's tables, for readers of the store."""
+        check_is_fitted(self, "n_iter_")
         return {}
 
-    def _entry(self, name: str, texts: bool) -> ModelEntry:
-        meta, arrays = self._bundle()
-        trace = self.trace_
-        tables = {
-            **self._tables(self.corpus_ if texts else bare(self.corpus_)),
-            "trace": {column: trace[column].to_numpy() for column in ("chain", "sweep", "log_joint")},
-        }
-        topics = tables.get("topic")
-        settings = {k: v for k, v in meta["settings"].items() if k not in FREE_TO_CHANGE | _ABOUT_ESTIMATES}
-        identity = settings | self._identity_of_fit()
-        return ModelEntry(
-            name=name,
-            model=meta["model"],
-            n_topics=len(topics["topic"]) if isinstance(topics, Mapping) else None,
-            n_iter=self.n_iter_,
-            n_chains=self.fit_info_["n_chains"],
-            seed=self._seed,
-            chain=checksum(identity | {"corpus": self.corpus_.fingerprint()}, {}),
-            meta=meta,
-            arrays=arrays,
-            tables=tables,
-            parameters=self._parameters(),
-        )
-
-    def _identity_of_fit(self) -> dict[str, Any]:
+    def identity_of_fit(self) -> dict[str, Any]:
         """Identity of the fit besides corpus and settings: topic labels survive a save as long as it stays the same."""
+        check_is_fitted(self, "n_iter_")
         return {"model": type(self).__name__, "seed": self._seed}
 
     @abstractmethod

@@ -1,6 +1,6 @@
 """Authors of documents and their titles: facts about the corpus that queries need besides a model's numbers.
 
-A fitted model reads them from its corpus; a model in a store reads them by SQL (``topoi.models.stored.catalogue``).
+A fitted model reads them from its corpus; a model in a store reads them by SQL (``topoi.store.catalogue``).
 """
 
 from __future__ import annotations

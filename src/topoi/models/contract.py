@@ -1,4 +1,8 @@
-"""What the rest of the program may ask of a fitted model: capabilities that some have and others lack.
+"""What the rest of the program may ask of a fitted model: where its counts come from, and what only some models can.
+
+A fitted model has ``chains_``, one frozen posterior each (``topoi.models.posterior.Posterior``). A posterior computes
+all its answers from a ``CountSource``: arrays of the model in memory, or rows of a store, read by SQL when they are
+needed. So one class per family serves both.
 
 Every fitted model is a ``topoi.models.base.FittedModel``, or a ``ModelView`` of one in a store. Beyond what those have,
 ask with ``isinstance`` by one of the protocols below, never by ``hasattr``: the protocol says what the name means, and
@@ -11,9 +15,108 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
+
+    from topoi.engine.samples import Sample
+    from topoi.errors import StoreError
+    from topoi.models.smoothed_counts import Cells
+    from topoi.models.sources import Rows, TrainingDocument
+
+
+class CountSource(Protocol):
+    """Counts of one chain: means over its samples, of whole tokens. ``n_authors`` is 0 if the model has no authors."""
+
+    index: int
+    n_authors: int
+
+    @property
+    def n_topics(self) -> int:
+        """The number of topics."""
+        ...
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples that the counts are means of."""
+        ...
+
+    @property
+    def alpha(self) -> NDArray[np.float64]:
+        """Weight by which each topic's count in a document is smoothed."""
+        ...
+
+    @property
+    def alpha_sum(self) -> float:
+        """Sum of alpha, as kernels read it."""
+        ...
+
+    @property
+    def beta(self) -> NDArray[np.float64]:
+        """The Dirichlet parameter of each word."""
+        ...
+
+    @property
+    def beta_sum(self) -> float:
+        """Sum of beta, as kernels read it."""
+        ...
+
+    @property
+    def topic_sizes(self) -> NDArray[np.int64]:
+        """Tokens per topic, rounded."""
+        ...
+
+    @property
+    def topic_totals(self) -> NDArray[np.float64]:
+        """Tokens per topic."""
+        ...
+
+    @property
+    def doc_start(self) -> NDArray[np.int64]:
+        """Offset of each document's first token, then the end of the last document."""
+        ...
+
+    def word_rows(self, words: Any) -> NDArray[np.float64]:
+        """Tokens of some words per topic: words × topics."""
+        ...
+
+    def author_rows(self, authors: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Tokens of some authors per topic (authors × topics), and in all."""
+        ...
+
+    def word_blocks(self) -> Iterator[Cells]:
+        """Nonzero topic counts of words, in blocks."""
+        ...
+
+    def document_cells(self) -> Rows:
+        """Nonzero topic counts of documents."""
+        ...
+
+    def author_cells(self) -> Rows:
+        """Nonzero topic counts of authors."""
+        ...
+
+    def topic_cells(self) -> Rows:
+        """Nonzero word counts of topics."""
+        ...
+
+    def damaged(self, what: str) -> StoreError:
+        """An error about numbers that do not fit together; it names the file, if they come from one."""
+        ...
+
+    def words_before(self, word: int) -> NDArray[np.int64]:
+        """Number of words that rank before a word in each topic."""
+        ...
+
+    def document(self, number: int) -> TrainingDocument:
+        """A training document with its last sample."""
+        ...
+
+    def samples(self, first: int, last: int) -> list[Sample]:
+        """All samples of the tokens of documents ``first`` to ``last``, the last sample last."""
+        ...
 
 
 @runtime_checkable
@@ -23,6 +126,10 @@ class InStore(Protocol):
     store: Any
     name: str
     catalogue_: Any
+
+    def load(self) -> Any:
+        """The fitted model, read as a whole."""
+        ...
 
     def has_periods(self, by: str) -> bool:
         """Whether the rows hold trends by this column."""

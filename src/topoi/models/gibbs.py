@@ -234,8 +234,9 @@ class GibbsModel(FittedModel):
             arrays |= {_SETTLED + name: array for name, array in settled.items()}
         return progress, arrays
 
-    def _identity_of_fit(self) -> dict[str, Any]:
-        return super()._identity_of_fit() | {"n_shards": self.fit_info_["n_shards"]}
+    def identity_of_fit(self) -> dict[str, Any]:
+        """Model, seed and number of shards."""
+        return super().identity_of_fit() | {"n_shards": self.fit_info_["n_shards"]}
 
     def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Restore what ``save`` wrote."""

@@ -12,6 +12,15 @@ from topoi.errors import ModelError
 
 # In longer rows the largest values are partitioned off first, and only those are sorted.
 _SORT_WHOLE = 1024
+# Number of authors and documents of each topic ranked in topic_author and topic_document.
+N_RANKED = 200
+# Number of words, and of neighbours, listed for each topic.
+N_WORDS = 20
+N_NEIGHBOURS = 10
+# Number of words in the label of a node.
+N_LABEL = 3
+# Relevance weight that ranks those words: 1 by probability alone, 0 by lift over the whole collection.
+SUMMARY_RELEVANCE = 0.6
 
 
 def largest(values: NDArray[Any], n: int) -> NDArray[np.int64]:

@@ -37,8 +37,8 @@ class Model(NamedTuple):
         Its name in prose: "author-topic model".
     home : str
         The module that defines the class.
-    stored : str
-        The module whose ``StoredChain`` reads the model's rows; empty if it has no topics.
+    posterior : str
+        ``module:class`` of its posterior, which reads counts of a store by ``from_source``; empty if it has no topics.
     options : tuple of Option
         What ``topoi fit`` offers.
     needs_authors : bool
@@ -62,7 +62,7 @@ class Model(NamedTuple):
     option: str
     title: str
     home: str
-    stored: str = ""
+    posterior: str = ""
     options: tuple[Option, ...] = ()
     needs_authors: bool = False
     without_authors: str = ""
@@ -82,6 +82,18 @@ class Model(NamedTuple):
         2
         """
         return getattr(import_module(self.home), self.name)
+
+    @property
+    def posterior_class(self) -> Any:
+        """The class of its posterior, imported.
+
+        Examples
+        --------
+        >>> model_named("LDA").posterior_class.__name__
+        'AuthorTopicPosterior'
+        """
+        module, name = self.posterior.split(":")
+        return getattr(import_module(module), name)
 
 
 class Family(NamedTuple):

@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError, NotFoundError
-from topoi.models.mixtures import whole_tokens
 from topoi.models.names import find_name
 from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.registry import giving
+from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.validation import choice, whole_number
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.kernels.jit import lean
-from topoi.models.mixtures import Cells
+from topoi.models.smoothed_counts import Cells
 from topoi.store.hues import GOLDEN_ANGLE, golden_places, place_hues
 
 # Fixed-point numbers, so that hues are the same bits everywhere: this many units are one.

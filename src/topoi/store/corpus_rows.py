@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from topoi.corpus.blocks import Columns, table_rows
 from topoi.corpus.bundle import corpus_pieces, pack_strings
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.metadata import json_value
 from topoi.corpus.pieces import BLOCK, occurrences, ranges
 from topoi.errors import CorpusError, StoreError
 from topoi.store.arrays import checksum, get_arrays, put_arrays, to_json
-from topoi.store.blocks import Blobs, Columns, table_rows
 from topoi.store.door import check_corpus, stored_json
 from topoi.store.rows import read_rows
 
@@ -188,19 +188,6 @@ def _rows_of_documents(
     return zip(numbers, ids, titles, dates, years, lengths.tolist(), extra or ["{}"] * n, full, strict=True)
 
 
-def position_blobs(positions: NDArray[Any], starts: NDArray[np.int64]) -> Blobs:
-    r"""Authors' positions as one blob per document: one byte each, or two if any position exceeds 255.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from topoi.store.corpus_rows import position_blobs
-    >>> list(position_blobs(np.array([1, 0], np.uint16), np.array([0, 2])))
-    [b'\x01\x00']
-    """
-    return Blobs(positions, starts, "<u2" if positions.max(initial=0) > 255 else "u1")
-
-
 def get_corpus(connection: sqlite3.Connection) -> Corpus:
     """Read the corpus; raise ``StoreError`` if its rows are inconsistent."""
     sizes = check_corpus(connection)
@@ -292,10 +279,3 @@ def bare(corpus: Corpus) -> Corpus:
         doc_author_start=corpus.doc_author_start,
         authors=corpus.authors,
     )
-
-
-def years(corpus: Corpus) -> NDArray[np.float64]:
-    """Year of each document; nan where it is missing or not a number."""
-    if "year" not in corpus.documents:
-        return np.full(corpus.n_docs, np.nan)
-    return pd.to_numeric(corpus.documents["year"], errors="coerce").to_numpy(np.float64, na_value=np.nan)

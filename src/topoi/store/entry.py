@@ -6,18 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from topoi.corpus.blocks import Table
 from topoi.corpus.pieces import ArrayOrPieces
-from topoi.store.blocks import Table
 
-# Number of authors and documents of each topic ranked in topic_author and topic_document.
-N_RANKED = 200
-# Number of words, and of neighbours, listed for each topic.
-N_WORDS = 20
-N_NEIGHBOURS = 10
-# Number of words in the label of a node.
-N_LABEL = 3
-# Relevance weight that ranks those words: 1 by probability alone, 0 by lift over the whole collection.
-FACE_RELEVANCE = 0.6
 # The tables that only models over a graph have.
 GRAPH_TABLES = ("dag_node", "dag_edge", "document_node", "node_trend", "document_path")
 # All tables that belong to a model; each family fills those that apply to it.

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from topoi import __version__
+from topoi.corpus.blocks import Blocks, Table, table_rows
 from topoi.corpus.corpus import Corpus
 from topoi.errors import NotFoundError, StoreError
 from topoi.store.arrays import checksum, put_arrays, to_json
-from topoi.store.blocks import Blocks, Table, table_rows
 from topoi.store.corpus_rows import bare, put_corpus
 from topoi.store.entry import MODEL_TABLES, ModelEntry
 from topoi.store.migrate import migrated

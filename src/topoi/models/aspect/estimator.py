@@ -21,11 +21,10 @@ from topoi.engine.progress import SweepInfo
 from topoi.errors import ModelError, StoreError
 from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.fitting import Run, Schedule, fit
-from topoi.models.aspect.labels import AspectChain
 from topoi.models.aspect.learning import Plan
+from topoi.models.aspect.posterior import AspectPosterior
 from topoi.models.aspect.prediction import AspectPredictions
 from topoi.models.aspect.report import fit_report
-from topoi.models.aspect.rows import aspect_tables
 from topoi.models.aspect.simulate import simulate_aspects
 from topoi.models.aspect.state import Parameters, checked_aspects, mixture_prior
 from topoi.models.bags import Bags
@@ -33,7 +32,6 @@ from topoi.models.base import FittedModel
 from topoi.models.notices import warn_unfinished
 from topoi.models.tables import Tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
-from topoi.store.blocks import Table
 
 # Within an EM step inference need not converge: the next step continues it (warm start).
 _PASSES_PER_STEP = 10
@@ -273,7 +271,9 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         self.vocabulary_: Vocabulary = corpus.vocabulary
         self.authors_ = np.zeros(0, object)
         self.n_features_in_ = corpus.n_words
-        self.chains_ = [AspectChain(corpus, parameters, self.posterior_, seed)]
+        self.chains_ = [
+            AspectPosterior.from_fit(corpus, parameters, self.posterior_, seed, self.inference, self._final_rule())
+        ]
 
     def _state(self) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
         columns = self.trace_[["chain", "sweep", "log_joint"]]
@@ -285,13 +285,6 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
             "chain0_beta": self._first.beta,
         }
         return progress, arrays
-
-    def _tables(self, corpus: Corpus) -> dict[str, Table]:
-        return aspect_tables(corpus, self._first)
-
-    def _parameters(self) -> dict[str, Any]:
-        first = self._first
-        return {"alpha_sum": first.alpha_sum, "beta_sum": float(first.priors.beta_sum), "beta": float(first.beta[0])}
 
     def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Restore what ``save`` wrote, checked, since kernels do not check these numbers."""

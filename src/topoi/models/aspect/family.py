@@ -11,7 +11,7 @@ FAMILY = Family(
             "aspect",
             "aspect model",
             "topoi.models.aspect.estimator",
-            "topoi.models.aspect.stored_chain",
+            "topoi.models.aspect.posterior:AspectPosterior",
             (
                 Option("--aspects", "n_aspects", int, "Number of aspects.", "A", minimum=1, default=10),
                 INFERENCE.but(choices=("ep", "vb"), shown="ep"),

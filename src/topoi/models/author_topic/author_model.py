@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.special import gammaln
 from sklearn.utils.validation import check_is_fitted
 
+from topoi.corpus.blocks import Table, position_blobs
 from topoi.corpus.corpus import Corpus
 from topoi.engine.loop import Chain
 from topoi.engine.progress import SweepInfo
@@ -36,15 +37,13 @@ from topoi.models.author_topic.surprise import by_words, surprise_rows
 from topoi.models.averages import average
 from topoi.models.gibbs import GibbsModel
 from topoi.models.inputs import align, checked_observed
-from topoi.models.mixtures import whole_tokens
 from topoi.models.names import find_name
 from topoi.models.notices import warn_user
 from topoi.models.ranking import ranked
 from topoi.models.scores import log_mean_exp, perplexities
+from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.texts import corpus_with, need_documents
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
-from topoi.store.blocks import Table
-from topoi.store.corpus_rows import position_blobs
 
 
 class AuthorModelSampler:
@@ -318,7 +317,9 @@ checkpoint_every, progress
         each = [self._author_words(self._sampler, counts).log_likelihoods(bag)[0] for counts in self.chains_]
         return log_mean_exp(np.stack(each))
 
-    def _tables(self, corpus: Corpus) -> dict[str, Table]:
+    def family_tables(self, corpus: Corpus) -> dict[str, Table]:
+        """Authors' words, the perplexities of their documents, and the authors of words."""
+        check_is_fitted(self, "n_iter_")
         sampler, counts = self._sampler, self.chains_[0]
         known = np.flatnonzero((counts.pair >= 0.5) & (sampler.keys // sampler.n_words < corpus.n_authors))
         a, w = np.divmod(sampler.keys[known], sampler.n_words)
@@ -336,7 +337,9 @@ checkpoint_every, progress
             },
         }
 
-    def _parameters(self) -> dict[str, Any]:
+    def family_parameters(self) -> dict[str, Any]:
+        """The sum of beta, and the calibration of authors."""
+        check_is_fitted(self, "n_iter_")
         return {"beta_sum": self._sampler.beta_sum} | self._more_meta()
 
     def author_word(self, author: str) -> NDArray[np.float64]:

@@ -6,10 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
+from topoi.corpus.blocks import Table
 from topoi.corpus.corpus import Corpus
 from topoi.models.author_topic.attribution import CalibratedAuthors
-from topoi.models.author_topic.posterior import Posterior
+from topoi.models.author_topic.posterior import AuthorTopicPosterior
 from topoi.models.author_topic.simulate import simulate_corpus
 from topoi.models.author_topic.state import AuthorTopicSampler
 from topoi.models.author_topic.surprise import by_topics, surprise_rows
@@ -17,10 +19,8 @@ from topoi.models.gibbs import GibbsModel
 from topoi.models.prediction import Predictions
 from topoi.models.sparse import resolve_sparse
 from topoi.models.tables import Tables
-from topoi.models.topic_rows import averaging_parameters, topic_tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 from topoi.models.weighted_authors import WeightedAuthors
-from topoi.store.blocks import Table
 
 _LEARN = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric": "asymmetric"}
 
@@ -51,27 +51,24 @@ class TopicModel(CalibratedAuthors, Tables, Predictions, GibbsModel):
         return AuthorTopicSampler(corpus, lists, alpha, beta, n_shards, rule, self.learn_beta, sparse)
 
     def _freeze(self) -> None:
-        self.chains_ = [Posterior(chain, self._sampler, self.corpus_.doc_start) for chain in self._settled]
+        self.chains_ = [self._frozen(chain, self._sampler) for chain in self._settled]
         self.authors_ = self.corpus_.authors if self._sampler.lists.n_shared else np.zeros(0, object)
 
-    def _tables(self, corpus: Corpus) -> dict[str, Table]:
-        tables = topic_tables(corpus, self._first, len(self.authors_), self._sampler.lists.all_private)
-        if len(self.authors_):
-            each = [by_topics(corpus, chain.counts, chain.priors) for chain in self.chains_]
-            tables["author_document"] = surprise_rows(corpus, each)
-        return tables
+    def _frozen(self, chain: Any, sampler: AuthorTopicSampler) -> AuthorTopicPosterior:
+        return AuthorTopicPosterior.from_chain(chain, sampler, self.corpus_)
 
-    def _parameters(self) -> dict[str, Any]:
-        beta = np.unique(self._first.beta)
-        return (
-            {
-                "alpha_sum": float(self._first.priors.alpha_sum),
-                "beta_sum": float(self._first.priors.beta_sum),
-                "beta": float(beta[0]) if len(beta) == 1 else None,
-            }
-            | averaging_parameters(self._first)
-            | self._more_meta()
-        )
+    def family_tables(self, corpus: Corpus) -> dict[str, Table]:
+        """Perplexities of authors' documents."""
+        check_is_fitted(self, "n_iter_")
+        if not len(self.authors_):
+            return {}
+        each = [by_topics(corpus, chain.counts, chain.priors) for chain in self.chains_]
+        return {"author_document": surprise_rows(corpus, each)}
+
+    def family_parameters(self) -> dict[str, Any]:
+        """The calibration of authors."""
+        check_is_fitted(self, "n_iter_")
+        return self._more_meta()
 
     def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         super()._load(corpus, meta, arrays)
@@ -79,7 +76,7 @@ class TopicModel(CalibratedAuthors, Tables, Predictions, GibbsModel):
         return self
 
     def _text_scores(self, sampler: Any, chain: Any, texts: list[NDArray[Any]]) -> NDArray[np.float64]:
-        posterior = Posterior(chain, sampler, np.zeros(1, np.int64))
+        posterior = self._frozen(chain, sampler)
         scores = np.empty((len(texts), len(self.authors_)))
         for row, text in enumerate(texts):
             words, times = np.unique(text, return_counts=True)

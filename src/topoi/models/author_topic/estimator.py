@@ -15,6 +15,8 @@ from topoi.engine.progress import SweepInfo
 from topoi.errors import ModelError
 from topoi.models.author_topic.author_model import AuthorModel, check_authors
 from topoi.models.author_topic.base import TopicModel
+from topoi.models.author_topic.posterior import AuthorTopicPosterior
+from topoi.models.author_topic.state import AuthorTopicSampler
 from topoi.models.matrices import MatrixInput
 from topoi.models.texts import corpus_with
 from topoi.models.validation import choice
@@ -171,6 +173,10 @@ class AuthorTopicModel(TopicModel):
         if weight is not None and not self.fictitious_authors:
             raise ModelError("fictitious_weight is given but fictitious_authors is False; set fictitious_authors=True")
         return self._lists_for(corpus)
+
+    def _frozen(self, chain: Any, sampler: AuthorTopicSampler) -> AuthorTopicPosterior:
+        given = self.fictitious_authors, self.fictitious_weight
+        return AuthorTopicPosterior.from_chain(chain, sampler, self.corpus_, *given)
 
     def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
         weight = None if self.fictitious_weight is None else float(self.fictitious_weight)

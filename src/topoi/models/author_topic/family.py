@@ -4,7 +4,7 @@ from topoi.models.options import ALPHA, BETA, GIBBS, LEARN_ALPHA, LEARN_BETA, SP
 from topoi.models.registry import Family, Model
 
 _LEARNED = (ALPHA.but(shown="50 / topics"), BETA.but(shown="0.01"), LEARN_ALPHA, LEARN_BETA)
-_STORED = "topoi.models.author_topic.stored_chain"
+_POSTERIOR = "topoi.models.author_topic.posterior:AuthorTopicPosterior"
 
 PLACE = 0
 FAMILY = Family(
@@ -14,7 +14,7 @@ FAMILY = Family(
             "author-topic",
             "author-topic model",
             "topoi.models.author_topic.estimator",
-            _STORED,
+            _POSTERIOR,
             (
                 TOPICS,
                 *_LEARNED,
@@ -38,7 +38,7 @@ FAMILY = Family(
             "lda",
             "LDA",
             "topoi.models.author_topic.estimator",
-            _STORED,
+            _POSTERIOR,
             (TOPICS, *_LEARNED, SPARSE, *GIBBS),
             is_common=True,
             gives=("topics",),

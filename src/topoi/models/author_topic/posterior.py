@@ -2,85 +2,93 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.corpus import Corpus
 from topoi.engine.loop import Chain
-from topoi.kernels.counts import Counts, Documents
-from topoi.kernels.folding import SamplingPlan, Scored
-from topoi.kernels.word_lists import SparseCounts
+from topoi.kernels.counts import Assignments, Counts, Documents, Priors
+from topoi.kernels.folding import Labels, SamplingPlan, Scored
+from topoi.kernels.lanes import padded
 from topoi.models.author_topic import likelihood
-from topoi.models.author_topic.inference import fold_in
+from topoi.models.author_topic.inference import fold_in, sample_document, start_document
 from topoi.models.author_topic.state import AuthorTopicSampler
-from topoi.models.averages import Averaged, average
-from topoi.models.mixtures import Mixtures
+from topoi.models.averages import average
+from topoi.models.posterior import SampledPosterior
 from topoi.models.simulation import dirichlet_rows
-from topoi.models.topic_counts import TopicCounts
+from topoi.models.sources import ArraySource, TrainingDocument
 
 
-class Posterior(TopicCounts):
-    """Mean counts of one chain's samples, and the point estimates they give (AT09, equations 6 and 7)."""
+class AuthorTopicPosterior(SampledPosterior):
+    """Mean counts of one chain's samples, and the point estimates they give (AT09, equations 6 and 7).
 
-    averaged: Averaged
+    Parameters
+    ----------
+    source, priors
+        As in ``Posterior``; priors are ``topoi.kernels.counts.Priors``.
+    fictitious, fictitious_weight : bool, float or None
+        Whether every training document has a private author beside its named ones, and that author's weight.
+    """
 
-    def __init__(self, chain: Chain, sampler: AuthorTopicSampler, doc_start: NDArray[np.int64]):
-        self.index = chain.index
-        self.priors = chain.priors
-        self.trace = list(chain.trace)
-        self.assignments = sampler.whole(chain)[1]
-        last = {name: getattr(self.assignments, name) for name in sampler.sampled}
-        self.averaged = average(chain, last, sampler.n_topics)
-        self._chain, self._sampler = chain, sampler
-        self._doc_start = doc_start
+    def __init__(
+        self, source: Any, priors: Any, fictitious: bool = False, fictitious_weight: float | None = None
+    ) -> None:
+        super().__init__(source, priors)
+        self._fictitious, self._fictitious_weight = fictitious, fictitious_weight
 
-    @cached_property
-    def counts(self) -> Counts | SparseCounts:  # type: ignore[override]
-        """Means of the samples' counts."""
-        return self._sampler.mean_counts(self._chain, self.averaged)
+    @classmethod
+    def from_chain(cls, chain: Chain, sampler: AuthorTopicSampler, corpus: Corpus, *fictitious: Any) -> Self:
+        """Freeze a chain."""
+        assignments = sampler.whole(chain)[1]
+        last = {name: getattr(assignments, name) for name in sampler.sampled}
+        averaged, priors = average(chain, last, sampler.n_topics), chain.priors
+        found = cls(
+            ArraySource(
+                corpus,
+                chain.index,
+                sampler.n_topics,
+                assignments,
+                partial(sampler.mean_counts, chain, averaged),
+                priors,
+                partial(_alpha, priors, sampler.n_topics),
+                averaged,
+                partial(sampler.mean_lists, averaged) if sampler.lists.all_private else None,
+                sampler.lists.n_shared,
+            ),
+            priors,
+            *fictitious,
+        )
+        found.trace = list(chain.trace)
+        return found
 
-    def _counts_without_zeros(self) -> SparseCounts | None:
-        return self._sampler.mean_lists(self.averaged) if self._sampler.lists.all_private else None
-
-    @property
-    def n_topics(self) -> int:
-        """The number of topics."""
-        return self._sampler.n_topics
-
-    @property
-    def alpha(self) -> NDArray[np.float64]:
-        """The Dirichlet parameter of each topic."""
-        return np.asarray(self.priors.alpha[: self.n_topics], np.float64)
-
-    @property
-    def alpha_sum(self) -> float:
-        """Sum of alpha."""
-        return float(self.priors.alpha_sum)
-
-    @cached_property
-    def authors(self) -> Mixtures:
-        """Sparse topic counts of the authors."""
-        return Mixtures.from_counts(self.counts.author_topic[:-1, : self.n_topics], self.alpha, self.n_samples)
+    @classmethod
+    def from_source(cls, source: Any, settings: dict[str, Any]) -> Self:
+        """The posterior of a model in a store."""
+        weight = settings.get("fictitious_weight")
+        if weight is not None and not (isinstance(weight, int | float) and 0 <= weight <= 1):
+            raise source.damaged(f"the model is damaged: fictitious_weight is a share, not {weight!r}")
+        fictitious = bool(settings.get("fictitious_authors", False))
+        return cls(source, None, fictitious, None if weight is None else float(weight))
 
     @cached_property
     def author_topic(self) -> NDArray[np.float64]:
         """P(topic | author): authors × topics, rows sum to one; authors without tokens have the prior's mean."""
         counts = self.authors.counts(np.arange(len(self.authors))) + self.alpha
-        return np.asarray(counts / (self.authors.totals[:, None] + self.priors.alpha_sum))
+        return np.asarray(counts / (self.authors.totals[:, None] + self.alpha_sum))
 
     @cached_property
     def doc_topic(self) -> NDArray[np.float64]:
         """Topic shares of each document's own words, smoothed by alpha: documents × topics, rows sum to one."""
         lengths = np.diff(self._doc_start)
         counts = self.documents.counts(np.arange(len(lengths))) + self.alpha
-        return np.asarray(counts / (lengths[:, None] + self.priors.alpha_sum))
+        return np.asarray(counts / (lengths[:, None] + self.alpha_sum))
 
     def is_integrated(self, documents: Documents) -> NDArray[np.bool_]:
         """Whether a document has a private author, whose mixture is unknown."""
-        private = len(self.counts.author) - 1
-        upto = np.concatenate(([0], np.cumsum(documents.author == private)))
+        upto = np.concatenate(([0], np.cumsum(documents.author == self.source.n_authors)))
         return np.asarray(upto[documents.author_start[1:]] > upto[documents.author_start[:-1]])
 
     def prior_groups(self, documents: Documents) -> NDArray[np.int64]:
@@ -99,13 +107,70 @@ class Posterior(TopicCounts):
         weights = documents.author_weight[authors].astype(np.float64)
         mixtures = np.zeros((n, self.n_topics))
         for a, weight in zip(documents.author[authors].tolist(), weights / weights.sum(), strict=True):
-            known = a < len(self.counts.author) - 1
+            known = a < self.source.n_authors
             counts = self.counts.author_topic[a, : self.n_topics] if known else 0.0
             mixtures += weight * dirichlet_rows(np.random.default_rng((*name, a)), counts + self.alpha, n)
         return mixtures
 
-    def _fold_in(self, part: Documents, wanted: Scored, plan: SamplingPlan, *outputs: Any) -> None:
-        fold_in(part, wanted, self.counts, self.priors, plan, *outputs)
+    def _fold_in(
+        self,
+        part: Documents,
+        wanted: Scored,
+        plan: SamplingPlan,
+        doc_topic: NDArray[np.float64],
+        scores: NDArray[np.float64],
+        labels: Labels,
+    ) -> None:
+        fold_in(part, wanted, self.counts, self.priors, plan, doc_topic, scores, labels)
 
     def _log_likelihood(self, part: Documents, *how: Any) -> None:
         likelihood.log_likelihood(part, self.counts, self.priors, *how)
+
+    # One document, from the counts of its words and authors alone.
+
+    def _has_private(self, authors: NDArray[np.int64]) -> bool:
+        return self._fictitious or not len(authors)
+
+    def _start(self, small: Documents, rows: Counts, stream: NDArray[np.uint64]) -> Assignments:
+        n = len(small.tokens)
+        assignments = Assignments(np.zeros(n, np.uint16), np.zeros(n, np.uint16))
+        start_document(small, assignments, rows, stream)
+        return assignments
+
+    def _last_assignments(self, document: TrainingDocument) -> Assignments:
+        return Assignments(*(np.array(each, np.uint16) for each in document.assignments))
+
+    def _run(
+        self,
+        small: Documents,
+        assignments: Any,
+        rows: Counts,
+        priors: Any,
+        plan: SamplingPlan,
+        stream: NDArray[np.uint64],
+        shares: NDArray[np.float64],
+        labels: Labels,
+    ) -> None:
+        nothing = np.zeros(0, np.int64)
+        sample_document(small, assignments, nothing, rows, priors, plan, stream, shares, np.zeros(0), labels)
+
+    def _local_problem(
+        self, tokens: NDArray[Any], authors: NDArray[np.int64], private: bool, weighted: bool
+    ) -> tuple[Documents, Counts, Priors]:
+        width = padded(self.n_topics)
+        author_topic, totals = np.zeros((len(authors) + 1, width), np.float32), np.zeros(len(authors) + 1)
+        if len(authors):
+            author_topic[:-1, : self.n_topics], totals[:-1] = self.source.author_rows(authors)
+        slots = np.arange(len(authors) + private, dtype=np.int32)
+        weight = np.ones(len(slots), np.float32)
+        if weighted and private and len(authors) and self._fictitious_weight is not None:
+            weight[:] = (1.0 - self._fictitious_weight) / len(authors)
+            weight[-1] = self._fictitious_weight
+        small, counts, beta = self._local_rows(tokens, slots, weight, author_topic, totals)
+        alpha = np.zeros(width, np.float32)
+        alpha[: self.n_topics] = self.alpha
+        return small, counts, Priors(alpha, self.alpha_sum, beta, self.source.beta_sum)
+
+
+def _alpha(priors: Any, n_topics: int) -> tuple[NDArray[np.float64], float]:
+    return np.asarray(priors.alpha[:n_topics], np.float64), float(priors.alpha_sum)

@@ -29,9 +29,7 @@ from topoi.models.dmr.state import Plan, RegressionSampler, checked_variance, pr
 from topoi.models.gibbs import GibbsModel
 from topoi.models.tables import Tables
 from topoi.models.texts import corpus_with
-from topoi.models.topic_rows import averaging_parameters, topic_tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
-from topoi.store.blocks import Table
 
 Array = NDArray[np.float64]
 # After fewer sweeps, counts of topics say little.
@@ -227,7 +225,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
     def _freeze(self) -> None:
         self.design_, self._known_spread = self._sampler.terms, None
         spoken = [replace(chain, priors=self._sampler.summary(chain)) for chain in self._chains]
-        self.chains_ = [RegressionPosterior(chain, self._sampler, self.corpus_.doc_start) for chain in spoken]
+        self.chains_ = [RegressionPosterior.from_chain(chain, self._sampler, self.corpus_) for chain in spoken]
         self.authors_ = np.zeros(0, object)
         first = self._chains[0].priors
         self.fit_info_ |= {
@@ -315,15 +313,3 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
             self._stored = None
         self.fit_info_ = dict(meta["fit_info"])
         return self
-
-    def _tables(self, corpus: Corpus) -> dict[str, Table]:
-        return topic_tables(corpus, self._first, 0, True)
-
-    def _parameters(self) -> dict[str, Any]:
-        first = self._first
-        beta = np.unique(first.beta)
-        return {
-            "alpha_sum": first.alpha_sum,
-            "beta_sum": float(first.priors.beta_sum),
-            "beta": float(beta[0]) if len(beta) == 1 else None,
-        } | averaging_parameters(first)

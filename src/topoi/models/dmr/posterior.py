@@ -14,13 +14,13 @@ from topoi.kernels.folding import Labels, SamplingPlan, Scored
 from topoi.kernels.lanes import padded
 from topoi.models.author_topic import likelihood
 from topoi.models.author_topic.inference import fold_in
-from topoi.models.author_topic.posterior import Posterior
+from topoi.models.author_topic.posterior import AuthorTopicPosterior
 from topoi.models.dmr.likelihood import alpha_rows
 from topoi.models.ranges import document_range
 from topoi.models.simulation import dirichlet_rows
 
 
-class RegressionPosterior(Posterior):
+class RegressionPosterior(AuthorTopicPosterior):
     """The posterior of LDA, but with new documents' alpha computed from their metadata.
 
     ``Documents.author`` are the nonzero columns of the design, ``author_weight`` their values: documents with the same
@@ -64,8 +64,15 @@ class RegressionPosterior(Posterior):
             tokens = part.tokens[words]
             yield d, words, Documents(tokens, np.array([0, len(tokens)], np.int64), *one), self.priors.of(row)
 
-    def _fold_in(self, part: Documents, wanted: Scored, plan: SamplingPlan, *outputs: Any) -> None:
-        doc_topic, scores, labels = outputs
+    def _fold_in(
+        self,
+        part: Documents,
+        wanted: Scored,
+        plan: SamplingPlan,
+        doc_topic: NDArray[np.float64],
+        scores: NDArray[np.float64],
+        labels: Labels,
+    ) -> None:
         for d, words, document, priors in self._each(part):
             there = slice(wanted.start[d], wanted.start[d + 1])
             tokens = wanted.tokens[there]

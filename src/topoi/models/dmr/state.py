@@ -20,7 +20,7 @@ from topoi.models.author_topic.state import AuthorTopicSampler, DocumentShard, m
 from topoi.models.dmr.draws import Draws, draw, draws_at_once, metric_of
 from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
 from topoi.models.dmr.selection import best_variance
-from topoi.models.mixtures import count_topics
+from topoi.models.smoothed_counts import count_topics
 from topoi.models.weighted_authors import WeightedAuthors
 
 Array = NDArray[np.float64]

@@ -19,6 +19,7 @@ from topoi.kernels.folding import Labels
 from topoi.models.bags import Bags
 from topoi.models.features import folding
 from topoi.models.features.columns import Column, feature_bytes
+from topoi.models.features.labels import PASSES, TOLERANCE, fold_labels
 from topoi.models.features.table import as_source, values_of
 from topoi.models.filtering import AUTO, Filtered, checked_particles
 from topoi.models.inputs import Aligned, align, checked_observed
@@ -27,7 +28,6 @@ from topoi.models.ranges import for_rows
 from topoi.models.scores import log_mean_exp, perplexities
 
 Array = NDArray[np.float64]
-_PASSES, _TOLERANCE = 200, 1e-5
 
 
 class Belief(NamedTuple):
@@ -109,7 +109,7 @@ class MetadataPredictions(Predictions):
         word_topic = np.ascontiguousarray(topic_word.T)
 
         def run(first: int, last: int) -> None:
-            folding.fold_in(bags, word_topic, prior, first, last, _TOLERANCE, _PASSES, counts)
+            folding.fold_in(bags, word_topic, prior, first, last, TOLERANCE, PASSES, counts)
 
         for_rows(run, np.diff(bags.doc_start), resolve_jobs(self.n_jobs))
         return counts
@@ -290,10 +290,7 @@ class MetadataPredictions(Predictions):
     def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], *ignored: Any) -> Labels:  # type: ignore[override]
         """Probabilities of topics for every token of a new text without known metadata (first chain)."""
         check_is_fitted(self, "n_iter_")
-        text = Corpus(tokens=tokens, doc_start=np.array([0, len(tokens)]), vocabulary=self.vocabulary_)
-        mixture = self._folded(Bags.from_corpus(text), self.topic_word_, self.alpha_[None])[0]
-        shares = self.topic_word_[:, tokens].T * mixture
-        return Labels(shares / shares.sum(axis=1, keepdims=True), np.ones((len(tokens), 1)))
+        return fold_labels(np.ascontiguousarray(self.topic_word_.T), self.alpha_, tokens)[1]
 
 
 def checked_tail(level: Any) -> float:

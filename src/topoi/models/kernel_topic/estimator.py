@@ -20,8 +20,6 @@ from topoi.engine.executors import resolve_jobs
 from topoi.engine.interruption import Abandoned, interruptible
 from topoi.engine.progress import SweepInfo
 from topoi.errors import ModelError, StoreError
-from topoi.models.aspect.labels import AspectChain
-from topoi.models.aspect.state import Parameters
 from topoi.models.bags import Bags
 from topoi.models.base import FittedModel
 from topoi.models.features.table import FeatureTable
@@ -42,12 +40,11 @@ from topoi.models.kernel_topic.posterior import BridgePosterior, LaplacePosterio
 from topoi.models.kernel_topic.prediction import KernelPredictions
 from topoi.models.kernel_topic.simulate import simulate_kernel_topics
 from topoi.models.kernel_topic.solvers import SOLVERS, Setup, announce, coordinate_arrays, set_up, stored_setup
+from topoi.models.kernel_topic.topics import KernelTopics
 from topoi.models.notices import warn_unfinished
 from topoi.models.tables import Tables
 from topoi.models.texts import corpus_with
-from topoi.models.topic_rows import topic_tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
-from topoi.store.blocks import Table
 
 Array = NDArray[np.float64]
 
@@ -314,7 +311,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         self.doc_topic_ = shares
         self._population = from_expected_logs(np.log(self.doc_topic_).mean(axis=0, keepdims=True))[0]
         weight = self.doc_topic_ * (posterior.counts.sum(axis=1, keepdims=True) + 1.0)
-        self.chains_ = [AspectChain(corpus, Parameters.pad(topic_word.T, self._population), weight, seed)]
+        self.chains_ = [KernelTopics.from_fit(corpus, topic_word, self._population, weight, seed)]
 
     @property
     def kernel_(self) -> Any:
@@ -398,13 +395,6 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
             "doc_topic": self.doc_topic_,
         }
         return progress, arrays
-
-    def _tables(self, corpus: Corpus) -> dict[str, Table]:
-        return topic_tables(corpus, self._first, 0, True)
-
-    def _parameters(self) -> dict[str, Any]:
-        first = self._first
-        return {"alpha_sum": first.alpha_sum, "beta_sum": float(first.priors.beta_sum), "beta": float(first.beta[0])}
 
     def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Restore what ``save`` wrote, checked."""

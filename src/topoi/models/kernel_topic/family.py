@@ -11,8 +11,7 @@ FAMILY = Family(
             "kernel",
             "kernel topic model",
             "topoi.models.kernel_topic.estimator",
-            # Without metadata a new text has the population's Dirichlet, which is in the file, as in LDA.
-            "topoi.models.author_topic.stored_chain",
+            "topoi.models.kernel_topic.topics:KernelTopics",
             (
                 TOPICS.but(default=10),
                 FEATURES,

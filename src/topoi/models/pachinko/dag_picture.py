@@ -6,9 +6,9 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from typing import Any, NamedTuple
 
+from topoi.models.dag import Dag
 from topoi.models.drawing import ELLIPSIS, Picture, clean, fit, number, text_width
 from topoi.models.layers import Layers, layered
-from topoi.models.pachinko.dag import Dag
 
 _TEXT, _SMALL = 12.0, 10.5
 _WIDEST = 150.0  # largest width of a name

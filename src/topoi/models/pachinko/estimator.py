@@ -7,23 +7,23 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
+from topoi.corpus.blocks import Table
 from topoi.corpus.corpus import Corpus
+from topoi.models.dag import Dag, as_dag
 from topoi.models.gibbs import GibbsModel
 from topoi.models.matrices import MatrixInput
-from topoi.models.pachinko.dag import Dag, as_dag
 from topoi.models.pachinko.posterior import PachinkoPosterior
-from topoi.models.pachinko.rows import graph_tables, pachinko_tables
+from topoi.models.pachinko.rows import graph_tables
 from topoi.models.pachinko.settings import resolve_alpha
 from topoi.models.pachinko.simulate import simulate_pachinko
 from topoi.models.pachinko.state import PachinkoSampler
 from topoi.models.pachinko.structure import Structure
 from topoi.models.sparse import resolve_sparse
 from topoi.models.tables import Tables
-from topoi.models.topic_rows import averaging_parameters
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 from topoi.models.weighted_authors import WeightedAuthors
-from topoi.store.blocks import Table
 
 _RULES = ("moments", "moments-paper", "ml", False)
 
@@ -141,7 +141,7 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         return PachinkoSampler(corpus, dag, alpha, beta, n_shards, rule, sparse)
 
     def _freeze(self) -> None:
-        self.chains_ = [PachinkoPosterior(chain, self._sampler) for chain in self._settled]
+        self.chains_ = [PachinkoPosterior.from_chain(chain, self._sampler, self.corpus_) for chain in self._settled]
         self.dag_ = self._sampler.dag
         self.authors_ = np.zeros(0, object)
         self.n_features_in_ = self.corpus_.n_words
@@ -156,16 +156,10 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
             self.dag = as_dag(self.dag)
         return super()._load(corpus, meta, arrays)
 
-    def _tables(self, corpus: Corpus) -> dict[str, Table]:
-        return pachinko_tables(corpus, self._first) | graph_tables(corpus, self.dag_, self._first)
-
-    def _parameters(self) -> dict[str, Any]:
-        beta = np.unique(self._first.beta)
-        return {
-            "alpha_sum": float(self._first.alpha.sum()),
-            "beta_sum": float(self._first.priors.beta_sum),
-            "beta": float(beta[0]) if len(beta) == 1 else None,
-        } | averaging_parameters(self._first)
+    def family_tables(self, corpus: Corpus) -> dict[str, Table]:
+        """Nodes and edges of the graph, and the paths of words."""
+        check_is_fitted(self, "n_iter_")
+        return graph_tables(corpus, self.dag_, self._first)
 
     def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
         return WeightedAuthors.private(corpus.n_docs)

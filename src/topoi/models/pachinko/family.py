@@ -13,7 +13,7 @@ FAMILY = Family(
             "pachinko",
             "pachinko allocation",
             "topoi.models.pachinko.estimator",
-            "topoi.models.pachinko.stored_chain",
+            "topoi.models.pachinko.posterior:PachinkoPosterior",
             (
                 Option("--super", "n_super", int, "Super-topics.", "S", minimum=1, default=50),
                 Option("--sub", "n_sub", int, "Sub-topics.", "K", minimum=1, default=100),
@@ -35,5 +35,5 @@ FAMILY = Family(
             small={"n_super": 2, "n_sub": 12},
         ),
     ),
-    {"Dag": "topoi.models.pachinko.dag", "WORDS": "topoi.models.pachinko.dag"},
+    {"Dag": "topoi.models.dag", "WORDS": "topoi.models.dag"},
 )

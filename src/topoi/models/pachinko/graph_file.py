@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from topoi.errors import ModelError, StoreError
-from topoi.models.pachinko.dag import Dag, as_dag
+from topoi.models.dag import Dag, as_dag
 
 _LARGEST = 16 * 2**20
 

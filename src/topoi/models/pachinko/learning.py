@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from topoi.kernels.counts import Documents
 from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet
 from topoi.kernels.moments import Proportions, match_moments
+from topoi.models.graph import Graph
 from topoi.models.pachinko.equations import Paths
-from topoi.models.pachinko.graph import Graph
 from topoi.models.pachinko.statistics import add_proportions, slot_counts
 
 Parts = Iterable[tuple[Documents, Paths]]

@@ -2,86 +2,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.corpus import Corpus
 from topoi.engine.loop import Chain
-from topoi.kernels.counts import Counts, Documents
-from topoi.kernels.folding import SamplingPlan, Scored
-from topoi.kernels.word_lists import SparseCounts
-from topoi.models.averages import Averaged, average
+from topoi.kernels.counts import Counts, Documents, Priors
+from topoi.kernels.folding import Labels, SamplingPlan, Scored
+from topoi.kernels.lanes import padded
+from topoi.models.averages import average
+from topoi.models.graph import Graph, four_level_widths, make_graph, slot_nodes
+from topoi.models.node_words import passing, slot_sizes
 from topoi.models.pachinko import likelihood
 from topoi.models.pachinko.equations import Paths
-from topoi.models.pachinko.graph import slot_nodes
-from topoi.models.pachinko.inference import document_nodes, document_topics, fold_in
-from topoi.models.pachinko.nodes import passing, slot_sizes
-from topoi.models.pachinko.state import PachinkoSampler, chain_alpha
-from topoi.models.ranges import document_range
+from topoi.models.pachinko.inference import document_nodes, document_topics, fold_in, sample_document, start_document
+from topoi.models.pachinko.state import PachinkoSampler, chain_alpha, make_priors
+from topoi.models.posterior import SampledPosterior
 from topoi.models.simulation import dirichlet_rows
-from topoi.models.topic_counts import TopicCounts
+from topoi.models.smoothed_counts import blocks
+from topoi.models.sources import ArraySource, TrainingDocument
 
 
-class PachinkoPosterior(TopicCounts):
-    """Paths and mean counts of one chain's samples, and the point estimates they give.
+class Structure(NamedTuple):
+    """The graph of a posterior.
 
-    It answers the same queries about topics and documents as the author-topic family's ``Posterior``.
+    ``n_super`` is the number of super-topics of the four-level model, which has kernels of its own, and 0 for other
+    graphs; ``edge_alpha`` is the Dirichlet parameter of each edge.
     """
 
-    def __init__(self, chain: Chain, sampler: PachinkoSampler):
-        self.index = chain.index
-        self.priors = chain.priors
-        self.trace = list(chain.trace)
-        self.assignments = sampler.whole(chain)
-        self.averaged = average(chain, self.assignments._asdict(), sampler.n_topics)
-        self._chain, self._sampler = chain, sampler
-        self.graph = sampler.graph
-        self.n_super = sampler.n_super
-        self.edge_alpha = chain_alpha(chain)
-        self._documents = sampler.documents
-        self._doc_start = sampler.documents.doc_start
+    graph: Graph
+    n_super: int
+    edge_alpha: NDArray[np.float64]
+    priors: Any
 
-    averaged: Averaged
 
-    @cached_property
-    def counts(self) -> Counts | SparseCounts:  # type: ignore[override]
-        """Means of the samples' counts."""
-        return self._sampler.mean_counts(self._chain, self.averaged)
+class PachinkoPosterior(SampledPosterior):
+    """Paths and mean counts of one chain's samples, and the point estimates they give.
+
+    Parameters
+    ----------
+    source : CountSource
+        As in ``Posterior``.
+    structure : Structure or callable
+        The graph and its parameters, or a function that reads them when they are needed.
+    """
+
+    source: Any
+
+    def __init__(self, source: Any, structure: Structure | Callable[[], Structure]) -> None:
+        super().__init__(source)
+        self._given = structure
+
+    @classmethod
+    def from_chain(cls, chain: Chain, sampler: PachinkoSampler, corpus: Corpus) -> Self:
+        """Freeze a chain."""
+        paths, graph, priors = sampler.whole(chain), sampler.graph, chain.priors
+        averaged = average(chain, paths._asdict(), sampler.n_topics)
+        source = ArraySource(
+            corpus,
+            chain.index,
+            sampler.n_topics,
+            paths,
+            partial(sampler.mean_counts, chain, averaged),
+            priors,
+            partial(prior_weights, graph, priors, sampler.n_topics),
+            averaged,
+        )
+        found = cls(source, Structure(graph, sampler.n_super, chain_alpha(chain), priors))
+        found.trace = list(chain.trace)
+        return found
+
+    @classmethod
+    def from_source(cls, source: Any, settings: dict[str, Any]) -> Self:
+        """The posterior of a model in a store."""
+        return cls(source, partial(_stored_structure, source))
 
     @property
-    def n_topics(self) -> int:
-        """The number of topics."""
-        return self._sampler.n_topics
+    def can_sample(self) -> bool:  # type: ignore[override]
+        """Whether the graph is there; a damaged file may lack it."""
+        return isinstance(self._given, Structure) or bool(self.source.has_graph)
 
     @cached_property
-    def alpha(self) -> NDArray[np.float64]:
-        """Prior share of each topic, before any token is seen, times the sum of the root's parameters.
+    def _structure(self) -> Structure:
+        return self._given if isinstance(self._given, Structure) else self._given()
 
-        A Dirichlet with these parameters has the topics' prior means and about the root's spread. It is used wherever a
-        document's counts are smoothed by a prior per topic.
-        """
-        nothing = Documents(
-            np.zeros(0, np.int32), np.zeros(2, np.int64), np.zeros(1, np.int32), np.arange(2), np.ones(1, np.float32)
-        )
-        share = np.zeros((1, self.n_topics))
-        document_topics(nothing, self.assignments, self.priors, self.graph, share)
-        return np.asarray(share[0] * max(float(np.asarray(self.priors.alpha_sum)[0]), 1e-30))
+    @property
+    def graph(self) -> Graph:
+        """The graph as kernels read it."""
+        return self._structure.graph
+
+    @property
+    def n_super(self) -> int:
+        """Number of super-topics of the four-level model; 0 for other graphs."""
+        return self._structure.n_super
+
+    @property
+    def edge_alpha(self) -> NDArray[np.float64]:
+        """Dirichlet parameter of each edge."""
+        return self._structure.edge_alpha
+
+    @property
+    def priors(self) -> Any:  # type: ignore[override]
+        """Parameters as kernels read them."""
+        return self._structure.priors
 
     @cached_property
     def doc_topic(self) -> NDArray[np.float64]:
         """Topic mixture of each document: posterior means multiplied along all paths; rows sum to one."""
-        return self.doc_topic_range(0, len(self._documents.doc_start) - 1)
+        return self.doc_topic_range(0, len(self._doc_start) - 1)
 
     def document_shares(self, document: int) -> NDArray[np.float64]:
         """Topic shares of one training document: posterior means summed over paths."""
         return self.doc_topic_range(document, document + 1)[0]
 
     def topic_shares(self, topic: int) -> NDArray[np.float64]:
-        """Share of a topic in every training document."""
-        return self.doc_topic[:, topic]
+        """Share of a topic in every training document; reads the paths of all words."""
+        share = np.empty(len(self._doc_start) - 1)
+        for part in blocks(len(share)):
+            share[part] = self.doc_topic_range(part.start, part.stop)[:, topic]
+        return share
+
+    def shares_of(self, doc: NDArray[Any], topic: NDArray[Any], n: NDArray[Any]) -> NDArray[np.float64]:
+        """Share of a topic in a document: posterior means summed over paths."""
+        return shares_in_blocks(self.doc_topic_range, doc, topic)
 
     def doc_topic_range(self, first: int, last: int) -> NDArray[np.float64]:
         """Rows ``first`` to ``last`` of ``doc_topic``."""
@@ -93,7 +140,7 @@ class PachinkoPosterior(TopicCounts):
 
     def _mean_shares(self, shares_of: Any, first: int, last: int, n: int) -> NDArray[np.float64]:
         """Mean over the samples of documents' shares."""
-        part = document_range(self._documents, first, last)
+        part = _wordless(self._doc_start[first : last + 1] - self._doc_start[first])
         total, shares = np.zeros((last - first, n)), np.zeros((last - first, n))
         for paths in self.paths(first, last):
             shares_of(part, paths, self.priors, self.graph, shares)
@@ -102,9 +149,8 @@ class PachinkoPosterior(TopicCounts):
 
     def paths(self, first: int, last: int) -> Iterator[Paths]:
         """Paths of the words of some documents in all samples."""
-        tokens = slice(self._doc_start[first], self._doc_start[last])
-        for sample in self.averaged.samples:
-            yield Paths(sample["topic"][tokens].astype(np.uint16), sample["path"][tokens].astype(np.uint32))
+        for sample in self.source.samples(first, last):
+            yield Paths(sample["topic"].astype(np.uint16), sample["path"].astype(np.uint32))
 
     @cached_property
     def slot_sizes(self) -> NDArray[np.float64]:
@@ -138,8 +184,96 @@ class PachinkoPosterior(TopicCounts):
                 reach[:, u] = shares[:, -1]
         return reach[:, graph.topic_node]
 
-    def _fold_in(self, part: Documents, wanted: Scored, plan: SamplingPlan, *outputs: Any) -> None:
-        fold_in(part, wanted, self.counts, self.priors, self.graph, self.n_super, plan, *outputs)
+    def _fold_in(
+        self,
+        part: Documents,
+        wanted: Scored,
+        plan: SamplingPlan,
+        doc_topic: NDArray[np.float64],
+        scores: NDArray[np.float64],
+        labels: Labels,
+    ) -> None:
+        fold_in(part, wanted, self.counts, self.priors, self.graph, self.n_super, plan, doc_topic, scores, labels)
 
     def _log_likelihood(self, part: Documents, *how: Any) -> None:
         likelihood.log_likelihood(part, self.counts, self.priors, self.graph, self.n_super, *how)
+
+    # One document, from the counts of its words alone.
+
+    def _has_private(self, authors: NDArray[np.int64]) -> bool:
+        return True
+
+    def _start(self, small: Documents, rows: Counts, stream: NDArray[np.uint64]) -> Paths:
+        n = len(small.tokens)
+        paths = Paths(np.zeros(n, np.uint16), np.zeros(n, np.uint32))
+        start_document(small, self.graph, paths, rows, stream)
+        return paths
+
+    def _last_assignments(self, document: TrainingDocument) -> Paths:
+        if document.paths is None:
+            raise self.source.damaged("the paths of words are missing; load the model and save it again")
+        return Paths(np.array(document.assignments.topic, np.uint16), np.array(document.paths, np.uint32))
+
+    def _run(
+        self,
+        small: Documents,
+        assignments: Any,
+        rows: Counts,
+        priors: Any,
+        plan: SamplingPlan,
+        stream: NDArray[np.uint64],
+        shares: NDArray[np.float64],
+        labels: Labels,
+    ) -> None:
+        nothing = np.zeros(0, np.int64)
+        given = small, assignments, nothing, rows, priors, self.graph, self.n_super, plan, stream
+        sample_document(*given, shares, np.zeros(0), labels)
+
+    def _local_problem(
+        self, tokens: NDArray[Any], authors: NDArray[np.int64], private: bool, weighted: bool
+    ) -> tuple[Documents, Counts, Priors]:
+        nobody = np.zeros((1, padded(self.n_topics)), np.float32)
+        slots, weight = np.zeros(1, np.int32), np.ones(1, np.float32)
+        small, counts, beta = self._local_rows(tokens, slots, weight, nobody, np.zeros(1))
+        return small, counts, self.priors._replace(beta=beta)
+
+
+def shares_in_blocks(
+    of: Callable[[int, int], NDArray[np.float64]], doc: NDArray[Any], column: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Shares of consecutive documents, in order, in blocks: all at once would be documents × columns."""
+    share = np.empty(len(doc))
+    first, last = (int(doc[0]), int(doc[-1]) + 1) if len(doc) else (0, 0)
+    for part in blocks(last - first):
+        begin, end = first + part.start, first + part.stop
+        here = slice(*np.searchsorted(doc, [begin, end]))
+        share[here] = of(begin, end)[doc[here] - begin, column[here]]
+    return share
+
+
+def _stored_structure(source: Any) -> Structure:
+    dag, alpha = source.graph()
+    if not ((alpha > 0) & (alpha < np.finfo(np.float32).max)).all():
+        raise source.damaged("the graph is damaged: alpha is above zero and finite")
+    widths, graph = four_level_widths(dag), make_graph(dag)
+    return Structure(graph, widths[0] if widths else 0, alpha, make_priors(graph, alpha, source.beta))
+
+
+def prior_weights(graph: Graph, priors: Any, n_topics: int) -> tuple[NDArray[np.float64], float]:
+    """Prior share of each topic, before any token is seen, times the sum of the root's parameters; and their sum.
+
+    A Dirichlet with these parameters has the topics' prior means and about the root's spread. It is used wherever a
+    document's counts are smoothed by a prior per topic.
+    """
+    share = np.zeros((1, n_topics))
+    nothing = Paths(np.zeros(0, np.uint16), np.zeros(0, np.uint32))
+    document_topics(_wordless(np.zeros(2, np.int64)), nothing, priors, graph, share)
+    weight = np.asarray(share[0] * max(float(np.asarray(priors.alpha_sum)[0]), 1e-30))
+    return weight, float(weight.sum())
+
+
+def _wordless(doc_start: NDArray[np.int64]) -> Documents:
+    """Documents of which only the lengths matter."""
+    n_docs = len(doc_start) - 1
+    one = np.zeros(n_docs, np.int32), np.arange(n_docs + 1), np.ones(n_docs, np.float32)
+    return Documents(np.zeros(0, np.int32), doc_start, *one)

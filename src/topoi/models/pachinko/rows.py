@@ -1,40 +1,24 @@
-"""The family as rows of a store."""
+"""Tables of the graph, which a store keeps beside those of all models with topics."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.blocks import Blobs, Blocks, Columns, Table
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import BLOCK, row_blocks
-from topoi.models.mixtures import Cells, blocks, listed, whole_tokens
-from topoi.models.pachinko.dag import WORDS, Dag
-from topoi.models.pachinko.graph import path_bytes, slot_children
-from topoi.models.pachinko.nodes import telling_words
-from topoi.models.pachinko.posterior import PachinkoPosterior
-from topoi.models.topic_rows import topic_tables, trend_rows
-from topoi.store.blocks import Blobs, Blocks, Columns, Table
-from topoi.store.entry import N_LABEL, N_WORDS
-
-
-def pachinko_tables(corpus: Corpus, first: PachinkoPosterior) -> dict[str, Table]:
-    """Tables of topics and documents; documents are ranked by their shares summed over paths."""
-    return topic_tables(corpus, first, 0, True, share=lambda doc, k, _: _shares(first.doc_topic_range, doc, k))
-
-
-def _shares(of: Callable[[int, int], NDArray[np.float64]], doc: NDArray[Any], column: NDArray[Any]) -> NDArray[Any]:
-    """Shares of consecutive documents, in order, in blocks: all at once would be documents × columns."""
-    share = np.empty(len(doc))
-    first, last = (int(doc[0]), int(doc[-1]) + 1) if len(doc) else (0, 0)
-    for part in blocks(last - first):
-        begin, end = first + part.start, first + part.stop
-        here = slice(*np.searchsorted(doc, [begin, end]))
-        share[here] = of(begin, end)[doc[here] - begin, column[here]]
-    return share
+from topoi.models.dag import WORDS, Dag
+from topoi.models.graph import path_bytes, slot_children
+from topoi.models.node_words import telling_words
+from topoi.models.pachinko.posterior import PachinkoPosterior, shares_in_blocks
+from topoi.models.periods import trend_rows
+from topoi.models.ranking import N_LABEL, N_WORDS
+from topoi.models.smoothed_counts import Cells, listed, whole_tokens
 
 
 def graph_tables(corpus: Corpus, dag: Dag, first: PachinkoPosterior) -> dict[str, Table]:
@@ -97,7 +81,7 @@ def _passing(corpus: Corpus, first: PachinkoPosterior) -> Iterator[Cells]:
 
 
 def _document_nodes(first: PachinkoPosterior, doc: NDArray[Any], node: NDArray[Any], n: NDArray[Any]) -> Columns:
-    return {"document_id": doc, "node": node, "n_tokens": n, "share": _shares(first.doc_node_range, doc, node)}
+    return {"document_id": doc, "node": node, "n_tokens": n, "share": shares_in_blocks(first.doc_node_range, doc, node)}
 
 
 def _trend(corpus: Corpus, dag: Dag, cells: Iterable[Cells]) -> Columns:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.errors import ModelError
-from topoi.models.pachinko.dag import Dag
-from topoi.models.pachinko.graph import four_level_widths, slot_children
+from topoi.models.dag import Dag
+from topoi.models.graph import four_level_widths, slot_children
 from topoi.models.validation import positive_vector
 
 _DEFAULT = 0.1
@@ -24,7 +24,7 @@ def resolve_alpha(dag: Dag, root_alpha: Any, alpha: Any) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> from topoi.models.pachinko.dag import Dag
+    >>> from topoi.models.dag import Dag
     >>> from topoi.models.pachinko.settings import resolve_alpha
     >>> resolve_alpha(Dag.from_levels(1, 3), 0.01, {"super 0": [1, 2, 3]}).tolist()
     [0.01, 1.0, 2.0, 3.0]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.models.pachinko.graph import Graph, make_graph, slot_nodes
+from topoi.models.graph import Graph, make_graph, slot_nodes
 from topoi.models.pachinko.settings import resolve_alpha
 from topoi.models.simulation import (
     SimulatedCorpus,

@@ -18,11 +18,11 @@ from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models.averages import Averaged, mean_counts, mean_lists
+from topoi.models.dag import Dag
+from topoi.models.graph import Graph, four_level_widths, make_graph
 from topoi.models.limits import check_exact
 from topoi.models.pachinko import blocks, entering, equations, four_level, general, pruned, pruned_equations, row_blocks
-from topoi.models.pachinko.dag import Dag
 from topoi.models.pachinko.equations import Paths
-from topoi.models.pachinko.graph import Graph, four_level_widths, make_graph
 from topoi.models.pachinko.learning import learn_alpha
 from topoi.models.ranges import document_range
 from topoi.models.sparse import SparseScheme, chosen_documents, shuffled

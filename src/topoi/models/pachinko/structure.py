@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError
-from topoi.models.mixtures import blocks, listed, whole_tokens
-from topoi.models.pachinko.dag import WORDS
-from topoi.models.pachinko.frames import GraphFrames, NodeDocuments
-from topoi.models.pachinko.graph import slot_children
-from topoi.models.pachinko.nodes import telling_words
+from topoi.models.dag import WORDS
+from topoi.models.graph import slot_children
+from topoi.models.graph_frames import GraphFrames, NodeDocuments
+from topoi.models.node_words import telling_words
 from topoi.models.pachinko.posterior import PachinkoPosterior
 from topoi.models.ranking import largest
+from topoi.models.smoothed_counts import blocks, listed, whole_tokens
 from topoi.models.validation import whole_number
 
 

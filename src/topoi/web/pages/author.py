@@ -11,7 +11,7 @@ import numpy as np
 
 from topoi.analysis.authors import enough_words
 from topoi.errors import NotFoundError, StoreError
-from topoi.models.mixtures import whole_tokens
+from topoi.models.smoothed_counts import whole_tokens
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.parts import documents_by_id, listed_rows, name_of_author, nearest

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from topoi.analysis.authors import shared_topics
 from topoi.errors import NotFoundError, StoreError
 from topoi.models.ranking import reading_order
-from topoi.models.stored.view import ModelView
 from topoi.store.check import find_damage
 from topoi.store.door import stored_json
 from topoi.store.queries import PAGE_QUERIES
 from topoi.store.store import Store
+from topoi.store.view import ModelView
 from topoi.web.links import name_of, slug_of
 from topoi.web.pages.names import AuthorIndex
 from topoi.web.pages.shapes import Collection, Face, Model

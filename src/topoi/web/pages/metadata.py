@@ -137,9 +137,7 @@ def reader_of(context: PageContext) -> Reader:
 
 
 def _read(context: PageContext) -> Reader:
-    from topoi.models.files import load  # estimators take long to import, and other pages do without
-
-    model = load(context.view.store, context.view.name)
+    model = context.view.load()
     ids = {str(name): a for a, name in enumerate(model.corpus_.authors)}
     return Reader(model, feature_columns(model), link_features(model), ids, Answers())
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from topoi.analysis.structure import Edge, Excerpt, Graph, around, by_words, children, strongest
 from topoi.errors import NotFoundError, StoreError
-from topoi.models.pachinko.dag import WORDS
+from topoi.models.dag import WORDS
 from topoi.store.door import stored_json
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext

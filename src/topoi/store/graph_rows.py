@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from topoi.errors import ModelError, StoreError
-from topoi.models.pachinko.dag import WORDS, Dag, as_dag
-from topoi.models.pachinko.graph import slot_children
+from topoi.models.dag import WORDS, Dag, as_dag
+from topoi.models.graph import slot_children
 from topoi.models.validation import whole_number
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.errors import ModelError
-from topoi.models.pachinko.dag import WORDS, Dag
+from topoi.models.dag import WORDS, Dag
 from topoi.models.ranking import ranked
 from topoi.models.validation import whole_number
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +15,26 @@ from topoi.corpus.tokenize import Analyzer
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import CorpusError, ModelError, NotFoundError, StoreError
 from topoi.models.calibration import Calibration, restored
-from topoi.models.mixtures import whole_tokens
 from topoi.models.notices import warn_user
-from topoi.models.pachinko.stored_structure import StoredStructure
 from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.registry import find, giving
 from topoi.models.sampling import checked_plan
-from topoi.models.stored.catalogue import StoreCatalogue, StoredNames
-from topoi.models.stored.topic_lists import TopicLists
+from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.texts import check_known
 from topoi.models.validation import choice, whole_number
+from topoi.store.catalogue import StoreCatalogue, StoredNames
+from topoi.store.counts import StoredCounts
 from topoi.store.door import check_model, stored_json
 from topoi.store.queries import QUERIES
 from topoi.store.read import find_model
 from topoi.store.store import Store
+from topoi.store.topic_lists import TopicLists
+
+# Answered by the view of a model whose topics are nodes of a graph.
+GRAPH_QUESTIONS = ("dag_", "edges", "node_labels", "pruned_dag", "super_nodes", "super_topics")
 
 
-class ModelView(TopicLists, StoredStructure):
+class ModelView(TopicLists):
     """A fitted model in a store; made by ``topoi.view``.
 
     It has the frames of a fitted model and answers the same queries (``topoi.similar_authors``, ``topoi.label_words``,
@@ -77,9 +79,9 @@ class ModelView(TopicLists, StoredStructure):
         sizes = store.sizes  # a store without a corpus is refused here
         self.n_authors = sizes.n_authors if has_authors else 0
         known = find(self.family)
-        if known is None or (self.n_topics == 0) != (not known.stored):
+        if known is None or (self.n_topics == 0) != (not known.posterior):
             raise StoreError(f"{store.path} holds a model of an unknown kind, {self.family!r}")
-        self._stored, self.gives = known.stored, known.gives
+        self._known, self.gives = known, known.gives
 
     @cached_property
     def limits(self) -> dict[str, int]:
@@ -105,9 +107,26 @@ class ModelView(TopicLists, StoredStructure):
     @cached_property
     def chains_(self) -> list[Any]:
         """The first chain, in a list; empty if the model has no topics."""
-        if not self._stored:
+        if not self._known.posterior:
             return []
-        return [import_module(self._stored).StoredChain(self.store, self.model_id, self.n_authors, self.settings)]
+        counts = StoredCounts(self.store, self.model_id, self.n_authors, self.settings)
+        return [self._known.posterior_class.from_source(counts, self.settings)]
+
+    def load(self) -> Any:
+        """The fitted model, read as a whole, as by ``topoi.load``."""
+        from topoi.store.files import load  # estimators take long to import, and most queries do without
+
+        return load(self.store, self.name)
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether the model's topics are nodes of a graph."""
+        return "graph" in self.gives
+
+    def __getattr__(self, name: str) -> Any:
+        if name in GRAPH_QUESTIONS:
+            raise ModelError(f"{self.family} has no graph of topics; fit {giving('graph')}")
+        raise AttributeError(f"a view of a model in a store has no {name!r}")
 
     @cached_property
     def vocabulary_(self) -> Vocabulary:
@@ -352,4 +371,8 @@ def view(path: str | Path | Store, name: str | None = None) -> ModelView:
     >>> topoi.similar_authors(topoi.view(path), "Ann")["name"].tolist()
     ['Bob']
     """
-    return ModelView(path if isinstance(path, Store) else Store(path), name)
+    from topoi.store.graph_view import GraphView
+
+    store = path if isinstance(path, Store) else Store(path)
+    found = ModelView(store, name)
+    return GraphView(store, found.name) if found.has_graph else found

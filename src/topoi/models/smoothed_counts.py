@@ -27,7 +27,7 @@ _CELLS_AT_ONCE = 2**17
 Cells = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 
-class Mixtures:
+class SmoothedCounts:
     """Tokens per row (an author) and column (a topic), smoothed: P(column | row) = (n + alpha) / (N + Σ alpha).
 
     Takes four bytes per nonzero count, if neither counts nor columns reach 65,536.
@@ -44,8 +44,8 @@ class Mixtures:
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.mixtures import Mixtures
-    >>> two = Mixtures(np.array([0, 1, 3]), np.array([0, 0, 1]), np.array([4, 1, 1]), np.array([1.0, 1.0]))
+    >>> from topoi.models.smoothed_counts import SmoothedCounts
+    >>> two = SmoothedCounts(np.array([0, 1, 3]), np.array([0, 0, 1]), np.array([4, 1, 1]), np.array([1.0, 1.0]))
     >>> two.shares([0]).round(2).tolist(), two.totals.tolist()
     ([[0.83, 0.17]], [4.0, 2.0])
     """
@@ -72,7 +72,7 @@ class Mixtures:
         self._prior, self._prior_sum = self.alpha * self._samples, self.alpha_sum * self._samples
 
     @classmethod
-    def from_counts(cls, counts: NDArray[Any], alpha: NDArray[Any], samples: int = 1) -> Mixtures:
+    def from_counts(cls, counts: NDArray[Any], alpha: NDArray[Any], samples: int = 1) -> SmoothedCounts:
         """Build from a matrix of counts, means over ``samples``."""
         return cls(*sparse_rows(np.rint(np.asarray(counts, np.float64) * samples)), alpha, samples)
 
@@ -112,9 +112,9 @@ class Mixtures:
         """Σ n · weight of each row."""
         return np.asarray(sparse.weighted_sums(*self._cells, np.asarray(weight, np.float64)))
 
-    def unsmoothed(self) -> Mixtures:
+    def unsmoothed(self) -> SmoothedCounts:
         """The same counts without a prior."""
-        made = object.__new__(Mixtures)
+        made = object.__new__(SmoothedCounts)
         made._start, made._column, made._number = self._cells
         made._total, made._samples = self._total, self._samples
         made._set_prior(np.zeros_like(self.alpha))
@@ -150,14 +150,14 @@ class Mixtures:
         share = (self._dense_column(column) + self._prior[column]) / self._room
         return np.asarray(share if self.alpha_sum else np.where(self._total > 0, share, 1.0 / len(self.alpha)))
 
-    def some_columns(self, columns: NDArray[Any]) -> Mixtures:
+    def some_columns(self, columns: NDArray[Any]) -> SmoothedCounts:
         """The same rows restricted to some columns, in the given order."""
         place = np.full(len(self.alpha), -1, np.int64)
         place[columns] = np.arange(len(columns))
         new = place[self._column]
         kept = new >= 0
         before = np.concatenate(([0], np.cumsum(kept)))
-        return Mixtures(before[self._start], new[kept], self._number[kept], self.alpha[columns], self._samples)
+        return SmoothedCounts(before[self._start], new[kept], self._number[kept], self.alpha[columns], self._samples)
 
     def distances(self, p: NDArray[np.float64], measure: str) -> NDArray[np.float64]:
         """Distances of a mixture to every row, as in ``topoi.models.distances.distances``."""
@@ -181,13 +181,13 @@ class Mixtures:
         weights = np.ascontiguousarray(word_topics), np.asarray(times, np.float64)
         return np.asarray(sparse.bag_log_likelihoods(*self._cells, self._room, self._prior @ weights[0], *weights))
 
-    def kl_matrix(self, other: Mixtures) -> NDArray[np.float64]:
+    def kl_matrix(self, other: SmoothedCounts) -> NDArray[np.float64]:
         """KL(p‖q) + KL(q‖p) between all rows of this and of another over the same columns; both must be smoothed."""
         own = self._own_entropy[:, None] + other._own_entropy
         # Rounding can push zeros slightly below zero.
         return np.asarray(np.maximum(own - other._crosses(self) - self._crosses(other).T, 0.0))
 
-    def overlaps(self, other: Mixtures) -> NDArray[np.float64]:
+    def overlaps(self, other: SmoothedCounts) -> NDArray[np.float64]:
         """Overlap Σ min(p, q) of all rows of this and of another over the same columns, without priors.
 
         1 for the same shares, 0 if no column has tokens in both. Only columns with tokens in both cost time.
@@ -195,8 +195,8 @@ class Mixtures:
         Examples
         --------
         >>> import numpy as np
-        >>> from topoi.models.mixtures import Mixtures
-        >>> rows = Mixtures.from_counts(np.array([[3, 1, 0], [0, 2, 2], [0, 0, 0]]), np.ones(3))
+        >>> from topoi.models.smoothed_counts import SmoothedCounts
+        >>> rows = SmoothedCounts.from_counts(np.array([[3, 1, 0], [0, 2, 2], [0, 0, 0]]), np.ones(3))
         >>> rows.overlaps(rows).tolist()
         [[1.0, 0.25, 0.0], [0.25, 1.0, 0.0], [0.0, 0.0, 0.0]]
         """
@@ -212,7 +212,7 @@ class Mixtures:
             found[r] = np.bincount(row[at], np.minimum(p, q[at]), len(other))
         return found
 
-    def _crosses(self, others: Mixtures) -> NDArray[np.float64]:
+    def _crosses(self, others: SmoothedCounts) -> NDArray[np.float64]:
         """Σ p log q for all rows p of others and q of this; each logarithm is taken once."""
         lift = np.log1p(self._number / self._prior[self._column])
         base = np.log(self._prior)
@@ -268,21 +268,18 @@ class Mixtures:
         return np.asarray(np.maximum(1.0 - product / (length * np.linalg.norm(p)), 0.0))
 
 
-class DocumentMixtures:
-    """Mixtures of a chain's documents, from their counts; families with a better estimate override this."""
+def count_pairs(row: NDArray[Any], column: NDArray[Any], n_columns: int) -> tuple[NDArray[Any], ...]:
+    """Number of occurrences of each pair, in order: rows, columns, numbers.
 
-    @cached_property
-    def documents(self) -> Mixtures:
-        """Sparse topic counts of the training documents."""
-        raise NotImplementedError  # abstract: each chain's own
-
-    def document_shares(self, document: int) -> NDArray[np.float64]:
-        """Topic shares of one training document."""
-        return self.documents.shares(document)[0]
-
-    def topic_shares(self, topic: int) -> NDArray[np.float64]:
-        """Share of a topic in every training document."""
-        return self.documents.column_shares(topic)
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.smoothed_counts import count_pairs
+    >>> [a.tolist() for a in count_pairs(np.array([0, 1, 0]), np.array([2, 0, 2]), 3)]
+    [[0, 1], [2, 0], [2, 1]]
+    """
+    keys, number = np.unique(row.astype(np.int64) * n_columns + column, return_counts=True)
+    return keys // n_columns, keys % n_columns, number
 
 
 def whole_tokens(number: Any) -> NDArray[np.int64]:
@@ -290,7 +287,7 @@ def whole_tokens(number: Any) -> NDArray[np.int64]:
 
     Examples
     --------
-    >>> from topoi.models.mixtures import whole_tokens
+    >>> from topoi.models.smoothed_counts import whole_tokens
     >>> whole_tokens([0.4, 0.5, 2.5]).tolist()
     [0, 1, 3]
     """
@@ -312,7 +309,7 @@ def sparse_rows(counts: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.mixtures import sparse_rows
+    >>> from topoi.models.smoothed_counts import sparse_rows
     >>> [part.tolist() for part in sparse_rows(np.array([[0, 2], [1, 3]]))]
     [[0, 1, 3], [1, 0, 1], [2, 1, 3]]
     """
@@ -329,7 +326,7 @@ def count_topics(
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.mixtures import count_topics
+    >>> from topoi.models.smoothed_counts import count_topics
     >>> [part.tolist() for part in count_topics(np.array([0, 3, 4]), np.array([1, 0, 1, 1]), 2)]
     [[0, 2, 3], [0, 1, 1], [1, 2, 1]]
     """
@@ -347,7 +344,7 @@ def count_samples(
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.mixtures import count_samples
+    >>> from topoi.models.smoothed_counts import count_samples
     >>> topics = [np.array([1, 0, 1, 1]), np.array([1, 1, 1, 0])]
     >>> [part.tolist() for part in count_samples(np.array([0, 3, 4]), topics, 2)]
     [[0, 2, 4], [0, 1, 0, 1], [1, 5, 1, 1]]

@@ -29,7 +29,7 @@ _FEWEST = 10
 _WORDS_AT_ONCE = 4096
 
 
-def glue_topics(
+def background_topics(
     tokens: NDArray[Any],
     topic: NDArray[Any],
     doc_start: NDArray[Any],
@@ -53,12 +53,12 @@ def glue_topics(
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.topic_glue import glue_topics
+    >>> from topoi.analysis.background import background_topics
     >>> everywhere, subjects = np.arange(20) % 7, 7 + np.repeat(np.arange(9), 20)
     >>> tokens = np.stack([np.tile(everywhere, 9), subjects], axis=1).ravel()
     >>> topic, table = np.where(tokens < 7, 0, tokens - 6), np.zeros((16, 10))
     >>> np.add.at(table, (tokens, topic), 1)
-    >>> np.flatnonzero(glue_topics(tokens, topic, np.arange(0, 361, 20), table.__getitem__, 16, 10)).tolist()
+    >>> np.flatnonzero(background_topics(tokens, topic, np.arange(0, 361, 20), table.__getitem__, 16, 10)).tolist()
     [0]
     """
     if n_topics < _FEWEST:
@@ -81,7 +81,7 @@ def log_concentration(kinds: NDArray[Any], doc_start: NDArray[Any], n_kinds: int
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.topic_glue import log_concentration
+    >>> from topoi.analysis.background import log_concentration
     >>> log_concentration(np.array([0, 1, 0, 1, 2, 2, 2, 2]), np.array([0, 2, 4, 8]), 3).round(2).tolist()
     [-0.45, -0.45, 1.08]
     """
@@ -129,7 +129,7 @@ def upper_values_and_variety(
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.topic_glue import upper_values_and_variety
+    >>> from topoi.analysis.background import upper_values_and_variety
     >>> table = np.array([[5, 5, 0], [2, 5, 0], [1, 0, 0]])
     >>> [found.round(2).tolist() for found in upper_values_and_variety(np.array([1.0, 2.0, 3.0]), table.__getitem__, 3)]
     [[2.0, 2.0, 0.0], [2.13, 2.0, 0.0]]

@@ -1,4 +1,4 @@
-"""Frames about the graph of a pachinko model in a store, read by SQL."""
+"""A model in a store whose topics are nodes of a graph: frames about the graph, read by SQL."""
 
 from __future__ import annotations
 
@@ -9,60 +9,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from topoi.corpus.vocabulary import Vocabulary
-from topoi.errors import ModelError, StoreError
-from topoi.models.mixtures import whole_tokens
-from topoi.models.pachinko.dag import WORDS, Dag
-from topoi.models.pachinko.frames import GraphFrames, NodeDocuments
-from topoi.models.pachinko.graph import slot_children
-from topoi.models.pachinko.stored_graph import stored_dag
-from topoi.models.ranking import largest
-from topoi.models.registry import giving
+from topoi.errors import StoreError
+from topoi.models.dag import WORDS, Dag
+from topoi.models.graph import slot_children
+from topoi.models.graph_frames import GraphFrames, NodeDocuments
+from topoi.models.node_words import telling_words
+from topoi.models.ranking import N_RANKED, N_WORDS, largest
+from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.validation import whole_number
 from topoi.store.door import stored_json
-from topoi.store.entry import N_RANKED, N_WORDS
-from topoi.store.store import Store
+from topoi.store.graph_rows import stored_dag
+from topoi.store.view import ModelView
 
 
-class StoredStructure(GraphFrames):
-    """Frames about the graph of a model in a store; mixed into ``ModelView``, although other families have no graph."""
-
-    gives: tuple[str, ...]
-    store: Store
-    name: str
-    family: str
-    model_id: int
-    n_topics: int
-    settings: dict[str, Any]
-
-    def _summed_by(self, query: str, by: str, columns: NDArray[np.int64]) -> Any:
-        """Words per year or decade, in total and of each topic or node."""
-        raise NotImplementedError  # abstract: see ``ModelView``
-
-    def rows(self, query: str, **parameters: Any) -> list[Any]:
-        """Rows of a named query for this model."""
-        raise NotImplementedError  # abstract: see ``ModelView``
-
-    @cached_property
-    def vocabulary_(self) -> Vocabulary:
-        """The words."""
-        raise NotImplementedError  # abstract: see ``ModelView``
-
-    @property
-    def _first(self) -> Any:
-        raise NotImplementedError  # abstract: see ``ModelView``
-
-    @property
-    def has_graph(self) -> bool:
-        """Whether the model's topics are nodes of a graph."""
-        return "graph" in self.gives
-
-    def _need_graph(self) -> None:
-        if not self.has_graph:
-            raise ModelError(f"{self.family} has no graph of topics; fit {giving('graph')}")
+class GraphView(ModelView, GraphFrames):
+    """A fitted model in a store whose topics are nodes of a graph; made by ``topoi.view``."""
 
     def _node_rows(self) -> list[Any]:
-        self._need_graph()
         rows = self.rows("nodes")
         if not rows:
             raise StoreError(f"{self.store.path}: the graph is missing; load the model and save it again")
@@ -122,8 +85,6 @@ class StoredStructure(GraphFrames):
 
     def _long_labels(self, n: int) -> dict[str, str]:
         """Labels of more words than the rows have, computed from all counts."""
-        from topoi.models.pachinko.nodes import telling_words
-
         alpha = self.edges()["alpha"].to_numpy()
         topic_word = self._first.topics.shares(np.arange(self.n_topics))
         best = telling_words(self.dag_, alpha, topic_word, self._first.topic_totals, n)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.models.pachinko.dag import WORDS, Dag
-from topoi.models.pachinko.graph import Graph, climb, slot_children
+from topoi.models.dag import WORDS, Dag
+from topoi.models.graph import Graph, climb, slot_children
 from topoi.models.ranking import largest
-from topoi.models.topic_rows import count_pairs
+from topoi.models.smoothed_counts import count_pairs
 
 # Labels favour words that distinguish a node from the rest (Sievert and Shirley 2014).
 _RELEVANCE = 0.6

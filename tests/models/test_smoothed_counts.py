@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from topoi.kernels.counts import sort_range
-from topoi.models import mixtures
+from topoi.models import smoothed_counts
 from topoi.models.distances import MEASURES, distances, kl_matrix
-from topoi.models.mixtures import Mixtures, count_topics, sparse_rows
+from topoi.models.smoothed_counts import SmoothedCounts, count_topics, sparse_rows
 
 COUNTS = hnp.arrays(np.int64, st.tuples(st.integers(1, 7), st.integers(1, 6)), elements=st.integers(0, 5))
 
@@ -31,7 +31,7 @@ def dense_shares(counts: np.ndarray, alpha: np.ndarray) -> np.ndarray:
 @given(COUNTS, st.sampled_from(["none", "even", "uneven"]), st.randoms(use_true_random=False))
 def test_everything_agrees_with_the_dense_definition(counts, kind, random):
     alpha = priors(counts.shape[1], kind)
-    made = Mixtures.from_counts(counts, alpha)
+    made = SmoothedCounts.from_counts(counts, alpha)
     rows = [random.randrange(len(counts)) for _ in range(3)]
     dense = dense_shares(counts, alpha)
     np.testing.assert_array_equal(made.counts(rows), counts[rows])
@@ -54,9 +54,9 @@ def test_everything_agrees_with_the_dense_definition(counts, kind, random):
 @given(COUNTS, st.integers(1, 6), st.sampled_from(["even", "uneven"]))
 def test_matrices_and_likelihoods_agree_with_the_dense_definition(counts, n_words, kind):
     alpha = priors(counts.shape[1], kind)
-    made, dense = Mixtures.from_counts(counts, alpha), dense_shares(counts, alpha)
+    made, dense = SmoothedCounts.from_counts(counts, alpha), dense_shares(counts, alpha)
     other = np.roll(counts, 1, axis=1)[: max(1, len(counts) - 1)]
-    found = made.kl_matrix(Mixtures.from_counts(other, 2 * alpha))
+    found = made.kl_matrix(SmoothedCounts.from_counts(other, 2 * alpha))
     np.testing.assert_allclose(found, kl_matrix(dense, dense_shares(other, 2 * alpha)), atol=1e-9)
     rng = np.random.default_rng(n_words)
     columns, times = rng.dirichlet(np.ones(n_words), len(alpha)), rng.integers(1, 9, n_words)
@@ -64,29 +64,29 @@ def test_matrices_and_likelihoods_agree_with_the_dense_definition(counts, n_word
 
 
 def test_a_share_is_a_distribution_whatever_the_row_is():
-    made = Mixtures.from_counts(np.array([[0, 0, 0], [3, 0, 1]]), np.zeros(3))
+    made = SmoothedCounts.from_counts(np.array([[0, 0, 0], [3, 0, 1]]), np.zeros(3))
     np.testing.assert_allclose(made.shares([0, 1]).sum(axis=1), 1)
     for measure in ("jensen-shannon", "hellinger", "cosine"):
         assert np.isfinite(made.distances(np.array([0.5, 0.5, 0.0]), measure)).all()
 
 
 def test_smoothed_and_unsmoothed_share_their_counts():
-    made = Mixtures.from_counts(np.array([[1, 3]]), np.array([2.0, 2.0]))
+    made = SmoothedCounts.from_counts(np.array([[1, 3]]), np.array([2.0, 2.0]))
     assert made.shares([0]).tolist() == [[3 / 8, 5 / 8]]
     assert made.unsmoothed().shares([0]).tolist() == [[0.25, 0.75]]
 
 
 def test_blocks_cover_all_rows(monkeypatch):
-    monkeypatch.setattr(mixtures, "_ROWS_AT_ONCE", 3)
-    assert [(b.start, b.stop) for b in mixtures.blocks(7)] == [(0, 3), (3, 6), (6, 7)]
+    monkeypatch.setattr(smoothed_counts, "_ROWS_AT_ONCE", 3)
+    assert [(b.start, b.stop) for b in smoothed_counts.blocks(7)] == [(0, 3), (3, 6), (6, 7)]
     counts = np.arange(14).reshape(7, 2)
-    p, made = np.array([0.4, 0.6]), Mixtures.from_counts(counts, np.array([0.5, 0.1]))
+    p, made = np.array([0.4, 0.6]), SmoothedCounts.from_counts(counts, np.array([0.5, 0.1]))
     expected = distances(p, dense_shares(counts, made.alpha), "jensen-shannon")
     np.testing.assert_allclose(made.distances(p, "jensen-shannon"), expected)
 
 
 def test_many_columns_need_wider_numbers():
-    wide = Mixtures(np.array([0, 1]), np.array([70_000]), np.array([5]), np.full(70_001, 0.1))
+    wide = SmoothedCounts(np.array([0, 1]), np.array([70_000]), np.array([5]), np.full(70_001, 0.1))
     assert wide.column(70_000).tolist() == [5]
 
 
@@ -103,7 +103,7 @@ def test_counting_documents_topics(seed):
 
 def test_long_texts_neither_vanish_nor_lose_precision():
     rng = np.random.default_rng(0)
-    made = Mixtures.from_counts(rng.integers(0, 9, (5, 4)), np.full(4, 0.1))
+    made = SmoothedCounts.from_counts(rng.integers(0, 9, (5, 4)), np.full(4, 0.1))
     columns, times = rng.uniform(1e-12, 1e-9, (4, 3000)), rng.integers(1, 7, 3000)
     expected = np.log(made.shares(np.arange(5)) @ columns) @ times
     np.testing.assert_allclose(made.log_likelihoods(columns, times), expected, rtol=1e-12)

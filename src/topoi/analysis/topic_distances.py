@@ -30,7 +30,7 @@ def symmetrised_kl(columns: Callable[[Any], NDArray[np.float64]], n_words: int) 
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.topic_distances import symmetrised_kl
+    >>> from topoi.analysis.topic_distances import symmetrised_kl
     >>> p = np.array([[0.5, 0.5], [0.9, 0.1]])
     >>> symmetrised_kl(lambda words: p[:, words], 2).round(3).tolist()
     [[0.0, 0.879], [0.879, 0.0]]
@@ -57,7 +57,7 @@ def jensen_shannon(columns: Callable[[Any], NDArray[np.float64]], n_words: int) 
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.topic_distances import jensen_shannon
+    >>> from topoi.analysis.topic_distances import jensen_shannon
     >>> p = np.array([[0.5, 0.5], [0.9, 0.1]])
     >>> jensen_shannon(lambda words: p[:, words], 2).round(3).tolist()
     [[0.0, 0.319], [0.319, 0.0]]
@@ -99,7 +99,7 @@ def jensen_shannon_of_counts(
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.topic_distances import jensen_shannon_of_counts
+    >>> from topoi.analysis.topic_distances import jensen_shannon_of_counts
     >>> counts = np.array([[4.0, 8.0], [4.0, 0.0]])
     >>> jensen_shannon_of_counts(lambda words: counts[words], np.array([10.0, 10.0]), np.ones(2)).round(3).tolist()
     [[0.0, 0.319], [0.319, 0.0]]

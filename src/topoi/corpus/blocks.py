@@ -1,4 +1,4 @@
-"""Tables written to a store in blocks of rows, so that memory does not grow with the corpus."""
+"""Tables in blocks of rows and blobs, so that memory does not grow with the corpus when they are written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Blocks:
 
     Examples
     --------
-    >>> from topoi.store.blocks import Blocks, table_rows
+    >>> from topoi.corpus.blocks import Blocks, table_rows
     >>> table = Blocks(lambda: ({"word_id": [n, n + 1]} for n in (0, 2)))
     >>> [list(table_rows(block, ["word_id"])) for block in table]
     [[(0,), (1,)], [(2,), (3,)]]
@@ -62,7 +62,7 @@ class Blobs(Sequence[bytes]):
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.store.blocks import Blobs
+    >>> from topoi.corpus.blocks import Blobs
     >>> list(Blobs(np.array([1, 2, 3]), np.array([0, 1, 3]), "<u2"))
     [b'\x01\x00', b'\x02\x00\x03\x00']
     """
@@ -99,7 +99,7 @@ def table_rows(columns: Columns, names: Sequence[str], *first: Any) -> Iterator[
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.store.blocks import table_rows
+    >>> from topoi.corpus.blocks import table_rows
     >>> list(table_rows({"a": np.arange(2), "b": ["x", "y"]}, ["b", "a"], 7))
     [(7, 'x', 0), (7, 'y', 1)]
     """
@@ -114,3 +114,16 @@ def table_rows(columns: Columns, names: Sequence[str], *first: Any) -> Iterator[
 
 def _plain(values: Any) -> Any:
     return values.tolist() if isinstance(values, np.ndarray) else values
+
+
+def position_blobs(positions: NDArray[Any], starts: NDArray[np.int64]) -> Blobs:
+    r"""Authors' positions as one blob per document: one byte each, or two if any position exceeds 255.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.corpus.blocks import position_blobs
+    >>> list(position_blobs(np.array([1, 0], np.uint16), np.array([0, 2])))
+    [b'\x01\x00']
+    """
+    return Blobs(positions, starts, "<u2" if positions.max(initial=0) > 255 else "u1")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.errors import ModelError
-from topoi.models.pachinko.dag import WORDS, Dag
+from topoi.models.dag import WORDS, Dag
 
 _MOST_TOPICS = 2**16 - 1
 _PATH_BITS = 32
@@ -43,8 +43,8 @@ def make_graph(dag: Dag) -> Graph:
 
     Examples
     --------
-    >>> from topoi.models.pachinko.dag import Dag
-    >>> from topoi.models.pachinko.graph import make_graph
+    >>> from topoi.models.dag import Dag
+    >>> from topoi.models.graph import make_graph
     >>> make_graph(Dag.from_levels(2, 3)).n_paths.tolist()
     [1, 1, 1, 2, 2, 2]
     """
@@ -102,8 +102,8 @@ def climb(graph: Graph, topic: NDArray[Any], path: NDArray[Any]) -> Iterator[tup
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.pachinko.dag import Dag
-    >>> from topoi.models.pachinko.graph import climb, make_graph
+    >>> from topoi.models.dag import Dag
+    >>> from topoi.models.graph import climb, make_graph
     >>> graph = make_graph(Dag.from_levels(2, 3))  # a token of the last topic that came by the second super-topic
     >>> [[int(each[0]) for each in step[1:]] for step in climb(graph, np.array([2]), np.array([1])) if len(step[0])]
     [[2, 7], [0, 1]]
@@ -140,8 +140,8 @@ def slot_nodes(graph: Graph) -> NDArray[np.int64]:
 
     Examples
     --------
-    >>> from topoi.models.pachinko.dag import Dag
-    >>> from topoi.models.pachinko.graph import make_graph, slot_nodes
+    >>> from topoi.models.dag import Dag
+    >>> from topoi.models.graph import make_graph, slot_nodes
     >>> slot_nodes(make_graph(Dag.from_levels(2, 2))).tolist()
     [1, 2, 3, 4, 3, 4]
     """
@@ -155,8 +155,8 @@ def four_level_widths(dag: Dag) -> tuple[int, int] | None:
 
     Examples
     --------
-    >>> from topoi.models.pachinko.dag import Dag
-    >>> from topoi.models.pachinko.graph import four_level_widths
+    >>> from topoi.models.dag import Dag
+    >>> from topoi.models.graph import four_level_widths
     >>> four_level_widths(Dag.from_levels(2, 3)), four_level_widths(Dag.from_levels(3))
     ((2, 3), None)
     """

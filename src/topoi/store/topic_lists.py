@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from topoi.models.ranking import reading_order
+from topoi.models.ranking import N_RANKED, N_WORDS, SUMMARY_RELEVANCE, reading_order
 from topoi.models.validation import whole_number
 from topoi.store.door import stored_json
-from topoi.store.entry import FACE_RELEVANCE, N_RANKED, N_WORDS
 from topoi.store.store import Store
 
 
@@ -63,7 +62,7 @@ class TopicLists:
         if wanted <= N_WORDS:
             words = [self._listed(row[0], row[5])[:wanted] for row in rows]
         else:
-            words = [self.top_words(wanted, topic=row[0], relevance=FACE_RELEVANCE)["word"].tolist() for row in rows]
+            words = [self.top_words(wanted, topic=row[0], relevance=SUMMARY_RELEVANCE)["word"].tolist() for row in rows]
         topic, label, n_tokens, share, glue, _ = list(zip(*rows, strict=True)) or [()] * 6
         return pd.DataFrame(
             {

@@ -1,0 +1,421 @@
+"""Frozen result of one chain, common to all families with topics; its counts come from arrays or from a store."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.engine.samples import Sample
+from topoi.errors import ModelError
+from topoi.kernels.counts import Counts, Documents
+from topoi.kernels.folding import Labels, SamplingPlan, Scored, content_key, label_room
+from topoi.kernels.lanes import padded
+from topoi.kernels.random import seed_stream
+from topoi.models.contract import CountSource
+from topoi.models.ranges import document_range, for_documents
+from topoi.models.smoothed_counts import SmoothedCounts, blocks, whole_tokens
+from topoi.models.sources import ArraySource, Rows, TrainingDocument
+
+_NOBODY = np.zeros(0, np.int64)
+_ROUNDING = 1e-3
+
+
+class Posterior:
+    """Topics of one chain, and the point estimates that their counts give.
+
+    Parameters
+    ----------
+    source : CountSource
+        Where the counts come from: arrays of a fitted model (``topoi.models.sources.ArraySource``) or a store's rows.
+        Counts are means over samples; whole numbers for display are rounded means.
+    priors : named tuple
+        Parameters in the form in which the family's kernels read them.
+    """
+
+    # Whether documents can be labelled, and whether a topic's words are ordered by their tokens, so that rows of a
+    # store that are ordered by tokens begin with its leading words.
+    can_sample = False
+    words_by_tokens = True
+    trace: list[tuple[int, float]] = []
+    priors: Any = None
+
+    def __init__(self, source: CountSource, priors: Any = None) -> None:
+        self.source = source
+        if priors is not None:
+            self.priors = priors
+
+    @property
+    def arrays(self) -> ArraySource:
+        """The counts of a fitted model in memory; a view of a store has none."""
+        if not isinstance(self.source, ArraySource):
+            raise ModelError("a model in a store has its counts in rows; load it with topoi.load")
+        return self.source
+
+    @property
+    def index(self) -> int:
+        """The chain's number."""
+        return self.source.index
+
+    @property
+    def counts(self) -> Any:
+        """Means of the samples' counts, of all words and authors; a model in a store has none in memory."""
+        return self.arrays.counts
+
+    @property
+    def assignments(self) -> Any:
+        """The last sample: the topic of every token, in the order of documents; not in a store."""
+        return self.arrays.assignments
+
+    @property
+    def averaged(self) -> Any:
+        """The samples that the counts are means of; not in a store."""
+        return self.arrays.averaged
+
+    @property
+    def _doc_start(self) -> NDArray[np.int64]:
+        return self.source.doc_start
+
+    @property
+    def alpha(self) -> NDArray[np.float64]:
+        """Weight by which each topic's count in a document is smoothed."""
+        return self.source.alpha
+
+    @property
+    def alpha_sum(self) -> float:
+        """Sum of alpha."""
+        return self.source.alpha_sum
+
+    @property
+    def beta(self) -> NDArray[np.float64]:
+        """The Dirichlet parameter of each word."""
+        return self.source.beta
+
+    @property
+    def n_topics(self) -> int:
+        """The number of topics."""
+        return self.source.n_topics
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples that the counts are means of."""
+        return self.source.n_samples
+
+    @property
+    def topic_sizes(self) -> NDArray[np.int64]:
+        """Tokens per topic, rounded."""
+        return self.source.topic_sizes
+
+    @property
+    def topic_totals(self) -> NDArray[np.float64]:
+        """Tokens per topic: means over the samples."""
+        return self.source.topic_totals
+
+    @cached_property
+    def documents(self) -> SmoothedCounts:
+        """Sparse topic counts of the training documents."""
+        return _smoothed(self.source.document_cells(), self.alpha, self.n_samples)
+
+    @cached_property
+    def authors(self) -> SmoothedCounts:
+        """Sparse topic counts of the authors."""
+        return _smoothed(self.source.author_cells(), self.alpha, self.n_samples)
+
+    @cached_property
+    def topics(self) -> SmoothedCounts:
+        """Sparse word counts of the topics; of a store this reads a million rows or more."""
+        return _smoothed(self.source.topic_cells(), self.beta, self.n_samples)
+
+    def word_columns(self, words: Any) -> NDArray[np.float64]:
+        """P(word | topic) of some words, topics × words: these columns of ``topic_word`` alone."""
+        counts = self.source.word_rows(words) + self.beta[words, None]
+        return np.asarray((counts / (self.topic_totals + self.source.beta_sum)).T)
+
+    def word_counts(self, word: int) -> NDArray[np.int64]:
+        """Tokens of one word per topic."""
+        return whole_tokens(self.source.word_rows(np.array([word]))[0])
+
+    @property
+    def word_times(self) -> NDArray[np.float64]:
+        """Tokens of each word in all topics together."""
+        times = np.zeros(len(self.beta))
+        for w, _, n in self.source.word_blocks():
+            times += np.bincount(w, n, len(times))
+        return np.rint(times)
+
+    def words_before(self, word: int) -> NDArray[np.int64]:
+        """Number of words that rank before a word in each topic: the more probable and, on ties, the earlier ones."""
+        return self.source.words_before(word)
+
+    @cached_property
+    def topic_word(self) -> NDArray[np.float64]:
+        """P(word | topic): topics × words, rows sum to one."""
+        result = np.empty((self.n_topics, len(self.beta)))
+        for part in blocks(len(self.beta)):
+            result[:, part] = self.word_columns(np.arange(part.start, part.stop))
+        return result
+
+    # Training documents; families with a better estimate of a mixture than its counts override the shares.
+
+    def document(self, number: int) -> TrainingDocument:
+        """A training document with its last sample."""
+        return self.source.document(number)
+
+    def document_shares(self, document: int) -> NDArray[np.float64]:
+        """Topic shares of one training document."""
+        return self.documents.shares(document)[0]
+
+    def topic_shares(self, topic: int) -> NDArray[np.float64]:
+        """Share of a topic in every training document."""
+        return self.documents.column_shares(topic)
+
+    # What a store writes beside its counts.
+
+    def shares_of(self, doc: NDArray[Any], topic: NDArray[Any], n: NDArray[Any]) -> NDArray[np.float64]:
+        """Share of a topic in a document of which it has ``n`` tokens, for consecutive documents."""
+        lengths = np.diff(self._doc_start)
+        return np.asarray((n + self.alpha[topic]) / (lengths[doc] + self.alpha.sum()))
+
+    def probabilities_of(self, word: NDArray[Any], topic: NDArray[Any], n: NDArray[Any]) -> NDArray[np.float64]:
+        """P(word | topic) of words of which a topic has ``n`` tokens."""
+        return np.asarray((n + self.beta[word]) / (self.topic_totals + self.source.beta_sum)[topic])
+
+    # New documents.
+
+    def sample_documents(
+        self,
+        documents: Documents,
+        plan: SamplingPlan,
+        scored: Scored | None = None,
+        labels: bool = False,
+        n_jobs: int = 1,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], Labels]:
+        """Sample new documents (see the family's ``fold_in``): topic shares, scores, labels."""
+        n_docs = len(documents.doc_start) - 1
+        scored = scored or Scored(np.zeros(0, np.int32), np.zeros(n_docs + 1, np.int64))
+        doc_topic = np.zeros((n_docs, self.n_topics))
+        scores = np.zeros(len(scored.tokens))
+        room = label_room(documents, self.n_topics, labels)
+
+        def run(first: int, last: int) -> None:
+            part = document_range(documents, first, last)
+            here = slice(documents.doc_start[first], documents.doc_start[last])
+            there = slice(scored.start[first], scored.start[last])
+            wanted = Scored(scored.tokens[there], scored.start[first : last + 1] - scored.start[first])
+            mine = Labels(room.topic[here], room.slot[here]) if labels else room
+            self._fold_in(part, wanted, plan, doc_topic[first:last], scores[there], mine)
+
+        for_documents(run, documents, n_jobs)
+        return doc_topic, scores, room
+
+    def log_likelihood(
+        self, documents: Documents, seed: int, n_particles: int, n_moves: int, n_jobs: int = 1, *more: Any
+    ) -> NDArray[np.float64]:
+        """Log probability of each document (see the family's ``likelihood``, also for ``more``)."""
+        result = np.zeros(len(documents.doc_start) - 1)
+
+        def run(first: int, last: int) -> None:
+            part = document_range(documents, first, last)
+            self._log_likelihood(part, n_particles, n_moves, seed, self.index, result[first:last], *more)
+
+        for_documents(run, documents, n_jobs)
+        return result
+
+    def is_integrated(self, documents: Documents) -> NDArray[np.bool_]:
+        """Whether each document's mixture is integrated out, so that its log-likelihood is an estimate, not exact."""
+        return np.ones(len(documents.doc_start) - 1, bool)
+
+    def prior_groups(self, documents: Documents) -> NDArray[np.int64]:
+        """Group number of each document: documents of a group have the same prior of topic mixtures."""
+        return np.zeros(len(documents.doc_start) - 1, np.int64)
+
+    def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
+        """``n`` topic mixtures of document ``d`` drawn from its prior, before any word is read; n × topics.
+
+        The draws depend only on the prior and on ``name``: documents of one group get the same.
+        """
+        raise NotImplementedError  # abstract: each family's own prior
+
+    def _fold_in(
+        self,
+        part: Documents,
+        wanted: Scored,
+        plan: SamplingPlan,
+        doc_topic: NDArray[np.float64],
+        scores: NDArray[np.float64],
+        labels: Labels,
+    ) -> None:
+        """Sample some documents and add to the outputs: topic shares, scores, labels."""
+        raise NotImplementedError  # abstract: each family's own kernel
+
+    def _log_likelihood(self, part: Documents, *how: Any) -> None:
+        """Log probabilities of some documents; ``how`` is particles, moves, seed, chain, output array, and more."""
+        raise NotImplementedError  # abstract: each family's own kernel
+
+    def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], plan: SamplingPlan) -> Labels:
+        """Probabilities of topics and authors for every token of a new text; without authors, as by somebody new."""
+        raise NotImplementedError  # abstract: sampled, or inferred
+
+    def text_topics(self, tokens: NDArray[Any], plan: SamplingPlan) -> NDArray[np.float64]:
+        """Topic shares of a new text, as by somebody new."""
+        raise NotImplementedError  # abstract: sampled, or inferred
+
+    def label_document(self, document: TrainingDocument, plan: SamplingPlan) -> Labels:
+        """Probabilities of topics and authors (positions, a private one last) for a training document's tokens."""
+        raise NotImplementedError  # abstract: sampled, or inferred
+
+
+class SampledPosterior(Posterior):
+    """A posterior that samples one document at a time from the counts of its own words and authors alone.
+
+    These are fetched from the source, and the kernels of the fit run on them; a family adds its kernels.
+    """
+
+    can_sample = True
+
+    @abstractmethod
+    def _local_problem(
+        self, tokens: NDArray[Any], authors: NDArray[np.int64], private: bool, weighted: bool
+    ) -> tuple[Documents, Counts, Any]:
+        """One document with its own small vocabulary and author rows, as ``folding`` makes it from all counts."""
+
+    @abstractmethod
+    def _start(self, small: Documents, rows: Counts, stream: NDArray[np.uint64]) -> Any:
+        """Random assignments of a new document's tokens, counted in ``rows``."""
+
+    @abstractmethod
+    def _last_assignments(self, document: TrainingDocument) -> Any:
+        """Last sample of a training document, in the form that the kernel reads."""
+
+    @abstractmethod
+    def _has_private(self, authors: NDArray[np.int64]) -> bool:
+        """Whether a training document by these authors also has a private one."""
+
+    @abstractmethod
+    def _run(
+        self,
+        small: Documents,
+        assignments: Any,
+        rows: Counts,
+        priors: Any,
+        plan: SamplingPlan,
+        stream: NDArray[np.uint64],
+        shares: NDArray[np.float64],
+        labels: Labels,
+    ) -> None:
+        """Run the kernel on one document; ``shares`` and ``labels`` are set."""
+
+    def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], plan: SamplingPlan) -> Labels:
+        """Probabilities of topics and authors for every token of a new text; without authors, as by somebody new."""
+        return self._sample_new(tokens, authors, plan, labels=True)[1]
+
+    def text_topics(self, tokens: NDArray[Any], plan: SamplingPlan) -> NDArray[np.float64]:
+        """Topic shares of a new text, as by somebody new."""
+        return self._sample_new(tokens, _NOBODY, plan, labels=False)[0]
+
+    def _sample_new(
+        self, tokens: NDArray[Any], authors: NDArray[np.int64], plan: SamplingPlan, labels: bool
+    ) -> tuple[NDArray[np.float64], Labels]:
+        small, rows, priors = self._local_problem(tokens, authors, private=not len(authors), weighted=False)
+        stream = self._stream(tokens, authors, plan, 1)
+        return self._sampled(small, self._start(small, rows, stream), rows, priors, plan, stream, labels)
+
+    def label_document(self, document: TrainingDocument, plan: SamplingPlan) -> Labels:
+        """Probabilities of topics and authors (positions, a private one last) for a training document's tokens.
+
+        Sampling starts from the last sample, whose counts include the document; other documents have their mean
+        counts. Without burn-in and with one sample, the probabilities are those of the last sample itself.
+        """
+        authors = document.authors
+        small, rows, priors = self._local_problem(document.tokens, authors, self._has_private(authors), weighted=True)
+        if self.n_samples > 1:
+            rows = self._as_in_last(document, small, rows)
+        stream = self._stream(document.tokens, authors, plan, 2)
+        return self._sampled(small, self._last_assignments(document), rows, priors, plan, stream, True)[1]
+
+    def document_samples(self, document: TrainingDocument) -> list[Sample]:
+        """Assignments of a training document in all samples that counts are means of, the last sample last."""
+        return self.source.samples(document.number, document.number + 1)
+
+    def _as_in_last(self, document: TrainingDocument, small: Documents, rows: Counts) -> Counts:
+        """Mean counts, but with the document's own tokens counted as in its last sample."""
+        n = self.n_samples
+        sums = [np.rint(np.asarray(each, np.float64) * n) for each in rows]
+        samples = self.document_samples(document)
+        for sample, weight in [*((sample, -1.0) for sample in samples), (samples[-1], float(n))]:
+            topic, author = sample["topic"], small.author[sample["slot"]] if "slot" in sample else None
+            np.add.at(sums[0], (small.tokens, topic), weight)
+            np.add.at(sums[1], topic, weight)
+            if author is not None:
+                np.add.at(sums[2], (author, topic), weight)
+                np.add.at(sums[3], author, weight)
+        # The private author's row is recounted whenever the document is sampled.
+        sums[2][-1] = sums[3][-1] = 0.0
+        if any(each.min(initial=0.0) < 0 for each in sums):
+            raise self.source.damaged(f"document {document.number} is not in the counts; they are damaged")
+        kinds = (np.float32, np.float64, np.float32, np.float64)
+        return Counts(*((each / n).astype(kind) for each, kind in zip(sums, kinds, strict=True)))
+
+    def _sampled(
+        self,
+        small: Documents,
+        assignments: Any,
+        rows: Counts,
+        priors: Any,
+        plan: SamplingPlan,
+        stream: NDArray[np.uint64],
+        labels: bool,
+    ) -> tuple[NDArray[np.float64], Labels]:
+        n = len(small.tokens) if labels else 0
+        room = Labels(np.zeros((n, self.n_topics)), np.zeros((n, len(small.author))))
+        shares = np.zeros(self.n_topics)
+        self._run(small, assignments, rows, priors, plan, stream, shares, room)
+        if not all(_are_probabilities(values) for values in (shares, *room)):
+            raise self.source.damaged("counts of words do not fit the topics of a document; they are damaged")
+        return shares, room
+
+    def _stream(
+        self, tokens: NDArray[Any], authors: NDArray[np.int64], plan: SamplingPlan, purpose: int
+    ) -> NDArray[np.uint64]:
+        """Random stream of a document, named by its words and authors in the numbers of the whole model."""
+        author = authors.astype(np.int32) if len(authors) else np.array([self.source.n_authors], np.int32)
+        edges = np.array([0, len(tokens)]), np.array([0, len(author)])
+        weight = np.ones(len(author), np.float32)
+        whole = Documents(np.ascontiguousarray(tokens, np.int32), edges[0], author, edges[1], weight)
+        stream = np.empty(2, np.uint64)
+        seed_stream(stream, plan.seed, plan.chain, content_key(whole, 0), purpose)
+        return stream
+
+    def _local_rows(
+        self,
+        tokens: NDArray[Any],
+        slots: NDArray[np.int32],
+        weight: NDArray[np.float32],
+        authors: NDArray[np.float32],
+        totals: NDArray[np.float64],
+    ) -> tuple[Documents, Counts, NDArray[np.float32]]:
+        """The document with the counts of its words, given those of its authors, and its words' beta."""
+        words, place = np.unique(tokens, return_inverse=True)
+        word_topic = np.zeros((len(words), padded(self.n_topics)), np.float32)
+        word_topic[:, : self.n_topics] = self.source.word_rows(words.astype(np.int64))
+        small = Documents(
+            np.ascontiguousarray(place.astype(np.int32)),
+            np.array([0, len(tokens)]),
+            slots,
+            np.array([0, len(slots)]),
+            weight,
+        )
+        counts = Counts(word_topic, self.topic_totals.copy(), authors, totals)
+        return small, counts, self.beta[words].astype(np.float32)
+
+
+def _smoothed(rows: Rows, prior: NDArray[np.float64], n_samples: int) -> SmoothedCounts:
+    start, column, number = rows
+    return SmoothedCounts(start, column, number, prior, n_samples)
+
+
+def _are_probabilities(values: NDArray[np.float64]) -> bool:
+    return bool(((values >= -_ROUNDING) & (values <= 1 + _ROUNDING)).all())

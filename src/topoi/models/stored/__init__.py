@@ -1,1 +1,0 @@
-"""Models in a store, read by SQL as queries need them."""

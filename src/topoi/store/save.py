@@ -1,0 +1,51 @@
+"""A fitted model as rows and a bundle of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from topoi.corpus.blocks import Table
+from topoi.models.base import ABOUT_ESTIMATES, FREE_TO_CHANGE, FittedModel
+from topoi.models.posterior import Posterior
+from topoi.store.arrays import checksum
+from topoi.store.corpus_rows import bare
+from topoi.store.entry import ModelEntry
+from topoi.store.store import Store
+from topoi.store.topic_rows import topic_parameters, topic_tables
+from topoi.store.write import save_model
+
+
+def save_fitted(model: FittedModel, path: Any, name: str | None, texts: bool, replace_file: bool) -> None:
+    """Write a fitted model and its corpus; see ``FittedModel.save``."""
+    place = path.path if isinstance(path, Store) else Path(path)
+    save_model(place, model.corpus_, model_entry(model, name or type(model).__name__, texts), texts, replace_file)
+
+
+def model_entry(model: FittedModel, name: str, texts: bool) -> ModelEntry:
+    """The entry of a fitted model: tables that all models with topics have, and its family's own."""
+    meta, arrays = model.bundle_pieces()
+    corpus, trace = model.corpus_ if texts else bare(model.corpus_), model.trace_
+    first = next(iter(model.chains_), None)
+    tables: dict[str, Table] = {
+        **(topic_tables(corpus, first) if isinstance(first, Posterior) else {}),
+        **model.family_tables(corpus),
+        "trace": {column: trace[column].to_numpy() for column in ("chain", "sweep", "log_joint")},
+    }
+    topics = tables.get("topic")
+    settings = {k: v for k, v in meta["settings"].items() if k not in FREE_TO_CHANGE | ABOUT_ESTIMATES}
+    identity = settings | model.identity_of_fit()
+    return ModelEntry(
+        name=name,
+        model=meta["model"],
+        n_topics=len(topics["topic"]) if isinstance(topics, Mapping) else None,
+        n_iter=model.n_iter_,
+        n_chains=model.fit_info_["n_chains"],
+        seed=identity["seed"],
+        chain=checksum(identity | {"corpus": model.corpus_.fingerprint()}, {}),
+        meta=meta,
+        arrays=arrays,
+        tables=tables,
+        parameters=(topic_parameters(first) if isinstance(first, Posterior) else {}) | model.family_parameters(),
+    )
