@@ -16,7 +16,7 @@ from topoi.engine.loop import sweep_chains
 from topoi.errors import ModelError
 from topoi.models.author_topic.state import AuthorTopicSampler
 from topoi.models.pachinko.state import PachinkoSampler
-from topoi.models.sparse import documents_in, shuffled, sweeps_needed
+from topoi.models.sparse.scheme import documents_in, shuffled, sweeps_needed
 from topoi.models.weighted_authors import WeightedAuthors
 
 ODD = topoi.Dag.from_dict({"root": {"a": ["x", "y", topoi.WORDS], "b": ["m"], "z": None}, "m": ["y", "z", "v"]})
@@ -270,9 +270,9 @@ def golden_model(name):
 
 
 KERNELS = [
-    "topoi.models.author_topic.sparse_words.sweep_words_pruned",
-    "topoi.models.pachinko.pruned.sweep_pruned",
-    "topoi.models.pachinko.pruned_equations.sweep_pruned_plain",
+    "topoi.models.sparse.words.sweep_words_pruned",
+    "topoi.models.sparse.pruned.sweep_pruned",
+    "topoi.models.sparse.pruned_equations.sweep_pruned_plain",
 ]
 
 

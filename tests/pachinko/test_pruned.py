@@ -14,12 +14,12 @@ from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import count_lists, empty_lists
 from topoi.models.dag import Dag
 from topoi.models.graph import four_level_widths, make_graph
-from topoi.models.pachinko.entering import enter_documents
 from topoi.models.pachinko.equations import Paths, move_path, new_tally, random_paths, way_in
-from topoi.models.pachinko.pruned import pruned_weights, sweep_pruned, sweep_pruned_afresh
-from topoi.models.pachinko.pruned_equations import enter_plain, make_room, sweep_pruned_plain, weigh_open, weigh_ways
 from topoi.models.pachinko.row_blocks import sweep_rows
 from topoi.models.pachinko.state import make_priors
+from topoi.models.sparse.paths_entering import enter_documents
+from topoi.models.sparse.pruned import pruned_weights, sweep_pruned, sweep_pruned_afresh
+from topoi.models.sparse.pruned_equations import enter_plain, make_room, sweep_pruned_plain, weigh_open, weigh_ways
 
 
 def candidates(dag, docs, states, i):

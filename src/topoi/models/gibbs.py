@@ -23,7 +23,7 @@ from topoi.engine.progress import SweepInfo, open_progress
 from topoi.engine.shards import resolve_shards
 from topoi.errors import ModelError, StoreError
 from topoi.models.base import FREE_TO_CHANGE, FittedModel
-from topoi.models.sparse import SparseScheme
+from topoi.models.sparse.scheme import SparseScheme
 from topoi.models.validation import choice, resolve_seed, whole_number
 
 # Prefix of array names of the chains that estimates were made from, where these are copies of the running chains.

@@ -17,7 +17,7 @@ from topoi.models.author_topic.state import AuthorTopicSampler
 from topoi.models.author_topic.surprise import by_topics, surprise_rows
 from topoi.models.gibbs import GibbsModel
 from topoi.models.prediction import Predictions
-from topoi.models.sparse import resolve_sparse
+from topoi.models.sparse.scheme import resolve_sparse
 from topoi.models.tables import Tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 from topoi.models.weighted_authors import WeightedAuthors

@@ -22,9 +22,9 @@ from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models import limits
 from topoi.models.author_topic import equations, kernels, word_major
-from topoi.models.author_topic.sparse_shard import SparseShard
 from topoi.models.averages import Averaged, mean_counts, mean_lists
-from topoi.models.sparse import SparseScheme, chosen_documents, shuffled
+from topoi.models.sparse.scheme import SparseScheme, chosen_documents, shuffled
+from topoi.models.sparse.word_shard import SparseShard
 from topoi.models.validation import fits_kernels
 from topoi.models.weighted_authors import WeightedAuthors
 

@@ -20,7 +20,7 @@ from topoi.models.pachinko.settings import resolve_alpha
 from topoi.models.pachinko.simulate import simulate_pachinko
 from topoi.models.pachinko.state import PachinkoSampler
 from topoi.models.pachinko.structure import Structure
-from topoi.models.sparse import resolve_sparse
+from topoi.models.sparse.scheme import resolve_sparse
 from topoi.models.tables import Tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 from topoi.models.weighted_authors import WeightedAuthors

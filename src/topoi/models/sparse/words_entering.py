@@ -7,7 +7,7 @@ import numpy as np
 from topoi.kernels.draw import draw_positive
 from topoi.kernels.jit import compiled, lean
 from topoi.kernels.word_lists import add_to_list
-from topoi.models.author_topic.sparse_words import make_word, open_word, phi, set_inverse
+from topoi.models.sparse.words import make_word, open_word, phi, set_inverse
 
 
 @compiled

@@ -7,7 +7,7 @@ import numpy as np
 from topoi.kernels.draw import draw_positive
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.word_lists import add_to_list
-from topoi.models.pachinko.pruned import (
+from topoi.models.sparse.pruned import (
     draw_running,
     make_scratch,
     open_factor,

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from topoi.kernels.counts import Assignments, Documents, Priors
 from topoi.kernels.word_lists import SparseCounts
-from topoi.models.author_topic import entering, sparse_words, word_major
-from topoi.models.sparse import chosen_documents
+from topoi.models.author_topic import word_major
+from topoi.models.sparse import words, words_entering
+from topoi.models.sparse.scheme import chosen_documents
 
 
 class SparseShard:
@@ -48,13 +49,13 @@ class SparseShard:
         topic = self.topic[order]
         n = len(topic)
         if pruned:
-            considered = sparse_words.sweep_words_pruned(runs, topic, counts, priors, block_docs, stream)
+            considered = words.sweep_words_pruned(runs, topic, counts, priors, block_docs, stream)
         else:
             considered = n * len(counts.topic)
-            sparse_words.sweep_words_sparse(runs, topic, counts, priors, block_docs, stream)
+            words.sweep_words_sparse(runs, topic, counts, priors, block_docs, stream)
         self.topic[order] = topic
         if len(new):
-            considered += entering.enter_documents(self.documents, new, self.topic, counts, priors, stream)
+            considered += words_entering.enter_documents(self.documents, new, self.topic, counts, priors, stream)
             n += int(np.diff(self.documents.doc_start)[new].sum())
         return considered, n
 

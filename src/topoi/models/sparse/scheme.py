@@ -40,7 +40,7 @@ def resolve_sparse(sparse: Any, n_docs: int, n_iter: int) -> Any:
 
     Examples
     --------
-    >>> from topoi.models.sparse import resolve_sparse
+    >>> from topoi.models.sparse.scheme import resolve_sparse
     >>> resolve_sparse("pruned", 1000, 10)
     'pruned'
     """
@@ -59,7 +59,7 @@ def documents_in(n_docs: int, sweep: int) -> int:
 
     Examples
     --------
-    >>> from topoi.models.sparse import documents_in
+    >>> from topoi.models.sparse.scheme import documents_in
     >>> [documents_in(64_000, sweep) for sweep in (0, 1, 5, 6, 11, 26)]
     [0, 2000, 2000, 4000, 8000, 64000]
     """
@@ -74,7 +74,7 @@ def sweeps_needed(n_docs: int) -> int:
 
     Examples
     --------
-    >>> from topoi.models.sparse import sweeps_needed
+    >>> from topoi.models.sparse.scheme import sweeps_needed
     >>> sweeps_needed(50), sweeps_needed(64_000)
     (1, 26)
     """
