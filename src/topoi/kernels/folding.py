@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.kernels.counts import Counts, Documents, Priors, most_authors
+from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.word_lists import copy_row
 
@@ -99,10 +99,10 @@ def local_problem(documents, scored, d, counts, priors):
     return small, np.searchsorted(words, wanted), rows, Priors(priors.alpha, priors.alpha_sum, beta, priors.beta_sum)
 
 
-def label_room(documents: Documents, n_topics: int, wanted: bool) -> Labels:
-    """Zeroed ``Labels`` for all tokens of ``documents``, or empty ones."""
-    n = len(documents.tokens) if wanted else 0
-    return Labels(np.zeros((n, n_topics)), np.zeros((n, int(most_authors(documents)))))
+def label_room(n_tokens: int, n_topics: int, item_start: NDArray[np.int64], wanted: bool) -> Labels:
+    """Zeroed ``Labels`` for all tokens of documents whose lists of authors begin at ``item_start``, or empty ones."""
+    n = n_tokens if wanted else 0
+    return Labels(np.zeros((n, n_topics)), np.zeros((n, int(np.diff(item_start).max(initial=1)))))
 
 
 @compiled

@@ -198,7 +198,7 @@ class Posterior:
         scored = scored or Scored(np.zeros(0, np.int32), np.zeros(n_docs + 1, np.int64))
         doc_topic = np.zeros((n_docs, self.n_topics))
         scores = np.zeros(len(scored.tokens))
-        room = label_room(documents, self.n_topics, labels)
+        room = label_room(len(documents.tokens), self.n_topics, documents[3], labels)
 
         def run(first: int, last: int) -> None:
             part = document_range(documents, first, last)

@@ -11,45 +11,47 @@ from numpy.typing import NDArray
 from topoi.corpus.ragged import row_positions
 from topoi.engine.executors import open_executor
 from topoi.engine.shards import cut
-from topoi.kernels.counts import Documents
 
 # Words in a range: enough to pay for the call, and some hundredths of a second of the slowest work.
 _LONGEST = 10_000
 
 
-def document_range(documents: Documents, first: int, last: int) -> Documents:
-    """Documents ``first`` to ``last``, counted from zero."""
-    tokens = slice(documents.doc_start[first], documents.doc_start[last])
-    authors = slice(documents.author_start[first], documents.author_start[last])
-    return Documents(
-        documents.tokens[tokens],
-        documents.doc_start[first : last + 1] - documents.doc_start[first],
-        documents.author[authors],
-        documents.author_start[first : last + 1] - documents.author_start[first],
-        documents.author_weight[authors],
+def document_range(documents: Any, first: int, last: int) -> Any:
+    """Documents ``first`` to ``last``, counted from zero.
+
+    ``documents`` is a ``Documents``, or another named tuple of tokens, their start, and a list of items with weights:
+    items, their start, weights.
+    """
+    tokens, doc_start, item, item_start, weight = documents
+    here, there = slice(doc_start[first], doc_start[last]), slice(item_start[first], item_start[last])
+    return type(documents)(
+        tokens[here],
+        doc_start[first : last + 1] - doc_start[first],
+        item[there],
+        item_start[first : last + 1] - item_start[first],
+        weight[there],
     )
 
 
-def some_documents(documents: Documents, rows: NDArray[np.int64]) -> Documents:
-    """Some of the documents, in the order of ``rows``.
+def some_documents(documents: Any, rows: NDArray[np.int64]) -> Any:
+    """Some of the documents, in the order of ``rows``; see ``document_range``.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.kernels.counts import Documents
-    >>> from topoi.models.ranges import some_documents
+    >>>     >>> from topoi.models.ranges import some_documents
     >>> start = np.array([0, 2, 3])
     >>> documents = Documents(np.array([5, 6, 7]), start, np.array([0, 1, 2]), start, np.ones(3))
     >>> some_documents(documents, np.array([1])).tokens.tolist()
     [7]
     """
-    tokens, doc_start = row_positions(documents.doc_start, rows)
-    authors, author_start = row_positions(documents.author_start, rows)
-    weight = documents.author_weight[authors]
-    return Documents(documents.tokens[tokens], doc_start, documents.author[authors], author_start, weight)
+    tokens, doc_start, item, item_start, weight = documents
+    here, new_start = row_positions(doc_start, rows)
+    there, new_item_start = row_positions(item_start, rows)
+    return type(documents)(tokens[here], new_start, item[there], new_item_start, weight[there])
 
 
-def for_documents(run: Callable[[int, int], Any], documents: Documents, n_jobs: int) -> None:
+def for_documents(run: Callable[[int, int], Any], documents: Any, n_jobs: int) -> None:
     """Call ``run(first, last)`` for ranges that cover all documents, on ``n_jobs`` threads."""
     for_rows(run, np.diff(documents.doc_start), n_jobs)
 

@@ -95,9 +95,10 @@ class AuthorTopicPosterior(SampledPosterior):
         """Group numbers: documents with the same authors, equally weighted, have the same prior."""
         number: dict[bytes, int] = {}
         groups = np.zeros(len(documents.doc_start) - 1, np.int64)
+        _, _, author, author_start, weight = documents
         for d in range(len(groups)):
-            authors = slice(documents.author_start[d], documents.author_start[d + 1])
-            key = documents.author[authors].tobytes() + documents.author_weight[authors].tobytes()
+            authors = slice(author_start[d], author_start[d + 1])
+            key = author[authors].tobytes() + weight[authors].tobytes()
             groups[d] = number.setdefault(key, len(number))
         return groups
 

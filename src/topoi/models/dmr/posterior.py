@@ -1,14 +1,15 @@
-"""Frozen result of one chain's samples. Documents carry rows of the design in the place of authors."""
+"""Frozen result of one chain's samples, and documents with their rows of the design."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from topoi.corpus.corpus import Corpus
 from topoi.kernels.counts import Documents
 from topoi.kernels.folding import Labels, SamplingPlan, Scored
 from topoi.kernels.lanes import padded
@@ -20,11 +21,31 @@ from topoi.models.ranges import document_range
 from topoi.models.simulation import dirichlet_rows
 
 
+class DesignedDocuments(NamedTuple):
+    """Documents, and the nonzero values of their rows of the design."""
+
+    tokens: NDArray[np.int32]
+    doc_start: NDArray[np.int64]
+    column: NDArray[np.int32]
+    row_start: NDArray[np.int64]
+    value: NDArray[np.float32]
+
+    @classmethod
+    def from_corpus(cls, corpus: Corpus, design: csr_matrix) -> DesignedDocuments:
+        """Documents in the model's words, with their rows."""
+        start, column = design.indptr.astype(np.int64), design.indices.astype(np.int32)
+        return cls(corpus.tokens, corpus.doc_start, column, start, design.data.astype(np.float32))
+
+    def rows(self, n_columns: int) -> csr_matrix:
+        """The rows of the design."""
+        shape = len(self.doc_start) - 1, n_columns
+        return csr_matrix((self.value.astype(np.float64), self.column, self.row_start), shape=shape)
+
+
 class RegressionPosterior(AuthorTopicPosterior):
     """The posterior of LDA, but with new documents' alpha computed from their metadata.
 
-    ``Documents.author`` are the nonzero columns of the design, ``author_weight`` their values: documents with the same
-    metadata have the same prior.
+    New documents are ``DesignedDocuments``; those with the same metadata have the same prior.
     """
 
     @property
@@ -39,22 +60,20 @@ class RegressionPosterior(AuthorTopicPosterior):
         counts += self.priors.rows[:, : self.n_topics].astype(np.float64)
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
-    def alphas(self, documents: Documents) -> NDArray[np.float64]:
+    def alphas(self, documents: Any) -> NDArray[np.float64]:
         """Dirichlet parameters of each document: documents × topics."""
-        rows = documents.author_weight.astype(np.float64), documents.author, documents.author_start
-        shape = len(documents.doc_start) - 1, self.coefficients.shape[1]
-        return alpha_rows(csr_matrix(rows, shape=shape), self.coefficients)
+        return alpha_rows(documents.rows(self.coefficients.shape[1]), self.coefficients)
 
-    def is_integrated(self, documents: Documents) -> NDArray[np.bool_]:
+    def is_integrated(self, documents: Any) -> NDArray[np.bool_]:
         """True for all documents: every mixture is unknown."""
         return np.ones(len(documents.doc_start) - 1, bool)
 
-    def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
+    def prior_mixtures(self, documents: Any, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
         """Mixtures from the Dirichlet given by the metadata."""
         alpha = self.alphas(document_range(documents, d, d + 1))[0]
         return dirichlet_rows(np.random.default_rng(name), alpha, n)
 
-    def _each(self, part: Documents) -> Any:
+    def _each(self, part: Any) -> Any:
         """Documents one by one, as if by a private author, with their priors."""
         rows = np.zeros((len(part.doc_start) - 1, padded(self.n_topics)), np.float32)
         rows[:, : self.n_topics] = self.alphas(part)
@@ -66,7 +85,7 @@ class RegressionPosterior(AuthorTopicPosterior):
 
     def _fold_in(
         self,
-        part: Documents,
+        part: Any,
         wanted: Scored,
         plan: SamplingPlan,
         doc_topic: NDArray[np.float64],
@@ -80,7 +99,7 @@ class RegressionPosterior(AuthorTopicPosterior):
             mine = Labels(labels.topic[words], labels.slot[words, :1]) if len(labels.topic) else labels
             fold_in(document, scored, self.counts, priors, plan, doc_topic[d : d + 1], scores[there], mine)
 
-    def _log_likelihood(self, part: Documents, *how: Any) -> None:
+    def _log_likelihood(self, part: Any, *how: Any) -> None:
         n_particles, n_moves, seed, chain, result, *more = how
         for d, _, document, priors in self._each(part):
             rest = n_particles, n_moves, seed, chain, result[d : d + 1], *more

@@ -11,20 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
-from topoi.kernels.counts import Documents
 from topoi.models.bags import Bags
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.likelihood import alpha_rows, covariance
+from topoi.models.dmr.posterior import DesignedDocuments
 from topoi.models.dmr.spread import CurvatureSpread, DrawnSpread, Spread
 from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
 from topoi.models.features.table import as_source
 from topoi.models.features.unknown import warn_unknown
 from topoi.models.filtering import Filtered
-from topoi.models.inputs import align
+from topoi.models.inputs import Aligned, align
 from topoi.models.kernel_topic.laplace_bridge import root, softmax_points
-from topoi.models.prediction import make_documents
-from topoi.models.weighted_authors import WeightedAuthors
 
 Array = NDArray[np.float64]
 _DRAWS, _ROWS_AT_ONCE = 1000, 256
@@ -45,17 +43,18 @@ class RegressionPredictions(MetadataPredictions):
         check_is_fitted(self, "n_iter_")
         return [term.column for term in self.design_.terms]
 
-    def _lists_for(self, corpus: Any) -> WeightedAuthors:
-        """Documents' rows of the design, from a corpus or a table of features, in place of authors."""
-        rows = self.design_.matrix(corpus)
-        start, column = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
-        return WeightedAuthors(column, start, rows.data.astype(np.float32), rows.shape[1])
+    def _align(self, X: Any) -> tuple[Aligned, DesignedDocuments]:  # type: ignore[override]
+        check_is_fitted(self, "n_iter_")
+        aligned = align(self._as_corpus(X), self.vocabulary_, self.authors_)
+        return aligned, DesignedDocuments.from_corpus(aligned.corpus, self.design_.matrix(aligned.corpus))
 
-    def documents_and_chains(self, X: Any, metadata: Any = None) -> tuple[Corpus, Documents, list[Any]]:
+    def documents_and_chains(  # type: ignore[override]
+        self, X: Any, metadata: Any = None
+    ) -> tuple[Corpus, DesignedDocuments, list[Any]]:
         """Documents with their rows of the design, from which the chains compute their priors."""
         corpus, source = self._source(X, metadata)
         aligned = align(corpus, self.vocabulary_, None).corpus
-        return aligned, make_documents(aligned, self._lists_for(source)), self.chains_
+        return aligned, DesignedDocuments.from_corpus(aligned, self.design_.matrix(source)), self.chains_
 
     def _integrated(
         self, X: Any, metadata: Any, n_particles: int | str, seed: int
