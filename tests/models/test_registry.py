@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 import topoi
@@ -32,3 +35,12 @@ def test_values_that_are_wrong_are_said() -> None:
         TOPICS.but(choices=("a", "b")).value_of("c")
     with pytest.raises(topoi.NotFoundError, match="'nonsense' is none of author-topic, lda"):
         registry.model_named("nonsense")
+
+
+def test_the_family_in_the_guide_is_one() -> None:
+    guide = Path(topoi.__file__).parents[2] / "docs" / "developer" / "new-family.md"
+    source = guide.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    names: dict[str, Any] = {}
+    exec(source, names)
+    (model,) = names["FAMILY"].models
+    assert model.option == "unigram-mixture" and "--shyness" in {option.flag for option in model.options}
