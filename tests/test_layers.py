@@ -175,8 +175,7 @@ MODEL_NAMES = {"model", "view", "first", "chain", "estimator", "fitted", "loaded
 # write a protocol in ``models/contract.py`` and ask with isinstance.
 ASKED = {
     "analysis/given.py": {"'family'", "'n_iter_'", "'word_columns'"},
-    "cli/fit.py": {"'variance'", "'width'"},
-    "evaluation/inputs.py": {"'read_documents'", "needed"},
+    "evaluation/inputs.py": {"needed"},
 }
 # Private attributes of models that are still used outside ``models``.
 PRIVATE: dict[str, set[str]] = {}

@@ -199,6 +199,13 @@ def test_planted_topics_are_found(family) -> None:
     np.testing.assert_allclose(model.theta_[order], drawn.truth.theta, atol=0.1)
 
 
+def test_shares_of_topics_are_smoothed_counts_of_documents(family, corpus) -> None:
+    alpha = np.array([0.5, 2.0, 7.0])
+    model = family(3, alpha=alpha, n_iter=5, average=False, random_state=0).fit(corpus)
+    n_docs = np.bincount(model.doc_topic_.argmax(axis=1), minlength=3)
+    np.testing.assert_allclose(model.theta_, (n_docs + alpha) / (30 + alpha.sum()))
+
+
 def test_documents_without_words_have_the_topics_shares(family) -> None:
     model = family(2, n_iter=10, random_state=0).fit(topoi.Corpus.from_tokens([["a"], [], ["b", "b"], []]))
     np.testing.assert_allclose(model.doc_topic_[[1, 3]], [model.theta_] * 2)
