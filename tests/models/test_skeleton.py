@@ -21,6 +21,7 @@ from sklearn.base import clone
 
 import topoi
 from topoi.engine.loop import Chain
+from topoi.kernels import preparing
 from topoi.kernels.random import new_stream
 from topoi.models import registry
 from web.addresses import html, twin
@@ -213,6 +214,15 @@ def test_documents_without_words_have_the_topics_shares(family) -> None:
 
 
 # What topoi adds.
+
+
+def test_compilation_is_announced_to_those_who_wait(site) -> None:
+    _, _, _, sampler = small_problem(0)
+    chain, begun = sampler.start(0, 0), []
+    documents = sampler._parts[0]._replace(times=sampler._parts[0].times.astype(np.float64))  # compiled for none yet
+    with preparing.watching(begun.append):
+        part("kernels").count(documents, chain.shards[0], chain.counts)
+    assert begun == [True, False]
 
 
 def test_bits_depend_on_the_seed_alone(family, fitted, corpus) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from topoi.engine.loop import Chain
 from topoi.kernels.counts import Assignments, Counts, Documents
 from topoi.kernels.folding import Labels, SamplingPlan, Scored
-from topoi.models.averages import average, mean_counts
+from topoi.models.averages import Averaged, average, mean_counts
 from topoi.models.stored import chain as stored
 from topoi.models.stored.chain import StoredDocument
 from topoi.models.topic_counts import TopicCounts
@@ -32,6 +32,8 @@ def topic_given_words(theta: NDArray[Any], word_columns: NDArray[Any]) -> tuple[
 
 class Posterior(TopicCounts):
     """The posterior of one chain in memory."""
+
+    averaged: Averaged
 
     def __init__(self, chain: Chain, sampler: Sampler, tokens: NDArray[Any], doc_start: NDArray[np.int64]):
         self.index, self.trace, self.priors = chain.index, list(chain.trace), chain.priors
