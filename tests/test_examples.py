@@ -17,16 +17,14 @@ import numpy as np
 import pytest
 
 import topoi
+from topoi.models import registry
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")))
 QUICK = {"README.md", "docs/author-topic.md", "docs/corpus.md", "docs/store.md"}
 # Blocks that need what no test has: a server on this machine.
 NOT_RUN = ("http://127.0.0.1",)
-FAMILIES = {
-    "AspectModel", "AuthorModel", "AuthorTopicModel", "DirichletMultinomialRegression", "KernelTopicModel", "LDA",
-    "PachinkoAllocation",
-}  # fmt: skip
+FAMILIES = {model.name for family in registry.built_in() for model in family.models}
 N_ITER = 4
 SUBJECTS = {
     "Jordan, M": "graphical models variational inference belief networks mixtures experts",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import topoi
+from topoi.models import registry
 
 SOURCE = Path(topoi.__file__).parent
 
@@ -164,3 +166,137 @@ def test_families_are_known_to_themselves_and_the_registry() -> None:
             if parts[:2] == ["topoi", "models"] and len(parts) > 2 and parts[2] in FAMILIES - set(path.parts):
                 found.setdefault(place, set()).add(parts[2])
     assert found == KNOWN
+
+
+# Classes of models and their options, but for "author" and "kernel", which are words of other things too.
+CALLED = {name for family in registry.built_in() for model in family.models for name in (model.name, model.option)}
+CALLED -= {"author", "kernel"}
+# What is held in variables of these names is taken for a model, or for the posterior of one.
+MODEL_NAMES = {"model", "view", "first", "chain", "estimator", "fitted", "loaded", "posterior"}
+# Questions that are still put to models by hasattr or getattr outside ``models``. The list may only become shorter:
+# write a protocol in ``models/contract.py`` and ask with isinstance.
+ASKED = {
+    "analysis/given.py": {"'family'", "'n_iter_'", "'word_columns'"},
+    "evaluation/inputs.py": {"needed"},
+}
+# Private attributes of models that are still used outside ``models``.
+PRIVATE: dict[str, set[str]] = {}
+# Who names a model outside its family; it may only become shorter. ``__init__`` lists the public names, and the
+# demonstration shows one model of many: these two stay.
+NAMED = {
+    "__init__.py": CALLED & set(topoi.__all__),
+    "cli/demo.py": {"AuthorTopicModel"},
+    "cli/structure.py": {"pachinko"},
+    "models/texts.py": {"LDA"},
+    "web/pages/structure.py": {"pachinko"},
+}
+
+
+def is_model(node: ast.expr) -> bool:
+    """Whether an expression is a model, by its name: ``model``, ``self.view``, ``models[0]``, ``x.chains_[0]``."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in MODEL_NAMES
+    if isinstance(node, ast.Subscript):
+        return is_model(node.value) or ast.unparse(node.value).endswith(("chains_", "models"))
+    if isinstance(node, ast.Call):
+        return any("chains_" in ast.unparse(argument) for argument in node.args)
+    return isinstance(node, ast.Name) and node.id in MODEL_NAMES
+
+
+def asked(tree: ast.Module) -> set[str]:
+    """What ``hasattr(model, …)`` and ``getattr(model, …, default)`` ask for."""
+    return {
+        ast.unparse(node.args[1])
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and len(node.args) == {"hasattr": 2, "getattr": 3}.get(node.func.id)
+        and is_model(node.args[0])
+    }
+
+
+def private(tree: ast.Module) -> set[str]:
+    """Attributes of models that begin with a single underscore; a named tuple's own methods are public."""
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and node.attr.startswith("_")
+        and not node.attr.startswith("__")
+        and node.attr not in {"_asdict", "_fields", "_make", "_replace"}
+        and is_model(node.value)
+    }
+
+
+def families_named(tree: ast.Module) -> set[str]:
+    """Classes and options of models that code names; what people read of them in docstrings does not count."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found |= set(re.findall(r"[\w-]+", node.value)) if "\n" not in node.value.strip() else set()
+        elif isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+    return found & CALLED
+
+
+def outside_models() -> list[Path]:
+    return [*SOURCE.glob("*.py"), *(path for path in our_modules() if "models" not in path.relative_to(SOURCE).parts)]
+
+
+def outside_families() -> list[Path]:
+    shared = [path for path in our_modules() if path.relative_to(SOURCE).parts[0] == "models"]
+    return [*outside_models(), *(path for path in shared if not FAMILIES & set(path.parts))]
+
+
+def of_each(paths: list[Path], question: Callable[[ast.Module], set[str]]) -> dict[str, set[str]]:
+    found = {path.relative_to(SOURCE).as_posix(): question(without_docstrings(path)) for path in paths}
+    return {place: names for place, names in found.items() if names}
+
+
+def without_docstrings(path: Path) -> ast.Module:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return tree
+
+
+def test_models_are_asked_by_protocols() -> None:
+    assert of_each(outside_models(), asked) == ASKED
+
+
+def test_nobody_outside_models_uses_what_is_private_to_a_model() -> None:
+    assert of_each(outside_models(), private) == PRIVATE
+
+
+def test_nobody_outside_a_family_names_it() -> None:
+    assert of_each(outside_families(), families_named) == NAMED
+
+
+@pytest.mark.parametrize(
+    ("question", "line", "found"),
+    [
+        (asked, "hasattr(model, 'x')", {"'x'"}),
+        (asked, "getattr(self.view, 'x', None)", {"'x'"}),
+        (asked, "hasattr(model.chains_[0], name)", {"name"}),
+        (asked, "hasattr(next(iter(a.chains_), None), 'x')", {"'x'"}),
+        (asked, "getattr(model, 'x')", set()),
+        (asked, "hasattr(column, 'x')", set()),
+        (private, "model._x", {"_x"}),
+        (private, "self.posterior._x = 1", {"_x"}),
+        (private, "model.chains_[0]._first()", {"_first"}),
+        (private, "self._model", set()),
+        (private, "model.__class__", set()),
+        (private, "first._replace(a=1)", set()),
+        (families_named, "if kind == 'LDA': pass", {"LDA"}),
+        (families_named, "import topoi\ntopoi.LDA(3)", {"LDA"}),
+        (families_named, "'--model pachinko'", {"pachinko"}),
+        (families_named, "'author'", set()),
+    ],
+)
+def test_checkers_find_what_they_look_for(
+    question: Callable[[ast.Module], set[str]], line: str, found: set[str]
+) -> None:
+    assert question(ast.parse(line)) == found

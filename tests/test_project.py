@@ -1,8 +1,10 @@
 """The files around the code say what the code says: versions, workflows, layout."""
 
+import ast
 import re
 import sys
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -76,3 +78,60 @@ def test_files_and_names_in_the_notation_are_in_the_code():
             assert any(path.endswith(name) for path in code), name
         for word in re.findall(r"[A-Za-z_]{4,}", name.removesuffix(".py")):
             assert any(re.search(rf"\b{word}", each) for each in code.values()) or (source / name).is_dir(), word
+
+
+MOST_SHARED_LINES = 9
+
+
+def logic(body):
+    """The statements of a function, nested ones in order, each with its lines; a block counts as its first line.
+
+    Docstrings, imports, fields and ``self.x = x`` are no logic.
+    """
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
+            continue
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue
+        if isinstance(node, ast.AnnAssign) and node.value is None:
+            continue
+        inner = [each for name in ("body", "orelse", "finalbody") for each in getattr(node, name, [])]
+        inner += [each for handler in getattr(node, "handlers", []) for each in handler.body]
+        if inner:
+            head = (each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt | ast.excepthandler))
+            yield " ".join([type(node).__name__, *map(ast.unparse, head)]), 1
+            yield from logic(inner)
+        elif not re.fullmatch(r"self\.(\w+) = \1", text := ast.unparse(node)):
+            yield text, node.end_lineno - node.lineno + 1
+
+
+def shared_logic(sources):
+    """Functions that share more than ``MOST_SHARED_LINES`` lines, to the letter."""
+    places = defaultdict(set)
+    for name, source in sources.items():
+        for function in ast.walk(ast.parse(source)):
+            statements = list(logic(function.body)) if isinstance(function, ast.FunctionDef) else []
+            for first in range(len(statements)):
+                lines = 0
+                for last in range(first, len(statements)):
+                    lines += statements[last][1]
+                    if lines > MOST_SHARED_LINES:
+                        run = tuple(text for text, _ in statements[first : last + 1])
+                        if len(run) > 3:  # fewer are one long call or table
+                            places[run].add(f"{name}: {function.name}")
+                        break
+    return sorted({tuple(sorted(found)) for found in places.values() if len(found) > 1})
+
+
+def test_no_two_functions_share_ten_lines_of_logic():
+    source = ROOT / "src" / "topoi"
+    files = {path.relative_to(source).as_posix(): path.read_text(encoding="utf-8") for path in source.rglob("*.py")}
+    assert shared_logic(files) == []
+
+
+def test_shared_logic_is_found_wherever_it_stands():
+    lines = [f"total += values[{i}]" for i in range(MOST_SHARED_LINES)]
+    one = "\n    ".join(["def one(values, total):", '"""Docstring."""', "x = 1", *lines, "return total"])
+    two = "\n        ".join(["def two(values, total):\n    if values:", *lines, "return total"])
+    assert shared_logic({"a": one, "b": two}) == [("a: one", "b: two")]
+    assert shared_logic({"a": one, "b": two.replace("values[4]", "values[5]")}) == []

@@ -27,9 +27,6 @@ def small(family, **options):
 
 BAD = [
     ({"n_topics": 0}, "n_topics is 0; it must be a whole number of at least 1"),
-    ({"n_topics": 2.5}, "n_topics is 2.5; it must be a whole number"),
-    ({"n_topics": "3"}, "n_topics is '3'; it must be"),
-    ({"n_topics": True}, "n_topics is True; it must be"),
     ({"n_topics": 70_000}, "n_topics is 70000; at most 65535"),
     ({"alpha": [0.1, 0.2]}, "alpha has 2 entries but n_topics is 3; pass a scalar or 3 values"),
     ({"alpha": -0.1}, "alpha has the value -0.1; it must be positive"),
@@ -43,18 +40,9 @@ BAD = [
     ({"beta": [0.1, 0.2]}, "beta has 2 entries but the number of words is 1000"),
     ({"beta": float("inf")}, "beta has the value inf; it must be positive"),
     ({"beta": None}, "beta has the value nan; it must be positive"),
-    ({"n_iter": -1}, "n_iter is -1; it must be a whole number of at least 0"),
-    ({"n_iter": 10.0}, "n_iter is 10.0; it must be"),
-    ({"n_chains": 0}, "n_chains is 0; it must be a whole number of at least 1"),
-    ({"evaluate_every": 0}, "evaluate_every is 0; it must be"),
     ({"n_jobs": 0}, "n_jobs is 0; pass a number of threads, or -1 for all cores"),
-    ({"n_jobs": "all"}, "n_jobs is 'all'; pass"),
     ({"n_shards": 0}, "n_shards is 0; it must be 'auto' or a whole number of at least 1"),
-    ({"n_shards": 1.5}, "n_shards is 1.5; it must be"),
-    ({"n_shards": "many"}, "n_shards is 'many'; it must be"),
     ({"random_state": "x"}, "random_state is 'x'; pass None, a whole number from 0, or a numpy generator"),
-    ({"random_state": -1}, "random_state is -1; pass"),
-    ({"random_state": 2**63}, "random_state is 9223372036854775808; pass"),
     ({"fictitious_authors": "yes"}, "fictitious_authors is 'yes'; it must be one of False, True"),
     ({"fictitious_weight": 0.5}, "set fictitious_authors=True"),
     ({"fictitious_authors": True, "fictitious_weight": 0}, "fictitious_weight is 0; it is a probability, between"),
@@ -75,14 +63,6 @@ def test_bad_settings_are_named_with_what_to_do(corpus, family, settings, messag
     with pytest.raises(ModelError) as caught:
         model.fit(corpus)
     assert message in str(caught.value) and isinstance(caught.value, ValueError)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("token_lists", [[], [[], []]], ids=["no documents", "no words"])
-def test_empty_corpus_is_refused(family, token_lists):
-    empty = topoi.Corpus.from_tokens(token_lists, authors=["Ann"] * len(token_lists))
-    with pytest.raises(ModelError, match="nothing to fit|no authors"):
-        small(family).fit(empty)
 
 
 @pytest.mark.parametrize("family", [topoi.AuthorTopicModel, topoi.AuthorModel])

@@ -211,7 +211,8 @@ def summarise(model: Any, path: Path, name: str | None, screen: Console) -> None
     exactness = "" if info.get("exact", True) else f"; approximate, {info['n_shards']} shards"
     sweeps = "EM steps" if "learning" in info else "sweeps"
     screen.print(f"{info['n_sweeps']:,} {sweeps}{chains} in {info['seconds']:.1f} s{exactness}", style="dim")
-    if choice := cross_validated(info, getattr(model, "width", None), getattr(model, "variance", None)):
+    settings = model.get_params(deep=False)
+    if choice := cross_validated(info, settings.get("width"), settings.get("variance")):
         screen.print(choice, style="dim", soft_wrap=True)
     if info.get("advice"):
         screen.print(info["advice"], style="dim", soft_wrap=True)

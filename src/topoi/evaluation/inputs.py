@@ -62,7 +62,7 @@ def read(model: Any, corpus: Any, metadata: Any, needed: str, instead: str) -> R
 
 def known_part(model: Any, corpus: Any) -> Corpus:
     """Restrict documents to the words and authors that the model knows, in its ids."""
-    if hasattr(model, "read_documents"):
+    if model.has_mixtures:
         return cast(Corpus, model.read_documents(corpus)[0])
     return align(corpus, model.vocabulary_, model.authors_).corpus
 

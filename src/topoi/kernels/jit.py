@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 import numba
 from numba.core import event
@@ -25,6 +26,8 @@ from topoi.kernels.intermediate import InnerCache, InnerCompiler, KernelCache, K
 Function = TypeVar("Function", bound=Callable[..., Any])
 # No wrapper for C: kernels are called from Python and from each other only.
 _RULES: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+# Everything that these decorators made, in this package or another.
+_KERNELS: WeakSet[Any] = WeakSet()
 # Suffix of the names, in the cache, of functions that only kernels call.
 INNER = "part"
 
@@ -83,28 +86,26 @@ def _compile(function: Any, options: dict[str, Any]) -> Any:
 def _dispatcher(function: Any, options: dict[str, Any]) -> Any:
     """Make a numba dispatcher; without a cache if neither the package's folder nor the user's is writable."""
     try:
-        return numba.njit(**options)(function)
+        dispatcher = numba.njit(**options)(function)
     except RuntimeError as error:
         if "cannot cache" not in str(error):
             raise
         preparing.no_cache(str(error))
-        return numba.njit(**{**options, "cache": False})(function)
+        dispatcher = numba.njit(**{**options, "cache": False})(function)
+    _KERNELS.add(dispatcher)
+    return dispatcher
 
 
 class _Compilation(event.Listener):  # type: ignore[misc]
-    """Listener that reports compilations of topoi's kernels to ``preparing``; loads from the cache do not count."""
+    """Listener that reports compilations of kernels to ``preparing``; loads from the cache do not count."""
 
     def on_start(self, event: Any) -> None:
-        if _is_ours(event):
+        if event.data["dispatcher"] in _KERNELS:
             preparing.begin()
 
     def on_end(self, event: Any) -> None:
-        if _is_ours(event):
+        if event.data["dispatcher"] in _KERNELS:
             preparing.end()
-
-
-def _is_ours(event: Any) -> bool:
-    return str(event.data["dispatcher"].py_func.__module__).startswith("topoi.")
 
 
 event.register("numba:compile", _Compilation())

@@ -138,8 +138,9 @@ def models() -> dict[str, Model]:
                     continue
                 found[model.name] = model
                 options.add(model.option)
-        except Exception:  # a broken foreign package must not break ours
-            _LOG.warning("the family %r cannot be read", entry.name, exc_info=True)
+        except Exception as error:  # a broken foreign package must not break ours
+            _LOG.warning("the family %r cannot be read (%s: %s)", entry.name, type(error).__name__, error)
+            _LOG.debug("where it failed", exc_info=True)
     return found
 
 

@@ -223,17 +223,16 @@ class StoredCounts:
 
     def word_rows(self, words: Any) -> NDArray[np.float64]:
         """Tokens of some words per topic, words × topics: means over the samples; the words must be distinct."""
-        words = np.asarray(words, np.int64)
         if self.n_samples > 1:
-            return self._words.counts(words)
+            return self._words.counts(np.asarray(words, np.int64))
+        known, place = np.unique(np.asarray(words, np.int64), return_inverse=True)
         query = """
             SELECT word_id, topic, n_tokens FROM topic_word
             WHERE model_id = :model AND word_id IN (SELECT value FROM json_each(:words))"""
-        table = np.array(self._query(query, words=json.dumps(words.tolist())), np.int64).reshape(-1, 3)
-        counts = np.zeros((len(words), self.n_topics))
-        order = np.argsort(words)
-        counts[order[np.searchsorted(words[order], table[:, 0])], table[:, 1]] = table[:, 2]
-        return counts
+        table = np.array(self._query(query, words=json.dumps(known.tolist())), np.int64).reshape(-1, 3)
+        counts = np.zeros((len(known), self.n_topics))
+        counts[np.searchsorted(known, table[:, 0]), table[:, 1]] = table[:, 2]
+        return counts[place]
 
     def author_rows(self, authors: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Tokens of some authors per topic (authors × topics) and in all: means over the samples."""

@@ -1,0 +1,1 @@
+"""Mixture of unigrams: a family of models outside topoi."""
