@@ -18,11 +18,19 @@ GROUPS = [
     {"engine"},
     {"store"},
     {"models"},
-    {"analysis", "evaluation", "retrieval", "plots"},
-    {"cli", "web"},
+    {"analysis", "evaluation", "retrieval", "drawing"},
+    {"plots", "cli", "web"},
 ]
 RANK = {name: rank for rank, names in enumerate(GROUPS) for name in names}
 LAST = len(GROUPS) - 1
+# Imports against the order, each with its reason: module, and what it may import nevertheless.
+EXCEPTIONS = {
+    # A graph shows itself in a notebook; the picture is drawn when asked for.
+    ("topoi.models.pachinko.dag", "topoi.drawing.dag_picture.draw"),
+    # Saving a model lays out its topics.
+    ("topoi.models.topic_faces", "topoi.drawing.topic_layout.topic_hues"),
+    ("topoi.models.topic_faces", "topoi.drawing.topic_layout.topic_map"),
+}
 
 
 def imported_names(tree: ast.Module, package: str) -> Iterator[tuple[int, str]]:
@@ -69,7 +77,7 @@ def violations(source: str, module: str, *, is_package: bool = False) -> list[st
     found = []
     for line, name in imported_names(ast.parse(source), package):
         needed = rank_of(name)
-        if needed is not None and needed > own:
+        if needed is not None and needed > own and (module, name) not in EXCEPTIONS:
             found.append(f"{module}, line {line}: imports {name}, which comes later in the order")
     return found
 
@@ -162,3 +170,13 @@ def test_families_are_known_to_themselves_and_the_registry() -> None:
             if parts[:2] == ["topoi", "models"] and len(parts) > 2 and parts[2] in FAMILIES - set(path.parts):
                 found.setdefault(place, set()).add(parts[2])
     assert found == KNOWN
+
+
+def test_every_exception_is_still_needed() -> None:
+    found = set()
+    for module in {module for module, _ in EXCEPTIONS}:
+        path = SOURCE.parent / f"{module.replace('.', '/')}.py"
+        package = module.rpartition(".")[0]
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found |= {(module, name) for _, name in imported_names(tree, package)}
+    assert found >= EXCEPTIONS

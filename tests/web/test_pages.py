@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.web.filters import percent
+from topoi.drawing.words import percent
 from topoi.web.pages import PAGES as KINDS
 from topoi.web.tables import tables_of
 from web.addresses import AUTHORS_ONLY, LDA, MAIN, PAGES, PRIVATE, TOPICLESS, html, twin

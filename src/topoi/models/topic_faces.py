@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import occurrences, ranges
+from topoi.drawing.topic_layout import topic_hues, topic_map
 from topoi.models.leaders import Leaders
 from topoi.models.ranking import relevance_scores
 from topoi.models.topic_counts import TopicCounts
 from topoi.models.topic_distances import jensen_shannon_of_counts, symmetrised_kl
 from topoi.models.topic_glue import glue_topics
-from topoi.models.topic_layout import topic_hues, topic_map
 from topoi.store.entry import FACE_RELEVANCE, N_NEIGHBOURS, N_WORDS
 
 _CELLS_AT_ONCE = 2**17

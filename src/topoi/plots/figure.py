@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from topoi.analysis.colours import hex_from_oklch, topic_hue
+from topoi.drawing.colours import hex_from_oklch, numbered_hue
 from topoi.errors import ModelError
 from topoi.models.contract import InStore
 
@@ -31,13 +31,13 @@ def topic_colour(topic: int) -> str:
     >>> topic_colour(3) == topic_colour(3) != topic_colour(4)
     True
     """
-    return hex_from_oklch(_LIGHTNESS, _CHROMA, topic_hue(topic))
+    return hex_from_oklch(_LIGHTNESS, _CHROMA, numbered_hue(topic))
 
 
 def topic_colours(model: Any, topics: Sequence[int]) -> dict[int, str]:
     """The colours of some topics: those they wear in the browser if the model is in a store."""
     hues = model.topic_hues() if isinstance(model, InStore) else {}
-    return {k: hex_from_oklch(_LIGHTNESS, _CHROMA, hues.get(k, topic_hue(k))) for k in topics}
+    return {k: hex_from_oklch(_LIGHTNESS, _CHROMA, hues.get(k, numbered_hue(k))) for k in topics}
 
 
 def leading_words(model: Any, topics: Sequence[int], n: int) -> dict[int, list[str]]:

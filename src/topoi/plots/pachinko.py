@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from topoi.analysis.given import find_node, need_graph
 from topoi.analysis.structure import Edge, Excerpt, Graph, around, strongest, thickness
+from topoi.drawing.layers import columns, layered, ports
+from topoi.drawing.text import fit
 from topoi.errors import ModelError
-from topoi.models.drawing import fit
-from topoi.models.layers import columns, layered, ports
 from topoi.models.pachinko.dag import WORDS
 from topoi.models.validation import whole_number
 from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours

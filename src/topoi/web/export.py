@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from topoi import __version__
+from topoi.drawing.charts import chart_of
 from topoi.errors import NotFoundError, StoreError, safe_text
 from topoi.web.answers import to_json
-from topoi.web.charts import chart_of
 from topoi.web.links import StaticLinks
 from topoi.web.pages import PAGES, shapes
 from topoi.web.pages.context import PageContext, StoreWatcher

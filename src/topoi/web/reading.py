@@ -13,8 +13,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from topoi.web.colours import face_class, hue_class, strength_class
-from topoi.web.filters import clip
+from topoi.drawing.colours import face_class, hue_class, strength_class
+from topoi.drawing.words import clip
 
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
 _SHORT_LINE = 45  # characters: shorter lines, as in verse or the head of a letter, are kept as lines

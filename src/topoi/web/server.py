@@ -115,7 +115,7 @@ class Server:
 
     def as_svg(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
         """The picture of a page as SVG."""
-        from topoi.web.charts import chart_of
+        from topoi.drawing.charts import chart_of
 
         picture = chart_of(twin, self._site(context, twin["kind"], link))
         if picture is None:

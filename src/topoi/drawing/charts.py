@@ -12,15 +12,15 @@ from typing import Any
 
 from markupsafe import Markup
 
-from topoi.web.colours import face_class
-from topoi.web.curves import place_name
-from topoi.web.filters import clip, count, percent, thousands
-from topoi.web.graphs import graph
-from topoi.web.maps import matrix, topic_map
-from topoi.web.shares import link_graph, shares_chart, table_rows
-from topoi.web.standalone import standalone_svg
-from topoi.web.svg import element, node_name, path, picture, smoothed, topic_name, window_for
-from topoi.web.timelines import columns, lines, stacked
+from topoi.drawing.colours import face_class
+from topoi.drawing.curves import place_name
+from topoi.drawing.graphs import graph
+from topoi.drawing.maps import matrix, topic_map
+from topoi.drawing.shares import link_graph, shares_chart, table_rows
+from topoi.drawing.standalone import standalone_svg
+from topoi.drawing.svg import element, node_name, path, picture, smoothed, topic_name, window_for
+from topoi.drawing.timelines import columns, lines, stacked
+from topoi.drawing.words import clip, count, percent, thousands
 
 __all__ = [
     "bar",

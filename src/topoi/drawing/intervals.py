@@ -7,11 +7,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from topoi.models.drawing import fit
-from topoi.web.colours import face_class
-from topoi.web.curves import Page, band_words
-from topoi.web.filters import percent
-from topoi.web.svg import element, ticks, topic_name
+from topoi.drawing.colours import face_class
+from topoi.drawing.curves import Page, band_words
+from topoi.drawing.svg import element, ticks, topic_name
+from topoi.drawing.text import fit
+from topoi.drawing.words import percent
 
 _ROW, _BAR = 24.0, 11.0
 _FOOT = 20.0

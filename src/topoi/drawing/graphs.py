@@ -8,11 +8,11 @@ from typing import Any
 from markupsafe import Markup
 
 from topoi.analysis.structure import Edge, thickness
-from topoi.models.drawing import fit, number
-from topoi.models.layers import columns, layered, ports
-from topoi.web.colours import face_class
-from topoi.web.filters import count, percent
-from topoi.web.svg import element, node_name, picture
+from topoi.drawing.colours import face_class
+from topoi.drawing.layers import columns, layered, ports
+from topoi.drawing.svg import element, node_name, picture
+from topoi.drawing.text import fit, number
+from topoi.drawing.words import count, percent
 
 ROOT = 0
 _TEXT = 12.5

@@ -5,8 +5,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 
-from topoi.models.drawing import clean, number
-from topoi.web.colours import LIGHT, ink, tint
+from topoi.drawing.colours import LIGHT, ink, tint
+from topoi.drawing.text import clean, number
 
 SANS = "'Noto Sans', 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 _NAMESPACE = "http://www.w3.org/2000/svg"

@@ -7,10 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from topoi.models.drawing import fit, spread
-from topoi.web.colours import alike, face_class
-from topoi.web.filters import clip, count, percent, span, thousands
-from topoi.web.svg import element, path, picture, smoothed, ticks, topic_name, window_for, year_ticks
+from topoi.drawing.colours import alike, face_class
+from topoi.drawing.svg import element, path, picture, smoothed, ticks, topic_name, window_for, year_ticks
+from topoi.drawing.text import fit, spread
+from topoi.drawing.words import clip, count, percent, span, thousands
 
 Face = Mapping[str, Any]
 N_DASHES = 4  # line styles: solid, and three kinds of dashes

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
 
-from topoi.models.drawing import number, text_width
-from topoi.web.colours import face_class
-from topoi.web.filters import count, percent
-from topoi.web.svg import element, picture, topic_name
+from topoi.drawing.colours import face_class
+from topoi.drawing.svg import element, picture, topic_name
+from topoi.drawing.text import number, text_width
+from topoi.drawing.words import count, percent
 
 Face = Mapping[str, Any]
 Floats = npt.NDArray[np.float64]

@@ -8,8 +8,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from topoi.models.drawing import clean, number
-from topoi.web.filters import clip
+from topoi.drawing.text import clean, number
+from topoi.drawing.words import clip
 
 WIDE, NARROW = 720.0, 360.0  # the two widths in which charts are drawn; pages show the one that fits
 

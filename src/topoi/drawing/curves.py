@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from topoi.models.drawing import fit, spread, text_width
-from topoi.web.colours import face_class, hue_class
-from topoi.web.filters import clip, percent
-from topoi.web.svg import element, number_ticks, path, picture, ticks, topic_name, year_ticks
-from topoi.web.timelines import dashes
+from topoi.drawing.colours import face_class, hue_class
+from topoi.drawing.svg import element, number_ticks, path, picture, ticks, topic_name, year_ticks
+from topoi.drawing.text import fit, spread, text_width
+from topoi.drawing.timelines import dashes
+from topoi.drawing.words import clip, percent
 
 _GAP, _HEAD, _BELOW = 24.0, 24.0, 14.0
 _N_TOLD = 6  # topics in a tooltip

@@ -7,10 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from topoi.models.drawing import fit, number
-from topoi.models.layers import columns
-from topoi.web.colours import face_class
-from topoi.web.curves import (
+from topoi.drawing.colours import face_class
+from topoi.drawing.curves import (
     Page,
     Panel,
     area_height,
@@ -23,9 +21,11 @@ from topoi.web.curves import (
     side_by_side,
     top_of,
 )
-from topoi.web.filters import clip, count, percent
-from topoi.web.intervals import divided, intervals, rows_height
-from topoi.web.svg import element, picture, topic_name
+from topoi.drawing.intervals import divided, intervals, rows_height
+from topoi.drawing.layers import columns
+from topoi.drawing.svg import element, picture, topic_name
+from topoi.drawing.text import fit, number
+from topoi.drawing.words import clip, count, percent
 
 _MOST_ROWS = 13
 _TEXT, _HIGH, _ROW, _PAD = 12.5, 24.0, 31.0, 7.0

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from topoi.models.drawing import clean, spread, text_width
-from topoi.web import charts
-from topoi.web.svg import ticks, year_ticks
+from topoi.drawing import charts
+from topoi.drawing.svg import ticks, year_ticks
+from topoi.drawing.text import clean, spread, text_width
 
 HOSTILE = "<script>alert('1')</script>\"&\x00\x1b]\ud800\U0001f9e0 نص"
 

@@ -7,9 +7,8 @@ from importlib.resources import files
 
 import pytest
 
-from topoi.analysis.colours import contrast, hex_from_oklch
-from topoi.web import colours
-from topoi.web.colours import DARK, LIGHT, Scheme
+from topoi.drawing import colours
+from topoi.drawing.colours import DARK, LIGHT, Scheme, contrast, hex_from_oklch
 
 STATIC = files("topoi.web") / "static"
 STYLE = (STATIC / "style.css").read_text(encoding="utf-8")
