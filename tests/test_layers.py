@@ -147,7 +147,6 @@ FAMILIES = {path.parent.name for path in (SOURCE / "models").glob("*/family.py")
 # ``models``, and ask a model through what it gives. Regression samples its topics by the author-topic kernels for good.
 KNOWN = {
     "analysis/structure.py": {"pachinko"},
-    "cli/structure.py": {"pachinko"},
     "evaluation/ep.py": {"aspect"},
     "models/aspect/particles.py": {"author_topic"},
     "models/dmr/posterior.py": {"author_topic"},
@@ -155,8 +154,6 @@ KNOWN = {
     "models/dmr/state.py": {"author_topic"},
     "models/kernel_topic/estimator.py": {"aspect"},
     "models/stored/view.py": {"pachinko"},
-    "plots/pachinko.py": {"pachinko"},
-    "web/pages/structure.py": {"pachinko"},
 }
 
 

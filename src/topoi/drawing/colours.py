@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 GOLDEN_ANGLE = 137.50776405003785  # degrees; successive multiples stay well apart on the wheel
 STRENGTHS = 10
-_FIRST_HUE = 30
+_FIRST_HUE, _FIRST_HUE_OF_AUTHORS = 30, 210
 
 
 def numbered_hue(topic: int) -> float:
@@ -30,6 +30,17 @@ def numbered_hue(topic: int) -> float:
     (30.0, 167.5)
     """
     return (_FIRST_HUE + topic * GOLDEN_ANGLE) % 360
+
+
+def author_hue(position: int) -> int:
+    """Hue of an author within one text or picture, in golden-angle steps of its own.
+
+    Examples
+    --------
+    >>> author_hue(0), author_hue(1)
+    (210, 348)
+    """
+    return round(_FIRST_HUE_OF_AUTHORS + position * GOLDEN_ANGLE) % 360
 
 
 def golden_places(n: int) -> NDArray[np.int64]:

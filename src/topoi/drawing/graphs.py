@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from topoi.analysis.structure import Edge, thickness
+from topoi.analysis.structure import THICKEST, Edge, thickness
 from topoi.drawing.colours import face_class
 from topoi.drawing.layers import columns, layered, ports
 from topoi.drawing.svg import element, node_name, picture
@@ -19,7 +19,7 @@ _TEXT = 12.5
 _BOLD = 1.1  # width of bold letters (first words) relative to plain ones
 _ROW, _HIGH, _PAD = 31.0, 24.0, 7.0
 _DOT = 10.0  # size of the root's dot
-_THICKEST, _THICKEST_OF_ROOT = 9.0, 1.2
+_THICKEST_OF_ROOT = 1.2
 _MANY = 80  # number of lines from which on they are fainter
 
 Spans = Sequence[tuple[float, float]]
@@ -44,7 +44,7 @@ def graph(
     level = {item["node"]["node"]: item["column"] for item in nodes}
     listed = [Edge(e["parent"], e["child"], e["alpha"], e["share"], e["n_tokens"]) for e in edges]
     plan = layered(level, {(edge.parent, edge.child): edge.share for edge in listed})
-    thick = thickness(listed, ROOT, _THICKEST, _THICKEST_OF_ROOT)
+    thick = thickness(listed, ROOT, THICKEST, _THICKEST_OF_ROOT)
     beside = ports(plan.ways, thick, _HIGH - 2)
     node_of = {item["node"]["node"]: item["node"] for item in nodes}
     root_alone = [node for node, column in level.items() if column == 0] == [ROOT]

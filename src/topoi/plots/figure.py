@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from topoi.drawing.colours import hex_from_oklch, numbered_hue
+from topoi.drawing.colours import LIGHT, hex_from_oklch, numbered_hue
 from topoi.errors import ModelError
 from topoi.models.contract import InStore
 
 _LIGHTNESS, _CHROMA = 0.6, 0.13
-_RULE = "#e4dfd5"
 
 
 def graph_objects() -> Any:
@@ -40,6 +39,18 @@ def topic_colours(model: Any, topics: Sequence[int]) -> dict[int, str]:
     return {k: hex_from_oklch(_LIGHTNESS, _CHROMA, hues.get(k, numbered_hue(k))) for k in topics}
 
 
+def rgb(colour: str) -> str:
+    """The three numbers of a colour ``#rrggbb``, as plotly's ``rgba(…)`` wants them.
+
+    Examples
+    --------
+    >>> from topoi.plots.figure import rgb
+    >>> rgb("#ff8000")
+    '255,128,0'
+    """
+    return ",".join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))
+
+
 def leading_words(model: Any, topics: Sequence[int], n: int) -> dict[int, list[str]]:
     """First ``n`` words of each given topic."""
     return {k: [str(word) for word in model.top_words(n, topic=k)["word"]] for k in topics}
@@ -53,7 +64,7 @@ def quiet(figure: Any, title: str, x: str, y: str) -> Any:
         font={"family": "system-ui, sans-serif", "size": 13},
         margin={"l": 60, "r": 30, "t": 60, "b": 50},
         hoverlabel={"namelength": -1},
-        xaxis={"title": x, "gridcolor": _RULE, "zeroline": False},
-        yaxis={"title": y, "gridcolor": _RULE, "zeroline": False},
+        xaxis={"title": x, "gridcolor": LIGHT.rule, "zeroline": False},
+        yaxis={"title": y, "gridcolor": LIGHT.rule, "zeroline": False},
     )
     return figure

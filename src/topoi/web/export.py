@@ -21,7 +21,7 @@ from topoi.web.answers import to_json
 from topoi.web.links import StaticLinks
 from topoi.web.pages import PAGES, shapes
 from topoi.web.pages.context import PageContext, StoreWatcher
-from topoi.web.pages.structure import inner_nodes
+from topoi.web.pages.graph import inner_nodes
 from topoi.web.render import render, site_of, static_files
 
 # A folder with this file is a copy, which may be replaced.

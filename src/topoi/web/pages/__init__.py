@@ -17,11 +17,12 @@ from topoi.web.pages.document import document_page
 from topoi.web.pages.documents import documents_page
 from topoi.web.pages.metadata import metadata_page
 from topoi.web.pages.models import models_page
+from topoi.web.pages.node import node_page
 from topoi.web.pages.overview import overview_page
 from topoi.web.pages.parse import parse_page
 from topoi.web.pages.reviewers import reviewers_page
 from topoi.web.pages.search import search_page
-from topoi.web.pages.structure import node_page, structure_page
+from topoi.web.pages.structure import structure_page
 from topoi.web.pages.topic import topic_page
 from topoi.web.pages.trends import trends_page
 from topoi.web.pages.word import word_page

@@ -13,6 +13,7 @@ from topoi.errors import NotFoundError, StoreError
 from topoi.web.limits import check_sampling
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
+from topoi.web.pages.graph import N_SUPER_OF_DOCUMENT, super_topics_in
 from topoi.web.pages.parts import (
     THIS_DOCUMENT,
     author_shares,
@@ -24,7 +25,6 @@ from topoi.web.pages.parts import (
     topic_shares,
 )
 from topoi.web.pages.shapes import AuthorShare, DocumentNear, DocumentPage, Face, FullDoc, Piece, Sampling
-from topoi.web.pages.structure import N_SUPER_OF_DOCUMENT, super_topics_in
 from topoi.web.pages.text import one_line, short
 
 N_SIMILAR = 6

@@ -20,12 +20,13 @@ from topoi.analysis.features import (
 )
 from topoi.analysis.links import link_features, link_neighbourhood
 from topoi.analysis.shares import document_points, share_curve
+from topoi.drawing.colours import author_hue
 from topoi.errors import ModelError, NotFoundError, StoreError, TopoiError
 from topoi.models.features.columns import Column, Links, Names, Number
 from topoi.models.ranking import reading_order
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
-from topoi.web.pages.parts import author_hue, documents_by_id
+from topoi.web.pages.parts import documents_by_id
 from topoi.web.pages.shapes import (
     Choice,
     Curve,

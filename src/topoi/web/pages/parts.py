@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.drawing.colours import author_hue
 from topoi.errors import StoreError
 from topoi.store.door import stored_json
 from topoi.web.pages.context import PageContext
@@ -35,7 +36,6 @@ MOST_CHARACTERS_SHOWN = 1_000_000
 N_LEADING = 3
 MOST_RANKED = 20_000
 THIS_DOCUMENT = "this document alone"
-_GOLDEN_ANGLE = 137.50776405003785
 
 
 def doc_of(row: Sequence[Any], longest: int = LONGEST_TITLE) -> Doc:
@@ -235,11 +235,6 @@ def author_shares(names: Sequence[tuple[int | None, str]], positions: Iterable[i
         AuthorShare(author_id=a, author=name, share=counts[i] / total, n_tokens=counts[i], hue=author_hue(i))
         for i, (a, name) in enumerate(names)
     ]
-
-
-def author_hue(position: int) -> int:
-    """Hue of an author within one text, in golden-angle steps."""
-    return round(210 + position * _GOLDEN_ANGLE) % 360
 
 
 def faces_of(context: PageContext, pieces: Iterable[Piece]) -> dict[str, Face]:

@@ -7,9 +7,9 @@ import numpy as np
 from topoi.models.ranking import largest, relevance_scores
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
+from topoi.web.pages.graph import super_topics_of
 from topoi.web.pages.parts import doc_of, name_of_author
 from topoi.web.pages.shapes import Neighbour, TopicAuthor, TopicDocument, TopicPage, TopicWord, YearShares
-from topoi.web.pages.structure import super_topics_of
 from topoi.web.pages.text import short
 
 N_WORDS, N_AUTHORS, N_DOCUMENTS, N_NEIGHBOURS = 30, 20, 15, 6

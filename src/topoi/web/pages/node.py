@@ -1,0 +1,80 @@
+"""A super-topic of the graph of topics."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from topoi.analysis.structure import N_AROUND, Excerpt, around, by_words
+from topoi.errors import NotFoundError
+from topoi.web.pages import parameters
+from topoi.web.pages.context import PageContext
+from topoi.web.pages.graph import (
+    ALL,
+    GraphCache,
+    background_nodes,
+    children_of,
+    graph_of,
+    node_face,
+    part_of,
+    picture_of,
+)
+from topoi.web.pages.parts import doc_of
+from topoi.web.pages.shapes import NodePage, NodeWord, TopicDocument, YearShares
+
+N_PARENTS = 12
+N_DOCUMENTS = 15
+
+
+def node_page(context: PageContext, node: parameters.Node, min_share: parameters.MinShare = None) -> NodePage:
+    """A super-topic: its topics, words, documents and trend."""
+    kept = graph_of(context)
+    graph = kept.graph
+    _check(kept, node)
+    least = 0.0 if min_share is None else min_share
+    shown = around(graph, node, N_AROUND if min_share is None else ALL, least, background_nodes(context))
+    own = graph.own.get(node)
+    above = by_words(graph.above[node])
+    return NodePage(  # type: ignore[typeddict-item]
+        kind="node",
+        node=node_face(context, node, trend=True),
+        min_share=min_share,
+        own=None if own is None else part_of(context, node, own),
+        parents=[part_of(context, edge.parent, edge) for edge in above if edge.parent != graph.root][:N_PARENTS],
+        children=children_of(context, node, N_AROUND if min_share is None else ALL, least),
+        words=_words(context, kept.nodes[node]["all_words"]),
+        documents=[
+            TopicDocument(document=doc_of(row), share=row[6], n_tokens=row[5])
+            for row in context.rows("node_works", node=node, n=N_DOCUMENTS)
+        ],
+        trend=_trend(kept, node),
+        **picture_of(context, _without(graph.root, shown)),
+    )
+
+
+def _check(kept: GraphCache, node: int) -> None:
+    if not 0 <= node < len(kept.nodes):
+        raise NotFoundError(f"there is no node {node} in this graph; nodes are numbered 0 to {len(kept.nodes) - 1}")
+    if node == kept.graph.root:
+        raise NotFoundError("node 0 is the root, through which every word goes; see the structure page")
+    if node not in kept.graph.below:
+        raise NotFoundError(f"node {node} is no super-topic but topic {kept.nodes[node]['topic']}, which has its page")
+
+
+def _words(context: PageContext, words: list[str]) -> list[NodeWord]:
+    return [NodeWord(word_id=number, word=word) for number, word in context.rows("words_named", ids=json.dumps(words))]
+
+
+def _trend(kept: GraphCache, node: int) -> YearShares | None:
+    if node not in kept.trends:
+        return None
+    share, n_tokens = kept.trends[node]
+    return YearShares(years=kept.years, share=share, n_tokens=n_tokens)
+
+
+def _without(root: Any, shown: Excerpt) -> Excerpt:
+    """The excerpt without the root, which is above every node."""
+    edges = [edge for edge in shown.edges if edge.parent != root]
+    level = {node: at for node, at in shown.level.items() if node != root}
+    first = min(level.values())
+    return Excerpt({node: at - first for node, at in level.items()}, edges, shown.n_hidden)
