@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
 
 from topoi.analysis.structure import N_AROUND, Excerpt, around, by_words
+from topoi.drawing import charts
+from topoi.drawing.svg import node_name
 from topoi.errors import NotFoundError
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
@@ -15,15 +20,52 @@ from topoi.web.pages.graph import (
     background_nodes,
     children_of,
     graph_of,
+    inner_nodes,
     node_face,
     part_of,
     picture_of,
 )
+from topoi.web.pages.page import Kept, Page, PageFile, Picture, has_graph, numbered
 from topoi.web.pages.parts import doc_of
-from topoi.web.pages.shapes import NodePage, NodeWord, TopicDocument, YearShares
+from topoi.web.pages.shapes import (
+    GraphEdge,
+    GraphNode,
+    NodeFace,
+    NodePart,
+    TopicDocument,
+    YearShares,
+)
+from topoi.web.tables import Tables, lists_in, rows_by_year
 
 N_PARENTS = 12
 N_DOCUMENTS = 15
+
+
+class NodeWord(TypedDict):
+    """A word that tells a node from others."""
+
+    word_id: int
+    word: str
+
+
+class NodePage(TypedDict):
+    """A super-topic: what it draws from and what draws from it, words, documents, trend.
+
+    ``own`` is the part of its words that it draws itself, null if it draws none.
+    """
+
+    kind: Literal["node"]
+    node: NodeFace
+    min_share: float | None
+    own: NodePart | None
+    parents: list[NodePart]
+    children: list[NodePart]
+    words: list[NodeWord]
+    documents: list[TopicDocument]
+    trend: YearShares | None
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+    n_hidden: int
 
 
 def node_page(context: PageContext, node: parameters.Node, min_share: parameters.MinShare = None) -> NodePage:
@@ -78,3 +120,33 @@ def _without(root: Any, shown: Excerpt) -> Excerpt:
     level = {node: at for node, at in shown.level.items() if node != root}
     first = min(level.values())
     return Excerpt({node: at - first for node, at in level.items()}, edges, shown.n_hidden)
+
+
+def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
+    if not view["edges"]:
+        return None
+    return Picture(charts.graph(view["nodes"], view["edges"]), node_name(view["node"]))
+
+
+def _tables(view: Mapping[str, Any]) -> Tables:
+    return lists_in(view, trend=rows_by_year(view["trend"]))
+
+
+def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
+    return numbered("structure", node_page, inner_nodes(context))
+
+
+PAGE = Page(
+    "node",
+    "Super-topic",
+    "structure/{node}",
+    node_page,
+    NodePage,
+    place=40,
+    needs=has_graph,
+    in_menu=False,
+    below="structure",
+    chart=_chart,
+    tables=_tables,
+    files=_files,
+)

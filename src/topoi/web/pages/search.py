@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 import json
+from typing import Literal
+
+from typing_extensions import TypedDict
 
 from topoi.web.links import Links
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.names import fold
+from topoi.web.pages.page import Page
 from topoi.web.pages.parts import found, lines, name_of_author
-from topoi.web.pages.shapes import AuthorSize, Completion, Face, SearchPage, WordLine
+from topoi.web.pages.shapes import (
+    AuthorSize,
+    Completion,
+    DocumentLine,
+    Face,
+    WordLine,
+)
 from topoi.web.pages.text import match_for, one_line, short
 
 N_TOPICS, N_AUTHORS, N_WORDS, N_DOCUMENTS = 12, 20, 20, 20
 N_SUGGESTED_AUTHORS, N_SUGGESTED_TOPICS, N_SUGGESTED_WORDS, N_SUGGESTIONS = 5, 3, 3, 12
 _LONGEST_WORD = 100
 _LONGEST_LABEL = 120
+
+
+class SearchPage(TypedDict):
+    """Whatever has to do with some words."""
+
+    kind: Literal["search"]
+    query: str
+    topics: list[Face]
+    authors: list[AuthorSize]
+    words: list[WordLine]
+    documents: list[DocumentLine]
 
 
 def search_page(context: PageContext, q: parameters.Query = "") -> SearchPage:
@@ -114,3 +135,6 @@ def _titles(context: PageContext, q: str, link: Links, n: int) -> list[Completio
         )
         for number, identifier, title, year in context.rows("found_titles", match=match, n=n)
     ]
+
+
+PAGE = Page("search", "Search", "search", search_page, SearchPage, place=130, in_menu=False, needs_server=True)

@@ -2,13 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
 from topoi.analysis.structure import N_SUB, N_SUPER, strongest
+from topoi.drawing import charts
+from topoi.drawing.words import clip
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.graph import ALL, background_nodes, children_of, graph_of, node_face, picture_of
-from topoi.web.pages.shapes import StructurePage, SuperTopic
+from topoi.web.pages.page import Page, Picture, has_graph
+from topoi.web.pages.shapes import (
+    GraphEdge,
+    GraphNode,
+    NodeFace,
+    NodePart,
+)
 
 N_CHILDREN = 6
+
+
+class SuperTopic(TypedDict):
+    """A super-topic and its strongest children."""
+
+    node: NodeFace
+    children: list[NodePart]
+
+
+class StructurePage(TypedDict):
+    """A graph of topics: all super-topics, the largest first, and a picture of the strongest nodes and edges.
+
+    ``n_hidden`` counts the edges between nodes of the picture that it leaves out.
+    """
+
+    kind: Literal["structure"]
+    n_super: int
+    n_topics: int
+    n_edges: int
+    most: int
+    min_share: float | None
+    super_topics: list[SuperTopic]
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+    n_hidden: int
 
 
 def structure_page(
@@ -31,3 +69,14 @@ def structure_page(
         ],
         **picture_of(context, shown),
     )
+
+
+def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
+    if not view["edges"]:
+        return None
+    return Picture(charts.graph(view["nodes"], view["edges"]), f"{clip(site['title'], 120)}: structure of topics")
+
+
+PAGE = Page(
+    "structure", "Structure", "structure", structure_page, StructurePage, place=30, needs=has_graph, chart=_chart
+)
