@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from topoi.drawing.colours import face_class
+from topoi.drawing.colours import topic_class
 from topoi.drawing.curves import place_name
 from topoi.drawing.graphs import graph
 from topoi.drawing.maps import matrix, topic_map
@@ -80,7 +80,7 @@ def ribbon(rows: Sequence[Mapping[str, Any]]) -> Markup:
                 x=f"{start:.2f}%",
                 width=f"{max(0.0, width - 0.4):.2f}%",
                 height=10,
-                class_="fill " + face_class(row["topic"]),
+                class_="fill " + topic_class(row["topic"]),
             )
         )
         start += width

@@ -134,7 +134,7 @@ class Scheme(NamedTuple):
     chroma: float
     tint_lightness: float  # of hues used as a background of text
     tint_chroma: float
-    glue_chroma: float  # of background topics
+    background_chroma: float  # of background topics
 
 
 LIGHT = Scheme("#fdfcf9", "#ffffff", "#1d1b18", "#6f6a61", "#e4dfd5", "#7a3b1d", 0.52, 0.13, 0.93, 0.055, 0.02)
@@ -163,15 +163,15 @@ def strength_class(probability: float | None) -> str:
     return f"s{round(STRENGTHS * min(1.0, max(0.0, probability or 0.0)))}"
 
 
-def face_class(face: Mapping[str, Any]) -> str:
+def topic_class(summary: Mapping[str, Any]) -> str:
     """The classes of a topic: its hue, and whether it is a background topic.
 
     Examples
     --------
-    >>> face_class({"hue": 16, "glue": True})
+    >>> topic_class({"hue": 16, "glue": True})
     'h16 glue'
     """
-    return hue_class(face["hue"]) + (" glue" if face.get("glue") else "")
+    return hue_class(summary["hue"]) + (" glue" if summary.get("glue") else "")
 
 
 def alike(first: float, second: float) -> bool:
@@ -188,14 +188,14 @@ def alike(first: float, second: float) -> bool:
     return apart < 28 or abs(math.sin(math.radians(first)) - math.sin(math.radians(second))) < 0.3
 
 
-def ink(hue: float, *, glue: bool = False, scheme: Scheme = LIGHT) -> str:
+def ink(hue: float, *, is_background: bool = False, scheme: Scheme = LIGHT) -> str:
     """A hue for text and lines, in hex."""
-    return hex_from_oklch(scheme.lightness, scheme.glue_chroma if glue else scheme.chroma, hue)
+    return hex_from_oklch(scheme.lightness, scheme.background_chroma if is_background else scheme.chroma, hue)
 
 
-def tint(hue: float, *, glue: bool = False, scheme: Scheme = LIGHT) -> str:
+def tint(hue: float, *, is_background: bool = False, scheme: Scheme = LIGHT) -> str:
     """A hue for the background of text, in hex."""
-    return hex_from_oklch(scheme.tint_lightness, scheme.glue_chroma if glue else scheme.tint_chroma, hue)
+    return hex_from_oklch(scheme.tint_lightness, scheme.background_chroma if is_background else scheme.tint_chroma, hue)
 
 
 def hue_sheet() -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from topoi.analysis.structure import THICKEST, Edge, thickness
-from topoi.drawing.colours import face_class
+from topoi.drawing.colours import topic_class
 from topoi.drawing.layers import columns, layered, ports
 from topoi.drawing.svg import element, node_name, picture
 from topoi.drawing.text import fit, number
@@ -80,7 +80,7 @@ def _plain_name(node_of: Mapping[int, Mapping[str, Any]], node: Any) -> str:
 
 
 def _hue(node: Mapping[str, Any]) -> str | None:
-    return face_class(node["topic"]) if node["topic"] else None
+    return topic_class(node["topic"]) if node["topic"] else None
 
 
 def _line(
@@ -115,9 +115,9 @@ def _box(node: Mapping[str, Any], span: tuple[float, float], middle: float, link
         dot = element("circle", cx=(left + right) / 2, cy=middle, r=_DOT / 2, class_="dot")
         return element("g", title, dot)
     is_leaf = bool(node["topic"]) and not node["n_children"]
-    face = node["topic"] if is_leaf else node
-    words = list(face["words"])
-    lead = face["label"] or (words.pop(0) if words else "no words")
+    summary = node["topic"] if is_leaf else node
+    words = list(summary["words"])
+    lead = summary["label"] or (words.pop(0) if words else "no words")
     # A topic is represented by its first word, a super-topic by all of its words.
     shown = fit(" ".join([str(lead), *words]), _BOLD * _TEXT, right - left - 2 * _PAD)
     first, rest = (shown[: len(lead)], shown[len(lead) :]) if is_leaf or node["label"] else ("", shown)

@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from topoi import __version__
 from topoi.errors import ModelError, NotFoundError, StoreError, TopoiError
-from topoi.web.answers import TwinResponse
+from topoi.web.answers import ViewResponse
 from topoi.web.forms import NotAFormError, form_model
 from topoi.web.limits import AT_ONCE, MOST_WAITING, RETRY_AFTER, BusyError, TooLargeError
 from topoi.web.pages import PAGES, Page, shapes
@@ -69,7 +69,7 @@ def make_app(
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
-        default_response_class=TwinResponse,
+        default_response_class=ViewResponse,
         lifespan=_few_threads,
     )
     app.state.server = server
@@ -90,18 +90,18 @@ async def _few_threads(app: FastAPI) -> AsyncIterator[None]:
 
 def _add_routes(app: FastAPI, server: Server) -> None:
     app.add_api_route("/", server.home, **_HIDDEN)
-    app.add_api_route("/openapi.json", lambda: TwinResponse(_described(app)), **_HIDDEN)
+    app.add_api_route("/openapi.json", lambda: ViewResponse(_described(app)), **_HIDDEN)
     app.add_api_route("/static/{name}", server.static, **_HIDDEN)
     app.add_api_route(
         "/m/{slug}/complete.json",
-        server.endpoint(_COMPLETE, "complete.json", lambda twin, *_: TwinResponse(twin)),
+        server.endpoint(_COMPLETE, "complete.json", lambda view, *_: ViewResponse(view)),
         response_model=list[shapes.Completion],
         responses=_ERRORS,
         summary="Suggestions for what is being typed.",
         operation_id="complete",
     )
     for page in PAGES:
-        _add_twins(app, server, page)
+        _add_data(app, server, page)
     for page in PAGES:
         path = f"/m/{{slug}}/{page.path}"
         app.add_api_route(path, server.endpoint(page, page.path, server.as_html), **_HIDDEN)
@@ -110,7 +110,7 @@ def _add_routes(app: FastAPI, server: Server) -> None:
     app.add_api_route("/m/{slug}/topic/{topic}/label", server.label, methods=["POST"], **_HIDDEN)
 
 
-def _add_twins(app: FastAPI, server: Server, page: Page) -> None:
+def _add_data(app: FastAPI, server: Server, page: Page) -> None:
     path = page.path or "overview"
     name = path.replace("/{", "_").replace("}", "")
     summary = inspect.getdoc(page.build)

@@ -72,7 +72,7 @@ class FileLinks(StaticLinks):
         """The same page with another page number or colouring."""
         return self.page(_bare(self.here), query)
 
-    def twin(self, ending: str, **query: Any) -> str:
+    def as_data(self, ending: str, **query: Any) -> str:
         """The page as data, the same for all colourings; empty if the copy has none."""
         if ending == JSON:
             if self.data is None:

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from topoi.errors import NotFoundError, StoreError, TopoiError, safe_text
-from topoi.web.answers import TwinResponse, download, error_answer, error_page
+from topoi.web.answers import ViewResponse, download, error_answer, error_page
 from topoi.web.forms import form_model, form_of, read_form
 from topoi.web.limits import Gate
 from topoi.web.links import Links
@@ -92,8 +92,8 @@ class Server:
             return page.build(context, **parameters), context
 
         try:
-            twin, context = self.watcher.ask(link.slug, question)
-            return answer(twin, context, link, request)
+            view, context = self.watcher.ask(link.slug, question)
+            return answer(view, context, link, request)
         except TopoiError:
             raise
         except _SUSPECT as error:
@@ -103,37 +103,37 @@ class Server:
                 raise
             raise StoreError(f"{self.watcher.path} is damaged: {damage}") from error
 
-    def as_json(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
+    def as_json(self, view: Any, context: PageContext, link: Links, request: Request) -> Response:
         """The JSON view of a page."""
-        return TwinResponse(twin)
+        return ViewResponse(view)
 
-    def as_csv(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
+    def as_csv(self, view: Any, context: PageContext, link: Links, request: Request) -> Response:
         """One list of a page as CSV."""
         table = request.query_params.get("table")
-        body = to_csv(page_of(twin).tables(twin), table)
+        body = to_csv(page_of(view).tables(view), table)
         return download(body, "text/csv", f"{link.here or 'overview'}-{table or 'table'}.csv".replace("/", "-"))
 
-    def as_svg(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
+    def as_svg(self, view: Any, context: PageContext, link: Links, request: Request) -> Response:
         """The picture of a page as SVG."""
-        picture = picture_of(twin, self._site(context, twin["kind"], link))
+        picture = picture_of(view, self._site(context, view["kind"], link))
         if picture is None:
             raise NotFoundError("this page has no picture: there are no years, or too few topics")
         return download(picture, "image/svg+xml", f"{link.here}.svg".replace("/", "-").replace(".svg.svg", ".svg"))
 
-    def as_html(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
+    def as_html(self, view: Any, context: PageContext, link: Links, request: Request) -> Response:
         """The page as HTML."""
-        page = page_of(twin)
+        page = page_of(view)
         if not page.is_cached:
-            return HTMLResponse(render(twin, self._site(context, page.kind, link), link))
-        return HTMLResponse(self.cached_page(page, twin, context, link.slug))
+            return HTMLResponse(render(view, self._site(context, page.kind, link), link))
+        return HTMLResponse(self.cached_page(page, view, context, link.slug))
 
-    def cached_page(self, page: Page, twin: Any, context: PageContext, slug: str) -> str:
+    def cached_page(self, page: Page, view: Any, context: PageContext, slug: str) -> str:
         """A page whose map and sparklines are slow to draw, cached: it changes with the file and its labels."""
         key = (context.cache.digest, tuple(context.snapshot.digests.items()), tuple(sorted(context.labels.items())))
         kept = self._cached_pages.get((slug, page.kind))
         if kept is None or kept[0] != key:
             whole = Links(slug, page.path, versions=self._versions)
-            kept = (key, render(twin, self._site(context, page.kind, whole), whole))
+            kept = (key, render(view, self._site(context, page.kind, whole), whole))
             self._cached_pages[slug, page.kind] = kept
         return kept[1]
 

@@ -11,7 +11,7 @@ from topoi.errors import NotFoundError
 
 # Characters that make a spreadsheet run a cell as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-_FACE_COLUMNS = ("topic", "label", "words")
+_TOPIC_COLUMNS = ("topic", "label", "words")
 
 Rows = list[dict[str, Any]]
 Tables = Mapping[str, Rows]
@@ -101,7 +101,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in row.items():
         if isinstance(value, Mapping) and "hue" in value and "topic" in value:
             prefix = "" if name == "topic" else f"{name}_"
-            columns |= {f"{prefix}{part}": _joined(value[part]) for part in _FACE_COLUMNS}
+            columns |= {f"{prefix}{part}": _joined(value[part]) for part in _TOPIC_COLUMNS}
         elif isinstance(value, Mapping):
             columns |= _flat(value)
         elif isinstance(value, list):

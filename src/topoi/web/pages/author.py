@@ -19,15 +19,7 @@ from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Kept, Page, PageFile, Picture, has_some_authors, numbered
 from topoi.web.pages.parts import documents_by_id, listed_rows, name_of_author, nearest
-from topoi.web.pages.shapes import (
-    AuthorName,
-    AuthorSize,
-    Doc,
-    Face,
-    Series,
-    TopicShare,
-    WordLine,
-)
+from topoi.web.pages.shapes import AuthorName, AuthorSize, Doc, Series, TopicShare, TopicSummary, WordLine
 from topoi.web.pages.text import listed, one_line, short
 from topoi.web.tables import Tables, lists_in, rows_by_year
 
@@ -68,7 +60,7 @@ class AuthorNear(AuthorName):
     """An author near another, with topics of both."""
 
     distance: float
-    topics: list[Face]
+    topics: list[TopicSummary]
 
 
 class AuthorWord(WordLine):
@@ -158,7 +150,7 @@ def _topics(context: PageContext, author: int, works: list[Work]) -> tuple[list[
     total, whole = float(counts.sum()), whole_tokens(counts)
     order = np.argsort(-counts, kind="stable")
     found = [
-        TopicShare(topic=context.face(int(k)), share=float(counts[k]) / total, n_tokens=int(whole[k]))
+        TopicShare(topic=context.summary(int(k)), share=float(counts[k]) / total, n_tokens=int(whole[k]))
         for k in order
         if whole[k]
     ]
@@ -206,7 +198,7 @@ def _by_year(context: PageContext, works: list[Work], topics: list[TopicShare]) 
         table = _tokens_by_year(context, np.array([work.document_id for work in dated]), at, len(years))
         totals = np.maximum(table.sum(axis=1), 1)
         series = [
-            Series(topic=context.face(k), share=(table[:, k] / totals).round(6).tolist())
+            Series(topic=context.summary(k), share=(table[:, k] / totals).round(6).tolist())
             for k in (share["topic"]["topic"] for share in shown)
         ]
     return AuthorYears(years=years, n_documents=np.bincount(at, minlength=len(years)).tolist(), topics=series)
@@ -236,7 +228,7 @@ def _similar(context: PageContext, author: int) -> list[AuthorNear]:
     names = {row[0]: name_of_author(row[1]) for row in context.rows("authors", ids=json.dumps(chosen))}
     shares = authors.shares(np.array(chosen, np.int64)) if chosen else []
     return [
-        AuthorNear(author_id=a, author=names[a], distance=float(distance[a]), topics=context.shared_chips(own, row))
+        AuthorNear(author_id=a, author=names[a], distance=float(distance[a]), topics=context.shared_badges(own, row))
         for a, row in zip(chosen, shares, strict=True)
     ]
 

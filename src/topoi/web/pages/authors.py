@@ -12,10 +12,7 @@ from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Kept, Page, PageFile, has_some_authors, in_parts
 from topoi.web.pages.parts import leading_topics, name_of_author
-from topoi.web.pages.shapes import (
-    AuthorSize,
-    Face,
-)
+from topoi.web.pages.shapes import AuthorSize, TopicSummary
 
 A_PAGE = 50
 
@@ -23,7 +20,7 @@ A_PAGE = 50
 class AuthorLine(AuthorSize):
     """An author with the leading topics."""
 
-    topics: list[Face]
+    topics: list[TopicSummary]
 
 
 class AuthorsPage(TypedDict):

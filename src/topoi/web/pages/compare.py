@@ -13,18 +13,15 @@ from topoi.errors import ModelError
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Kept, Page, PageFile, numbered
-from topoi.web.pages.shapes import (
-    Face,
-    Model,
-)
+from topoi.web.pages.shapes import Model, TopicSummary
 from topoi.web.tables import Tables, lists_in
 
 
 class Pair(TypedDict):
     """Two corresponding topics: what part of their words both have, and their symmetrised KL distance in nats."""
 
-    first: Face
-    second: Face
+    first: TopicSummary
+    second: TopicSummary
     shared: float
     distance: float
 
@@ -74,7 +71,7 @@ def compare_page(context: PageContext, other: parameters.OtherSlug = None) -> Co
     found = context.cache.keep(("alignment", second.cache.digest), lambda: _aligned(context, second))
     page["second"], page["matrix"], page["unpaired"] = second.model, found["matrix"], found["unpaired"]
     page["pairs"] = [
-        Pair(first=context.chip(a), second=second.chip(b), shared=shared, distance=distance)
+        Pair(first=context.badge(a), second=second.badge(b), shared=shared, distance=distance)
         for a, b, shared, distance in found["pairs"]
     ]
     return page

@@ -19,22 +19,14 @@ from topoi.web.pages.page import Kept, Page, PageFile, numbered
 from topoi.web.pages.parts import (
     THIS_DOCUMENT,
     author_shares,
+    badges_of,
     doc_of,
-    faces_of,
     nearest,
     pieces_of,
     pieces_of_words,
     topic_shares,
 )
-from topoi.web.pages.shapes import (
-    AuthorShare,
-    Doc,
-    Face,
-    NodeShare,
-    Piece,
-    Sampling,
-    TopicShare,
-)
+from topoi.web.pages.shapes import AuthorShare, Doc, NodeShare, Piece, Sampling, TopicShare, TopicSummary
 from topoi.web.pages.text import one_line, short
 
 N_SIMILAR = 6
@@ -61,7 +53,7 @@ class DocumentNear(TypedDict):
 
     document: Doc
     distance: float
-    topics: list[Face]
+    topics: list[TopicSummary]
 
 
 class DocumentPage(TypedDict):
@@ -79,7 +71,7 @@ class DocumentPage(TypedDict):
     topics: list[TopicShare]
     super_topics: list[NodeShare]
     authors: list[AuthorShare]
-    faces: dict[str, Face]
+    faces: dict[str, TopicSummary]
     sampling: Sampling | None
     has_links: bool
     similar: list[DocumentNear]
@@ -121,7 +113,7 @@ def document_page(
         topics=topic_shares(context, labels.get("topic", ())),
         super_topics=super_topics_in(context, nodes),
         authors=_authors(full, labels),
-        faces=faces_of(context, pieces),
+        faces=badges_of(context, pieces),
         sampling=sampling if _can_sample(context) else None,
         has_links=context.cache.keep("reads links", lambda: _reads_links(context)),
         similar=[
@@ -243,7 +235,7 @@ def _authors(full: FullDoc, labels: dict[str, Any]) -> list[AuthorShare]:
     return author_shares(names, labels["author"])
 
 
-def _nearest(context: PageContext, number: int) -> list[tuple[int, float, list[Face]]]:
+def _nearest(context: PageContext, number: int) -> list[tuple[int, float, list[TopicSummary]]]:
     """``topoi.similar_documents`` reduced to what the page shows: number, distance, shared topics."""
     if not context.has_topics:
         return []
@@ -259,7 +251,7 @@ def _nearest(context: PageContext, number: int) -> list[tuple[int, float, list[F
     if not chosen:
         return []
     others = compared.shares(np.array(chosen))
-    return [(d, float(distance[d]), context.shared_chips(own, row)) for d, row in zip(chosen, others, strict=True)]
+    return [(d, float(distance[d]), context.shared_badges(own, row)) for d, row in zip(chosen, others, strict=True)]
 
 
 def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:

@@ -12,9 +12,7 @@ from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Kept, Page, PageFile, in_parts
 from topoi.web.pages.parts import found, lines
-from topoi.web.pages.shapes import (
-    DocumentLine,
-)
+from topoi.web.pages.shapes import DocumentLine
 from topoi.web.pages.text import match_for
 
 A_PAGE = 30

@@ -13,7 +13,7 @@ from topoi.errors import NotFoundError, StoreError
 from topoi.store.door import stored_json
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.parts import listed_rows
-from topoi.web.pages.shapes import GraphEdge, GraphNode, NodeFace, NodePart, NodeShare
+from topoi.web.pages.shapes import GraphEdge, GraphNode, NodePart, NodeShare, NodeSummary
 from topoi.web.pages.text import one_line, short
 
 N_SUPER_OF_TOPIC = 6
@@ -23,7 +23,7 @@ ALL = 10**6
 _LONGEST_NAME = 100
 _LONGEST_WORD = 100
 _MOST_WORDS = 30
-_WORDS_OF_A_FACE = 10
+_WORDS_OF_A_SUMMARY = 10
 _MOST_SHARE = 1.000001
 # Names made by ``Dag.from_levels``, which say nothing about a node.
 _COUNTED = re.compile(r"(super|sub|topic|level \d+ topic) \d+")
@@ -57,7 +57,7 @@ def super_topics_in(context: PageContext, listed: Any) -> list[NodeShare]:
     n_nodes = len(graph_of(context).nodes)
     if any(row[0] >= n_nodes or type(row[1]) is not int or not _is_share(row[2]) for row in rows):
         raise StoreError(f"{context.view.store.path}: a table names a node that is not there, or no share")
-    return [NodeShare(node=node_face(context, node), share=share, n_tokens=n) for node, n, share in rows]
+    return [NodeShare(node=node_summary(context, node), share=share, n_tokens=n) for node, n, share in rows]
 
 
 def _is_share(value: Any) -> bool:
@@ -106,24 +106,24 @@ def _node(context: PageContext, row: tuple[Any, ...]) -> dict[str, Any]:
     listed = [short(word, _LONGEST_WORD) for word in known][:_MOST_WORDS]
     name = short(one_line(name), _LONGEST_NAME) or str(number)
     label = None if _COUNTED.fullmatch(name) else name
-    face = {"node": number, "name": name, "label": label, "words": listed[:_WORDS_OF_A_FACE]}
-    face |= {"share": float(share), "n_tokens": n_tokens, "n_children": n_children}
-    return {"node": number, "face": face, "topic": topic, "all_words": listed}
+    summary = {"node": number, "name": name, "label": label, "words": listed[:_WORDS_OF_A_SUMMARY]}
+    summary |= {"share": float(share), "n_tokens": n_tokens, "n_children": n_children}
+    return {"node": number, "summary": summary, "topic": topic, "all_words": listed}
 
 
-def node_face(context: PageContext, node: Any, *, trend: bool = False) -> NodeFace:
+def node_summary(context: PageContext, node: Any, *, trend: bool = False) -> NodeSummary:
     """Summary of a node, with that of its topic if it draws words."""
     kept = graph_of(context)
     known = kept.nodes[node]
     line = kept.trends.get(node) if trend else None
-    topic = None if known["topic"] is None else context.chip(known["topic"])
+    topic = None if known["topic"] is None else context.badge(known["topic"])
     rounded = None if line is None else np.round(line[0], 6).tolist()
-    return cast(NodeFace, {**known["face"], "topic": topic, "trend": rounded})
+    return cast(NodeSummary, {**known["summary"], "topic": topic, "trend": rounded})
 
 
 def part_of(context: PageContext, node: Any, edge: Edge) -> NodePart:
     """A node at the other end of an edge, with the edge's numbers."""
-    return NodePart(node=node_face(context, node), alpha=edge.alpha, share=edge.share, n_tokens=edge.n_words)
+    return NodePart(node=node_summary(context, node), alpha=edge.alpha, share=edge.share, n_tokens=edge.n_words)
 
 
 def children_of(context: PageContext, node: Any, n: int, min_share: float = 0.0) -> list[NodePart]:
@@ -136,7 +136,7 @@ def background_nodes(context: PageContext) -> frozenset[Any]:
     """Nodes that are background topics."""
     topics, kept = context.cache.topics, graph_of(context)
     known = [(node["node"], node["topic"]) for node in kept.nodes if node["topic"] is not None]
-    return frozenset(node for node, topic in known if topic < len(topics) and topics[topic]["face"]["glue"])
+    return frozenset(node for node, topic in known if topic < len(topics) and topics[topic]["summary"]["glue"])
 
 
 def picture_of(context: PageContext, shown: Excerpt) -> Any:
@@ -144,7 +144,7 @@ def picture_of(context: PageContext, shown: Excerpt) -> Any:
     edges = sorted(shown.edges, key=lambda edge: -edge.share)[:MOST_EDGES]
     nodes = _reached(shown, edges)
     return {
-        "nodes": [GraphNode(node=node_face(context, node), column=shown.level[node]) for node in nodes],
+        "nodes": [GraphNode(node=node_summary(context, node), column=shown.level[node]) for node in nodes],
         "edges": [
             GraphEdge(parent=edge.parent, child=edge.child, alpha=edge.alpha, share=edge.share, n_tokens=edge.n_words)  # type: ignore[typeddict-item]
             for edge in edges

@@ -32,10 +32,7 @@ from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Kept, Page, PageFile, Picture
 from topoi.web.pages.parts import documents_by_id
-from topoi.web.pages.shapes import (
-    Doc,
-    Face,
-)
+from topoi.web.pages.shapes import Doc, TopicSummary
 from topoi.web.pages.text import one_line, short
 from topoi.web.tables import Tables
 
@@ -71,7 +68,7 @@ class Choice(TypedDict):
 class Curve(TypedDict):
     """A topic's share at every place along a feature, with the ends of its band."""
 
-    topic: Face
+    topic: TopicSummary
     mean: list[float]
     lower: list[float]
     upper: list[float]
@@ -102,7 +99,7 @@ class LinkedDocument(TypedDict):
     document: Doc
     relation: Literal["itself", "links here", "linked", "both"]
     similarity: float
-    topic: Face
+    topic: TopicSummary
     share: float
 
 
@@ -128,7 +125,7 @@ class MetadataPage(TypedDict):
     bands: Literal["curve", "document"]
     level: float
     chosen: list[int]
-    topics: list[Face]
+    topics: list[TopicSummary]
     at: list[float | str]
     groups: list[CurveGroup]
     document: int | None
@@ -207,7 +204,7 @@ def metadata_page(
         bands=bands,
         level=LEVEL,
         chosen=chosen,
-        topics=context.chips(face["topic"] for face in context.topics_in_order()),
+        topics=context.badges(summary["topic"] for summary in context.topics_in_order()),
         at=at,
         groups=groups,
         document=document,
@@ -339,7 +336,7 @@ def _groups(
     groups = []
     for i, value in enumerate(values):
         shown = [
-            Curve(topic=context.chip(k), **{name: part[i, :, k].tolist() for name, part in parts.items()})  # type: ignore[typeddict-item]
+            Curve(topic=context.badge(k), **{name: part[i, :, k].tolist() for name, part in parts.items()})  # type: ignore[typeddict-item]
             for k in (chosen or range(n_topics))
         ]
         groups.append(
@@ -401,7 +398,7 @@ def _linked(context: PageContext, reader: Reader, document: int | None) -> tuple
             document=documents[int(d)],
             relation=relation,
             similarity=float(similarity),
-            topic=context.chip(int(k)),
+            topic=context.badge(int(k)),
             share=float(share),
         )
         for d, relation, similarity, k, share in rows
@@ -443,8 +440,8 @@ def _nothing(reader: Reader, column: Column) -> str:
     return "no links" if column.name in reader.links else value_name(column, typical(reader.model, column))
 
 
-def _order(face: Face) -> tuple[bool, float, int]:
-    return reading_order(face["glue"], face["share"], face["topic"])
+def _order(summary: TopicSummary) -> tuple[bool, float, int]:
+    return reading_order(summary["glue"], summary["share"], summary["topic"])
 
 
 def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:

@@ -10,9 +10,7 @@ from typing_extensions import TypedDict
 from topoi.store.door import stored_json
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Page
-from topoi.web.pages.shapes import (
-    Model,
-)
+from topoi.web.pages.shapes import Model
 
 MOST_MODELS = 200
 MOST_POINTS = 200

@@ -21,20 +21,13 @@ from topoi.web.pages.graph import (
     children_of,
     graph_of,
     inner_nodes,
-    node_face,
+    node_summary,
     part_of,
     picture_of,
 )
 from topoi.web.pages.page import Kept, Page, PageFile, Picture, has_graph, numbered
 from topoi.web.pages.parts import doc_of
-from topoi.web.pages.shapes import (
-    GraphEdge,
-    GraphNode,
-    NodeFace,
-    NodePart,
-    TopicDocument,
-    YearShares,
-)
+from topoi.web.pages.shapes import GraphEdge, GraphNode, NodePart, NodeSummary, TopicDocument, YearShares
 from topoi.web.tables import Tables, lists_in, rows_by_year
 
 N_PARENTS = 12
@@ -55,7 +48,7 @@ class NodePage(TypedDict):
     """
 
     kind: Literal["node"]
-    node: NodeFace
+    node: NodeSummary
     min_share: float | None
     own: NodePart | None
     parents: list[NodePart]
@@ -79,7 +72,7 @@ def node_page(context: PageContext, node: parameters.Node, min_share: parameters
     above = by_words(graph.above[node])
     return NodePage(  # type: ignore[typeddict-item]
         kind="node",
-        node=node_face(context, node, trend=True),
+        node=node_summary(context, node, trend=True),
         min_share=min_share,
         own=None if own is None else part_of(context, node, own),
         parents=[part_of(context, edge.parent, edge) for edge in above if edge.parent != graph.root][:N_PARENTS],

@@ -12,16 +12,13 @@ from topoi.drawing.words import clip
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Page, Picture
 from topoi.web.pages.parts import falling, rising
-from topoi.web.pages.shapes import (
-    Collection,
-    Face,
-    Move,
-)
+from topoi.web.pages.shapes import Collection, Move, TopicSummary, published_as
 
 N_MOVES = 5
 
 
-class MapFace(Face):
+@published_as("MapFace")
+class MapSummary(TopicSummary):
     """A topic with its place on the map of topics."""
 
     x: float | None
@@ -33,7 +30,7 @@ class OverviewPage(TypedDict):
 
     kind: Literal["overview"]
     collection: Collection
-    topics: list[MapFace]
+    topics: list[MapSummary]
     rising: list[Move]
     falling: list[Move]
 
@@ -43,19 +40,20 @@ def overview_page(context: PageContext) -> OverviewPage:
     return OverviewPage(
         kind="overview",
         collection=context.collection,
-        topics=map_faces(context),
+        topics=map_summaries(context),
         rising=rising(context, N_MOVES),
         falling=falling(context, N_MOVES),
     )
 
 
-def map_faces(context: PageContext) -> list[MapFace]:
+def map_summaries(context: PageContext) -> list[MapSummary]:
     """All topics with their places on the map, the largest first, background topics last."""
     if not context.has_topics:
         return []
     places = [(t["x"], t["y"]) for t in context.cache.topics]
     return [
-        MapFace(**face, x=places[face["topic"]][0], y=places[face["topic"]][1]) for face in context.topics_in_order()
+        MapSummary(**summary, x=places[summary["topic"]][0], y=places[summary["topic"]][1])
+        for summary in context.topics_in_order()
     ]
 
 

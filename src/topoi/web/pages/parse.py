@@ -15,15 +15,8 @@ from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.document import BURN_IN, LAG, SAMPLES
 from topoi.web.pages.page import Page, has_topics, with_text
-from topoi.web.pages.parts import author_shares, faces_of, name_of_author, pieces_of, topic_shares
-from topoi.web.pages.shapes import (
-    AuthorName,
-    AuthorShare,
-    Face,
-    Piece,
-    Sampling,
-    TopicShare,
-)
+from topoi.web.pages.parts import author_shares, badges_of, name_of_author, pieces_of, topic_shares
+from topoi.web.pages.shapes import AuthorName, AuthorShare, Piece, Sampling, TopicShare, TopicSummary
 from topoi.web.tables import Tables, lists_in
 
 N_LIKELY = 5
@@ -48,7 +41,7 @@ class ParseResult(TypedDict):
     n_hidden: int
     topics: list[TopicShare]
     authors: list[AuthorShare]
-    faces: dict[str, Face]
+    faces: dict[str, TopicSummary]
     likely: list[LikelyAuthor]
     n_known: int
     n_unknown: int
@@ -155,7 +148,7 @@ def _result(context: PageContext, page: ParsePage) -> ParseResult:
         n_hidden=n_hidden,
         topics=topic_shares(context, labels["topic"]),
         authors=author_shares(names, labels.get("author", ())),
-        faces=faces_of(context, pieces),
+        faces=badges_of(context, pieces),
         likely=likely[:N_LIKELY],
         n_known=len(frame),
         n_unknown=int(frame.attrs["n_unknown"]),

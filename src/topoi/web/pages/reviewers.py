@@ -13,10 +13,7 @@ from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Page, with_text
 from topoi.web.pages.parse import document_text, split_names
 from topoi.web.pages.parts import name_of_author
-from topoi.web.pages.shapes import (
-    AuthorSize,
-    Face,
-)
+from topoi.web.pages.shapes import AuthorSize, TopicSummary
 
 N_REVIEWERS = 15
 
@@ -25,7 +22,7 @@ class Reviewer(AuthorSize):
     """Who could review a text; the score is the mean log probability of its words."""
 
     score: float
-    topics: list[Face]
+    topics: list[TopicSummary]
 
 
 class LeftOut(TypedDict):
@@ -86,7 +83,11 @@ def _fill(context: PageContext, page: ReviewersPage) -> None:
     columns = (frame.attrs["rows"], *(frame[name].tolist() for name in ("author", "score", "n_documents", "topics")))
     page["reviewers"] = [
         Reviewer(
-            author_id=int(a), author=name_of_author(name), score=score, n_documents=int(n), topics=context.chips(topics)
+            author_id=int(a),
+            author=name_of_author(name),
+            score=score,
+            n_documents=int(n),
+            topics=context.badges(topics),
         )
         for a, name, score, n, topics in zip(*columns, strict=True)
     ]

@@ -13,13 +13,7 @@ from topoi.web.pages.context import PageContext
 from topoi.web.pages.names import fold
 from topoi.web.pages.page import Page
 from topoi.web.pages.parts import found, lines, name_of_author
-from topoi.web.pages.shapes import (
-    AuthorSize,
-    Completion,
-    DocumentLine,
-    Face,
-    WordLine,
-)
+from topoi.web.pages.shapes import AuthorSize, Completion, DocumentLine, TopicSummary, WordLine
 from topoi.web.pages.text import match_for, one_line, short
 
 N_TOPICS, N_AUTHORS, N_WORDS, N_DOCUMENTS = 12, 20, 20, 20
@@ -33,7 +27,7 @@ class SearchPage(TypedDict):
 
     kind: Literal["search"]
     query: str
-    topics: list[Face]
+    topics: list[TopicSummary]
     authors: list[AuthorSize]
     words: list[WordLine]
     documents: list[DocumentLine]
@@ -70,11 +64,11 @@ def completions(context: PageContext, q: parameters.Query = "") -> list[Completi
     suggested += [
         Completion(
             kind="topic",
-            label=short(face["label"] or ", ".join(face["words"][:3]), _LONGEST_LABEL),
-            detail=f"topic {face['topic']}",
-            href=link.topic(face["topic"]),
+            label=short(summary["label"] or ", ".join(summary["words"][:3]), _LONGEST_LABEL),
+            detail=f"topic {summary['topic']}",
+            href=link.topic(summary["topic"]),
         )
-        for face in find_topics(context, q)[:N_SUGGESTED_TOPICS]
+        for summary in find_topics(context, q)[:N_SUGGESTED_TOPICS]
     ]
     suggested += [
         Completion(
@@ -85,20 +79,20 @@ def completions(context: PageContext, q: parameters.Query = "") -> list[Completi
     return [*suggested, *_titles(context, q, link, N_SUGGESTIONS - len(suggested))]
 
 
-def find_topics(context: PageContext, q: str) -> list[Face]:
+def find_topics(context: PageContext, q: str) -> list[TopicSummary]:
     """Topics whose label or leading words match all words of the query as prefixes; the earliest matches first."""
     terms = fold(q).split()
     if not terms or not context.has_topics:
         return []
     matching = []
     for topic in context.cache.topics:
-        number = topic["face"]["topic"]
+        number = topic["summary"]["topic"]
         words = [*fold(context.labels.get(number, "")).split(), *(fold(word) for word in topic["all_words"])]
         places = [next((at for at, word in enumerate(words) if word.startswith(term)), None) for term in terms]
         known = [place for place in places if place is not None]
         if len(known) == len(terms):
-            matching.append((sum(known), -topic["face"]["share"], number))
-    return [context.face(number) for _, _, number in sorted(matching)]
+            matching.append((sum(known), -topic["summary"]["share"], number))
+    return [context.summary(number) for _, _, number in sorted(matching)]
 
 
 def find_authors(context: PageContext, q: str, n: int) -> list[AuthorSize]:

@@ -5,13 +5,27 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from collections.abc import Callable
+from typing import Literal, NotRequired, TypeVar
 
 # Pydantic reads these types; before Python 3.12 it supports only the TypedDict of typing_extensions.
 from typing_extensions import TypedDict
 
+Shape = TypeVar("Shape", bound=type)
 
-class Face(TypedDict):
+
+def published_as(name: str) -> Callable[[Shape], Shape]:
+    """Give a type the name that it has in ``/openapi.json``, on which programs of users may rely."""
+
+    def named(shape: Shape) -> Shape:
+        shape.__name__ = shape.__qualname__ = name
+        return shape
+
+    return named
+
+
+@published_as("Face")
+class TopicSummary(TypedDict):
     """A topic as it is shown everywhere: number, label, words, share of all words, hue, trend."""
 
     topic: int
@@ -61,7 +75,7 @@ class Doc(TypedDict):
 class TopicShare(TypedDict):
     """A topic and how much of something is in it."""
 
-    topic: Face
+    topic: TopicSummary
     share: float
     n_tokens: int
 
@@ -69,7 +83,7 @@ class TopicShare(TypedDict):
 class Move(TypedDict):
     """A topic that rises or falls: its shares of the earliest and of the latest tenth of all words, and the change."""
 
-    topic: Face
+    topic: TopicSummary
     first: float
     last: float
     change: float
@@ -102,7 +116,8 @@ class YearShares(TypedDict):
     n_tokens: list[int]
 
 
-class NodeFace(TypedDict):
+@published_as("NodeFace")
+class NodeSummary(TypedDict):
     """A node of a graph of topics; ``label`` is a name that a person gave it, ``topic`` is what it draws words from."""
 
     node: int
@@ -112,14 +127,14 @@ class NodeFace(TypedDict):
     share: float
     n_tokens: int
     n_children: int
-    topic: Face | None
+    topic: TopicSummary | None
     trend: list[float] | None
 
 
 class NodePart(TypedDict):
     """A node at the other end of an edge: the edge's alpha, its share of the parent's, the words that took it."""
 
-    node: NodeFace
+    node: NodeSummary
     alpha: float
     share: float
     n_tokens: int
@@ -128,7 +143,7 @@ class NodePart(TypedDict):
 class GraphNode(TypedDict):
     """A node in a picture, and its column there."""
 
-    node: NodeFace
+    node: NodeSummary
     column: int
 
 
@@ -145,7 +160,7 @@ class GraphEdge(TypedDict):
 class Series(TypedDict):
     """A topic's shares, one for each year or decade."""
 
-    topic: Face
+    topic: TopicSummary
     share: list[float]
 
 
@@ -190,7 +205,7 @@ class Sampling(TypedDict):
 class NodeShare(TypedDict):
     """A super-topic and how much of a document is in it."""
 
-    node: NodeFace
+    node: NodeSummary
     share: float
     n_tokens: int
 
@@ -207,7 +222,7 @@ class DocumentLine(TypedDict):
 
     document: Doc
     snippet: list[Snippet] | None
-    topics: list[Face]
+    topics: list[TopicSummary]
 
 
 class Completion(TypedDict):

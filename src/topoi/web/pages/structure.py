@@ -12,14 +12,9 @@ from topoi.drawing import charts
 from topoi.drawing.words import clip
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
-from topoi.web.pages.graph import ALL, background_nodes, children_of, graph_of, node_face, picture_of
+from topoi.web.pages.graph import ALL, background_nodes, children_of, graph_of, node_summary, picture_of
 from topoi.web.pages.page import Page, Picture, has_graph
-from topoi.web.pages.shapes import (
-    GraphEdge,
-    GraphNode,
-    NodeFace,
-    NodePart,
-)
+from topoi.web.pages.shapes import GraphEdge, GraphNode, NodePart, NodeSummary
 
 N_CHILDREN = 6
 
@@ -27,7 +22,7 @@ N_CHILDREN = 6
 class SuperTopic(TypedDict):
     """A super-topic and its strongest children."""
 
-    node: NodeFace
+    node: NodeSummary
     children: list[NodePart]
 
 
@@ -64,7 +59,7 @@ def structure_page(
         most=most,
         min_share=min_share,
         super_topics=[
-            SuperTopic(node=node_face(context, node, trend=True), children=children_of(context, node, N_CHILDREN))
+            SuperTopic(node=node_summary(context, node, trend=True), children=children_of(context, node, N_CHILDREN))
             for node in graph.inner
         ],
         **picture_of(context, shown),

@@ -15,13 +15,7 @@ from topoi.web.pages.context import PageContext
 from topoi.web.pages.graph import super_topics_of
 from topoi.web.pages.page import Kept, Page, PageFile, Picture, has_topics, numbered
 from topoi.web.pages.parts import doc_of, name_of_author
-from topoi.web.pages.shapes import (
-    AuthorName,
-    Face,
-    NodePart,
-    TopicDocument,
-    YearShares,
-)
+from topoi.web.pages.shapes import AuthorName, NodePart, TopicDocument, TopicSummary, YearShares
 from topoi.web.pages.text import short
 from topoi.web.tables import Tables, lists_in, rows_by_year
 
@@ -50,7 +44,7 @@ class TopicAuthor(AuthorName):
 class Neighbour(TypedDict):
     """A topic near another; symmetrised KL."""
 
-    topic: Face
+    topic: TopicSummary
     distance: float
 
 
@@ -58,7 +52,7 @@ class TopicPage(TypedDict):
     """A topic; ``super_topics`` are the nodes that draw from it, in a model over a graph."""
 
     kind: Literal["topic"]
-    topic: Face
+    topic: TopicSummary
     n_tokens: int
     relevance: float
     words: list[TopicWord]
@@ -74,7 +68,7 @@ def topic_page(context: PageContext, topic: parameters.Topic, relevance: paramet
     context.check_topic(topic)
     return TopicPage(
         kind="topic",
-        topic=context.face(topic),
+        topic=context.summary(topic),
         n_tokens=context.cache.topics[topic]["n_tokens"],
         relevance=relevance,
         words=_words(context, topic, relevance),
@@ -84,7 +78,7 @@ def topic_page(context: PageContext, topic: parameters.Topic, relevance: paramet
             for row in context.rows("topic_works", topic=topic, n=N_DOCUMENTS)
         ],
         neighbours=[
-            Neighbour(topic=context.chip(other), distance=distance)
+            Neighbour(topic=context.badge(other), distance=distance)
             for other, distance in context.rows("topic_neighbours", topic=topic, n=N_NEIGHBOURS)
         ],
         trend=trend_of(context, topic),

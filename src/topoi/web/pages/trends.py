@@ -12,11 +12,7 @@ from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Page, Picture
 from topoi.web.pages.parts import falling, rising, shares_by
-from topoi.web.pages.shapes import (
-    Face,
-    Move,
-    Series,
-)
+from topoi.web.pages.shapes import Move, Series, TopicSummary
 from topoi.web.tables import Tables, lists_in, rows_by_year
 
 N_MOVES = 10
@@ -31,7 +27,7 @@ class TrendsPage(TypedDict):
     years: list[int]
     n_tokens: list[int]
     chosen: list[int]
-    topics: list[Face]
+    topics: list[TopicSummary]
     series: list[Series]
     hottest: list[Move]
     coldest: list[Move]
@@ -53,8 +49,8 @@ def trends_page(context: PageContext, topic: parameters.Topics = (), by: paramet
         years=periods,
         n_tokens=tokens.sum(axis=0).tolist(),
         chosen=chosen,
-        topics=context.chips(face["topic"] for face in context.topics_in_order()),
-        series=[Series(topic=context.face(k), share=share[k].tolist()) for k in chosen] if periods else [],
+        topics=context.badges(summary["topic"] for summary in context.topics_in_order()),
+        series=[Series(topic=context.summary(k), share=share[k].tolist()) for k in chosen] if periods else [],
         hottest=hottest,
         coldest=coldest,
     )

@@ -12,11 +12,7 @@ from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Kept, Page, PageFile, numbered
 from topoi.web.pages.parts import doc_of
-from topoi.web.pages.shapes import (
-    Doc,
-    Face,
-    WordLine,
-)
+from topoi.web.pages.shapes import Doc, TopicSummary, WordLine
 from topoi.web.pages.text import match_for, short
 
 N_TOPICS, N_DOCUMENTS = 15, 20
@@ -33,7 +29,7 @@ class Word(WordLine):
 class WordTopic(TypedDict):
     """A topic of a word: P(topic | word), and the word's rank within the topic."""
 
-    topic: Face
+    topic: TopicSummary
     probability: float
     n_tokens: int
     word_rank: int
@@ -73,7 +69,7 @@ def _topics(context: PageContext, word: str) -> list[WordTopic]:
     frame = word_topics(context.view, word, N_TOPICS)
     columns = (frame[name].tolist() for name in ("topic", "probability", "n_words", "word_rank"))
     return [
-        WordTopic(topic=context.face(k), probability=p, n_tokens=n, word_rank=rank)
+        WordTopic(topic=context.summary(k), probability=p, n_tokens=n, word_rank=rank)
         for k, p, n, rank in zip(*columns, strict=True)
         if n
     ]
