@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import topoi
 from topoi.analysis.trends import hottest_topics
 from topoi.cli.look import percent as cli_percent
+from topoi.drawing.words import percent as web_percent
 from topoi.errors import ModelError
-from topoi.web.filters import percent as web_percent
 
 YEARS = [1989, 1991, None, 1991, 2003, 1995, None, 2003]
 

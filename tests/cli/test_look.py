@@ -78,7 +78,7 @@ def test_topics_wear_the_hues_of_their_file() -> None:
     look.wear({2: 200})
     try:
         assert look.topic_colour(2) == look.hex_from_oklch(look.LIGHTNESS, look.CHROMA, 200) != plain
-        assert look.topic_colour(3) == look.hex_from_oklch(look.LIGHTNESS, look.CHROMA, look.topic_hue(3))
+        assert look.topic_colour(3) == look.hex_from_oklch(look.LIGHTNESS, look.CHROMA, look.numbered_hue(3))
     finally:
         look.wear({})
     assert look.topic_colour(2) == plain

@@ -95,7 +95,7 @@ def test_colours_of_a_stored_model_are_those_of_the_browser(tmp_path):
     assert len(set(colours)) == 4
     assert colours == tuple(topoi.plots.figure.topic_colours(view, range(4)).values())
     assert (colours == tuple(topic_colour(k) for k in range(4))) == (
-        [hues[k] for k in range(4)] == [round(topoi.analysis.colours.topic_hue(k)) for k in range(4)]
+        [hues[k] for k in range(4)] == [round(topoi.drawing.colours.numbered_hue(k)) for k in range(4)]
     )
 
 

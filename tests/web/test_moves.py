@@ -7,7 +7,7 @@ import pytest
 import topoi
 from topoi.analysis.trends import hottest_topics
 from topoi.cli.main import main
-from topoi.web.filters import percent
+from topoi.drawing.words import percent
 from web.conftest import client_of
 
 WORDS = (

@@ -90,3 +90,9 @@ def test_keeps_to_its_description(apis, twin, method, mode):
     ask()
     if mode is GenerationMode.POSITIVE and "{" not in twin:
         assert n_answered
+
+
+def test_types_keep_their_published_names(client):
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    assert {"Face", "MapFace", "NodeFace"} <= schemas.keys()
+    assert not [name for name in schemas if name.endswith("Summary")]

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.web.filters import percent
-from topoi.web.pages import PAGES as KINDS
-from topoi.web.tables import tables_of
+from topoi.drawing.words import percent
+from topoi.web.pages import KINDS, page_of
 from web.addresses import AUTHORS_ONLY, LDA, MAIN, PAGES, PRIVATE, TOPICLESS, html, twin
+from web.conftest import client_of
 
 
 def test_root_leads_to_the_model_saved_last(client):
@@ -38,7 +38,7 @@ def test_page_and_twin(client, page):
 @pytest.mark.parametrize("page", PAGES)
 def test_every_list_is_a_table(client, page):
     data = client.get(f"/m/{MAIN}/{twin(page, 'json')}").json()
-    for name, rows in tables_of(data).items():
+    for name, rows in page_of(data).tables(data).items():
         question = "&" if "?" in page else "?"
         answer = client.get(f"/m/{MAIN}/{twin(page, 'csv')}{question}table={name}")
         assert answer.status_code == 200
@@ -333,7 +333,31 @@ def test_menu_has_what_the_family_has(client):
     assert menu(MAIN) == ["Topics", "Authors", "Documents", "Trends", "Compare", "Parse", "Reviewers", "Models"]
     assert menu(LDA) == ["Topics", "Authors", "Documents", "Trends", "Compare", "Parse", "Models"]
     assert "Parse" not in menu(AUTHORS_ONLY)
-    assert {page.kind for page in KINDS} >= {"overview", "models"}
+    assert KINDS.keys() >= {"overview", "models"}
+
+
+def test_a_new_page_needs_one_module(stored, tmp_path, monkeypatch):
+    from topoi.web import pages
+
+    (tmp_path / "moons.py").write_text(
+        "from typing_extensions import TypedDict\n"
+        "from topoi.web.pages.page import Page, Picture\n"
+        "class MoonsPage(TypedDict):\n    kind: str\n    moons: list[dict[str, str]]\n"
+        "def moons_page(context):\n    'Moons.'\n    return {'kind': 'moons', 'moons': [{'name': 'Io'}]}\n"
+        "def chart(view, site):\n    return Picture('<div><svg viewBox=\"0 0 9 9\"/></div>', site['title'])\n"
+        "PAGE = Page('moons', 'Moons', 'moons', moons_page, MoonsPage, place=105, chart=chart)\n"
+    )
+    monkeypatch.setattr(pages, "__path__", [*pages.__path__, str(tmp_path)])
+    found = pages._declared()
+    kinds = [page.kind for page in found]
+    assert kinds[kinds.index("moons") - 1 : kinds.index("moons") + 2] == ["word", "moons", "trends"]
+    monkeypatch.setitem(pages.KINDS, "moons", found[kinds.index("moons")])
+    monkeypatch.setattr("topoi.web.app.PAGES", tuple(found))
+    client = client_of(stored)
+    assert client.get(f"/m/{MAIN}/moons.json").json() == {"kind": "moons", "moons": [{"name": "Io"}]}
+    assert client.get(f"/m/{MAIN}/moons.csv").text == "name\r\nIo\r\n"
+    assert client.get(f"/m/{MAIN}/moons.svg").text.startswith("<?xml")
+    assert "MoonsPage" in client.get("/openapi.json").json()["components"]["schemas"]
 
 
 def test_json_has_no_nan():

@@ -95,16 +95,16 @@ def test_a_full_paper_stays_light() -> None:
 
 def test_face_fades_and_is_escaped() -> None:
     topic = {"topic": 3, "label": None, "words": ["gold", "<silver>", "coin", "mint", "bank", "note", "paper"]}
-    html = str(reading.face(topic))
+    html = str(reading.badge(topic))
     assert text_of(html) == "goldtopic 3 <silver>, coin, mint, bank, note, paper"
     assert "<silver>" not in html
-    assert text_of(str(reading.face({**topic, "label": "Money"}, 3))) == "Moneytopic 3 gold, <silver>"
-    assert "no words" in reading.face({"topic": 3, "label": None, "words": []})
+    assert text_of(str(reading.badge({**topic, "label": "Money"}, 3))) == "Moneytopic 3 gold, <silver>"
+    assert "no words" in reading.badge({"topic": 3, "label": None, "words": []})
 
 
 @pytest.mark.parametrize("n", range(1, 9))
 def test_face_shows_as_many_words_as_asked(n: int) -> None:
-    html = str(reading.face({"topic": 3, "label": None, "words": list("abcdefghij")}, n))
+    html = str(reading.badge({"topic": 3, "label": None, "words": list("abcdefghij")}, n))
     assert len(re.findall(r"\b[a-j]\b", text_of(html).replace("topic", ""))) == n
 
 

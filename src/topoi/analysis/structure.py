@@ -6,10 +6,13 @@ from collections.abc import Container, Hashable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from topoi.errors import ModelError, NotFoundError
-from topoi.models.dag import WORDS
+from topoi.models.dag import WORDS as WORDS
+from topoi.models.pachinko.graph_file import write_graph as write_graph
 
 Node = Hashable
-THINNEST = 0.6
+THINNEST, THICKEST = 0.6, 9.0
+# What a picture of a graph shows unless told otherwise: children of the root, of each further node, around one node.
+N_SUPER, N_SUB, N_AROUND = 8, 4, 16
 
 
 class Edge(NamedTuple):

@@ -116,8 +116,8 @@ def draw_authors(frame: pd.DataFrame, labels: dict[int, str], screen: Console) -
             heading.append(f"  {size_of(rows.iloc[0])}", style="not bold dim")
         screen.print(heading)
         for row in rows.to_dict("records"):
-            face = with_labels({row["topic"]: row["words"]}, labels)[row["topic"]]
-            screen.print(look.share_line(row["topic"], row["probability"], face, screen.width))
+            summary = with_labels({row["topic"]: row["words"]}, labels)[row["topic"]]
+            screen.print(look.share_line(row["topic"], row["probability"], summary, screen.width))
 
 
 def size_of(row: Any) -> str:

@@ -10,7 +10,7 @@ from topoi.cli import look
 from topoi.cli.choosing import COEFFICIENTS
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, loaded, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import faces_by_topic
+from topoi.cli.topics import badge_words
 from topoi.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def coefficients(
     if feature is not None:
         frame = of_feature(frame, feature, model.design_.names)
     drawn = model.coefficients_are_drawn_
-    words = faces_by_topic(view, 8)
+    words = badge_words(view, 8)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         draw_coefficients(rows, words, n, screen)

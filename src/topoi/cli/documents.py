@@ -10,7 +10,7 @@ from topoi.cli import look
 from topoi.cli.document_lines import document_line
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, every_chain, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import faces_by_topic
+from topoi.cli.topics import badge_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +51,7 @@ def documents(
     else:
         model, asked = who_knows(view, str(document), text)
         frame = topoi.document_topics(model, asked, n=n, text=isinstance(asked, str))
-        words = faces_by_topic(view, 8)
+        words = badge_words(view, 8)
 
         def render(rows: pd.DataFrame, screen: Console) -> None:
             for row in rows.to_dict("records"):

@@ -11,7 +11,7 @@ from topoi.cli.choosing import AUTHORS
 from topoi.cli.given_text import TextFile, given_text
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import faces_by_topic
+from topoi.cli.topics import badge_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ def label(
     import topoi
 
     frame = topoi.label_words(view, passage, authors=possible_authors(view, authors), random_state=seed)
-    words = faces_by_topic(view, 8)
+    words = badge_words(view, 8)
 
     def render(labelled: pd.DataFrame, screen: Console) -> None:
         draw_labels(passage, labelled, words, screen)

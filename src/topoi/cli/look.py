@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from topoi.analysis.colours import hex_from_oklch, topic_hue
+from topoi.drawing.colours import hex_from_oklch, numbered_hue
 from topoi.errors import safe_text
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def topic_colour(topic: int) -> str:
     >>> len({topic_colour(k) for k in range(100)})
     100
     """
-    return hex_from_oklch(LIGHTNESS, CHROMA, _hues.get(topic, topic_hue(topic)))
+    return hex_from_oklch(LIGHTNESS, CHROMA, _hues.get(topic, numbered_hue(topic)))
 
 
 def sparkline(values: Iterable[float | None]) -> str:

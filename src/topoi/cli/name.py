@@ -67,5 +67,5 @@ def draw_labels(frame: pd.DataFrame, screen: Console) -> None:
         screen.print("No topic has a label yet.")
     for row in frame.to_dict("records"):
         topic = row["topic"]
-        face = with_labels({topic: row["words"]}, {topic: row["label"]} if row["label"] else {})[topic]
-        screen.print(look.row(look.topic_number(topic), look.topic_words(topic, face, screen.width - 5)))
+        summary = with_labels({topic: row["words"]}, {topic: row["label"]} if row["label"] else {})[topic]
+        screen.print(look.row(look.topic_number(topic), look.topic_words(topic, summary, screen.width - 5)))

@@ -12,7 +12,7 @@ from topoi.cli.choosing import FEATURES
 from topoi.cli.feature_values import grid, notes, read_table
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, loaded, open_topic_view
 from topoi.cli.output import LIST_SEPARATOR, check_one_format, print_frame
-from topoi.cli.topics import faces_by_topic
+from topoi.cli.topics import badge_words
 from topoi.cli.trends import MAX_SPARK, condense
 from topoi.errors import ModelError
 
@@ -57,7 +57,7 @@ def predict(
     found = model.predict(frame, level=level, noise=not curve)
     if topic is not None:
         found = found[found["topic"] == topic].reset_index(drop=True)
-    words = faces_by_topic(view, 10)
+    words = badge_words(view, 10)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         along = running(frame, columns)

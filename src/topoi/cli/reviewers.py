@@ -14,7 +14,7 @@ from topoi.cli.look import NAME_GAP, printable, say
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, every_chain, open_topic_view, open_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.similar import draw_authors_with_topics
-from topoi.cli.topics import faces_by_topic
+from topoi.cli.topics import badge_words
 from topoi.errors import ModelError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def reviewers(
 
     own = excluded(view, exclude)
     frame = topoi.recommend_reviewers(every_chain(view), passage, n=n, exclude=own, min_words=min_words)
-    words = faces_by_topic(view, 8)
+    words = badge_words(view, 8)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         figures = [f"{count:,} doc{' ' if count == 1 else 's'}" for count in rows["n_documents"]]

@@ -11,7 +11,7 @@ from topoi.cli import look
 from topoi.cli.choosing import AUTHORS
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import faces_by_topic
+from topoi.cli.topics import badge_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ def similar(
     import topoi
 
     frame = topoi.similar_authors(view, author, n=n, measure=measure.value, min_words=min_words)
-    words = faces_by_topic(view, 8)
+    words = badge_words(view, 8)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         draw_authors_with_topics(rows, "name", [f"{d:.2f}" for d in rows["distance"]], words, screen)

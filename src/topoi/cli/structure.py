@@ -76,7 +76,7 @@ def write_pruned(view: GraphView, share: float, path: Path, force: bool) -> None
     """Write a graph of the strong edges as JSON, which ``topoi fit`` can use."""
     refuse_overwriting(path, force)
     dag = view.pruned_dag(share)
-    from topoi.models.pachinko.graph_file import write_graph
+    from topoi.analysis.structure import write_graph
 
     write_graph(path, dag)
     screen = look.console(stderr=True)

@@ -66,7 +66,7 @@ def with_last(frame: pd.DataFrame, background: set[int]) -> pd.DataFrame:
     return frame.iloc[frame["topic"].isin(background).to_numpy().argsort(kind="stable")]
 
 
-def faces_by_topic(view: ModelView, n: int) -> dict[int, list[str]]:
+def badge_words(view: ModelView, n: int) -> dict[int, list[str]]:
     """Short description of each topic: its label if it has one, then its most distinctive words."""
     return with_labels(words_by_topic(view, n), labels_of(view))
 

@@ -9,7 +9,7 @@ import typer
 from topoi.cli import look
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import CONNECTING, background_topics, faces_by_topic, with_last
+from topoi.cli.topics import CONNECTING, background_topics, badge_words, with_last
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ def trends(
         frame = frame[frame["topic"] == topic].reset_index(drop=True)
         print_frame(frame, as_json=as_json, as_csv=as_csv)
         return
-    words, background = faces_by_topic(view, 10), background_topics(view)
+    words, background = badge_words(view, 10), background_topics(view)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         if is_ordered(rows):

@@ -9,7 +9,7 @@ import typer
 from topoi.cli import look
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import faces_by_topic
+from topoi.cli.topics import badge_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ def words(
     import topoi
 
     frame = topoi.word_topics(view, word, n=n)
-    leading = faces_by_topic(view, 8)
+    leading = badge_words(view, 8)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         draw_word(rows, leading, screen)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from topoi.errors import ModelError
-from topoi.models.drawing import Picture
 from topoi.models.validation import whole_number
 
 #: The child that stands for the vocabulary: an inner node with the edge ``(node, WORDS)`` emits words too.
@@ -229,7 +228,7 @@ class Dag:
             widths[level] += 1
         return tuple(widths)
 
-    def picture(self, most: int = 12) -> Picture:
+    def picture(self, most: int = 12) -> str:
         """The graph as an SVG picture for notebooks, with the root at the left and a column for each level.
 
         Nodes that draw words are filled. A level of many nodes is drawn as one stack, with their number.
@@ -245,7 +244,7 @@ class Dag:
         >>> "5,000 edges" in topoi.Dag.from_levels(50, 100).picture()
         True
         """
-        from topoi.models.pachinko.dag_picture import draw
+        from topoi.drawing.dag_picture import draw
 
         return draw(self, whole_number("most", most))
 

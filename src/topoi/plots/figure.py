@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from topoi.analysis.colours import hex_from_oklch, topic_hue
+from topoi.drawing.colours import LIGHT, hex_from_oklch, numbered_hue
 from topoi.errors import ModelError
 from topoi.models.contract import InStore
 
 _LIGHTNESS, _CHROMA = 0.6, 0.13
-_RULE = "#e4dfd5"
 
 
 def graph_objects() -> Any:
@@ -31,13 +30,25 @@ def topic_colour(topic: int) -> str:
     >>> topic_colour(3) == topic_colour(3) != topic_colour(4)
     True
     """
-    return hex_from_oklch(_LIGHTNESS, _CHROMA, topic_hue(topic))
+    return hex_from_oklch(_LIGHTNESS, _CHROMA, numbered_hue(topic))
 
 
 def topic_colours(model: Any, topics: Sequence[int]) -> dict[int, str]:
     """The colours of some topics: those they wear in the browser if the model is in a store."""
     hues = model.topic_hues() if isinstance(model, InStore) else {}
-    return {k: hex_from_oklch(_LIGHTNESS, _CHROMA, hues.get(k, topic_hue(k))) for k in topics}
+    return {k: hex_from_oklch(_LIGHTNESS, _CHROMA, hues.get(k, numbered_hue(k))) for k in topics}
+
+
+def rgb(colour: str) -> str:
+    """The three numbers of a colour ``#rrggbb``, as plotly's ``rgba(…)`` wants them.
+
+    Examples
+    --------
+    >>> from topoi.plots.figure import rgb
+    >>> rgb("#ff8000")
+    '255,128,0'
+    """
+    return ",".join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))
 
 
 def leading_words(model: Any, topics: Sequence[int], n: int) -> dict[int, list[str]]:
@@ -53,7 +64,7 @@ def quiet(figure: Any, title: str, x: str, y: str) -> Any:
         font={"family": "system-ui, sans-serif", "size": 13},
         margin={"l": 60, "r": 30, "t": 60, "b": 50},
         hoverlabel={"namelength": -1},
-        xaxis={"title": x, "gridcolor": _RULE, "zeroline": False},
-        yaxis={"title": y, "gridcolor": _RULE, "zeroline": False},
+        xaxis={"title": x, "gridcolor": LIGHT.rule, "zeroline": False},
+        yaxis={"title": y, "gridcolor": LIGHT.rule, "zeroline": False},
     )
     return figure

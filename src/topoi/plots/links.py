@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from topoi.analysis.links import link_neighbourhood
-from topoi.models.drawing import fit
+from topoi.drawing.text import fit
 from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
 
 _WORDS = 3

@@ -8,8 +8,8 @@ import numpy as np
 
 from topoi.analysis.given import need_topics
 from topoi.analysis.topic_distances import jensen_shannon
+from topoi.drawing.topic_layout import topic_map as places_of
 from topoi.errors import ModelError
-from topoi.models.topic_layout import topic_map as places_of
 from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
 
 _LARGEST = 70.0  # diameter in pixels

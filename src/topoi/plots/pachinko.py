@@ -7,22 +7,32 @@ from html import escape
 from typing import Any, NamedTuple
 
 from topoi.analysis.given import find_node, need_graph
-from topoi.analysis.structure import Edge, Excerpt, Graph, around, strongest, thickness
+from topoi.analysis.structure import (
+    N_AROUND,
+    N_SUB,
+    N_SUPER,
+    THICKEST,
+    WORDS,
+    Edge,
+    Excerpt,
+    Graph,
+    around,
+    strongest,
+    thickness,
+)
+from topoi.drawing.layers import columns, layered, ports
+from topoi.drawing.text import fit
 from topoi.errors import ModelError
-from topoi.models.dag import WORDS
-from topoi.models.drawing import fit
-from topoi.models.layers import columns, layered, ports
 from topoi.models.validation import whole_number
-from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
+from topoi.plots.figure import graph_objects, leading_words, quiet, rgb, topic_colours
 
 _TEXT = 12
 _ROW, _HIGH = 32.0, 20.0
 _SIDE, _ROOT = 16.0, 38.0  # in pixels: margin, width of the root's box
 _PAD = 4
-_THICKEST, _THICKEST_OF_ROOT = 9.0, 2.0
+_THICKEST_OF_ROOT = 2.0
 _STEPS = 16  # points of a curve
 _NEUTRAL = "128,128,128"
-_SHOWN_AROUND = 16
 _NARROWEST = 320
 
 
@@ -36,8 +46,8 @@ class _Box(NamedTuple):
 
 def pachinko_graph(
     model: Any,
-    n_super: int = 8,
-    n_sub: int = 4,
+    n_super: int = N_SUPER,
+    n_sub: int = N_SUB,
     min_share: float = 0.0,
     node: str | int | None = None,
     n_words: int = 5,
@@ -98,7 +108,7 @@ def pachinko_graph(
             title = "The root and the topics with most words"
         return _figure(model, graph, shown, frame, title, None, n_words, width)
     name = model.dag_.nodes[find_node(model, node)]
-    shown = around(graph, name, _SHOWN_AROUND, min_share)
+    shown = around(graph, name, N_AROUND, min_share)
     title = f"{name}: {graph.share(name):.1%} of all words; lines by alpha"
     return _figure(model, graph, shown, frame, title, name, n_words, width)
 
@@ -110,11 +120,11 @@ def _figure(
     topic = _topics_of(frame)
     boxes = _boxes(model, graph, shown, topic, n_words)
     level = dict(shown.level)
-    thick = thickness(shown.edges, graph.root, _THICKEST, _THICKEST_OF_ROOT)
+    thick = thickness(shown.edges, graph.root, THICKEST, _THICKEST_OF_ROOT)
     words: list[Edge] = []
     if node is not None and node in topic and node not in graph.below:
         words = _words_of(model, node, topic[node], 2 * n_words)
-        thick |= thickness(words, None, _THICKEST, _THICKEST)
+        thick |= thickness(words, None, THICKEST, THICKEST)
         level |= {edge.child: level[node] + 1 for edge in words}
         boxes |= {edge.child: _word_box(edge) for edge in words}
     edges = [*shown.edges, *words]
@@ -229,7 +239,7 @@ def _add_box(figure: Any, span: tuple[float, float], along: float, box: _Box, is
     text = escape(fit(box.text, _TEXT, width - 2 * _PAD - 2))
     first, _, rest = text.partition(" ")
     strong = box.colour is not None
-    tone = _rgb(box.colour) if box.colour else _NEUTRAL
+    tone = rgb(box.colour) if box.colour else _NEUTRAL
     figure.add_annotation(
         x=span[0],
         y=_ROW * along,
@@ -248,7 +258,3 @@ def _add_box(figure: Any, span: tuple[float, float], along: float, box: _Box, is
         hovertext=box.hover,
         captureevents=True,
     )
-
-
-def _rgb(colour: str) -> str:
-    return ",".join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))

@@ -11,10 +11,10 @@ import pandas as pd
 
 from topoi.analysis.features import feature_columns, find_feature
 from topoi.analysis.shares import share_curve
-from topoi.errors import ModelError
+from topoi.drawing.colours import LIGHT
 from topoi.models.features.columns import Number
 from topoi.models.validation import choice
-from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colour, topic_colours
+from topoi.plots.figure import graph_objects, leading_words, quiet, rgb, topic_colour, topic_colours
 
 _WORDS = 3
 _PER_ROW = 3
@@ -94,8 +94,8 @@ def topic_shares(
     if not is_number:
         figure.update_layout(barmode="stack" if stacked else "group")
     quiet(figure, _title(feature, stacked, level, noise), feature, "share")
-    figure.update_xaxes(title_text=feature, gridcolor="#e4dfd5", zeroline=False)
-    figure.update_yaxes(gridcolor="#e4dfd5", zeroline=False, tickformat=".0%", rangemode="tozero")
+    figure.update_xaxes(title_text=feature, gridcolor=LIGHT.rule, zeroline=False)
+    figure.update_yaxes(gridcolor=LIGHT.rule, zeroline=False, tickformat=".0%", rangemode="tozero")
     if stacked:
         figure.update_yaxes(range=[0, 1] if topics is None else None)
         figure.update_layout(legend_traceorder="reversed")
@@ -181,7 +181,7 @@ def _traces(go: Any, line: _Line, feature: str, *, stacked: bool, is_number: boo
         mode="lines",
         line={"width": 0},
         fill="toself",
-        fillcolor=_faded(line.colour, _BAND),
+        fillcolor=f"rgba({rgb(line.colour)},{_BAND})",
         hoverinfo="skip",
         legendgroup=line.name,
         showlegend=False,
@@ -191,11 +191,3 @@ def _traces(go: Any, line: _Line, feature: str, *, stacked: bool, is_number: boo
 
 def _apart(high: list[float], low: list[float]) -> list[float]:
     return [max(0.0, a - b) for a, b in zip(high, low, strict=True)]
-
-
-def _faded(colour: str, opacity: float) -> str:
-    """Convert ``#rrggbb`` and an opacity to plotly's ``rgba(…)``."""
-    if len(colour) != 7:
-        raise ModelError(f"{colour!r} is no colour of the form #rrggbb")
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{opacity})"

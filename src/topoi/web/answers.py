@@ -59,7 +59,7 @@ def _finite(value: Any) -> Any:
     return value
 
 
-class TwinResponse(JSONResponse):
+class ViewResponse(JSONResponse):
     """A JSON view as a response."""
 
     def render(self, content: Any) -> bytes:
@@ -84,5 +84,5 @@ def error_answer(
 ) -> Response:
     """An error in the format that was requested: JSON where data was requested, else a page."""
     if path.endswith(_DATA):
-        return TwinResponse(page, page["status"], headers)
+        return ViewResponse(page, page["status"], headers)
     return HTMLResponse(render(page, site, link), page["status"], headers)

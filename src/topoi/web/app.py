@@ -17,11 +17,10 @@ from starlette.responses import Response
 
 from topoi import __version__
 from topoi.errors import ModelError, NotFoundError, StoreError, TopoiError
-from topoi.web.answers import TwinResponse
+from topoi.web.answers import ViewResponse
 from topoi.web.forms import NotAFormError, form_model
 from topoi.web.limits import AT_ONCE, MOST_WAITING, RETRY_AFTER, BusyError, TooLargeError
 from topoi.web.pages import PAGES, Page, shapes
-from topoi.web.pages.overview import overview_page
 from topoi.web.pages.parameters import LONGEST_TEXT
 from topoi.web.pages.search import completions
 from topoi.web.security import Guard, Hosts
@@ -31,7 +30,6 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8765
 # Requests that wait for a labelling hold a thread each; some threads are always left for readers.
 _THREADS = AT_ONCE + MOST_WAITING + 6
-_PICTURES = ("topic", "structure", "node", "metadata", "author", "trends")
 _HIDDEN: dict[str, Any] = {"include_in_schema": False, "response_model": None}
 _ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"model": shapes.ErrorPage, "description": "A parameter is outside its limits."},
@@ -71,7 +69,7 @@ def make_app(
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
-        default_response_class=TwinResponse,
+        default_response_class=ViewResponse,
         lifespan=_few_threads,
     )
     app.state.server = server
@@ -92,19 +90,18 @@ async def _few_threads(app: FastAPI) -> AsyncIterator[None]:
 
 def _add_routes(app: FastAPI, server: Server) -> None:
     app.add_api_route("/", server.home, **_HIDDEN)
-    app.add_api_route("/openapi.json", lambda: TwinResponse(_described(app)), **_HIDDEN)
+    app.add_api_route("/openapi.json", lambda: ViewResponse(_described(app)), **_HIDDEN)
     app.add_api_route("/static/{name}", server.static, **_HIDDEN)
     app.add_api_route(
         "/m/{slug}/complete.json",
-        server.endpoint(_COMPLETE, "complete.json", lambda twin, *_: TwinResponse(twin)),
+        server.endpoint(_COMPLETE, "complete.json", lambda view, *_: ViewResponse(view)),
         response_model=list[shapes.Completion],
         responses=_ERRORS,
         summary="Suggestions for what is being typed.",
         operation_id="complete",
     )
     for page in PAGES:
-        _add_twins(app, server, page)
-    app.add_api_route("/m/{slug}/map.svg", server.endpoint(_MAP, "map.svg", server.as_svg), **_HIDDEN)
+        _add_data(app, server, page)
     for page in PAGES:
         path = f"/m/{{slug}}/{page.path}"
         app.add_api_route(path, server.endpoint(page, page.path, server.as_html), **_HIDDEN)
@@ -113,7 +110,7 @@ def _add_routes(app: FastAPI, server: Server) -> None:
     app.add_api_route("/m/{slug}/topic/{topic}/label", server.label, methods=["POST"], **_HIDDEN)
 
 
-def _add_twins(app: FastAPI, server: Server, page: Page) -> None:
+def _add_data(app: FastAPI, server: Server, page: Page) -> None:
     path = page.path or "overview"
     name = path.replace("/{", "_").replace("}", "")
     summary = inspect.getdoc(page.build)
@@ -134,8 +131,9 @@ def _add_twins(app: FastAPI, server: Server, page: Page) -> None:
             **{**described, "responses": {**_ERRORS, 413: _ERRORS[400], 415: _ERRORS[400], 403: _ERRORS[400]}},
         )
     app.add_api_route(f"/m/{{slug}}/{path}.csv", server.endpoint(page, path, server.as_csv), **_HIDDEN)
-    if page.kind in _PICTURES:
-        app.add_api_route(f"/m/{{slug}}/{path}.svg", server.endpoint(page, path, server.as_svg), **_HIDDEN)
+    if page.chart is not None:
+        drawn = page.chart_path or path
+        app.add_api_route(f"/m/{{slug}}/{drawn}.svg", server.endpoint(page, drawn, server.as_svg), **_HIDDEN)
 
 
 def _form_described(page: Page) -> dict[str, Any]:
@@ -156,8 +154,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
     return app.openapi_schema
 
 
-_COMPLETE = Page("complete", "Suggestions", "complete", completions, None)
-_MAP = Page("overview", "Map", "map", overview_page, None)
+_COMPLETE = Page("complete", "Suggestions", "complete", completions, None, place=0)
 
 
 def _add_errors(app: FastAPI, server: Server) -> None:

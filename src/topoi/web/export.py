@@ -9,7 +9,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
@@ -17,11 +16,12 @@ from typing import Any, Final, Literal, NamedTuple
 from topoi import __version__
 from topoi.errors import NotFoundError, StoreError, safe_text
 from topoi.web.answers import to_json
-from topoi.web.charts import chart_of
 from topoi.web.links import StaticLinks
-from topoi.web.pages import PAGES, shapes
+from topoi.web.pages import KINDS, page_of, picture_of
 from topoi.web.pages.context import PageContext, StoreWatcher
-from topoi.web.pages.structure import inner_nodes
+from topoi.web.pages.page import Kept
+from topoi.web.pages.shapes import ErrorPage
+from topoi.web.pages.topic import topic_page
 from topoi.web.render import render, site_of, static_files
 
 # A folder with this file is a copy, which may be replaced.
@@ -29,8 +29,6 @@ MARK = "topoi-site.json"
 _LEFT_OUT = "left-out"
 JSON: Final = "json"
 GZIP: Final = "json.gz"
-_PICTURES = ("overview", "topic", "structure", "node", "metadata", "author", "trends")
-_BUILD = {page.kind: page.build for page in PAGES}
 
 
 class Limits(NamedTuple):
@@ -60,8 +58,9 @@ class FileLinks(StaticLinks):
 
     def page(self, path: str, query: Mapping[str, Any], slug: str | None = None) -> str:
         """Name of a page's file; each page of a list, and each colouring of a text, has its own file."""
-        if path == "metadata":
-            path = _metadata_path(query)
+        named = KINDS.get(path)
+        if named is not None and named.file_of is not None:
+            path = named.file_of(query)
         kind, _, number = path.partition("/")
         if kind in self.kept and number and int(number) not in self.kept[kind]:
             return super().page(_LEFT_OUT, {}, slug)
@@ -73,7 +72,7 @@ class FileLinks(StaticLinks):
         """The same page with another page number or colouring."""
         return self.page(_bare(self.here), query)
 
-    def twin(self, ending: str, **query: Any) -> str:
+    def as_data(self, ending: str, **query: Any) -> str:
         """The page as data, the same for all colourings; empty if the copy has none."""
         if ending == JSON:
             if self.data is None:
@@ -88,23 +87,10 @@ def _suffix(query: Mapping[str, Any]) -> str:
     return by_author + (f"-{int(number)}" if number and int(number) > 1 else "")
 
 
-def _metadata_path(query: Mapping[str, Any]) -> str:
-    """File of the metadata page; each topic has its own."""
-    topic = query.get("topic")
-    return "metadata" if topic is None or isinstance(topic, list | tuple) else f"metadata/{int(topic)}"
-
-
 def _bare(here: str) -> str:
     """Path of a page without what ``_suffix`` adds."""
     kind, slash, number = here.partition("/")
     return kind.split("-")[0] + slash + number.split("-")[0]
-
-
-class PageFile(NamedTuple):
-    """A page to write: its file, and a function that builds its JSON view."""
-
-    here: str
-    build: Callable[[PageContext], Any]
 
 
 def export_site(
@@ -249,31 +235,24 @@ def _first_page(context: PageContext) -> str:
     )
 
 
-def _call(kind: str, positions: tuple[Any, ...], context: PageContext, **parameters: Any) -> Any:
-    """Build the JSON view of a page."""
-    return _BUILD[kind](context, *positions, **parameters)
-
-
 class _Copy:
     """Pages of one model."""
 
     def __init__(self, context: PageContext, folder: Path, limits: Limits, data: str | None) -> None:
         self.context, self.folder, self.data = context, folder / context.model["slug"], data
-        self.kinds = frozenset(page.kind for page in PAGES if page.needs(context)) - {"search", "parse", "reviewers"}
+        self.kinds = frozenset(page.kind for page in KINDS.values() if page.needs(context) and not page.needs_server)
         authors = context.snapshot.authors.find("") if context.collection["n_authors"] else []
-        self.authors = authors[: limits.authors]
-        self.documents = self._documents(limits.documents)
-        self.words = self._words()
-        self.kept = {
-            "author": frozenset(self.authors),
-            "document": frozenset(self.documents),
-            "word": frozenset(self.words),
+        self.kept = Kept(authors[: limits.authors], self._documents(limits.documents), self._words())
+        self.linked = {
+            "author": frozenset(self.kept.authors),
+            "document": frozenset(self.kept.documents),
+            "word": frozenset(self.kept.words),
         }
 
     @property
     def n_pages(self) -> int:
         """Approximate number of pages, without lists."""
-        return self.context.view.n_topics + len(self.authors) + len(self.documents) + len(self.words)
+        return self.context.view.n_topics + sum(map(len, self.kept))
 
     def _documents(self, most: int | None) -> list[int]:
         n = int(self.context.collection["n_documents"])
@@ -290,81 +269,43 @@ class _Copy:
         """Words listed on the topics' pages."""
         found: set[int] = set()
         for k in range(self.context.view.n_topics):
-            found |= {word["word_id"] for word in _BUILD["topic"](self.context, k)["words"]}
+            found |= {word["word_id"] for word in topic_page(self.context, k)["words"]}
         return sorted(found)
 
     def write(self) -> Iterator[None]:
         """Write all pages, one at a time."""
-        for file in self._files():
-            twin = file.build(self.context)
-            self._write_page(file.here, twin)
-            yield
-            if twin["kind"] == "document" and len(twin["authors"]) > 1:  # one alone has all words
-                self._write_page(f"{file.here}-by-author", {**twin, "colour": "author"})
+        for page in KINDS.values():
+            for file in page.copied(self.context, self.kept):
+                view = file.build(self.context)
+                self._write_page(file.here, view)
                 yield
-        self._write_page(_LEFT_OUT, _left_out(self.context))
+                for ending, variant in page.variants(view).items():
+                    self._write_page(f"{file.here}{ending}", variant, is_variant=True)
+                    yield
+        self._write_page(_LEFT_OUT, _left_out(self.context), is_variant=True)
 
-    def _files(self) -> Iterator[PageFile]:
-        yield PageFile("", _BUILD["overview"])
-        yield PageFile("models", _BUILD["models"])
-        if "trends" in self.kinds:
-            yield PageFile("trends", _BUILD["trends"])
-        if "structure" in self.kinds:
-            yield PageFile("structure", _BUILD["structure"])
-            for node in inner_nodes(self.context):
-                yield PageFile(f"structure/{node}", partial(_call, "node", (node,)))
-        if "metadata" in self.kinds:
-            yield PageFile("metadata", _BUILD["metadata"])
-            for k in range(self.context.view.n_topics):
-                yield PageFile(f"metadata/{k}", partial(_call, "metadata", (), topic=[k]))
-        yield from self._comparisons()
-        yield from self._lists()
-        if self.context.has_topics:
-            yield from self._each("topic", range(self.context.view.n_topics))
-        yield from self._each("author", self.authors)
-        yield from self._each("word", self.words)
-        yield from self._each("document", self.documents)
-
-    def _each(self, kind: str, numbers: Any) -> Iterator[PageFile]:
-        for number in numbers:
-            yield PageFile(f"{kind}/{number}", partial(_call, kind, (number,)))
-
-    def _comparisons(self) -> Iterator[PageFile]:
-        if "compare" not in self.kinds:
-            return
-        yield PageFile("compare", _BUILD["compare"])
-        for model in self.context.snapshot.models:
-            if model["n_topics"] and model["slug"] != self.context.model["slug"]:
-                yield PageFile(f"compare/{model['slug']}", partial(_call, "compare", (model["slug"],)))
-
-    def _lists(self) -> Iterator[PageFile]:
-        for kind in ("authors", "documents"):
-            if kind in self.kinds:
-                for page in range(1, _BUILD[kind](self.context)["n_pages"] + 1):
-                    here = f"{kind}-{page}" if page > 1 else kind
-                    yield PageFile(here, partial(_call, kind, (), page=page))
-
-    def _write_page(self, here: str, twin: Any) -> None:
-        link = FileLinks(self.context.model["slug"], here, self.kept, self.kinds, self.data)
-        site = site_of(self.context, twin["kind"], link, read_only=True, static=True)
+    def _write_page(self, here: str, view: Any, *, is_variant: bool = False) -> None:
+        """Write a page and, unless it is another view of the same data, its data; and its picture."""
+        link = FileLinks(self.context.model["slug"], here, self.linked, self.kinds, self.data)
+        site = site_of(self.context, view["kind"], link, read_only=True, static=True)
         name = here or "index"
-        _write(self.folder / f"{name}.html", render(twin, site, link).encode("utf-8", "replace"))
-        if self.data is not None and "-by-author" not in here and here != _LEFT_OUT:
-            body = to_json(twin)
+        _write(self.folder / f"{name}.html", render(view, site, link).encode("utf-8", "replace"))
+        if self.data is not None and not is_variant:
+            body = to_json(view)
             body = gzip.compress(body, mtime=0) if self.data == GZIP else body
             _write(self.folder / f"{here or 'overview'}.{self.data}", body)
-        if twin["kind"] in _PICTURES and (picture := chart_of(twin, site)) is not None:
-            place = "map" if twin["kind"] == "overview" else here
-            _write(self.folder / f"{place}.svg", str(picture).encode("utf-8", "replace"))
+        if (picture := picture_of(view, site)) is not None:
+            place = page_of(view).chart_path or here
+            _write(self.folder / f"{place}.svg", picture.encode("utf-8", "replace"))
 
 
-def _left_out(context: PageContext) -> shapes.ErrorPage:
+def _left_out(context: PageContext) -> ErrorPage:
     name = json.dumps(safe_text(context.watcher.path.name))
     detail = (
         "This copy shows only a part: searching, parsing and sampling need the program, and some authors, documents "
         f"and words have no page here. All of it is in the file: topoi browse {name}"
     )
-    return shapes.ErrorPage(kind="error", status=404, title="Not in this copy", detail=detail)
+    return ErrorPage(kind="error", status=404, title="Not in this copy", detail=detail)
 
 
 def _write(path: Path, body: bytes) -> None:

@@ -1,87 +1,15 @@
-"""Formats of numbers, names and long texts in pages, and the functions available to templates."""
+"""The filters and functions available to templates."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from topoi.models.drawing import ELLIPSIS
+from topoi.drawing.words import clip, count, percent, rounded, span, thousands
 from topoi.models.registry import find
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-NARROW_SPACE = "\u202f"  # between a figure and its unit
-
-
-def percent(share: float | None) -> str:
-    """A share in per cent, with one decimal below ten per cent.
-
-    Examples
-    --------
-    >>> percent(0.0234), percent(0.42), percent(0.0001), percent(None)
-    ('2.3\u202f%', '42\u202f%', '< 0.1\u202f%', '–')
-    """
-    if share is None:
-        return "–"
-    if 0 < share < 0.0005:
-        return f"< 0.1{NARROW_SPACE}%"
-    return f"{100 * share:.{0 if share >= 0.0995 else 1}f}{NARROW_SPACE}%"
-
-
-def thousands(number: float | None) -> str:
-    """A count with separators; a small number that is not whole keeps two decimals.
-
-    Examples
-    --------
-    >>> thousands(2353106), thousands(0.5), thousands(None)
-    ('2,353,106', '0.50', '–')
-    """
-    if number is None:
-        return "–"
-    if isinstance(number, float) and abs(number) < 10 and not number.is_integer():
-        return f"{number:.2f}"
-    return f"{number:,.0f}"
-
-
-def rounded(number: float | None) -> str:
-    """A count rounded to millions or billions, for sentences.
-
-    Examples
-    --------
-    >>> rounded(2353106), rounded(10432), rounded(7)
-    ('2.4 million', '10,432', '7')
-    """
-    if number is None or number < 1e6:
-        return thousands(number)
-    return f"{number / 1e6:.1f} million" if number < 1e9 else f"{number / 1e9:.1f} billion"
-
-
-def clip(text: Any, length: int = 160) -> str:
-    """A text cut at the end of a word, with an ellipsis if something was left out.
-
-    Examples
-    --------
-    >>> clip("a dynamical model of priming", 20)
-    'a dynamical model…'
-    """
-    text = str(text)
-    if len(text) <= length:
-        return text
-    cut = text[: length - 1]
-    space = cut.rfind(" ", length // 2)
-    return (cut[:space] if space > 0 else cut).rstrip(" ,;:.") + ELLIPSIS
-
-
-def count(number: float | None, one: str, many: str | None = None) -> str:
-    """A count with its noun.
-
-    Examples
-    --------
-    >>> count(1, "document"), count(1234, "document"), count(2, "story", "stories")
-    ('1 document', '1,234 documents', '2 stories')
-    """
-    return f"{thousands(number)} {one if number == 1 else many or one + 's'}"
 
 
 def family_name(model: str) -> str:
@@ -96,19 +24,6 @@ def family_name(model: str) -> str:
     """
     known = find(model)
     return model if known is None else known.title
-
-
-def span(first: int | None, last: int | None) -> str:
-    """The years from first to last as text; empty without years.
-
-    Examples
-    --------
-    >>> span(1989, 1999), span(1994, 1994), span(None, None)
-    ('1989–1999', '1994', '')
-    """
-    if first is None or last is None:
-        return ""
-    return str(first) if first == last else f"{first}–{last}"
 
 
 def has_page(site: Mapping[str, Any], kind: str) -> bool:
@@ -138,7 +53,8 @@ FILTERS = {
 
 def install(environment: Environment) -> None:
     """Install these filters, and the modules that draw and colour, in a template environment."""
-    from topoi.web import charts, colours, reading
+    from topoi.drawing import charts, colours
+    from topoi.web import reading
 
     environment.filters.update(FILTERS)
     environment.globals.update(charts=charts, colours=colours, reading=reading, span=span)

@@ -70,7 +70,7 @@ def with_query(path: str, query: Mapping[str, Any]) -> str:
 
 
 class PageLinks(ABC):
-    """Addresses for templates, in any medium: ``link.topic(7)``, ``link.twin("json")``."""
+    """Addresses for templates, in any medium: ``link.topic(7)``, ``link.as_data("json")``."""
 
     def topic(self, topic: int, **query: Any) -> str:
         """Page of a topic."""
@@ -166,14 +166,14 @@ class Links(PageLinks):
         """Address of a static file."""
         return with_query(f"/static/{name}", {"v": self.versions.get(name)})
 
-    def twin(self, ending: str, **query: Any) -> str:
-        """The current page as data: ``twin("json")`` for its JSON view, ``twin("csv", table="words")``."""
+    def as_data(self, ending: str, **query: Any) -> str:
+        """The current page as data: ``as_data("json")`` for its JSON view, ``as_data("csv", table="words")``."""
         return with_query(f"/m/{self.slug}/{self.here or 'overview'}.{ending}", {**self.query, **query})
 
     def svg(self, kind: str | None = None, number: int | None = None, **query: Any) -> str:
         """Picture to download: ``svg("topic", 7)``, ``svg("author", 3)``, ``svg("trends")``, ``svg("map")``."""
         if kind is None:
-            return self.twin("svg", **query)
+            return self.as_data("svg", **query)
         path = kind if number is None else f"{kind}/{int(number)}"
         return with_query(f"/m/{self.slug}/{path}.svg", query)
 
@@ -217,7 +217,7 @@ class StaticLinks(PageLinks):
         """Name of a static file."""
         return self._from_here(f"static/{name}")
 
-    def twin(self, ending: str, **query: Any) -> str:
+    def as_data(self, ending: str, **query: Any) -> str:
         """The current page as data; a copy has the JSON view, and a CSV file for each of its lists."""
         table = f".{query['table']}" if query.get("table") else ""
         return self._from_here(f"{self.slug}/{self.here or 'overview'}{table}.{ending}")
@@ -225,7 +225,7 @@ class StaticLinks(PageLinks):
     def svg(self, kind: str | None = None, number: int | None = None, **query: Any) -> str:
         """Name of a picture to download."""
         if kind is None:
-            return self.twin("svg")
+            return self.as_data("svg")
         path = kind if number is None else f"{kind}/{int(number)}"
         return self._from_here(f"{self.slug}/{path}.svg")
 

@@ -13,15 +13,15 @@ from typing import Any
 
 from markupsafe import Markup
 
-from topoi.web.colours import face_class, hue_class, strength_class
-from topoi.web.filters import clip
+from topoi.drawing.colours import hue_class, strength_class, topic_class
+from topoi.drawing.words import clip
 
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
 _SHORT_LINE = 45  # characters: shorter lines, as in verse or the head of a letter, are kept as lines
 _LONG_PARAGRAPH = 4000  # characters: web browsers lay out many short paragraphs faster than one long one
 
 
-def face(topic: Mapping[str, Any], n: int = 7) -> Markup:
+def badge(topic: Mapping[str, Any], n: int = 7) -> Markup:
     """Badge of a topic: its label or first word, its number, and the next words in fading colours.
 
     Parameters
@@ -33,7 +33,7 @@ def face(topic: Mapping[str, Any], n: int = 7) -> Markup:
 
     Examples
     --------
-    >>> face({"topic": 3, "label": None, "words": ["gold", "silver", "coin", "mint", "bank"]}, 2)
+    >>> badge({"topic": 3, "label": None, "words": ["gold", "silver", "coin", "mint", "bank"]}, 2)
     Markup('<b dir="auto">gold</b><sub><span class="vh">topic </span>3</sub> <span class="near">silver</span>')
     """
     words = topic["words"]
@@ -48,14 +48,14 @@ def face(topic: Mapping[str, Any], n: int = 7) -> Markup:
     return Markup("".join(parts))
 
 
-def node_face(node: Mapping[str, Any], n: int = 6) -> Markup:
+def node_badge(node: Mapping[str, Any], n: int = 6) -> Markup:
     """Badge of a super-topic: its label, or its most relevant word and number, then more words.
 
     Examples
     --------
-    >>> node_face({"name": "super 3", "label": None, "words": ["gold", "silver"]}, 2)
+    >>> node_badge({"name": "super 3", "label": None, "words": ["gold", "silver"]}, 2)
     Markup('<b dir="auto">gold</b><sub>super 3</sub> <span class="near">silver</span>')
-    >>> node_face({"name": "health", "label": "health", "words": ["drug"]}, 2)
+    >>> node_badge({"name": "health", "label": "health", "words": ["drug"]}, 2)
     Markup('<b dir="auto">health</b> <span class="near">drug</span>')
     """
     words = node["words"]
@@ -72,7 +72,7 @@ def _listed(words: Sequence[str]) -> str:
 
 def coloured(
     pieces: Sequence[Mapping[str, Any]],
-    faces: Mapping[str, Mapping[str, Any]],
+    summaries: Mapping[str, Mapping[str, Any]],
     authors: Sequence[Mapping[str, Any]],
     link: Any,
     colour: str = "topic",
@@ -83,7 +83,7 @@ def coloured(
     ----------
     pieces : sequence of mappings
         Plain text, or a word with its topic and author.
-    faces : mapping
+    summaries : mapping
         The topics that occur; keys are numbers as strings.
     authors : sequence of mappings
         The authors that ``author`` of a piece indexes.
@@ -102,15 +102,15 @@ def coloured(
             out.append(escape(piece["text"]))
             continue
         if key not in openings:
-            openings[key] = _author_opening(authors, key, link) if by_author else _topic_opening(faces, key, link)
+            openings[key] = _author_opening(authors, key, link) if by_author else _topic_opening(summaries, key, link)
         percent = round(100 * (piece["q" if by_author else "p"] or 0))
         out.append(f'{openings[key]} {strengths[percent]}" data-p={percent}>{escape(piece["text"])}</a>')
     return Markup("").join(_paragraphs("".join(out), _has_short_lines(pieces)))
 
 
-def _topic_opening(faces: Mapping[str, Mapping[str, Any]], topic: int, link: Any) -> str:
-    found = faces.get(str(topic)) or {"hue": 0}
-    return f'<a href="{escape(link.topic(topic))}" data-k={topic} class="{face_class(found)}'
+def _topic_opening(summaries: Mapping[str, Mapping[str, Any]], topic: int, link: Any) -> str:
+    found = summaries.get(str(topic)) or {"hue": 0}
+    return f'<a href="{escape(link.topic(topic))}" data-k={topic} class="{topic_class(found)}'
 
 
 def _author_opening(authors: Sequence[Mapping[str, Any]], position: int, link: Any) -> str:

@@ -14,18 +14,12 @@ from topoi import __version__
 from topoi.errors import safe_text
 from topoi.web import filters
 from topoi.web.links import PageLinks
-from topoi.web.pages import PAGES
+from topoi.web.pages import KINDS, PAGES
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.text import one_line
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-# Keys of menu entries that differ from the kind of page.
-_MENU_KEYS = {"overview": "topics"}
-# Menu entries that other kinds of pages belong to.
-_BELONGS = {"topic": "overview", "author": "authors", "document": "documents", "word": "overview", "node": "structure"}
-_NEEDS_SERVER = ("search", "parse", "reviewers")
 
 
 class StaticFile(NamedTuple):
@@ -124,9 +118,9 @@ def site_of(
         "years": context.years,
         "features": context.features,
         "nav": [
-            (_MENU_KEYS.get(page.kind, page.kind), page.title, link.page(page.path, {}), is_at(page.kind, here))
+            (page.menu_key or page.kind, page.title, link.page(page.path, {}), is_at(page.kind, here))
             for page in PAGES
-            if page.in_menu and page.needs(context) and not (static and page.kind in _NEEDS_SERVER)
+            if page.in_menu and page.needs(context) and not (static and page.needs_server)
         ],
         "here": here,
     }
@@ -134,7 +128,7 @@ def site_of(
 
 def is_at(kind: str, here: str) -> bool:
     """Whether the page belongs to a menu entry."""
-    return kind == here or _BELONGS.get(here) == kind
+    return kind == here or (here in KINDS and KINDS[here].below == kind)
 
 
 def bare_site(file_name: str, *, read_only: bool) -> dict[str, Any]:

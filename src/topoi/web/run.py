@@ -206,14 +206,13 @@ def warm(app: FastAPI) -> None:
 
 
 def _warm(server: Server) -> None:
-    from topoi.web.links import Links
     from topoi.web.pages.author import author_page
     from topoi.web.pages.document import document_page
-    from topoi.web.pages.overview import overview_page
+    from topoi.web.pages.overview import PAGE as OVERVIEW
     from topoi.web.pages.parse import parse_page
 
     context = server.watcher.context()
-    server.first_page(overview_page(context), context, Links(context.model["slug"]))
+    server.cached_page(OVERVIEW, OVERVIEW.build(context), context, context.model["slug"])
     document_page(context, 0, burn_in=1, samples=1, lag=1)
     if context.collection["n_authors"]:
         _ = context.snapshot.authors

@@ -13,11 +13,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from topoi.errors import NotFoundError, StoreError, TopoiError, safe_text
-from topoi.web.answers import TwinResponse, download, error_answer, error_page
+from topoi.web.answers import ViewResponse, download, error_answer, error_page
 from topoi.web.forms import form_model, form_of, read_form
 from topoi.web.limits import Gate
 from topoi.web.links import Links
-from topoi.web.pages import Page
+from topoi.web.pages import Page, page_of, picture_of
 from topoi.web.pages.context import PageContext, StoreWatcher
 from topoi.web.pages.parameters import Slug, Topic
 from topoi.web.render import bare_site, render, site_of, static_files
@@ -54,7 +54,7 @@ class Server:
         self.gate = Gate()
         # Requests that wait for another program to finish writing hold threads that readers need.
         self.writing = Gate(at_once=1, most_waiting=1, longest_wait=3.0)
-        self._first_pages: dict[str, tuple[Any, str]] = {}
+        self._cached_pages: dict[tuple[str, str], tuple[Any, str]] = {}
         self._versions = {name: file.version for name, file in static_files().items()}
 
     def endpoint(self, page: Page, path: str, answer: Callable[..., Response]) -> Callable[..., Response]:
@@ -92,8 +92,8 @@ class Server:
             return page.build(context, **parameters), context
 
         try:
-            twin, context = self.watcher.ask(link.slug, question)
-            return answer(twin, context, link, request)
+            view, context = self.watcher.ask(link.slug, question)
+            return answer(view, context, link, request)
         except TopoiError:
             raise
         except _SUSPECT as error:
@@ -103,39 +103,38 @@ class Server:
                 raise
             raise StoreError(f"{self.watcher.path} is damaged: {damage}") from error
 
-    def as_json(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
+    def as_json(self, view: Any, context: PageContext, link: Links, request: Request) -> Response:
         """The JSON view of a page."""
-        return TwinResponse(twin)
+        return ViewResponse(view)
 
-    def as_csv(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
+    def as_csv(self, view: Any, context: PageContext, link: Links, request: Request) -> Response:
         """One list of a page as CSV."""
         table = request.query_params.get("table")
-        body = to_csv(twin, table)
+        body = to_csv(page_of(view).tables(view), table)
         return download(body, "text/csv", f"{link.here or 'overview'}-{table or 'table'}.csv".replace("/", "-"))
 
-    def as_svg(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
+    def as_svg(self, view: Any, context: PageContext, link: Links, request: Request) -> Response:
         """The picture of a page as SVG."""
-        from topoi.web.charts import chart_of
-
-        picture = chart_of(twin, self._site(context, twin["kind"], link))
+        picture = picture_of(view, self._site(context, view["kind"], link))
         if picture is None:
             raise NotFoundError("this page has no picture: there are no years, or too few topics")
         return download(picture, "image/svg+xml", f"{link.here}.svg".replace("/", "-").replace(".svg.svg", ".svg"))
 
-    def as_html(self, twin: Any, context: PageContext, link: Links, request: Request) -> Response:
+    def as_html(self, view: Any, context: PageContext, link: Links, request: Request) -> Response:
         """The page as HTML."""
-        if twin["kind"] != "overview":
-            return HTMLResponse(render(twin, self._site(context, twin["kind"], link), link))
-        return HTMLResponse(self.first_page(twin, context, link))
+        page = page_of(view)
+        if not page.is_cached:
+            return HTMLResponse(render(view, self._site(context, page.kind, link), link))
+        return HTMLResponse(self.cached_page(page, view, context, link.slug))
 
-    def first_page(self, twin: Any, context: PageContext, link: Links) -> str:
-        """The overview, cached: its map and sparklines are slow to draw; they change with the file and its labels."""
+    def cached_page(self, page: Page, view: Any, context: PageContext, slug: str) -> str:
+        """A page whose map and sparklines are slow to draw, cached: it changes with the file and its labels."""
         key = (context.cache.digest, tuple(context.snapshot.digests.items()), tuple(sorted(context.labels.items())))
-        kept = self._first_pages.get(link.slug)
+        kept = self._cached_pages.get((slug, page.kind))
         if kept is None or kept[0] != key:
-            whole = Links(link.slug, versions=self._versions)
-            kept = (key, render(twin, self._site(context, "overview", whole), whole))
-            self._first_pages[link.slug] = kept
+            whole = Links(slug, page.path, versions=self._versions)
+            kept = (key, render(view, self._site(context, page.kind, whole), whole))
+            self._cached_pages[slug, page.kind] = kept
         return kept[1]
 
     def _site(self, context: PageContext, here: str, link: Links) -> dict[str, Any]:

@@ -11,48 +11,63 @@ from topoi.errors import NotFoundError
 
 # Characters that make a spreadsheet run a cell as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-_FACE_COLUMNS = ("topic", "label", "words")
+_TOPIC_COLUMNS = ("topic", "label", "words")
+
+Rows = list[dict[str, Any]]
+Tables = Mapping[str, Rows]
 
 
-def tables_of(page: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Lists of records in a page, by name, including those one level down, such as a result's.
+def lists_in(view: Mapping[str, Any], **made: Rows) -> dict[str, Rows]:
+    """Lists of records in a JSON view, by name; ``made`` are rows of what is no list there.
 
     Examples
     --------
-    >>> from topoi.web.tables import tables_of
-    >>> sorted(tables_of({"kind": "word", "topics": [], "documents": [{"title": "x"}]}))
+    >>> from topoi.web.tables import lists_in
+    >>> sorted(lists_in({"kind": "word", "topics": [], "documents": [{"title": "x"}]}))
     ['documents', 'topics']
+    >>> lists_in({"trend": {"years": [1990], "share": [0.5]}}, trend=[{"year": 1990, "share": 0.5}])
+    {'trend': [{'year': 1990, 'share': 0.5}]}
     """
-    found: dict[str, list[dict[str, Any]]] = {}
-    for name, value in page.items():
-        if name in ("pieces", "authors", "exclude", "choices") and value and not isinstance(value[0], Mapping):
-            continue
-        if name == "trend" or name == "by_year":
-            found[name] = _columns_to_rows(value) if value else []
-        elif name == "matrix":
-            found[name] = _matrix_rows(value) if value else []
-        elif name == "result" and value:
-            found |= tables_of(value)
+    found: dict[str, Rows] = {}
+    for name, value in view.items():
+        if name in made:
+            found[name] = made[name]
         elif isinstance(value, list) and all(isinstance(row, Mapping) for row in value):
             found[name] = value
-    if page.get("kind") == "metadata":
-        found = {"curves": _curve_rows(page)} | {name: found[name] for name in ("linked", "choices") if name in found}
-    if page.get("kind") == "trends":
-        found["series"] = _series_rows(page)
     return found
 
 
-def to_csv(page: Mapping[str, Any], table: str | None) -> str:
+def rows_by_year(table: Mapping[str, Any] | None) -> Rows:
+    """Rows of a table along time that a JSON view has by columns; topics in it become columns of their own.
+
+    Examples
+    --------
+    >>> from topoi.web.tables import rows_by_year
+    >>> topics = [{"topic": {"topic": 3}, "share": [0.1, 0.2]}]
+    >>> rows_by_year({"years": [1990, 1991], "n_tokens": [7, 9], "topics": topics})
+    [{'year': 1990, 'n_tokens': 7, 'topic_3': 0.1}, {'year': 1991, 'n_tokens': 9, 'topic_3': 0.2}]
+    """
+    if not table:
+        return []
+    plain = {name: value for name, value in table.items() if name not in ("years", "topics")}
+    rows = []
+    for at, year in enumerate(table["years"]):
+        row: dict[str, Any] = {"year": year} | {name: values[at] for name, values in plain.items()}
+        row |= {f"topic_{line['topic']['topic']}": line["share"][at] for line in table.get("topics", ())}
+        rows.append(row)
+    return rows
+
+
+def to_csv(tables: Tables, table: str | None) -> str:
     """One list of a page as CSV; without a name, the first.
 
     Parameters
     ----------
-    page : mapping
-        The JSON view of a page.
+    tables : mapping
+        The lists, by name.
     table : str or None
         Name of the list; an unknown one is a ``NotFoundError`` that lists the names.
     """
-    tables = tables_of(page)
     chosen = next(iter(tables), None) if table is None else table
     if chosen is None or chosen not in tables:
         there = f"there are: {', '.join(tables)}" if tables else "it has none"
@@ -86,7 +101,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in row.items():
         if isinstance(value, Mapping) and "hue" in value and "topic" in value:
             prefix = "" if name == "topic" else f"{name}_"
-            columns |= {f"{prefix}{part}": _joined(value[part]) for part in _FACE_COLUMNS}
+            columns |= {f"{prefix}{part}": _joined(value[part]) for part in _TOPIC_COLUMNS}
         elif isinstance(value, Mapping):
             columns |= _flat(value)
         elif isinstance(value, list):
@@ -116,36 +131,3 @@ def _cell(value: Any) -> Any:
         text = value.replace("\0", "\ufffd")
         return f"'{text}" if text.startswith(_FORMULA) else text
     return value
-
-
-def _columns_to_rows(table: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of a table stored by columns; topics in it become columns of their own."""
-    plain = {name: value for name, value in table.items() if name not in ("years", "topics")}
-    rows = []
-    for at, year in enumerate(table["years"]):
-        row: dict[str, Any] = {"year": year} | {name: values[at] for name, values in plain.items()}
-        row |= {f"topic_{line['topic']['topic']}": line["share"][at] for line in table.get("topics", ())}
-        rows.append(row)
-    return rows
-
-
-def _series_rows(page: Mapping[str, Any]) -> list[dict[str, Any]]:
-    columns = {"years": page["years"], "n_tokens": page["n_tokens"], "topics": page["series"]}
-    return _columns_to_rows(columns)
-
-
-def _curve_rows(page: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A row for every position along the feature, group and topic."""
-    return [
-        {"feature": page["along"], "at": at, "given": group["name"], "topic": curve["topic"]["topic"]}
-        | {name: curve[name][i] for name in ("mean", "lower", "upper")}
-        for group in page["groups"]
-        for curve in group["curves"]
-        for i, at in enumerate(page["at"])
-    ]
-
-
-def _matrix_rows(matrix: Mapping[str, Any]) -> list[dict[str, Any]]:
-    columns = [f"topic_{k}" for k in matrix["columns"]]
-    rows = zip(matrix["rows"], matrix["shared"], strict=True)
-    return [{"topic": k} | dict(zip(columns, shares, strict=True)) for k, shares in rows]

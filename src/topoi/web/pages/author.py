@@ -4,36 +4,86 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from topoi.analysis.authors import enough_words
+from topoi.drawing import charts
+from topoi.drawing.words import clip
 from topoi.errors import NotFoundError, StoreError
 from topoi.models.smoothed_counts import whole_tokens
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
+from topoi.web.pages.page import Kept, Page, PageFile, Picture, has_some_authors, numbered
 from topoi.web.pages.parts import documents_by_id, listed_rows, name_of_author, nearest
-from topoi.web.pages.shapes import (
-    AuthorHead,
-    AuthorNear,
-    AuthorPage,
-    AuthorSize,
-    AuthorWord,
-    AuthorYears,
-    Doc,
-    Series,
-    Surprise,
-    TopicShare,
-)
+from topoi.web.pages.shapes import AuthorName, AuthorSize, Doc, Series, TopicShare, TopicSummary, WordLine
 from topoi.web.pages.text import listed, one_line, short
+from topoi.web.tables import Tables, lists_in, rows_by_year
 
 N_TOPICS, N_WORDS, N_YEAR_TOPICS, N_EXTREMES = 10, 30, 5, 5
 N_DOCUMENTS, N_SIMILAR, N_COAUTHORS = 50, 10, 10
 _LONGEST_NAME = 5000
 _LONGEST_WORD = 100
 _ROWS_AT_ONCE = 2048
+
+
+class AuthorHead(TypedDict):
+    """An author with the size of the work."""
+
+    author_id: int
+    name: str
+    n_documents: int
+    n_tokens: int
+    first_year: int | None
+    last_year: int | None
+
+
+class AuthorYears(TypedDict):
+    """An author along time."""
+
+    years: list[int]
+    n_documents: list[int]
+    topics: list[Series]
+
+
+class Surprise(TypedDict):
+    """A document and how surprising it is under an author's name."""
+
+    document: Doc
+    perplexity: float
+
+
+class AuthorNear(AuthorName):
+    """An author near another, with topics of both."""
+
+    distance: float
+    topics: list[TopicSummary]
+
+
+class AuthorWord(WordLine):
+    """A word of an author, in a model without topics."""
+
+    probability: float
+
+
+class AuthorPage(TypedDict):
+    """An author."""
+
+    kind: Literal["author"]
+    author: AuthorHead
+    summary: str
+    topics: list[TopicShare]
+    words: list[AuthorWord]
+    by_year: AuthorYears | None
+    median_perplexity: float | None
+    surprising: list[Surprise]
+    typical: list[Surprise]
+    documents: list[Doc]
+    similar: list[AuthorNear]
+    coauthors: list[AuthorSize]
 
 
 class Work(NamedTuple):
@@ -100,7 +150,7 @@ def _topics(context: PageContext, author: int, works: list[Work]) -> tuple[list[
     total, whole = float(counts.sum()), whole_tokens(counts)
     order = np.argsort(-counts, kind="stable")
     found = [
-        TopicShare(topic=context.face(int(k)), share=float(counts[k]) / total, n_tokens=int(whole[k]))
+        TopicShare(topic=context.summary(int(k)), share=float(counts[k]) / total, n_tokens=int(whole[k]))
         for k in order
         if whole[k]
     ]
@@ -148,7 +198,7 @@ def _by_year(context: PageContext, works: list[Work], topics: list[TopicShare]) 
         table = _tokens_by_year(context, np.array([work.document_id for work in dated]), at, len(years))
         totals = np.maximum(table.sum(axis=1), 1)
         series = [
-            Series(topic=context.face(k), share=(table[:, k] / totals).round(6).tolist())
+            Series(topic=context.summary(k), share=(table[:, k] / totals).round(6).tolist())
             for k in (share["topic"]["topic"] for share in shown)
         ]
     return AuthorYears(years=years, n_documents=np.bincount(at, minlength=len(years)).tolist(), topics=series)
@@ -178,7 +228,7 @@ def _similar(context: PageContext, author: int) -> list[AuthorNear]:
     names = {row[0]: name_of_author(row[1]) for row in context.rows("authors", ids=json.dumps(chosen))}
     shares = authors.shares(np.array(chosen, np.int64)) if chosen else []
     return [
-        AuthorNear(author_id=a, author=names[a], distance=float(distance[a]), topics=context.shared_chips(own, row))
+        AuthorNear(author_id=a, author=names[a], distance=float(distance[a]), topics=context.shared_badges(own, row))
         for a, row in zip(chosen, shares, strict=True)
     ]
 
@@ -203,3 +253,34 @@ def _summary(head: AuthorHead, topics: list[TopicShare], words: list[AuthorWord]
     if words:
         return f"{number}{when}; the most frequent words are {listed([word['word'] for word in words[:5]])}."
     return f"{number}{when}."
+
+
+def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
+    if not view["by_year"] or not view["by_year"]["years"]:
+        return None
+    name = view["author"]["name"]
+    return Picture(charts.stacked(view["by_year"], name), clip(name, 120))
+
+
+def _tables(view: Mapping[str, Any]) -> Tables:
+    return lists_in(view, by_year=rows_by_year(view["by_year"]))
+
+
+def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
+    return numbered("author", author_page, kept.authors)
+
+
+PAGE = Page(
+    "author",
+    "Author",
+    "author/{author}",
+    author_page,
+    AuthorPage,
+    place=70,
+    needs=has_some_authors,
+    in_menu=False,
+    below="authors",
+    chart=_chart,
+    tables=_tables,
+    files=_files,
+)

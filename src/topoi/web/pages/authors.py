@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from typing import Literal
+
+from typing_extensions import TypedDict
 
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
+from topoi.web.pages.page import Kept, Page, PageFile, has_some_authors, in_parts
 from topoi.web.pages.parts import leading_topics, name_of_author
-from topoi.web.pages.shapes import AuthorLine, AuthorsPage
+from topoi.web.pages.shapes import AuthorSize, TopicSummary
 
 A_PAGE = 50
+
+
+class AuthorLine(AuthorSize):
+    """An author with the leading topics."""
+
+    topics: list[TopicSummary]
+
+
+class AuthorsPage(TypedDict):
+    """Authors, those with most documents first."""
+
+    kind: Literal["authors"]
+    query: str
+    page: int
+    n_pages: int
+    n_found: int
+    authors: list[AuthorLine]
 
 
 def authors_page(context: PageContext, q: parameters.Query = "", page: parameters.PageNumber = 1) -> AuthorsPage:
@@ -30,3 +52,19 @@ def authors_page(context: PageContext, q: parameters.Query = "", page: parameter
             for a, name, n in rows
         ],
     )
+
+
+def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
+    return in_parts("authors", authors_page, context)
+
+
+PAGE = Page(
+    "authors",
+    "Authors",
+    "authors",
+    authors_page,
+    AuthorsPage,
+    place=60,
+    needs=has_some_authors,
+    files=_files,
+)

@@ -2,15 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypedDict
 
 from topoi.errors import ModelError
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
-from topoi.web.pages.shapes import ComparePage, Matrix, Pair, Unpaired
+from topoi.web.pages.page import Kept, Page, PageFile, numbered
+from topoi.web.pages.shapes import Model, TopicSummary
+from topoi.web.tables import Tables, lists_in
+
+
+class Pair(TypedDict):
+    """Two corresponding topics: what part of their words both have, and their symmetrised KL distance in nats."""
+
+    first: TopicSummary
+    second: TopicSummary
+    shared: float
+    distance: float
+
+
+class Matrix(TypedDict):
+    """What part of their words any two topics share; corresponding topics are on the diagonal."""
+
+    rows: list[int]
+    columns: list[int]
+    shared: list[list[float]]
+
+
+class Unpaired(TypedDict):
+    """What topics that are no pair share: half of them less than the median, nine of ten less than most."""
+
+    median: float
+    most: float
+
+
+class ComparePage(TypedDict):
+    """Two models side by side."""
+
+    kind: Literal["compare"]
+    first: Model
+    second: Model | None
+    choices: list[Model]
+    pairs: list[Pair]
+    matrix: Matrix | None
+    unpaired: Unpaired | None
 
 
 def compare_page(context: PageContext, other: parameters.OtherSlug = None) -> ComparePage:
@@ -31,7 +71,7 @@ def compare_page(context: PageContext, other: parameters.OtherSlug = None) -> Co
     found = context.cache.keep(("alignment", second.cache.digest), lambda: _aligned(context, second))
     page["second"], page["matrix"], page["unpaired"] = second.model, found["matrix"], found["unpaired"]
     page["pairs"] = [
-        Pair(first=context.chip(a), second=second.chip(b), shared=shared, distance=distance)
+        Pair(first=context.badge(a), second=second.badge(b), shared=shared, distance=distance)
         for a, b, shared, distance in found["pairs"]
     ]
     return page
@@ -57,3 +97,42 @@ def _unpaired(shared: NDArray[np.float64]) -> Unpaired | None:
     if not len(others):
         return None
     return Unpaired(median=float(np.median(others)), most=float(np.quantile(others, 0.9)))
+
+
+def _tables(view: Mapping[str, Any]) -> Tables:
+    return lists_in(view, matrix=_matrix_rows(view["matrix"]) if view["matrix"] else [])
+
+
+def _matrix_rows(matrix: Mapping[str, Any]) -> list[dict[str, Any]]:
+    columns = [f"topic_{k}" for k in matrix["columns"]]
+    rows = zip(matrix["rows"], matrix["shared"], strict=True)
+    return [{"topic": k} | dict(zip(columns, shares, strict=True)) for k, shares in rows]
+
+
+def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
+    yield PageFile("compare", compare_page)
+    others = [model["slug"] for model in context.snapshot.models if model["n_topics"]]
+    yield from numbered("compare", compare_page, [slug for slug in others if slug != context.model["slug"]])
+
+
+def _has_two_models(context: PageContext) -> bool:
+    return context.has_topics and sum(bool(model["n_topics"]) for model in context.snapshot.models) > 1
+
+
+def _with_other(parameters: dict[str, Any]) -> bool:
+    return parameters.get("other") is not None
+
+
+PAGE = Page(
+    "compare",
+    "Compare",
+    "compare",
+    compare_page,
+    ComparePage,
+    place=120,
+    also="compare/{other}",
+    needs=_has_two_models,
+    costly=_with_other,
+    tables=_tables,
+    files=_files,
+)

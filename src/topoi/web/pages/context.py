@@ -22,11 +22,11 @@ from topoi.store.store import Store
 from topoi.store.view import ModelView
 from topoi.web.links import name_of, slug_of
 from topoi.web.pages.names import AuthorIndex
-from topoi.web.pages.shapes import Collection, Face, Model
+from topoi.web.pages.shapes import Collection, Model, TopicSummary
 from topoi.web.pages.text import short
 
 Result = TypeVar("Result")
-_WORDS_OF_A_FACE = 10
+_WORDS_OF_A_SUMMARY = 10
 _LONGEST_WORD = 100
 _MOST_ATTEMPTS = 3
 _SHARED_LOOKED_AT, _SHARED_SHOWN = 10, 3
@@ -80,12 +80,12 @@ class ModelCache:
         return [self._topic(row, share[row[0]].round(6).tolist() if years else None) for row in rows]
 
     def _topic(self, row: tuple[Any, ...], trend: list[float] | None) -> dict[str, Any]:
-        topic, n_tokens, share, hue, x, y, glue, listed = row
+        topic, n_tokens, share, hue, x, y, is_background, listed = row
         with self.view.store.named():
             words = [short(word, _LONGEST_WORD) for word in stored_json(listed, f"topic {topic}", "words")]
-        face = {"topic": topic, "label": None, "words": words[:_WORDS_OF_A_FACE], "share": float(share)}
-        face |= {"hue": hue, "glue": bool(glue), "trend": trend}
-        return {"face": face, "n_tokens": n_tokens, "x": x, "y": y, "all_words": words}
+        summary = {"topic": topic, "label": None, "words": words[:_WORDS_OF_A_SUMMARY], "share": float(share)}
+        summary |= {"hue": hue, "glue": bool(is_background), "trend": trend}
+        return {"summary": summary, "n_tokens": n_tokens, "x": x, "y": y, "all_words": words}
 
 
 class Snapshot:
@@ -283,31 +283,31 @@ class PageContext:
         """Labels, including those of missing topics, which do no harm."""
         return rows_of(self.view.store, "labels", model_id=self.view.model_id)
 
-    def face(self, topic: int) -> Face:
+    def summary(self, topic: int) -> TopicSummary:
         """Summary of a topic, with its trend."""
         topics = self.cache.topics
         if not 0 <= topic < len(topics):
             raise StoreError(f"{self.view.store.path}: a table names a topic that is not there")
-        return cast(Face, {**topics[topic]["face"], "label": self.labels.get(topic)})
+        return cast(TopicSummary, {**topics[topic]["summary"], "label": self.labels.get(topic)})
 
-    def chip(self, topic: int) -> Face:
+    def badge(self, topic: int) -> TopicSummary:
         """Badge of a topic: its summary without the trend."""
-        return cast(Face, {**self.face(topic), "trend": None})
+        return cast(TopicSummary, {**self.summary(topic), "trend": None})
 
-    def chips(self, topics: Iterable[int]) -> list[Face]:
+    def badges(self, topics: Iterable[int]) -> list[TopicSummary]:
         """Badges of topics."""
-        return [self.chip(int(topic)) for topic in topics]
+        return [self.badge(int(topic)) for topic in topics]
 
-    def topics_in_order(self) -> list[Face]:
+    def topics_in_order(self) -> list[TopicSummary]:
         """All topics, the largest first, background topics last."""
-        faces = [self.face(topic) for topic in range(self.view.n_topics)]
-        return sorted(faces, key=lambda face: reading_order(face["glue"], face["share"], face["topic"]))
+        summaries = [self.summary(topic) for topic in range(self.view.n_topics)]
+        return sorted(summaries, key=lambda summary: reading_order(summary["glue"], summary["share"], summary["topic"]))
 
-    def shared_chips(self, own: NDArray[np.float64], other: NDArray[np.float64]) -> list[Face]:
+    def shared_badges(self, own: NDArray[np.float64], other: NDArray[np.float64]) -> list[TopicSummary]:
         """Topics that two mixtures have in common; background topics, which everybody shares, come last."""
         shared = shared_topics(own, other, _SHARED_LOOKED_AT)
-        shared.sort(key=lambda topic: self.cache.topics[topic]["face"]["glue"])
-        return self.chips(shared[:_SHARED_SHOWN])
+        shared.sort(key=lambda topic: self.cache.topics[topic]["summary"]["glue"])
+        return self.badges(shared[:_SHARED_SHOWN])
 
     def check_topic(self, topic: int) -> None:
         """Raise an error for a topic that does not exist."""

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from topoi.corpus.checked_json import read_json
 from topoi.errors import NotFoundError, StoreError
 from topoi.web.limits import check_sampling
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
+from topoi.web.pages.graph import N_SUPER_OF_DOCUMENT, super_topics_in
+from topoi.web.pages.page import Kept, Page, PageFile, numbered
 from topoi.web.pages.parts import (
     THIS_DOCUMENT,
     author_shares,
+    badges_of,
     doc_of,
-    faces_of,
     nearest,
     pieces_of,
     pieces_of_words,
     topic_shares,
 )
-from topoi.web.pages.shapes import AuthorShare, DocumentNear, DocumentPage, Face, FullDoc, Piece, Sampling
-from topoi.web.pages.structure import N_SUPER_OF_DOCUMENT, super_topics_in
+from topoi.web.pages.shapes import AuthorShare, Doc, NodeShare, Piece, Sampling, TopicShare, TopicSummary
 from topoi.web.pages.text import one_line, short
 
 N_SIMILAR = 6
@@ -36,6 +38,43 @@ _LONGEST_METADATA = 200_000
 _LONGEST_VALUE = 2000
 _MOST_VALUES = 100
 _N_LOOKED_AT = 100  # documents inspected for a feature that links them
+
+
+class FullDoc(Doc):
+    """A document with everything known of it."""
+
+    date: str | None
+    n_tokens: int
+    metadata: dict[str, Any]
+
+
+class DocumentNear(TypedDict):
+    """A document near another, with topics of both."""
+
+    document: Doc
+    distance: float
+    topics: list[TopicSummary]
+
+
+class DocumentPage(TypedDict):
+    """A document; ``n_hidden`` counts known words beyond what is shown of a very long text.
+
+    ``has_links`` says whether the model reads links between documents.
+    ``sampling`` is null if the model's documents cannot be sampled: the labels are then those of the stored sample.
+    """
+
+    kind: Literal["document"]
+    document: FullDoc
+    colour: Literal["topic", "author"]
+    pieces: list[Piece]
+    n_hidden: int
+    topics: list[TopicShare]
+    super_topics: list[NodeShare]
+    authors: list[AuthorShare]
+    faces: dict[str, TopicSummary]
+    sampling: Sampling | None
+    has_links: bool
+    similar: list[DocumentNear]
 
 
 def document_page(
@@ -74,7 +113,7 @@ def document_page(
         topics=topic_shares(context, labels.get("topic", ())),
         super_topics=super_topics_in(context, nodes),
         authors=_authors(full, labels),
-        faces=faces_of(context, pieces),
+        faces=badges_of(context, pieces),
         sampling=sampling if _can_sample(context) else None,
         has_links=context.cache.keep("reads links", lambda: _reads_links(context)),
         similar=[
@@ -196,7 +235,7 @@ def _authors(full: FullDoc, labels: dict[str, Any]) -> list[AuthorShare]:
     return author_shares(names, labels["author"])
 
 
-def _nearest(context: PageContext, number: int) -> list[tuple[int, float, list[Face]]]:
+def _nearest(context: PageContext, number: int) -> list[tuple[int, float, list[TopicSummary]]]:
     """``topoi.similar_documents`` reduced to what the page shows: number, distance, shared topics."""
     if not context.has_topics:
         return []
@@ -212,4 +251,32 @@ def _nearest(context: PageContext, number: int) -> list[tuple[int, float, list[F
     if not chosen:
         return []
     others = compared.shares(np.array(chosen))
-    return [(d, float(distance[d]), context.shared_chips(own, row)) for d, row in zip(chosen, others, strict=True)]
+    return [(d, float(distance[d]), context.shared_badges(own, row)) for d, row in zip(chosen, others, strict=True)]
+
+
+def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
+    return numbered("document", document_page, kept.documents)
+
+
+def _variants(view: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The text coloured by author; an only author has all words."""
+    return {"-by-author": {**view, "colour": "author"}} if len(view["authors"]) > 1 else {}
+
+
+def _samples(parameters: dict[str, Any]) -> bool:
+    return any(parameters.get(name) is not None for name in ("burn_in", "samples", "lag"))
+
+
+PAGE = Page(
+    "document",
+    "Document",
+    "document/{document}",
+    document_page,
+    DocumentPage,
+    place=90,
+    in_menu=False,
+    below="documents",
+    costly=_samples,
+    files=_files,
+    variants=_variants,
+)

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
 
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
+from topoi.web.pages.page import Kept, Page, PageFile, in_parts
 from topoi.web.pages.parts import found, lines
-from topoi.web.pages.shapes import DocumentsPage
+from topoi.web.pages.shapes import DocumentLine
 from topoi.web.pages.text import match_for
 
 A_PAGE = 30
+
+
+class DocumentsPage(TypedDict):
+    """Documents."""
+
+    kind: Literal["documents"]
+    query: str
+    year: int | None
+    page: int
+    n_pages: int
+    n_found: int
+    documents: list[DocumentLine]
 
 
 def documents_page(
@@ -39,3 +55,18 @@ def documents_page(
         n_found=n_found,
         documents=lines(context, rows, q),
     )
+
+
+def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
+    return in_parts("documents", documents_page, context)
+
+
+PAGE = Page(
+    "documents",
+    "Documents",
+    "documents",
+    documents_page,
+    DocumentsPage,
+    place=80,
+    files=_files,
+)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Literal, NamedTuple, cast
 
 import pandas as pd
+from typing_extensions import TypedDict
 
 from topoi.analysis.features import (
     checked_value,
@@ -20,23 +22,19 @@ from topoi.analysis.features import (
 )
 from topoi.analysis.links import link_features, link_neighbourhood
 from topoi.analysis.shares import document_points, share_curve
+from topoi.drawing import charts
+from topoi.drawing.colours import author_hue
+from topoi.drawing.words import clip
 from topoi.errors import ModelError, NotFoundError, StoreError, TopoiError
 from topoi.models.features.columns import Column, Links, Names, Number
 from topoi.models.ranking import reading_order
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
-from topoi.web.pages.parts import author_hue, documents_by_id
-from topoi.web.pages.shapes import (
-    Choice,
-    Curve,
-    CurveGroup,
-    CurvePoint,
-    Face,
-    Feature,
-    LinkedDocument,
-    MetadataPage,
-)
+from topoi.web.pages.page import Kept, Page, PageFile, Picture
+from topoi.web.pages.parts import documents_by_id
+from topoi.web.pages.shapes import Doc, TopicSummary
 from topoi.web.pages.text import one_line, short
+from topoi.web.tables import Tables
 
 N_POINTS = 80
 N_NAMES = 20  # along a category or names
@@ -47,6 +45,92 @@ N_LINKED = 12
 _MOST_POINTS = 300  # documents drawn as dots, for each line
 _LONGEST_NAME = 200
 _MOST_KEPT = 100
+
+
+class Feature(TypedDict):
+    """Something known of documents that the model reads."""
+
+    name: str
+    kind: Literal["number", "date", "category", "names", "links"]
+    low: float | None
+    high: float | None
+    n_values: int | None
+
+
+class Choice(TypedDict):
+    """A value of a feature, and how many documents have it."""
+
+    value: str
+    n_documents: int
+    chosen: bool
+
+
+class Curve(TypedDict):
+    """A topic's share at every place along a feature, with the ends of its band."""
+
+    topic: TopicSummary
+    mean: list[float]
+    lower: list[float]
+    upper: list[float]
+
+
+class CurvePoint(TypedDict):
+    """A document, its place along a feature, and its own shares of the chosen topics."""
+
+    document_id: int
+    at: float
+    share: list[float]
+
+
+class CurveGroup(TypedDict):
+    """The curves for one value of another feature; null is no value in particular."""
+
+    name: str
+    value: str | None
+    author_id: int | None
+    hue: int
+    curves: list[Curve]
+    points: list[CurvePoint]
+
+
+class LinkedDocument(TypedDict):
+    """A document that is linked with another, and its strongest topic."""
+
+    document: Doc
+    relation: Literal["itself", "links here", "linked", "both"]
+    similarity: float
+    topic: TopicSummary
+    share: float
+
+
+class MetadataPage(TypedDict):
+    """Predicted shares of topics along a feature: a group for each value of another feature.
+
+    ``at`` are the places along it; ``without`` is what is shown if no values are chosen; ``held_feature`` is a number
+    that stays at ``held``; ``left_alone`` says what is taken for all others. ``linked`` are the documents around
+    ``document``, where the model reads links.
+    """
+
+    kind: Literal["metadata"]
+    features: list[Feature]
+    along: str | None
+    is_number: bool
+    by: str | None
+    values: list[str]
+    without: str
+    choices: list[Choice]
+    held_feature: str | None
+    held: float | None
+    left_alone: list[str]
+    bands: Literal["curve", "document"]
+    level: float
+    chosen: list[int]
+    topics: list[TopicSummary]
+    at: list[float | str]
+    groups: list[CurveGroup]
+    document: int | None
+    linked: list[LinkedDocument]
+    n_left_out: int
 
 
 class Reader(NamedTuple):
@@ -120,7 +204,7 @@ def metadata_page(
         bands=bands,
         level=LEVEL,
         chosen=chosen,
-        topics=context.chips(face["topic"] for face in context.topics_in_order()),
+        topics=context.badges(summary["topic"] for summary in context.topics_in_order()),
         at=at,
         groups=groups,
         document=document,
@@ -250,7 +334,7 @@ def _groups(
     groups = []
     for i, value in enumerate(values):
         shown = [
-            Curve(topic=context.chip(k), **{name: part[i, :, k].tolist() for name, part in parts.items()})  # type: ignore[typeddict-item]
+            Curve(topic=context.badge(k), **{name: part[i, :, k].tolist() for name, part in parts.items()})  # type: ignore[typeddict-item]
             for k in (chosen or range(n_topics))
         ]
         groups.append(
@@ -312,7 +396,7 @@ def _linked(context: PageContext, reader: Reader, document: int | None) -> tuple
             document=documents[int(d)],
             relation=relation,
             similarity=float(similarity),
-            topic=context.chip(int(k)),
+            topic=context.badge(int(k)),
             share=float(share),
         )
         for d, relation, similarity, k, share in rows
@@ -354,5 +438,61 @@ def _nothing(reader: Reader, column: Column) -> str:
     return "no links" if column.name in reader.links else value_name(column, typical(reader.model, column))
 
 
-def _order(face: Face) -> tuple[bool, float, int]:
-    return reading_order(face["glue"], face["share"], face["topic"])
+def _order(summary: TopicSummary) -> tuple[bool, float, int]:
+    return reading_order(summary["glue"], summary["share"], summary["topic"])
+
+
+def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
+    if view["groups"]:
+        return Picture(charts.shares_chart(view), f"Predicted shares of topics by {clip(view['along'], 80)}")
+    if view["linked"]:
+        return Picture(charts.link_graph(view["linked"]), clip(view["linked"][0]["document"]["title"], 100))
+    return None
+
+
+def _tables(view: Mapping[str, Any]) -> Tables:
+    """A row for every position along the feature, group and topic; linked documents; values to choose from."""
+    rows = [
+        {"feature": view["along"], "at": at, "given": group["name"], "topic": curve["topic"]["topic"]}
+        | {name: curve[name][i] for name in ("mean", "lower", "upper")}
+        for group in view["groups"]
+        for curve in group["curves"]
+        for i, at in enumerate(view["at"])
+    ]
+    return {"curves": rows, "linked": view["linked"], "choices": view["choices"]}
+
+
+def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
+    yield PageFile("metadata", metadata_page)
+    for k in range(context.view.n_topics):
+        yield PageFile(f"metadata/{k}", partial(metadata_page, topic=[k]))
+
+
+def _file_of(query: Mapping[str, Any]) -> str:
+    """File of the page in a static copy: each topic has its own."""
+    topic = query.get("topic")
+    return "metadata" if topic is None or isinstance(topic, list | tuple) else f"metadata/{int(topic)}"
+
+
+def _predicts(parameters: dict[str, Any]) -> bool:
+    return True
+
+
+def _has_features(context: PageContext) -> bool:
+    return bool(context.features)
+
+
+PAGE = Page(
+    "metadata",
+    "Metadata",
+    "metadata",
+    metadata_page,
+    MetadataPage,
+    place=50,
+    needs=_has_features,
+    costly=_predicts,
+    chart=_chart,
+    tables=_tables,
+    files=_files,
+    file_of=_file_of,
+)

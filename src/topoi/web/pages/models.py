@@ -3,14 +3,41 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
 
 from topoi.store.door import stored_json
 from topoi.web.pages.context import PageContext
-from topoi.web.pages.shapes import FullModel, ModelsPage, Trace
+from topoi.web.pages.page import Page
+from topoi.web.pages.shapes import Model
 
 MOST_MODELS = 200
 MOST_POINTS = 200
+
+
+class Trace(TypedDict):
+    """How the log joint of a chain moved."""
+
+    chain: int
+    sweep: list[int]
+    log_joint: list[float | None]
+
+
+class FullModel(Model):
+    """A model with how it was made."""
+
+    seed: int | None
+    topoi_version: str
+    settings: dict[str, Any]
+    trace: list[Trace]
+
+
+class ModelsPage(TypedDict):
+    """The models in the file, the one saved last first."""
+
+    kind: Literal["models"]
+    models: list[FullModel]
 
 
 def models_page(context: PageContext) -> ModelsPage:
@@ -57,3 +84,6 @@ def _trace(chain: int, points: list[tuple[int, Any]]) -> Trace:
     step = -(-len(points) // MOST_POINTS)
     kept = points[::-1][::step][::-1]
     return Trace(chain=chain, sweep=[sweep for sweep, _ in kept], log_joint=[value for _, value in kept])
+
+
+PAGE = Page("models", "Models", "models", models_page, ModelsPage, place=160)

@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from topoi.drawing import charts
+from topoi.drawing.words import clip
 from topoi.web.pages.context import PageContext
+from topoi.web.pages.page import Page, Picture
 from topoi.web.pages.parts import falling, rising
-from topoi.web.pages.shapes import MapFace, OverviewPage
+from topoi.web.pages.shapes import Collection, Move, TopicSummary, published_as
 
 N_MOVES = 5
+
+
+@published_as("MapFace")
+class MapSummary(TopicSummary):
+    """A topic with its place on the map of topics."""
+
+    x: float | None
+    y: float | None
+
+
+class OverviewPage(TypedDict):
+    """The collection and all topics, largest first."""
+
+    kind: Literal["overview"]
+    collection: Collection
+    topics: list[MapSummary]
+    rising: list[Move]
+    falling: list[Move]
 
 
 def overview_page(context: PageContext) -> OverviewPage:
@@ -14,17 +40,38 @@ def overview_page(context: PageContext) -> OverviewPage:
     return OverviewPage(
         kind="overview",
         collection=context.collection,
-        topics=map_faces(context),
+        topics=map_summaries(context),
         rising=rising(context, N_MOVES),
         falling=falling(context, N_MOVES),
     )
 
 
-def map_faces(context: PageContext) -> list[MapFace]:
+def map_summaries(context: PageContext) -> list[MapSummary]:
     """All topics with their places on the map, the largest first, background topics last."""
     if not context.has_topics:
         return []
     places = [(t["x"], t["y"]) for t in context.cache.topics]
     return [
-        MapFace(**face, x=places[face["topic"]][0], y=places[face["topic"]][1]) for face in context.topics_in_order()
+        MapSummary(**summary, x=places[summary["topic"]][0], y=places[summary["topic"]][1])
+        for summary in context.topics_in_order()
     ]
+
+
+def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
+    if all(topic.get("x") is None for topic in view["topics"]):
+        return None
+    return Picture(charts.topic_map(view["topics"]), f"{clip(site['title'], 120)}: map of topics")
+
+
+PAGE = Page(
+    "overview",
+    "Topics",
+    "",
+    overview_page,
+    OverviewPage,
+    place=10,
+    menu_key="topics",
+    is_cached=True,
+    chart=_chart,
+    chart_path="map",
+)

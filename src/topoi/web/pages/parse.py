@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from topoi.errors import ModelError, NotFoundError
 from topoi.web.limits import check_sampling, most_authors
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.document import BURN_IN, LAG, SAMPLES
-from topoi.web.pages.parts import author_shares, faces_of, name_of_author, pieces_of, topic_shares
-from topoi.web.pages.shapes import LikelyAuthor, ParsePage, ParseResult, Sampling
+from topoi.web.pages.page import Page, has_topics, with_text
+from topoi.web.pages.parts import author_shares, badges_of, name_of_author, pieces_of, topic_shares
+from topoi.web.pages.shapes import AuthorName, AuthorShare, Piece, Sampling, TopicShare, TopicSummary
+from topoi.web.tables import Tables, lists_in
 
 N_LIKELY = 5
 # Number of the likeliest authors that a text's words are divided among, if anybody may have written it.
@@ -21,6 +25,39 @@ MOST_CANDIDATES = 20
 # The likeliest authors are judged by this many words from the beginning; more take long and tell little.
 LIKELY_WORDS = 1000
 _MOST_NAMES = parameters.MOST_NAMES
+
+
+class LikelyAuthor(AuthorName):
+    """Who could have written a text; n_words counts the author's own words."""
+
+    probability: float
+    n_words: int
+
+
+class ParseResult(TypedDict):
+    """A text, labelled."""
+
+    pieces: list[Piece]
+    n_hidden: int
+    topics: list[TopicShare]
+    authors: list[AuthorShare]
+    faces: dict[str, TopicSummary]
+    likely: list[LikelyAuthor]
+    n_known: int
+    n_unknown: int
+    seconds: float
+
+
+class ParsePage(TypedDict):
+    """A pasted text and what became of it."""
+
+    kind: Literal["parse"]
+    text: str
+    authors: list[str]
+    who: Literal["nobody", "any", "named"]
+    sampling: Sampling
+    result: ParseResult | None
+    error: str | None
 
 
 def parse_page(
@@ -111,7 +148,7 @@ def _result(context: PageContext, page: ParsePage) -> ParseResult:
         n_hidden=n_hidden,
         topics=topic_shares(context, labels["topic"]),
         authors=author_shares(names, labels.get("author", ())),
-        faces=faces_of(context, pieces),
+        faces=badges_of(context, pieces),
         likely=likely[:N_LIKELY],
         n_known=len(frame),
         n_unknown=int(frame.attrs["n_unknown"]),
@@ -158,3 +195,22 @@ def _likely(context: PageContext, text: str, n: int) -> list[LikelyAuthor]:
         LikelyAuthor(author_id=int(a), author=name_of_author(name), probability=p, n_words=n)
         for a, name, p, n in zip(*columns, strict=True)
     ]
+
+
+def _tables(view: Mapping[str, Any]) -> Tables:
+    return lists_in(view) | lists_in(view["result"] or {})
+
+
+PAGE = Page(
+    "parse",
+    "Parse",
+    "parse",
+    parse_page,
+    ParsePage,
+    place=140,
+    needs=has_topics,
+    costly=with_text,
+    takes_text=True,
+    needs_server=True,
+    tables=_tables,
+)

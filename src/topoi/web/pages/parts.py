@@ -10,19 +10,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.drawing.colours import author_hue
 from topoi.errors import StoreError
 from topoi.store.door import stored_json
 from topoi.web.pages.context import PageContext
-from topoi.web.pages.shapes import (
-    AuthorName,
-    AuthorShare,
-    Doc,
-    DocumentLine,
-    Face,
-    Move,
-    Piece,
-    TopicShare,
-)
+from topoi.web.pages.shapes import AuthorName, AuthorShare, Doc, DocumentLine, Move, Piece, TopicShare, TopicSummary
 from topoi.web.pages.snippets import finder
 from topoi.web.pages.text import one_line, short
 
@@ -35,7 +27,6 @@ MOST_CHARACTERS_SHOWN = 1_000_000
 N_LEADING = 3
 MOST_RANKED = 20_000
 THIS_DOCUMENT = "this document alone"
-_GOLDEN_ANGLE = 137.50776405003785
 
 
 def doc_of(row: Sequence[Any], longest: int = LONGEST_TITLE) -> Doc:
@@ -73,16 +64,16 @@ def documents_by_id(context: PageContext, ids: Iterable[int]) -> dict[int, Doc]:
 
 def leading_topics(
     context: PageContext, of: Literal["authors", "documents"], ids: Sequence[int]
-) -> dict[int, list[Face]]:
+) -> dict[int, list[TopicSummary]]:
     """Topics with most words of each author or document; background topics come last."""
     if not context.has_topics or not ids or (of == "authors" and not context.has_authors):
         return {}
     chain = context.view.chains_[0]
     counts = (chain.authors if of == "authors" else chain.documents).counts(np.array(ids, np.int64))
-    glue = np.array([topic["face"]["glue"] for topic in context.cache.topics])
-    order = np.lexsort((-counts, np.broadcast_to(glue, counts.shape)), axis=1)[:, :N_LEADING]
+    is_background = np.array([topic["summary"]["glue"] for topic in context.cache.topics])
+    order = np.lexsort((-counts, np.broadcast_to(is_background, counts.shape)), axis=1)[:, :N_LEADING]
     return {
-        number: context.chips(k for k in best if row[k] > 0)
+        number: context.badges(k for k in best if row[k] > 0)
         for number, row, best in zip(ids, counts, order, strict=True)
     }
 
@@ -165,11 +156,11 @@ def falling(context: PageContext, n: int, by: Literal["year", "decade"] = "year"
 
 
 def _first_moves(context: PageContext, rows: list[dict[str, Any]], direction: int, n: int) -> list[Move]:
-    wanted = ((context.face(row["topic"]), row) for row in rows if row["direction"] == direction)
+    wanted = ((context.summary(row["topic"]), row) for row in rows if row["direction"] == direction)
     found = [
-        Move(topic=face, first=row["first"], last=row["last"], change=row["change"])
-        for face, row in wanted
-        if not face["glue"]
+        Move(topic=summary, first=row["first"], last=row["last"], change=row["change"])
+        for summary, row in wanted
+        if not summary["glue"]
     ]
     return found[:n]
 
@@ -224,7 +215,7 @@ def topic_shares(context: PageContext, topics: Iterable[int], n: int = 10) -> li
     counts = Counter(topics)
     total = max(sum(counts.values()), 1)
     order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:n]
-    return [TopicShare(topic=context.face(k), share=number / total, n_tokens=number) for k, number in order]
+    return [TopicShare(topic=context.summary(k), share=number / total, n_tokens=number) for k, number in order]
 
 
 def author_shares(names: Sequence[tuple[int | None, str]], positions: Iterable[int]) -> list[AuthorShare]:
@@ -237,14 +228,9 @@ def author_shares(names: Sequence[tuple[int | None, str]], positions: Iterable[i
     ]
 
 
-def author_hue(position: int) -> int:
-    """Hue of an author within one text, in golden-angle steps."""
-    return round(210 + position * _GOLDEN_ANGLE) % 360
-
-
-def faces_of(context: PageContext, pieces: Iterable[Piece]) -> dict[str, Face]:
+def badges_of(context: PageContext, pieces: Iterable[Piece]) -> dict[str, TopicSummary]:
     """Badges of all topics in a text."""
-    return {str(k): context.chip(k) for k in sorted({piece["topic"] for piece in pieces if "topic" in piece})}
+    return {str(k): context.badge(k) for k in sorted({piece["topic"] for piece in pieces if "topic" in piece})}
 
 
 def nearest(distance: NDArray[np.float64], allowed: NDArray[np.int64], n: int) -> list[int]:

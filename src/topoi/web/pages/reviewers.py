@@ -3,15 +3,46 @@
 from __future__ import annotations
 
 import warnings
+from typing import Literal
+
+from typing_extensions import TypedDict
 
 from topoi.errors import ModelError, NotFoundError
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
+from topoi.web.pages.page import Page, with_text
 from topoi.web.pages.parse import document_text, split_names
 from topoi.web.pages.parts import name_of_author
-from topoi.web.pages.shapes import LeftOut, Reviewer, ReviewersPage
+from topoi.web.pages.shapes import AuthorSize, TopicSummary
 
 N_REVIEWERS = 15
+
+
+class Reviewer(AuthorSize):
+    """Who could review a text; the score is the mean log probability of its words."""
+
+    score: float
+    topics: list[TopicSummary]
+
+
+class LeftOut(TypedDict):
+    """Who was left out, and why."""
+
+    n_excluded: int
+    n_coauthors: int
+    n_too_few_words: int
+    unknown: list[str]
+
+
+class ReviewersPage(TypedDict):
+    """Reviewers of a pasted text."""
+
+    kind: Literal["reviewers"]
+    text: str
+    exclude: list[str]
+    reviewers: list[Reviewer]
+    left_out: LeftOut | None
+    error: str | None
 
 
 def reviewers_page(
@@ -52,7 +83,11 @@ def _fill(context: PageContext, page: ReviewersPage) -> None:
     columns = (frame.attrs["rows"], *(frame[name].tolist() for name in ("author", "score", "n_documents", "topics")))
     page["reviewers"] = [
         Reviewer(
-            author_id=int(a), author=name_of_author(name), score=score, n_documents=int(n), topics=context.chips(topics)
+            author_id=int(a),
+            author=name_of_author(name),
+            score=score,
+            n_documents=int(n),
+            topics=context.badges(topics),
         )
         for a, name, score, n, topics in zip(*columns, strict=True)
     ]
@@ -67,3 +102,21 @@ def _fill(context: PageContext, page: ReviewersPage) -> None:
 def _authors(context: PageContext, document: int) -> list[dict[str, str]]:
     rows = context.rows("names_of_work", document_id=document)
     return [{"author": name_of_author(row[0])} for row in rows]
+
+
+def _has_topics_of_authors(context: PageContext) -> bool:
+    return context.has_topics and context.has_authors
+
+
+PAGE = Page(
+    "reviewers",
+    "Reviewers",
+    "reviewers",
+    reviewers_page,
+    ReviewersPage,
+    place=150,
+    needs=_has_topics_of_authors,
+    costly=with_text,
+    takes_text=True,
+    needs_server=True,
+)

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import json
+from typing import Literal
+
+from typing_extensions import TypedDict
 
 from topoi.web.links import Links
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.names import fold
+from topoi.web.pages.page import Page
 from topoi.web.pages.parts import found, lines, name_of_author
-from topoi.web.pages.shapes import AuthorSize, Completion, Face, SearchPage, WordLine
+from topoi.web.pages.shapes import AuthorSize, Completion, DocumentLine, TopicSummary, WordLine
 from topoi.web.pages.text import match_for, one_line, short
 
 N_TOPICS, N_AUTHORS, N_WORDS, N_DOCUMENTS = 12, 20, 20, 20
 N_SUGGESTED_AUTHORS, N_SUGGESTED_TOPICS, N_SUGGESTED_WORDS, N_SUGGESTIONS = 5, 3, 3, 12
 _LONGEST_WORD = 100
 _LONGEST_LABEL = 120
+
+
+class SearchPage(TypedDict):
+    """Whatever has to do with some words."""
+
+    kind: Literal["search"]
+    query: str
+    topics: list[TopicSummary]
+    authors: list[AuthorSize]
+    words: list[WordLine]
+    documents: list[DocumentLine]
 
 
 def search_page(context: PageContext, q: parameters.Query = "") -> SearchPage:
@@ -49,11 +64,11 @@ def completions(context: PageContext, q: parameters.Query = "") -> list[Completi
     suggested += [
         Completion(
             kind="topic",
-            label=short(face["label"] or ", ".join(face["words"][:3]), _LONGEST_LABEL),
-            detail=f"topic {face['topic']}",
-            href=link.topic(face["topic"]),
+            label=short(summary["label"] or ", ".join(summary["words"][:3]), _LONGEST_LABEL),
+            detail=f"topic {summary['topic']}",
+            href=link.topic(summary["topic"]),
         )
-        for face in find_topics(context, q)[:N_SUGGESTED_TOPICS]
+        for summary in find_topics(context, q)[:N_SUGGESTED_TOPICS]
     ]
     suggested += [
         Completion(
@@ -64,20 +79,20 @@ def completions(context: PageContext, q: parameters.Query = "") -> list[Completi
     return [*suggested, *_titles(context, q, link, N_SUGGESTIONS - len(suggested))]
 
 
-def find_topics(context: PageContext, q: str) -> list[Face]:
+def find_topics(context: PageContext, q: str) -> list[TopicSummary]:
     """Topics whose label or leading words match all words of the query as prefixes; the earliest matches first."""
     terms = fold(q).split()
     if not terms or not context.has_topics:
         return []
     matching = []
     for topic in context.cache.topics:
-        number = topic["face"]["topic"]
+        number = topic["summary"]["topic"]
         words = [*fold(context.labels.get(number, "")).split(), *(fold(word) for word in topic["all_words"])]
         places = [next((at for at, word in enumerate(words) if word.startswith(term)), None) for term in terms]
         known = [place for place in places if place is not None]
         if len(known) == len(terms):
-            matching.append((sum(known), -topic["face"]["share"], number))
-    return [context.face(number) for _, _, number in sorted(matching)]
+            matching.append((sum(known), -topic["summary"]["share"], number))
+    return [context.summary(number) for _, _, number in sorted(matching)]
 
 
 def find_authors(context: PageContext, q: str, n: int) -> list[AuthorSize]:
@@ -114,3 +129,6 @@ def _titles(context: PageContext, q: str, link: Links, n: int) -> list[Completio
         )
         for number, identifier, title, year in context.rows("found_titles", match=match, n=n)
     ]
+
+
+PAGE = Page("search", "Search", "search", search_page, SearchPage, place=130, in_menu=False, needs_server=True)

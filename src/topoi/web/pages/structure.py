@@ -1,70 +1,56 @@
-"""The graph of topics: super-topics and their topics, and the page of one super-topic."""
+"""The graph of topics: all super-topics with their topics."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable
-from typing import Any, NamedTuple, cast
+from collections.abc import Mapping
+from typing import Any, Literal
 
-import numpy as np
+from typing_extensions import TypedDict
 
-from topoi.analysis.structure import Edge, Excerpt, Graph, around, by_words, children, strongest
-from topoi.errors import NotFoundError, StoreError
-from topoi.models.dag import WORDS
-from topoi.store.door import stored_json
+from topoi.analysis.structure import N_SUB, N_SUPER, strongest
+from topoi.drawing import charts
+from topoi.drawing.words import clip
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
-from topoi.web.pages.parts import doc_of, listed_rows
-from topoi.web.pages.shapes import (
-    GraphEdge,
-    GraphNode,
-    NodeFace,
-    NodePage,
-    NodePart,
-    NodeShare,
-    NodeWord,
-    StructurePage,
-    SuperTopic,
-    TopicDocument,
-    YearShares,
-)
-from topoi.web.pages.text import one_line, short
+from topoi.web.pages.graph import ALL, background_nodes, children_of, graph_of, node_summary, picture_of
+from topoi.web.pages.page import Page, Picture, has_graph
+from topoi.web.pages.shapes import GraphEdge, GraphNode, NodePart, NodeSummary
 
-N_SUPER, N_SUB = 8, 4  # of the picture
 N_CHILDREN = 6
-N_AROUND = 16
-N_PARENTS = 12
-N_DOCUMENTS = 15
-N_SUPER_OF_TOPIC = 6
-N_SUPER_OF_DOCUMENT = 5
-MOST_EDGES = 2000
-_ALL = 10**6
-_LONGEST_NAME = 100
-_LONGEST_WORD = 100
-_MOST_WORDS = 30
-_WORDS_OF_A_FACE = 10
-_MOST_SHARE = 1.000001
-# Names made by ``Dag.from_levels``, which say nothing about a node.
-_COUNTED = re.compile(r"(super|sub|topic|level \d+ topic) \d+")
 
 
-class GraphCache(NamedTuple):
-    """Cache of a graph: its edges, its nodes without topic summaries, and their trends."""
+class SuperTopic(TypedDict):
+    """A super-topic and its strongest children."""
 
-    graph: Graph
-    nodes: list[dict[str, Any]]
-    years: list[int]
-    trends: dict[int, tuple[list[float], list[int]]]
+    node: NodeSummary
+    children: list[NodePart]
+
+
+class StructurePage(TypedDict):
+    """A graph of topics: all super-topics, the largest first, and a picture of the strongest nodes and edges.
+
+    ``n_hidden`` counts the edges between nodes of the picture that it leaves out.
+    """
+
+    kind: Literal["structure"]
+    n_super: int
+    n_topics: int
+    n_edges: int
+    most: int
+    min_share: float | None
+    super_topics: list[SuperTopic]
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+    n_hidden: int
 
 
 def structure_page(
     context: PageContext, most: parameters.MostNodes = N_SUPER, min_share: parameters.MinShare = None
 ) -> StructurePage:
     """All super-topics with their strongest topics, and a picture of the largest."""
-    kept = graph_shelf(context)
+    kept = graph_of(context)
     graph = kept.graph
-    shown = strongest(graph, most, N_SUB if min_share is None else _ALL, min_share or 0.0, _glue(context))
+    shown = strongest(graph, most, N_SUB if min_share is None else ALL, min_share or 0.0, background_nodes(context))
     return StructurePage(  # type: ignore[typeddict-item]
         kind="structure",
         n_super=len(graph.inner),
@@ -73,181 +59,19 @@ def structure_page(
         most=most,
         min_share=min_share,
         super_topics=[
-            SuperTopic(node=node_face(context, node, trend=True), children=_children(context, node, N_CHILDREN))
+            SuperTopic(node=node_summary(context, node, trend=True), children=children_of(context, node, N_CHILDREN))
             for node in graph.inner
         ],
-        **_picture(context, shown),
+        **picture_of(context, shown),
     )
 
 
-def node_page(context: PageContext, node: parameters.Node, min_share: parameters.MinShare = None) -> NodePage:
-    """A super-topic: its topics, words, documents and trend."""
-    kept = graph_shelf(context)
-    graph = kept.graph
-    _check(kept, node)
-    least = 0.0 if min_share is None else min_share
-    shown = around(graph, node, N_AROUND if min_share is None else _ALL, least, _glue(context))
-    own = graph.own.get(node)
-    above = by_words(graph.above[node])
-    return NodePage(  # type: ignore[typeddict-item]
-        kind="node",
-        node=node_face(context, node, trend=True),
-        min_share=min_share,
-        own=None if own is None else _part(context, node, own),
-        parents=[_part(context, edge.parent, edge) for edge in above if edge.parent != graph.root][:N_PARENTS],
-        children=_children(context, node, N_AROUND if min_share is None else _ALL, least),
-        words=_words(context, kept.nodes[node]["all_words"]),
-        documents=[
-            TopicDocument(document=doc_of(row), share=row[6], n_tokens=row[5])
-            for row in context.rows("node_works", node=node, n=N_DOCUMENTS)
-        ],
-        trend=_trend(kept, node),
-        **_picture(context, _without(graph.root, shown)),
-    )
-
-
-def super_topics_of(context: PageContext, topic: int) -> list[NodePart]:
-    """The super-topics that draw most of a topic's words; none in a model without a graph."""
-    if not context.has_graph:
-        return []
-    kept = graph_shelf(context)
-    node = next((n["node"] for n in kept.nodes if n["topic"] == topic), None)
-    above = by_words(kept.graph.above.get(node, []))
-    found = [edge for edge in above if edge.parent != kept.graph.root and edge.n_words > 0]
-    return [_part(context, edge.parent, edge) for edge in found[:N_SUPER_OF_TOPIC]]
-
-
-def super_topics_in(context: PageContext, listed: Any) -> list[NodeShare]:
-    """Super-topics of a document, from a JSON list of numbers, words and shares; empty without a graph."""
-    if not context.has_graph:
-        return []
-    rows = listed_rows(listed, "a list of super-topics", 3)
-    n_nodes = len(graph_shelf(context).nodes)
-    if any(row[0] >= n_nodes or type(row[1]) is not int or not _is_share(row[2]) for row in rows):
-        raise StoreError(f"{context.view.store.path}: a table names a node that is not there, or no share")
-    return [NodeShare(node=node_face(context, node), share=share, n_tokens=n) for node, n, share in rows]
-
-
-def _is_share(value: Any) -> bool:
-    return isinstance(value, int | float) and 0 <= value <= _MOST_SHARE
-
-
-def inner_nodes(context: PageContext) -> list[Any]:
-    """Nodes that have a page: those with children, except the root."""
-    return sorted(graph_shelf(context).graph.inner)  # type: ignore[type-var]
-
-
-def graph_shelf(context: PageContext) -> GraphCache:
-    """The cached graph; a model without one is a ``NotFoundError``."""
-    if not context.has_graph:
-        raise NotFoundError("the topics of this model hang on no graph; a pachinko model's do")
-    return context.cache.keep("graph", lambda: _read(context))
-
-
-def _read(context: PageContext) -> GraphCache:
-    nodes = [_node(context, row) for row in context.rows("graph_nodes")]
-    edges = context.rows("graph_edges")
-    missing = f"{context.view.store.path}: the graph is missing; load the model and save it again"
-    if [node["node"] for node in nodes] != list(range(len(nodes))) or not edges:
-        raise StoreError(missing)
-    if not all(0 <= row[0] < len(nodes) and (row[1] is None or row[0] < row[1] < len(nodes)) for row in edges):
-        raise StoreError(f"{context.view.store.path}: an edge of the graph leads nowhere")
-    graph = Graph(Edge(row[0], WORDS if row[1] is None else row[1], *row[2:]) for row in edges)
-    if len(graph.level) != len(nodes):
-        raise StoreError(f"{context.view.store.path}: a node of the graph has no parents")
-    years: list[int] = []
-    trends: dict[int, tuple[list[float], list[int]]] = {}
-    rows = context.rows("graph_trends")
-    if rows:
-        years = sorted({row[1] for row in rows})
-        place = {year: at for at, year in enumerate(years)}
-        trends = {node: ([0.0] * len(years), [0] * len(years)) for node in {row[0] for row in rows}}
-        for node, year, n_tokens, share in rows:
-            trends[node][0][place[year]], trends[node][1][place[year]] = share, n_tokens
-    return GraphCache(graph, nodes, years, trends)
-
-
-def _node(context: PageContext, row: tuple[Any, ...]) -> dict[str, Any]:
-    number, name, _, topic, n_children, n_tokens, share, words = row
-    with context.view.store.named():
-        known = stored_json(words, f"node {number} of the graph", "words")
-    listed = [short(word, _LONGEST_WORD) for word in known][:_MOST_WORDS]
-    name = short(one_line(name), _LONGEST_NAME) or str(number)
-    label = None if _COUNTED.fullmatch(name) else name
-    face = {"node": number, "name": name, "label": label, "words": listed[:_WORDS_OF_A_FACE]}
-    face |= {"share": float(share), "n_tokens": n_tokens, "n_children": n_children}
-    return {"node": number, "face": face, "topic": topic, "all_words": listed}
-
-
-def node_face(context: PageContext, node: Any, *, trend: bool = False) -> NodeFace:
-    """Summary of a node, with that of its topic if it draws words."""
-    kept = graph_shelf(context)
-    known = kept.nodes[node]
-    line = kept.trends.get(node) if trend else None
-    topic = None if known["topic"] is None else context.chip(known["topic"])
-    rounded = None if line is None else np.round(line[0], 6).tolist()
-    return cast(NodeFace, {**known["face"], "topic": topic, "trend": rounded})
-
-
-def _check(kept: GraphCache, node: int) -> None:
-    if not 0 <= node < len(kept.nodes):
-        raise NotFoundError(f"there is no node {node} in this graph; nodes are numbered 0 to {len(kept.nodes) - 1}")
-    if node == kept.graph.root:
-        raise NotFoundError("node 0 is the root, through which every word goes; see the structure page")
-    if node not in kept.graph.below:
-        raise NotFoundError(f"node {node} is no super-topic but topic {kept.nodes[node]['topic']}, which has its page")
-
-
-def _part(context: PageContext, node: Any, edge: Edge) -> NodePart:
-    return NodePart(node=node_face(context, node), alpha=edge.alpha, share=edge.share, n_tokens=edge.n_words)
-
-
-def _children(context: PageContext, node: Any, n: int, min_share: float = 0.0) -> list[NodePart]:
-    """The strongest children of a node; background topics, which all super-topics have, come last."""
-    below = children(graph_shelf(context).graph, node, min_share, _glue(context))[:n]
-    return [_part(context, edge.child, edge) for edge in below]
-
-
-def _glue(context: PageContext) -> frozenset[Any]:
-    """Nodes that are background topics."""
-    topics, kept = context.cache.topics, graph_shelf(context)
-    known = [(node["node"], node["topic"]) for node in kept.nodes if node["topic"] is not None]
-    return frozenset(node for node, topic in known if topic < len(topics) and topics[topic]["face"]["glue"])
-
-
-def _words(context: PageContext, words: list[str]) -> list[NodeWord]:
-    return [NodeWord(word_id=number, word=word) for number, word in context.rows("words_named", ids=json.dumps(words))]
-
-
-def _trend(kept: GraphCache, node: int) -> YearShares | None:
-    if node not in kept.trends:
+def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
+    if not view["edges"]:
         return None
-    share, n_tokens = kept.trends[node]
-    return YearShares(years=kept.years, share=share, n_tokens=n_tokens)
+    return Picture(charts.graph(view["nodes"], view["edges"]), f"{clip(site['title'], 120)}: structure of topics")
 
 
-def _picture(context: PageContext, shown: Excerpt) -> Any:
-    """Nodes and edges of a picture; of very many edges only the strongest."""
-    edges = sorted(shown.edges, key=lambda edge: -edge.share)[:MOST_EDGES]
-    nodes = _reached(shown, edges)
-    return {
-        "nodes": [GraphNode(node=node_face(context, node), column=shown.level[node]) for node in nodes],
-        "edges": [
-            GraphEdge(parent=edge.parent, child=edge.child, alpha=edge.alpha, share=edge.share, n_tokens=edge.n_words)  # type: ignore[typeddict-item]
-            for edge in edges
-        ],
-        "n_hidden": shown.n_hidden + len(shown.edges) - len(edges),
-    }
-
-
-def _without(root: Any, shown: Excerpt) -> Excerpt:
-    """The excerpt without the root, which is above every node."""
-    edges = [edge for edge in shown.edges if edge.parent != root]
-    level = {node: at for node, at in shown.level.items() if node != root}
-    first = min(level.values())
-    return Excerpt({node: at - first for node, at in level.items()}, edges, shown.n_hidden)
-
-
-def _reached(shown: Excerpt, edges: Iterable[Edge]) -> list[Any]:
-    ends = {end for edge in edges for end in (edge.parent, edge.child)}
-    return [node for node in shown.level if node in ends]
+PAGE = Page(
+    "structure", "Structure", "structure", structure_page, StructurePage, place=30, needs=has_graph, chart=_chart
+)

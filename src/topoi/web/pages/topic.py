@@ -2,19 +2,65 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
+import numpy as np
+from typing_extensions import TypedDict
+
+from topoi.drawing import charts
 from topoi.models.ranking import largest, relevance_scores
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
+from topoi.web.pages.graph import super_topics_of
+from topoi.web.pages.page import Kept, Page, PageFile, Picture, has_topics, numbered
 from topoi.web.pages.parts import doc_of, name_of_author
-from topoi.web.pages.shapes import Neighbour, TopicAuthor, TopicDocument, TopicPage, TopicWord, YearShares
-from topoi.web.pages.structure import super_topics_of
+from topoi.web.pages.shapes import AuthorName, NodePart, TopicDocument, TopicSummary, YearShares
 from topoi.web.pages.text import short
+from topoi.web.tables import Tables, lists_in, rows_by_year
 
 N_WORDS, N_AUTHORS, N_DOCUMENTS, N_NEIGHBOURS = 30, 20, 15, 6
 _LONGEST_WORD = 100
 _ALL = -1
+
+
+class TopicWord(TypedDict):
+    """A word of a topic: P(word | topic), and P(topic | word) as share_of_word."""
+
+    word_id: int
+    word: str
+    n_tokens: int
+    probability: float
+    share_of_word: float
+
+
+class TopicAuthor(AuthorName):
+    """An author of a topic: P(author | topic)."""
+
+    n_tokens: int
+    probability: float
+
+
+class Neighbour(TypedDict):
+    """A topic near another; symmetrised KL."""
+
+    topic: TopicSummary
+    distance: float
+
+
+class TopicPage(TypedDict):
+    """A topic; ``super_topics`` are the nodes that draw from it, in a model over a graph."""
+
+    kind: Literal["topic"]
+    topic: TopicSummary
+    n_tokens: int
+    relevance: float
+    words: list[TopicWord]
+    authors: list[TopicAuthor]
+    documents: list[TopicDocument]
+    neighbours: list[Neighbour]
+    trend: YearShares | None
+    super_topics: list[NodePart]
 
 
 def topic_page(context: PageContext, topic: parameters.Topic, relevance: parameters.Relevance = 0.6) -> TopicPage:
@@ -22,7 +68,7 @@ def topic_page(context: PageContext, topic: parameters.Topic, relevance: paramet
     context.check_topic(topic)
     return TopicPage(
         kind="topic",
-        topic=context.face(topic),
+        topic=context.summary(topic),
         n_tokens=context.cache.topics[topic]["n_tokens"],
         relevance=relevance,
         words=_words(context, topic, relevance),
@@ -32,7 +78,7 @@ def topic_page(context: PageContext, topic: parameters.Topic, relevance: paramet
             for row in context.rows("topic_works", topic=topic, n=N_DOCUMENTS)
         ],
         neighbours=[
-            Neighbour(topic=context.chip(other), distance=distance)
+            Neighbour(topic=context.badge(other), distance=distance)
             for other, distance in context.rows("topic_neighbours", topic=topic, n=N_NEIGHBOURS)
         ],
         trend=trend_of(context, topic),
@@ -73,3 +119,34 @@ def trend_of(context: PageContext, topic: int) -> YearShares | None:
     if not years:
         return None
     return YearShares(years=years, share=share[topic].tolist(), n_tokens=tokens[topic].tolist())
+
+
+def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
+    if not view["trend"] or len(view["trend"]["years"]) < 2:
+        return None
+    title = f"{charts.topic_name(view['topic'], 60)} (topic {view['topic']['topic']}), share of each year’s words"
+    return Picture(charts.columns(view["trend"], view["topic"]), title)
+
+
+def _tables(view: Mapping[str, Any]) -> Tables:
+    return lists_in(view, trend=rows_by_year(view["trend"]))
+
+
+def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
+    return numbered("topic", topic_page, range(context.view.n_topics))
+
+
+PAGE = Page(
+    "topic",
+    "Topic",
+    "topic/{topic}",
+    topic_page,
+    TopicPage,
+    place=20,
+    needs=has_topics,
+    in_menu=False,
+    below="overview",
+    chart=_chart,
+    tables=_tables,
+    files=_files,
+)

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
+from typing_extensions import TypedDict
+
+from topoi.drawing import charts
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
+from topoi.web.pages.page import Page, Picture
 from topoi.web.pages.parts import falling, rising, shares_by
-from topoi.web.pages.shapes import Series, TrendsPage
+from topoi.web.pages.shapes import Move, Series, TopicSummary
+from topoi.web.tables import Tables, lists_in, rows_by_year
 
 N_MOVES = 10
 N_CHOSEN = 3
+
+
+class TrendsPage(TypedDict):
+    """Topics along time: chosen ones of all topics, and those that move most."""
+
+    kind: Literal["trends"]
+    by: Literal["year", "decade"]
+    years: list[int]
+    n_tokens: list[int]
+    chosen: list[int]
+    topics: list[TopicSummary]
+    series: list[Series]
+    hottest: list[Move]
+    coldest: list[Move]
 
 
 def trends_page(context: PageContext, topic: parameters.Topics = (), by: parameters.Period = "year") -> TrendsPage:  # type: ignore[assignment]
@@ -29,8 +49,8 @@ def trends_page(context: PageContext, topic: parameters.Topics = (), by: paramet
         years=periods,
         n_tokens=tokens.sum(axis=0).tolist(),
         chosen=chosen,
-        topics=context.chips(face["topic"] for face in context.topics_in_order()),
-        series=[Series(topic=context.face(k), share=share[k].tolist()) for k in chosen] if periods else [],
+        topics=context.badges(summary["topic"] for summary in context.topics_in_order()),
+        series=[Series(topic=context.summary(k), share=share[k].tolist()) for k in chosen] if periods else [],
         hottest=hottest,
         coldest=coldest,
     )
@@ -39,3 +59,31 @@ def trends_page(context: PageContext, topic: parameters.Topics = (), by: paramet
 def _nothing(by: parameters.Period) -> TrendsPage:
     lists: dict[str, list[Any]] = {name: [] for name in ("years", "n_tokens", "chosen", "topics", "series")}
     return TrendsPage(kind="trends", by=by, hottest=[], coldest=[], **lists)  # type: ignore[typeddict-item]
+
+
+def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
+    if not view["series"]:
+        return None
+    return Picture(charts.lines(view["series"], view["years"], view["by"], view["n_tokens"]), "Shares of words")
+
+
+def _tables(view: Mapping[str, Any]) -> Tables:
+    by_year = {"years": view["years"], "n_tokens": view["n_tokens"], "topics": view["series"]}
+    return lists_in(view, series=rows_by_year(by_year))
+
+
+def _has_years(context: PageContext) -> bool:
+    return len(context.years) > 1
+
+
+PAGE = Page(
+    "trends",
+    "Trends",
+    "trends",
+    trends_page,
+    TrendsPage,
+    place=110,
+    needs=_has_years,
+    chart=_chart,
+    tables=_tables,
+)

@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Literal
+
+from typing_extensions import TypedDict
+
 from topoi.errors import NotFoundError
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
+from topoi.web.pages.page import Kept, Page, PageFile, numbered
 from topoi.web.pages.parts import doc_of
-from topoi.web.pages.shapes import Word, WordPage, WordTopic
+from topoi.web.pages.shapes import Doc, TopicSummary, WordLine
 from topoi.web.pages.text import match_for, short
 
 N_TOPICS, N_DOCUMENTS = 15, 20
 _LONGEST_WORD = 1000
 _NOTHING = '""'  # a full-text query that no document matches
+
+
+class Word(WordLine):
+    """A word."""
+
+    n_documents: int
+
+
+class WordTopic(TypedDict):
+    """A topic of a word: P(topic | word), and the word's rank within the topic."""
+
+    topic: TopicSummary
+    probability: float
+    n_tokens: int
+    word_rank: int
+
+
+class WordPage(TypedDict):
+    """A word."""
+
+    kind: Literal["word"]
+    word: Word
+    topics: list[WordTopic]
+    documents: list[Doc]
 
 
 def word_page(context: PageContext, word: parameters.WordId) -> WordPage:
@@ -39,7 +69,16 @@ def _topics(context: PageContext, word: str) -> list[WordTopic]:
     frame = word_topics(context.view, word, N_TOPICS)
     columns = (frame[name].tolist() for name in ("topic", "probability", "n_words", "word_rank"))
     return [
-        WordTopic(topic=context.face(k), probability=p, n_tokens=n, word_rank=rank)
+        WordTopic(topic=context.summary(k), probability=p, n_tokens=n, word_rank=rank)
         for k, p, n, rank in zip(*columns, strict=True)
         if n
     ]
+
+
+def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
+    return numbered("word", word_page, kept.words)
+
+
+PAGE = Page(
+    "word", "Word", "word/{word}", word_page, WordPage, place=100, in_menu=False, below="overview", files=_files
+)

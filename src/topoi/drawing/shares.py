@@ -7,10 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from topoi.models.drawing import fit, number
-from topoi.models.layers import columns
-from topoi.web.colours import face_class
-from topoi.web.curves import (
+from topoi.drawing.colours import topic_class
+from topoi.drawing.curves import (
     Page,
     Panel,
     area_height,
@@ -23,9 +21,11 @@ from topoi.web.curves import (
     side_by_side,
     top_of,
 )
-from topoi.web.filters import clip, count, percent
-from topoi.web.intervals import divided, intervals, rows_height
-from topoi.web.svg import element, picture, topic_name
+from topoi.drawing.intervals import divided, intervals, rows_height
+from topoi.drawing.layers import columns
+from topoi.drawing.svg import element, picture, topic_name
+from topoi.drawing.text import fit, number
+from topoi.drawing.words import clip, count, percent
 
 _MOST_ROWS = 13
 _TEXT, _HIGH, _ROW, _PAD = 12.5, 24.0, 31.0, 7.0
@@ -150,20 +150,22 @@ def _way(
     goal = f"{number(end + 1)} {number(centre)}"
     data = f"M{number(start + 1)} {number(y)}C{half} {number(y)} {half} {number(centre)} {goal}"
     return element(
-        "path", d=data, stroke_width=1.2 + 2.5 * one["similarity"] ** 4, class_=f"way {face_class(one['topic'])}"
+        "path", d=data, stroke_width=1.2 + 2.5 * one["similarity"] ** 4, class_=f"way {topic_class(one['topic'])}"
     )
 
 
 def _box(one: Mapping[str, Any], span: tuple[float, float], middle: float, link: Any) -> Markup:
     left, right = span[0] + 1, span[1] + 1
-    document, face = one["document"], one["topic"]
+    document, topic = one["document"], one["topic"]
     rect = element("rect", x=left, y=middle - _HIGH / 2, width=right - left, height=_HIGH, rx=3, class_="box")
     shown = fit(document["title"], _TEXT, right - left - 2 * _PAD)
     text = element("text", element("tspan", shown, class_="all"), x=left + _PAD, y=middle + 4.3)
     year = f", {document['year']}" if document["year"] is not None else ""
-    about = f"{clip(document['title'], 200)}{year}: {topic_name(face)} (topic {face['topic']}), {percent(one['share'])}"
+    about = (
+        f"{clip(document['title'], 200)}{year}: {topic_name(topic)} (topic {topic['topic']}), {percent(one['share'])}"
+    )
     is_itself = one["relation"] == "itself"
-    kind = f"leaf {face_class(face)}{' chosen' if is_itself else ''}"
+    kind = f"leaf {topic_class(topic)}{' chosen' if is_itself else ''}"
     inside = (element("title", about), rect, text)
     if link is None:
         return element("g", *inside, class_=kind)

@@ -7,11 +7,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from topoi.models.drawing import fit
-from topoi.web.colours import face_class
-from topoi.web.curves import Page, band_words
-from topoi.web.filters import percent
-from topoi.web.svg import element, ticks, topic_name
+from topoi.drawing.colours import topic_class
+from topoi.drawing.curves import Page, band_words
+from topoi.drawing.svg import element, ticks, topic_name
+from topoi.drawing.text import fit
+from topoi.drawing.words import percent
 
 _ROW, _BAR = 24.0, 11.0
 _FOOT = 20.0
@@ -46,7 +46,7 @@ def intervals(page: Page, curve: Mapping[str, Any], high: float) -> Callable[[fl
             return [bar, element("path", d=whisker, class_="whisker")]
 
         words = [f"{name}: {band_words(curve, i)}" for i, name in enumerate(page["at"])]
-        return element("g", *_rows(page, width, high, mark, words), class_=face_class(curve["topic"]))
+        return element("g", *_rows(page, width, high, mark, words), class_=topic_class(curve["topic"]))
 
     return draw
 
@@ -64,7 +64,7 @@ def divided(page: Page, group: Mapping[str, Any]) -> Callable[[float], Markup]:
             for curve in curves:
                 wide = (right - left) * curve["mean"][i] / total
                 if wide >= 0.3:
-                    kind = f"area {face_class(curve['topic'])}"
+                    kind = f"area {topic_class(curve['topic'])}"
                     parts.append(
                         element("rect", x=start, y=top + (_ROW - 16) / 2, width=wide, height=16.0, class_=kind)
                     )

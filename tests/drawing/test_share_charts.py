@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topoi.web import charts
-from topoi.web.curves import Field, place_ticks
-from topoi.web.svg import number_ticks
-from web.test_charts import face, svgs
+from drawing.test_charts import face, svgs
+from topoi.drawing import charts
+from topoi.drawing.curves import Field, place_ticks
+from topoi.drawing.svg import number_ticks
 
 
 def curve(topic: int, *mean: float) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from topoi.models.drawing import fit, spread, text_width
-from topoi.web.colours import face_class, hue_class
-from topoi.web.filters import clip, percent
-from topoi.web.svg import element, number_ticks, path, picture, ticks, topic_name, year_ticks
-from topoi.web.timelines import dashes
+from topoi.drawing.colours import hue_class, topic_class
+from topoi.drawing.svg import element, number_ticks, path, picture, ticks, topic_name, year_ticks
+from topoi.drawing.text import fit, spread, text_width
+from topoi.drawing.timelines import dashes
+from topoi.drawing.words import clip, percent
 
 _GAP, _HEAD, _BELOW = 24.0, 24.0, 14.0
 _N_TOLD = 6  # topics in a tooltip
@@ -151,7 +151,7 @@ def areas(page: Page, group: Mapping[str, Any]) -> Callable[[float], Markup]:
         below = [0.0] * len(at)
         for curve in curves:
             above = [b + share / total for b, share, total in zip(below, curve["mean"], totals, strict=True)]
-            kind = face_class(curve["topic"])
+            kind = topic_class(curve["topic"])
             marks.append(element("path", d=field.between(below, above), class_=f"area {kind}"))
             names.append(_within(field, below, above, curve["topic"]))
             below = above
@@ -165,9 +165,9 @@ def area_height(width: float) -> float:
     return 340.0 if width > 500 else 240.0
 
 
-def _within(field: Field, below: Sequence[float], above: Sequence[float], face: Mapping[str, Any]) -> Markup:
+def _within(field: Field, below: Sequence[float], above: Sequence[float], summary: Mapping[str, Any]) -> Markup:
     """Name of a topic at the thickest place of its area, if there is room."""
-    words = topic_name(face, 20)
+    words = topic_name(summary, 20)
     half = text_width(words, 12) / 2 + 7
     places = np.array([field.x(value) for value in field.at])
     middles = places[(places >= field.left + half) & (places <= field.right - half)]
@@ -204,7 +204,7 @@ def lines_of(group: Mapping[str, Any]) -> list[Line]:
         Line(
             topic_name(curve["topic"]),
             str(curve["topic"]["topic"]),
-            face_class(curve["topic"]),
+            topic_class(curve["topic"]),
             curve["topic"]["hue"],
             curve,
             [(point["at"], point["share"][k]) for point in group["points"]],

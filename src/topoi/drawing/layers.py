@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.models.drawing import spread
+from topoi.drawing.text import spread
 
 _MOST_SWEEPS = 12
 # Nodes with common neighbours would crowd in the middle; they keep at least this share of an even distance.
@@ -58,7 +58,7 @@ def layered(level: Mapping[Any, int], weight: Mapping[Edge, float]) -> Layers:
 
     Examples
     --------
-    >>> from topoi.models.layers import layered
+    >>> from topoi.drawing.layers import layered
     >>> plan = layered({"a": 0, "b": 0, "x": 1, "y": 1}, {("a", "y"): 1.0, ("b", "x"): 1.0})
     >>> plan.place["y"], plan.place["x"]
     ((1, 0.0), (1, 1.0))
@@ -100,7 +100,7 @@ def columns(n: int, room: float, gap: float, first: float | None = None) -> list
 
     Examples
     --------
-    >>> from topoi.models.layers import columns
+    >>> from topoi.drawing.layers import columns
     >>> columns(3, 100.0, 10.0, first=20.0)
     [(0.0, 20.0), (25.0, 57.5), (67.5, 100.0)]
     """
@@ -129,7 +129,7 @@ def ports(
 
     Examples
     --------
-    >>> from topoi.models.layers import ports
+    >>> from topoi.drawing.layers import ports
     >>> ports({("a", "x"): [(0, 0.0), (1, 1.0)], ("a", "y"): [(0, 0.0), (1, 0.0)]}, {("a", "x"): 2, ("a", "y"): 4}, 9)
     {('a', 'x'): (2.0, 0.0), ('a', 'y'): (-1.0, 0.0)}
     """

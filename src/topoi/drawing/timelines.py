@@ -7,12 +7,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from topoi.models.drawing import fit, spread
-from topoi.web.colours import alike, face_class
-from topoi.web.filters import clip, count, percent, span, thousands
-from topoi.web.svg import element, path, picture, smoothed, ticks, topic_name, window_for, year_ticks
+from topoi.drawing.colours import alike, topic_class
+from topoi.drawing.svg import element, path, picture, smoothed, ticks, topic_name, window_for, year_ticks
+from topoi.drawing.text import fit, spread
+from topoi.drawing.words import clip, count, percent, span, thousands
 
-Face = Mapping[str, Any]
+TopicSummary = Mapping[str, Any]
 N_DASHES = 4  # line styles: solid, and three kinds of dashes
 
 
@@ -86,14 +86,14 @@ class _Plane:
         )
 
 
-def columns(trend: Mapping[str, Any], face: Face, name: str | None = None) -> Markup:
+def columns(trend: Mapping[str, Any], summary: TopicSummary, name: str | None = None) -> Markup:
     """One topic's share of each year's words as columns, with the highest labelled.
 
     Parameters
     ----------
     trend : mapping
         years, share, n_tokens.
-    face : mapping
+    summary : mapping
         The topic whose hue is used.
     name : str, optional
         Name in the text alternative, if it is no topic.
@@ -122,9 +122,9 @@ def columns(trend: Mapping[str, Any], face: Face, name: str | None = None) -> Ma
         marks.append(_peak_label(plane, years[peak], shares[peak]))
         for year, share, n in zip(years, shares, tokens, strict=True):
             marks.append(plane.band(year, f"{year}: {percent(share)} of the year’s words, {thousands(n)}"))
-        return height, element("g", *marks, class_=face_class(face))
+        return height, element("g", *marks, class_=topic_class(summary))
 
-    called = name or f"topic {face['topic']}, {topic_name(face)}"
+    called = name or f"topic {summary['topic']}, {topic_name(summary)}"
     label = (
         f"Share of each year’s words in {called}, from {years[0]} to {years[-1]}: "
         f"highest in {years[peak]} with {percent(shares[peak])}, lowest in {years[low]} with {percent(shares[low])}"
@@ -180,7 +180,7 @@ def lines(
                 element("path", d=path(plane.points(places, drawn[i])), class_=f"line dash{patterns[i]}"),
                 *_end_label(plane, plane.x(places[-1]), ends[i], labels[i], one["topic"]),
             ]
-            marks.append(element("g", *parts, class_="serie " + face_class(one["topic"])))
+            marks.append(element("g", *parts, class_="serie " + topic_class(one["topic"])))
         return height, Markup("").join(marks)
 
     names = "; ".join(_rise(one) for one in series)
@@ -193,9 +193,9 @@ def _at(series: Sequence[Mapping[str, Any]], i: int, when: str) -> str:
     return f"{when}: " + ", ".join(f"{name} {percent(share)}" for share, name in sorted(values, reverse=True))
 
 
-def _end_label(plane: _Plane, x: float, y: float, label: float, face: Face) -> list[Markup]:
-    name = fit(topic_name(face), 12, plane.width - plane.right - 32) + " "
-    figure = element("tspan", str(face["topic"]), class_="sub")
+def _end_label(plane: _Plane, x: float, y: float, label: float, summary: TopicSummary) -> list[Markup]:
+    name = fit(topic_name(summary), 12, plane.width - plane.right - 32) + " "
+    figure = element("tspan", str(summary["topic"]), class_="sub")
     return [
         element("circle", cx=x, cy=y, r=2.6, class_="fill"),
         element("path", d=path([(x + 5, y), (plane.right + 8, label)]), class_="lead"),
@@ -242,7 +242,7 @@ def stacked(by_year: Mapping[str, Any], author: str) -> Markup:
             x += max(0.0, (plane.step - gap - wide) / 2)
             for one in topics:
                 end = start + documents[i] * one["share"][i]
-                marks.append(_block(x, wide, plane.y(start), plane.y(end), "fill " + face_class(one["topic"])))
+                marks.append(_block(x, wide, plane.y(start), plane.y(end), "fill " + topic_class(one["topic"])))
                 start = end
             marks.append(
                 _block(x, wide, plane.y(start), plane.y(documents[i]), "other" if topics else "fill soft glue")
@@ -253,7 +253,7 @@ def stacked(by_year: Mapping[str, Any], author: str) -> Markup:
                 _key(
                     plane.right + 14,
                     y,
-                    face_class(one["topic"]),
+                    topic_class(one["topic"]),
                     fit(topic_name(one["topic"]), 12, plane.width - plane.right - 50),
                     str(one["topic"]["topic"]),
                 )

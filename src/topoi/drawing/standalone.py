@@ -5,8 +5,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 
-from topoi.models.drawing import clean, number
-from topoi.web.colours import LIGHT, ink, tint
+from topoi.drawing.colours import LIGHT, ink, tint
+from topoi.drawing.text import clean, number
 
 SANS = "'Noto Sans', 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 _NAMESPACE = "http://www.w3.org/2000/svg"
@@ -54,23 +54,23 @@ def standalone_svg(markup: str, title: str) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _plain(old: ET.Element, hue: float | None, glue: bool) -> ET.Element:
+def _plain(old: ET.Element, hue: float | None, is_background: bool) -> ET.Element:
     """A copy with colours instead of classes; the hue is inherited from the nearest ancestor that has one."""
     classes = old.get("class", "").split()
     for name in classes:
         if name[0] == "h" and name[1:].isdigit():
-            hue, glue = float(name[1:]), "glue" in classes
+            hue, is_background = float(name[1:]), "glue" in classes
     kept = {key: value for key, value in old.attrib.items() if key not in ("class", "href", "tabindex")}
-    new = ET.Element("g" if old.tag == "a" else old.tag, {**kept, **_look(old.tag, classes, hue, glue)})
+    new = ET.Element("g" if old.tag == "a" else old.tag, {**kept, **_look(old.tag, classes, hue, is_background)})
     new.text, new.tail = old.text, old.tail
-    new.extend(_plain(child, hue, glue) for child in old)
+    new.extend(_plain(child, hue, is_background) for child in old)
     return new
 
 
-def _look(tag: str, classes: list[str], around: float | None, glue: bool) -> Mapping[str, str]:
+def _look(tag: str, classes: list[str], around: float | None, is_background: bool) -> Mapping[str, str]:
     """The presentation attributes that ``style.css`` gives to an element of these classes."""
     hue = 0.0 if around is None else around
-    colour = ink(hue, glue=glue)
+    colour = ink(hue, is_background=is_background)
     for name in classes:
         if name in _FIXED:
             return _FIXED[name]
@@ -84,7 +84,7 @@ def _look(tag: str, classes: list[str], around: float | None, glue: bool) -> Map
     if "box" in classes:
         if around is None:
             return {"fill": LIGHT.card, "stroke": LIGHT.quiet, "stroke-opacity": "0.55"}
-        return {"fill": tint(hue, glue=glue), "stroke": colour, "stroke-opacity": "0.55"}
+        return {"fill": tint(hue, is_background=is_background), "stroke": colour, "stroke-opacity": "0.55"}
     if "area" in classes:
         return {"fill": colour, "stroke": LIGHT.paper, "stroke-width": "0.7"}
     if "spread" in classes:
@@ -96,7 +96,7 @@ def _look(tag: str, classes: list[str], around: float | None, glue: bool) -> Map
     if "fill" in classes:
         return {"fill": colour, **({"fill-opacity": "0.55"} if "soft" in classes else {})}
     if "pale" in classes:
-        return {"fill": tint(hue, glue=glue)}
+        return {"fill": tint(hue, is_background=is_background)}
     if "disc" in classes:
         return {"fill": colour, "fill-opacity": "0.3", "stroke": colour}
     if "line" in classes:

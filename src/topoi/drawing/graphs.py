@@ -7,19 +7,19 @@ from typing import Any
 
 from markupsafe import Markup
 
-from topoi.analysis.structure import Edge, thickness
-from topoi.models.drawing import fit, number
-from topoi.models.layers import columns, layered, ports
-from topoi.web.colours import face_class
-from topoi.web.filters import count, percent
-from topoi.web.svg import element, node_name, picture
+from topoi.analysis.structure import THICKEST, Edge, thickness
+from topoi.drawing.colours import topic_class
+from topoi.drawing.layers import columns, layered, ports
+from topoi.drawing.svg import element, node_name, picture
+from topoi.drawing.text import fit, number
+from topoi.drawing.words import count, percent
 
 ROOT = 0
 _TEXT = 12.5
 _BOLD = 1.1  # width of bold letters (first words) relative to plain ones
 _ROW, _HIGH, _PAD = 31.0, 24.0, 7.0
 _DOT = 10.0  # size of the root's dot
-_THICKEST, _THICKEST_OF_ROOT = 9.0, 1.2
+_THICKEST_OF_ROOT = 1.2
 _MANY = 80  # number of lines from which on they are fainter
 
 Spans = Sequence[tuple[float, float]]
@@ -44,7 +44,7 @@ def graph(
     level = {item["node"]["node"]: item["column"] for item in nodes}
     listed = [Edge(e["parent"], e["child"], e["alpha"], e["share"], e["n_tokens"]) for e in edges]
     plan = layered(level, {(edge.parent, edge.child): edge.share for edge in listed})
-    thick = thickness(listed, ROOT, _THICKEST, _THICKEST_OF_ROOT)
+    thick = thickness(listed, ROOT, THICKEST, _THICKEST_OF_ROOT)
     beside = ports(plan.ways, thick, _HIGH - 2)
     node_of = {item["node"]["node"]: item["node"] for item in nodes}
     root_alone = [node for node, column in level.items() if column == 0] == [ROOT]
@@ -80,7 +80,7 @@ def _plain_name(node_of: Mapping[int, Mapping[str, Any]], node: Any) -> str:
 
 
 def _hue(node: Mapping[str, Any]) -> str | None:
-    return face_class(node["topic"]) if node["topic"] else None
+    return topic_class(node["topic"]) if node["topic"] else None
 
 
 def _line(
@@ -115,9 +115,9 @@ def _box(node: Mapping[str, Any], span: tuple[float, float], middle: float, link
         dot = element("circle", cx=(left + right) / 2, cy=middle, r=_DOT / 2, class_="dot")
         return element("g", title, dot)
     is_leaf = bool(node["topic"]) and not node["n_children"]
-    face = node["topic"] if is_leaf else node
-    words = list(face["words"])
-    lead = face["label"] or (words.pop(0) if words else "no words")
+    summary = node["topic"] if is_leaf else node
+    words = list(summary["words"])
+    lead = summary["label"] or (words.pop(0) if words else "no words")
     # A topic is represented by its first word, a super-topic by all of its words.
     shown = fit(" ".join([str(lead), *words]), _BOLD * _TEXT, right - left - 2 * _PAD)
     first, rest = (shown[: len(lead)], shown[len(lead) :]) if is_leaf or node["label"] else ("", shown)

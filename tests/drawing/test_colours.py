@@ -7,9 +7,8 @@ from importlib.resources import files
 
 import pytest
 
-from topoi.analysis.colours import contrast, hex_from_oklch
-from topoi.web import colours
-from topoi.web.colours import DARK, LIGHT, Scheme
+from topoi.drawing import colours
+from topoi.drawing.colours import DARK, LIGHT, Scheme, contrast, hex_from_oklch
 
 STATIC = files("topoi.web") / "static"
 STYLE = (STATIC / "style.css").read_text(encoding="utf-8")
@@ -22,12 +21,14 @@ SCHEMES = pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"]
 @pytest.mark.parametrize("glue", [False, True])
 def test_every_hue_is_readable_as_text(scheme: Scheme, glue: bool) -> None:
     for ground in (scheme.paper, scheme.card):
-        assert min(contrast(colours.ink(hue, glue=glue, scheme=scheme), ground) for hue in range(360)) >= ENOUGH
+        assert (
+            min(contrast(colours.ink(hue, is_background=glue, scheme=scheme), ground) for hue in range(360)) >= ENOUGH
+        )
 
 
 @SCHEMES
 def test_text_is_readable_on_every_tint(scheme: Scheme) -> None:
-    tints = [colours.tint(hue, glue=glue, scheme=scheme) for hue in range(360) for glue in (False, True)]
+    tints = [colours.tint(hue, is_background=glue, scheme=scheme) for hue in range(360) for glue in (False, True)]
     assert min(contrast(scheme.ink, tint) for tint in tints) >= ENOUGH
     assert (
         min(contrast(scheme.quiet, tint) for tint in tints) >= 3

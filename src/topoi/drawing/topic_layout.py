@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.drawing.colours import GOLDEN_ANGLE, golden_places, wheel_hues
 from topoi.kernels.jit import lean
 from topoi.models.smoothed_counts import Cells
-from topoi.store.hues import GOLDEN_ANGLE, golden_places, place_hues
 
 # Fixed-point numbers, so that hues are the same bits everywhere: this many units are one.
 _ONE = 2**20
@@ -45,7 +45,7 @@ def topic_hues(cells: Iterable[Cells], n_topics: int) -> NDArray[np.int64]:
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.topic_layout import topic_hues
+    >>> from topoi.drawing.topic_layout import topic_hues
     >>> cells = np.array([0, 0, 1, 1]), np.array([0, 1, 2, 3]), np.array([5, 5, 5, 5])
     >>> hues = topic_hues([cells], 4)
     >>> abs(hues[0] - hues[1]) == 180 and abs(hues[2] - hues[3]) == 180
@@ -55,7 +55,7 @@ def topic_hues(cells: Iterable[Cells], n_topics: int) -> NDArray[np.int64]:
     together = cooccurrence(cells, n_topics)
     sweeps = int(min(max(_MOST_STEPS // max(n_topics, 1) ** 3, 1), _MOST_SWEEPS))
     _swap_apart(together, wheel_distances(places), places, sweeps)
-    return place_hues(places)
+    return wheel_hues(places)
 
 
 def cooccurrence(cells: Iterable[Cells], n_topics: int) -> NDArray[np.int64]:
@@ -66,7 +66,7 @@ def cooccurrence(cells: Iterable[Cells], n_topics: int) -> NDArray[np.int64]:
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.topic_layout import cooccurrence
+    >>> from topoi.drawing.topic_layout import cooccurrence
     >>> cells = np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([5, 3, 4])
     >>> (cooccurrence([cells], 2) / 2**20).round(2).tolist()
     [[0.0, 0.6], [0.6, 0.0]]
@@ -138,7 +138,7 @@ def topic_map(distance: NDArray[np.float64], share: NDArray[np.float64]) -> NDAr
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.topic_layout import topic_map
+    >>> from topoi.drawing.topic_layout import topic_map
     >>> line = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
     >>> topic_map(line, np.full(3, 0.01))[:, 0].tolist()
     [1.0, 0.5, 0.0]

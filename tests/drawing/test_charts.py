@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from topoi.models.drawing import clean, spread, text_width
-from topoi.web import charts
-from topoi.web.svg import ticks, year_ticks
+from topoi.drawing import charts
+from topoi.drawing.svg import ticks, year_ticks
+from topoi.drawing.text import clean, spread, text_width
 
 HOSTILE = "<script>alert('1')</script>\"&\x00\x1b]\ud800\U0001f9e0 نص"
 
@@ -190,17 +190,19 @@ def test_names_on_the_map_do_not_overlap() -> None:
             assert a[0] > b[2] - 0.2 or b[0] > a[2] - 0.2 or a[1] > b[3] - 0.2 or b[1] > a[3] - 0.2
 
 
-def test_chart_of_a_page() -> None:
+def test_picture_of_a_page() -> None:
+    from topoi.web.pages import picture_of
+
     site = {"title": "Letters"}
     topic = {"kind": "topic", "topic": face(), "trend": TREND}
     trends = {"kind": "trends", "series": SERIES, "years": YEARS, "by": "year", "n_tokens": [9] * len(YEARS)}
     author = {"kind": "author", "author": {"name": "Jordan, M"}, "by_year": BY_YEAR}
     overview = {"kind": "overview", "topics": PLACED}
     for page in (topic, trends, author, overview):
-        found = charts.chart_of(page, site)
+        found = picture_of(page, site)
         assert found is not None and found.startswith("<?xml")
-    assert charts.chart_of({"kind": "topic", "topic": face(), "trend": None}, site) is None
-    assert charts.chart_of({"kind": "models"}, site) is None
+    assert picture_of({"kind": "topic", "topic": face(), "trend": None}, site) is None
+    assert picture_of({"kind": "models"}, site) is None
 
 
 @given(st.floats(1e-6, 1e6), st.integers(2, 6))

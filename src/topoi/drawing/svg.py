@@ -8,8 +8,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from topoi.models.drawing import clean, number
-from topoi.web.filters import clip
+from topoi.drawing.text import clean, number
+from topoi.drawing.words import clip
 
 WIDE, NARROW = 720.0, 360.0  # the two widths in which charts are drawn; pages show the one that fits
 
@@ -126,7 +126,7 @@ def number_ticks(low: float, high: float, room: int) -> list[float]:
 _YEAR_STEPS = [factor * 10**power for power in range(19) for factor in (1, 2, 5)]
 
 
-def topic_name(face: Mapping[str, Any], length: int = 22) -> str:
+def topic_name(summary: Mapping[str, Any], length: int = 22) -> str:
     """Name of a topic in a chart: its label, or its first word.
 
     Examples
@@ -134,8 +134,8 @@ def topic_name(face: Mapping[str, Any], length: int = 22) -> str:
     >>> topic_name({"topic": 3, "label": None, "words": ["gold", "silver"]})
     'gold'
     """
-    words = face.get("words") or ["no words"]
-    return clip(face.get("label") or words[0], length)
+    words = summary.get("words") or ["no words"]
+    return clip(summary.get("label") or words[0], length)
 
 
 def node_name(node: Mapping[str, Any], length: int = 60) -> str:

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from topoi.models.topic_layout import CIRCLE, classical_scaling, cooccurrence, push_apart, topic_hues, topic_map
-from topoi.store.hues import golden_places, place_hues
+from topoi.drawing.colours import golden_places, wheel_hues
+from topoi.drawing.topic_layout import CIRCLE, classical_scaling, cooccurrence, push_apart, topic_hues, topic_map
 
 
 def cells(table):
@@ -56,7 +56,7 @@ def test_golden_angle_order_where_no_topics_meet():
     angle = [(k * 137.50776405003785) % 360 for k in range(12)]
     assert np.argsort(angle).tolist() == np.argsort((hues - 30) % 360).tolist()
     assert hues[0] == 30
-    assert np.array_equal(hues, place_hues(golden_places(12)))
+    assert np.array_equal(hues, wheel_hues(golden_places(12)))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections import Counter
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
-from topoi.models.dag import Dag
-from topoi.models.drawing import ELLIPSIS, Picture, clean, fit, number, text_width
-from topoi.models.layers import Layers, layered
+from topoi.drawing.layers import Layers, layered
+from topoi.drawing.text import ELLIPSIS, Picture, clean, fit, number, text_width
 
 _TEXT, _SMALL = 12.0, 10.5
 _WIDEST = 150.0  # largest width of a name
@@ -21,6 +21,28 @@ _STYLE = (
     "@media (prefers-color-scheme:dark){svg.topoi-graph:root{background:#171614;color:#ece7de}}"
 )
 _SANS = "system-ui, 'Segoe UI', 'Noto Sans', 'Helvetica Neue', 'Liberation Sans', sans-serif"
+
+
+class Drawable(Protocol):
+    """What a picture asks of a graph; ``topoi.Dag`` answers."""
+
+    @property
+    def nodes(self) -> Sequence[str]:
+        """Names of all nodes, parents before children."""
+
+    @property
+    def topics(self) -> Sequence[str]:
+        """Names of the nodes that draw words."""
+
+    @property
+    def shape(self) -> Sequence[int]:
+        """Number of nodes on each level."""
+
+    def level(self, node: str) -> int:
+        """Level of a node; the root's is 0."""
+
+    def children(self, node: str) -> Sequence[str]:
+        """Names of the nodes below a node."""
 
 
 class _Box(NamedTuple):
@@ -39,7 +61,7 @@ class _Box(NamedTuple):
         return max(min(text_width(self.name, _TEXT), _WIDEST), text_width(self.note, _SMALL)) + 2 * _PAD
 
 
-def draw(dag: Dag, most: int) -> Picture:
+def draw(dag: Drawable, most: int) -> Picture:
     """The picture of a graph; levels of more than ``most`` nodes are stacks."""
     drawn_as = {name: _level_key(dag, name, most) for name in dag.nodes}
     boxes = _boxes(dag, drawn_as)
@@ -48,12 +70,12 @@ def draw(dag: Dag, most: int) -> Picture:
     return _written(dag, boxes, layered(level, {edge: float(n) for edge, n in edges.items()}), edges)
 
 
-def _level_key(dag: Dag, name: str, most: int) -> Any:
+def _level_key(dag: Drawable, name: str, most: int) -> Any:
     at = dag.level(name)
     return at if dag.shape[at] > most else name
 
 
-def _boxes(dag: Dag, drawn_as: dict[str, Any]) -> dict[Any, _Box]:
+def _boxes(dag: Drawable, drawn_as: dict[str, Any]) -> dict[Any, _Box]:
     members: dict[Any, list[str]] = {}
     for name, key in drawn_as.items():
         members.setdefault(key, []).append(name)
@@ -75,7 +97,7 @@ def _boxes(dag: Dag, drawn_as: dict[str, Any]) -> dict[Any, _Box]:
     return boxes
 
 
-def _written(dag: Dag, boxes: dict[Any, _Box], plan: Layers, edges: Counter[Any]) -> Picture:
+def _written(dag: Drawable, boxes: dict[Any, _Box], plan: Layers, edges: Counter[Any]) -> Picture:
     columns = [0.0] * len(dag.shape)
     for key, box in boxes.items():
         at = plan.place[key][0]

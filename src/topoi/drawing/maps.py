@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
 
-from topoi.models.drawing import number, text_width
-from topoi.web.colours import face_class
-from topoi.web.filters import count, percent
-from topoi.web.svg import element, picture, topic_name
+from topoi.drawing.colours import topic_class
+from topoi.drawing.svg import element, picture, topic_name
+from topoi.drawing.text import number, text_width
+from topoi.drawing.words import count, percent
 
-Face = Mapping[str, Any]
+TopicSummary = Mapping[str, Any]
 Floats = npt.NDArray[np.float64]
 
 LABELS = (("name big", 15.0), ("name", 12.5), ("name small", 11.0))  # sizes of names on the map, as in style.css
@@ -24,18 +24,18 @@ SHADES = 8
 N_PASSES = 30
 
 
-def topic_map(topics: Sequence[Face], link: Any = None) -> Markup:
+def topic_map(topics: Sequence[TopicSummary], link: Any = None) -> Markup:
     """Topics as discs, near each other if they share words, with areas in proportion to their shares.
 
     Parameters
     ----------
-    topics : sequence of faces
+    topics : sequence of summaries
         Those without a place (``x``, ``y``) are left out.
     link : object, optional
         Link builder, ``link.topic(7)``; if given, each disc links to its topic.
     """
-    placed = [face for face in topics if face.get("x") is not None and face.get("y") is not None]
-    return _drawn(tuple(_disc(face, link) for face in placed)) if placed else Markup("")
+    placed = [summary for summary in topics if summary.get("x") is not None and summary.get("y") is not None]
+    return _drawn(tuple(_disc(summary, link) for summary in placed)) if placed else Markup("")
 
 
 class _Disc(NamedTuple):
@@ -44,19 +44,20 @@ class _Disc(NamedTuple):
     x: float
     y: float
     share: float
-    glue: bool
+    is_background: bool
     kind: str
     name: str
     title: str
     address: str | None
 
 
-def _disc(face: Face, link: Any) -> _Disc:
-    words = ", ".join((face.get("words") or [])[:6])
-    title = f"{topic_name(face, 60)} ({face['topic']}), {percent(face['share'])}: {words}"
-    address = link.topic(face["topic"]) if link else None
-    glue = bool(face.get("glue"))
-    return _Disc(face["x"], face["y"], face["share"], glue, face_class(face), topic_name(face, 20), title, address)
+def _disc(summary: TopicSummary, link: Any) -> _Disc:
+    words = ", ".join((summary.get("words") or [])[:6])
+    title = f"{topic_name(summary, 60)} ({summary['topic']}), {percent(summary['share'])}: {words}"
+    address = link.topic(summary["topic"]) if link else None
+    is_background = bool(summary.get("glue"))
+    kind, name = topic_class(summary), topic_name(summary, 20)
+    return _Disc(summary["x"], summary["y"], summary["share"], is_background, kind, name, title, address)
 
 
 @lru_cache(maxsize=16)
@@ -105,7 +106,7 @@ def _layout(discs: Sequence[_Disc], width: float, height: float) -> list[_Spot]:
     # A name may overlap the rim of a disc, but not its middle.
     taken = [np.concatenate([places - 0.85 * radii[:, None], places + 0.85 * radii[:, None]], axis=1)]
     labels = [Markup("")] * len(discs)
-    for i in sorted(range(len(discs)), key=lambda i: (discs[i].glue, -discs[i].share)):
+    for i in sorted(range(len(discs)), key=lambda i: (discs[i].is_background, -discs[i].share)):
         size = LABELS[0 if radii[i] > 0.8 * biggest else 1 if radii[i] > 0.6 * biggest else 2]
         labels[i] = _label(discs[i].name, size, (*places[i].tolist(), float(radii[i])), taken, (width, height))
     spots = zip(places.tolist(), radii.tolist(), labels, strict=True)

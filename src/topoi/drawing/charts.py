@@ -12,19 +12,18 @@ from typing import Any
 
 from markupsafe import Markup
 
-from topoi.web.colours import face_class
-from topoi.web.curves import place_name
-from topoi.web.filters import clip, count, percent, thousands
-from topoi.web.graphs import graph
-from topoi.web.maps import matrix, topic_map
-from topoi.web.shares import link_graph, shares_chart, table_rows
-from topoi.web.standalone import standalone_svg
-from topoi.web.svg import element, node_name, path, picture, smoothed, topic_name, window_for
-from topoi.web.timelines import columns, lines, stacked
+from topoi.drawing.colours import topic_class
+from topoi.drawing.curves import place_name
+from topoi.drawing.graphs import graph
+from topoi.drawing.maps import matrix, topic_map
+from topoi.drawing.shares import link_graph, shares_chart, table_rows
+from topoi.drawing.standalone import standalone_svg
+from topoi.drawing.svg import element, path, picture, smoothed, topic_name, window_for
+from topoi.drawing.timelines import columns, lines, stacked
+from topoi.drawing.words import count, percent, thousands
 
 __all__ = [
     "bar",
-    "chart_of",
     "columns",
     "double_bar",
     "graph",
@@ -81,7 +80,7 @@ def ribbon(rows: Sequence[Mapping[str, Any]]) -> Markup:
                 x=f"{start:.2f}%",
                 width=f"{max(0.0, width - 0.4):.2f}%",
                 height=10,
-                class_="fill " + face_class(row["topic"]),
+                class_="fill " + topic_class(row["topic"]),
             )
         )
         start += width
@@ -180,25 +179,3 @@ def trace(traces: Sequence[Mapping[str, Any]]) -> Markup:
         f"ending at {ending}"
     )
     return picture(draw, label)
-
-
-def chart_of(page: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
-    """The chart of a page as a standalone file, or None if it has none."""
-    kind = page["kind"]
-    if kind == "topic" and page["trend"] and len(page["trend"]["years"]) > 1:
-        title = f"{topic_name(page['topic'], 60)} (topic {page['topic']['topic']}), share of each year’s words"
-        return standalone_svg(columns(page["trend"], page["topic"]), title)
-    if kind in ("structure", "node") and page["edges"]:
-        title = f"{clip(site['title'], 120)}: structure of topics" if kind == "structure" else node_name(page["node"])
-        return standalone_svg(graph(page["nodes"], page["edges"]), title)
-    if kind == "author" and page["by_year"] and page["by_year"]["years"]:
-        return standalone_svg(stacked(page["by_year"], page["author"]["name"]), clip(page["author"]["name"], 120))
-    if kind == "metadata" and page["groups"]:
-        return standalone_svg(shares_chart(page), f"Predicted shares of topics by {clip(page['along'], 80)}")
-    if kind == "metadata" and page["linked"]:
-        return standalone_svg(link_graph(page["linked"]), clip(page["linked"][0]["document"]["title"], 100))
-    if kind == "trends" and page["series"]:
-        return standalone_svg(lines(page["series"], page["years"], page["by"], page["n_tokens"]), "Shares of words")
-    if kind == "overview" and any(topic.get("x") is not None for topic in page["topics"]):
-        return standalone_svg(topic_map(page["topics"]), f"{clip(site['title'], 120)}: map of topics")
-    return None

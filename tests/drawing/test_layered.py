@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topoi.models.layers import _crossings, layered
+from topoi.drawing.layers import _crossings, layered
 
 
 @st.composite

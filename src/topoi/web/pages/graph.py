@@ -1,0 +1,158 @@
+"""The graph of topics behind several pages: its nodes, their summaries, and excerpts for pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from topoi.analysis.structure import WORDS, Edge, Excerpt, Graph, by_words, children
+from topoi.errors import NotFoundError, StoreError
+from topoi.store.door import stored_json
+from topoi.web.pages.context import PageContext
+from topoi.web.pages.parts import listed_rows
+from topoi.web.pages.shapes import GraphEdge, GraphNode, NodePart, NodeShare, NodeSummary
+from topoi.web.pages.text import one_line, short
+
+N_SUPER_OF_TOPIC = 6
+N_SUPER_OF_DOCUMENT = 5
+MOST_EDGES = 2000
+ALL = 10**6
+_LONGEST_NAME = 100
+_LONGEST_WORD = 100
+_MOST_WORDS = 30
+_WORDS_OF_A_SUMMARY = 10
+_MOST_SHARE = 1.000001
+# Names made by ``Dag.from_levels``, which say nothing about a node.
+_COUNTED = re.compile(r"(super|sub|topic|level \d+ topic) \d+")
+
+
+class GraphCache(NamedTuple):
+    """Cache of a graph: its edges, its nodes without topic summaries, and their trends."""
+
+    graph: Graph
+    nodes: list[dict[str, Any]]
+    years: list[int]
+    trends: dict[int, tuple[list[float], list[int]]]
+
+
+def super_topics_of(context: PageContext, topic: int) -> list[NodePart]:
+    """The super-topics that draw most of a topic's words; none in a model without a graph."""
+    if not context.has_graph:
+        return []
+    kept = graph_of(context)
+    node = next((n["node"] for n in kept.nodes if n["topic"] == topic), None)
+    above = by_words(kept.graph.above.get(node, []))
+    found = [edge for edge in above if edge.parent != kept.graph.root and edge.n_words > 0]
+    return [part_of(context, edge.parent, edge) for edge in found[:N_SUPER_OF_TOPIC]]
+
+
+def super_topics_in(context: PageContext, listed: Any) -> list[NodeShare]:
+    """Super-topics of a document, from a JSON list of numbers, words and shares; empty without a graph."""
+    if not context.has_graph:
+        return []
+    rows = listed_rows(listed, "a list of super-topics", 3)
+    n_nodes = len(graph_of(context).nodes)
+    if any(row[0] >= n_nodes or type(row[1]) is not int or not _is_share(row[2]) for row in rows):
+        raise StoreError(f"{context.view.store.path}: a table names a node that is not there, or no share")
+    return [NodeShare(node=node_summary(context, node), share=share, n_tokens=n) for node, n, share in rows]
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= _MOST_SHARE
+
+
+def inner_nodes(context: PageContext) -> list[Any]:
+    """Nodes that have a page: those with children, except the root."""
+    return sorted(graph_of(context).graph.inner)  # type: ignore[type-var]
+
+
+def graph_of(context: PageContext) -> GraphCache:
+    """The cached graph; a model without one is a ``NotFoundError``."""
+    if not context.has_graph:
+        raise NotFoundError("the topics of this model hang on no graph; a pachinko model's do")
+    return context.cache.keep("graph", lambda: _read(context))
+
+
+def _read(context: PageContext) -> GraphCache:
+    nodes = [_node(context, row) for row in context.rows("graph_nodes")]
+    edges = context.rows("graph_edges")
+    missing = f"{context.view.store.path}: the graph is missing; load the model and save it again"
+    if [node["node"] for node in nodes] != list(range(len(nodes))) or not edges:
+        raise StoreError(missing)
+    if not all(0 <= row[0] < len(nodes) and (row[1] is None or row[0] < row[1] < len(nodes)) for row in edges):
+        raise StoreError(f"{context.view.store.path}: an edge of the graph leads nowhere")
+    graph = Graph(Edge(row[0], WORDS if row[1] is None else row[1], *row[2:]) for row in edges)
+    if len(graph.level) != len(nodes):
+        raise StoreError(f"{context.view.store.path}: a node of the graph has no parents")
+    years: list[int] = []
+    trends: dict[int, tuple[list[float], list[int]]] = {}
+    rows = context.rows("graph_trends")
+    if rows:
+        years = sorted({row[1] for row in rows})
+        place = {year: at for at, year in enumerate(years)}
+        trends = {node: ([0.0] * len(years), [0] * len(years)) for node in {row[0] for row in rows}}
+        for node, year, n_tokens, share in rows:
+            trends[node][0][place[year]], trends[node][1][place[year]] = share, n_tokens
+    return GraphCache(graph, nodes, years, trends)
+
+
+def _node(context: PageContext, row: tuple[Any, ...]) -> dict[str, Any]:
+    number, name, _, topic, n_children, n_tokens, share, words = row
+    with context.view.store.named():
+        known = stored_json(words, f"node {number} of the graph", "words")
+    listed = [short(word, _LONGEST_WORD) for word in known][:_MOST_WORDS]
+    name = short(one_line(name), _LONGEST_NAME) or str(number)
+    label = None if _COUNTED.fullmatch(name) else name
+    summary = {"node": number, "name": name, "label": label, "words": listed[:_WORDS_OF_A_SUMMARY]}
+    summary |= {"share": float(share), "n_tokens": n_tokens, "n_children": n_children}
+    return {"node": number, "summary": summary, "topic": topic, "all_words": listed}
+
+
+def node_summary(context: PageContext, node: Any, *, trend: bool = False) -> NodeSummary:
+    """Summary of a node, with that of its topic if it draws words."""
+    kept = graph_of(context)
+    known = kept.nodes[node]
+    line = kept.trends.get(node) if trend else None
+    topic = None if known["topic"] is None else context.badge(known["topic"])
+    rounded = None if line is None else np.round(line[0], 6).tolist()
+    return cast(NodeSummary, {**known["summary"], "topic": topic, "trend": rounded})
+
+
+def part_of(context: PageContext, node: Any, edge: Edge) -> NodePart:
+    """A node at the other end of an edge, with the edge's numbers."""
+    return NodePart(node=node_summary(context, node), alpha=edge.alpha, share=edge.share, n_tokens=edge.n_words)
+
+
+def children_of(context: PageContext, node: Any, n: int, min_share: float = 0.0) -> list[NodePart]:
+    """The strongest children of a node; background topics, which all super-topics have, come last."""
+    below = children(graph_of(context).graph, node, min_share, background_nodes(context))[:n]
+    return [part_of(context, edge.child, edge) for edge in below]
+
+
+def background_nodes(context: PageContext) -> frozenset[Any]:
+    """Nodes that are background topics."""
+    topics, kept = context.cache.topics, graph_of(context)
+    known = [(node["node"], node["topic"]) for node in kept.nodes if node["topic"] is not None]
+    return frozenset(node for node, topic in known if topic < len(topics) and topics[topic]["summary"]["glue"])
+
+
+def picture_of(context: PageContext, shown: Excerpt) -> Any:
+    """Nodes and edges of a picture; of very many edges only the strongest."""
+    edges = sorted(shown.edges, key=lambda edge: -edge.share)[:MOST_EDGES]
+    nodes = _reached(shown, edges)
+    return {
+        "nodes": [GraphNode(node=node_summary(context, node), column=shown.level[node]) for node in nodes],
+        "edges": [
+            GraphEdge(parent=edge.parent, child=edge.child, alpha=edge.alpha, share=edge.share, n_tokens=edge.n_words)  # type: ignore[typeddict-item]
+            for edge in edges
+        ],
+        "n_hidden": shown.n_hidden + len(shown.edges) - len(edges),
+    }
+
+
+def _reached(shown: Excerpt, edges: Iterable[Edge]) -> list[Any]:
+    ends = {end for edge in edges for end in (edge.parent, edge.child)}
+    return [node for node in shown.level if node in ends]
