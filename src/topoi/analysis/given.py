@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.errors import ModelError, NotFoundError
+from topoi.models.contract import HasTopics, InStore
 from topoi.models.names import find_name
 from topoi.models.notices import warn_user
 from topoi.models.registry import giving
@@ -25,20 +26,20 @@ _SHOWN = 5
 
 def need_fitted(model: Any) -> None:
     """Refuse a model that is not fitted."""
-    if not hasattr(model, "n_iter_"):
-        from sklearn.utils.validation import check_is_fitted  # slow to import, and used only for its message
+    if not isinstance(model, InStore):
+        from sklearn.utils.validation import check_is_fitted  # slow to import, and a view does without
 
         check_is_fitted(model, "n_iter_")
 
 
 def class_name(model: Any) -> str:
     """Name of the model's class, also for a model in a store."""
-    return str(getattr(model, "family", type(model).__name__))
+    return model.family if isinstance(model, InStore) else type(model).__name__
 
 
 def has_topics(model: Any) -> bool:
     """Whether a fitted model has topics; the author model has none."""
-    return hasattr(next(iter(model.chains_), None), "word_columns")
+    return isinstance(next(iter(model.chains_), None), HasTopics)
 
 
 def need_topics(model: Any, why: str, instead: str = "topics") -> None:

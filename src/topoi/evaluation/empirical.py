@@ -17,6 +17,7 @@ from topoi.evaluation.inputs import Readable, checked_model, known_part, no_erro
 from topoi.kernels.bags import bag_moments, log_word_probabilities
 from topoi.kernels.counts import Documents
 from topoi.models.catalogue import CorpusCatalogue
+from topoi.models.contract import DrawsMixtures
 from topoi.models.pareto import largest_shape, pareto_shapes, tail_length
 from topoi.models.validation import whole_number
 
@@ -145,7 +146,7 @@ def empirical_likelihood_report(
     """
     checked_model(model)
     whole_number("n_samples", n_samples)
-    found = read(model, corpus, metadata, "prior_mixtures", "use its own log_likelihood")
+    found = read(model, corpus, metadata, DrawsMixtures, "use its own log_likelihood")
     if found is None:
         own = known_part(model, corpus)
         log_p = np.asarray(model.log_likelihood(own))

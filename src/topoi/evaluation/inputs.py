@@ -43,10 +43,10 @@ class Readable(NamedTuple):
     chains: list[Any]
 
 
-def read(model: Any, corpus: Any, metadata: Any, needed: str, instead: str) -> Readable | None:
+def read(model: Any, corpus: Any, metadata: Any, needed: type, instead: str) -> Readable | None:
     """Read documents and chains, with authors or metadata; None if the model has no mixtures to integrate out.
 
-    A family with mixtures whose chains lack the method ``needed`` is refused; ``instead`` ends the error message.
+    A family whose chains are not ``needed`` (a protocol) is refused; ``instead`` ends the error message.
     """
     if not model.has_mixtures:
         if metadata is not None:
@@ -55,7 +55,7 @@ def read(model: Any, corpus: Any, metadata: Any, needed: str, instead: str) -> R
     if not isinstance(model, HasChains) or not model.chains_:
         raise ModelError(f"{type(model).__name__} does not have this estimator; use its own log_likelihood")
     found = Readable(*model.documents_and_chains(corpus, metadata))
-    if not all(hasattr(chain, needed) for chain in found.chains):
+    if not all(isinstance(chain, needed) for chain in found.chains):
         raise ModelError(f"{type(model).__name__} does not have this estimator; {instead}")
     return found
 

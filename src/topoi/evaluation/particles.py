@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from topoi.engine.executors import resolve_jobs
 from topoi.evaluation.inputs import checked_model, read, seed_of
+from topoi.models.contract import FiltersDocuments
 from topoi.models.filtering import AUTO, Filtered, checked_particles, filtered, over_chains
 from topoi.models.validation import choice
 
@@ -81,7 +82,7 @@ def left_to_right_runs(
     checked_model(model)
     particles = checked_particles(n_particles)
     choice("weighted", weighted, (True, False))
-    found = read(model, corpus, metadata, "log_likelihood", _INSTEAD)
+    found = read(model, corpus, metadata, FiltersDocuments, _INSTEAD)
     if found is None:
         exact = np.asarray(model.log_likelihood(corpus))
         return Filtered(exact, np.zeros(len(exact)), np.zeros(len(exact), np.int64))

@@ -125,6 +125,7 @@ class InStore(Protocol):
 
     store: Any
     name: str
+    family: str
     catalogue_: Any
 
     def load(self) -> Any:
@@ -211,6 +212,35 @@ class SampledChain(Protocol):
 
     def sampled(self, bags: Any, n_samples: int | None, seed: int, n_jobs: int) -> Any:
         """Importance-sampled log probabilities."""
+        ...
+
+
+@runtime_checkable
+class HasTopics(Protocol):
+    """A chain with topics, each a distribution of words."""
+
+    def word_columns(self, words: Any) -> NDArray[np.float64]:
+        """P(word | topic) of some words, topics × words."""
+        ...
+
+
+@runtime_checkable
+class DrawsMixtures(Protocol):
+    """A chain that draws mixtures of topics from a document's prior."""
+
+    def prior_mixtures(self, documents: Any, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
+        """Mixtures drawn from the prior; n × topics."""
+        ...
+
+
+@runtime_checkable
+class FiltersDocuments(Protocol):
+    """A chain that estimates documents' probabilities by particles."""
+
+    def log_likelihood(
+        self, documents: Any, seed: int, n_particles: int, n_moves: int, n_jobs: int = 1, *more: Any
+    ) -> NDArray[np.float64]:
+        """Log probability of each document."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Graph of a pachinko model: nodes and their children, down to the nodes that draw words."""
+"""Graph of topics: nodes and their children, down to the nodes that draw words."""
 
 from __future__ import annotations
 
@@ -324,7 +324,7 @@ def _checked_edges(edges: Iterable[Any]) -> Iterator[tuple[str, str]]:
 
 def _only_root(listed: list[str], parents: Mapping[str, list[str]], children: Mapping[str, list[str]]) -> str:
     if not listed:
-        raise ModelError("the graph has no edges; a pachinko model needs a root and at least one topic")
+        raise ModelError("the graph has no edges; it needs a root and at least one topic")
     roots = [name for name in listed if not parents[name]]
     if not roots:
         raise ModelError(f"the graph has a cycle: {_cycle(listed, children)}")

@@ -12,9 +12,9 @@ from topoi.analysis.background import background_topics
 from topoi.analysis.topic_distances import jensen_shannon_of_counts, symmetrised_kl
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import occurrences, ranges
+from topoi.drawing.topic_layout import topic_hues, topic_map
 from topoi.models.posterior import Posterior
 from topoi.models.ranking import N_NEIGHBOURS, N_WORDS, SUMMARY_RELEVANCE, relevance_scores
-from topoi.drawing.topic_layout import topic_hues, topic_map
 from topoi.store.leaders import Leaders
 
 _CELLS_AT_ONCE = 2**17

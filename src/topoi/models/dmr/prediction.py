@@ -21,8 +21,8 @@ from topoi.models.features.prediction import Belief, MetadataPredictions, checke
 from topoi.models.features.table import as_source
 from topoi.models.features.unknown import warn_unknown
 from topoi.models.filtering import Filtered
+from topoi.models.gaussian_points import root, softmax_points
 from topoi.models.inputs import Aligned, align
-from topoi.models.kernel_topic.laplace_bridge import root, softmax_points
 
 Array = NDArray[np.float64]
 _DRAWS, _ROWS_AT_ONCE = 1000, 256

@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 from topoi.kernels.counts import Documents
 from topoi.models.bags import Bags
 from topoi.models.filtering import AUTO, Filtered, tolerance
+from topoi.models.gaussian_points import root
 from topoi.models.kernel_topic.fitting import softmax
 from topoi.models.kernel_topic.folding_in import axes, laplace
-from topoi.models.kernel_topic.laplace_bridge import root
 from topoi.models.pareto import pareto_shapes, tail_length
 from topoi.models.ranges import for_rows
 

@@ -8,16 +8,15 @@ not come from a Dirichlet the inverse is over-determined, and its least likely t
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp, ndtri, polygamma, psi
+from scipy.special import logsumexp, polygamma, psi
 
 from topoi.errors import ModelError
+from topoi.models.gaussian_points import N_DRAWS, root, softmax_points
 
-_N_DRAWS = 512
 _NEWTON_STEPS, _HALVINGS, _SHORT = 200, 30, 1e-3
 _SMALLEST, _LARGEST = 1e-8, 1e12
 
@@ -81,7 +80,7 @@ def to_dirichlet(mean: Any, variance: Any) -> NDArray[np.float64]:
     return np.asarray(np.exp(np.logaddexp(even, own) - np.log(variance)))
 
 
-def project(mean: Any, covariance: Any, n_draws: int = _N_DRAWS) -> NDArray[np.float64]:
+def project(mean: Any, covariance: Any, n_draws: int = N_DRAWS) -> NDArray[np.float64]:
     """The Dirichlet nearest to a Gaussian: the α that minimises KL(softmax of the Gaussian ‖ Dirichlet).
 
     That is the α whose expected log π is the Gaussian's. The expectation is taken over a fixed low-discrepancy set of
@@ -116,37 +115,6 @@ def project(mean: Any, covariance: Any, n_draws: int = _N_DRAWS) -> NDArray[np.f
         y = softmax_points(centre, scale, int(n_draws))
         expected[d] = (y - logsumexp(y, axis=1, keepdims=True)).mean(axis=0)
     return from_expected_logs(expected).reshape(mean.shape)
-
-
-def softmax_points(
-    mean: NDArray[np.float64], spread: NDArray[np.float64], n_draws: int = _N_DRAWS
-) -> NDArray[np.float64]:
-    """Fixed points that represent a Gaussian, points × topics.
-
-    ``spread`` are standard deviations, or a root of the covariance matrix.
-    """
-    points = standard_points(len(mean), n_draws)
-    return np.asarray(mean + (points * spread if spread.ndim == 1 else points @ spread.T))
-
-
-def root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Square root of each covariance matrix, which may be singular."""
-    values, vectors = np.linalg.eigh(covariance)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
-
-
-@lru_cache(maxsize=32)
-def standard_points(n_topics: int, n_draws: int = _N_DRAWS) -> NDArray[np.float64]:
-    """Standard normal points, each with its mirror image: low-discrepancy, always the same."""
-    from scipy.stats import qmc
-
-    half = (n_draws + 1) // 2
-    sequence = qmc.Halton(n_topics, scramble=True, rng=np.random.default_rng(20120421))
-    points = ndtri(np.clip(sequence.random(half), 1e-12, 1.0 - 1e-12))
-    points /= np.sqrt((points**2).mean(axis=0))
-    both = np.concatenate((points, -points))
-    both.flags.writeable = False
-    return both
 
 
 def from_expected_logs(expected: NDArray[np.float64]) -> NDArray[np.float64]:

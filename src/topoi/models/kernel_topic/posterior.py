@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.models.gaussian_points import root, softmax_points
 from topoi.models.kernel_topic import gaussian_process as gp
 from topoi.models.kernel_topic.evidence import Hyper
 from topoi.models.kernel_topic.fitting import each_topic, softmax
 from topoi.models.kernel_topic.gp_iterative import LargePrior
-from topoi.models.kernel_topic.laplace_bridge import root, softmax_points
 from topoi.models.kernel_topic.large_process import large_prior
 from topoi.models.kernel_topic.near_covariance import new_covariances, training_covariances
 from topoi.models.kernel_topic.structured_operators import Structure

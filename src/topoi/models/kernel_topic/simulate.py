@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from topoi.errors import ModelError
 from topoi.models.features.table import corpus_of
+from topoi.models.gaussian_points import root
 from topoi.models.kernel_topic.fitting import softmax
 from topoi.models.kernel_topic.gaussian_process import Prior
-from topoi.models.kernel_topic.laplace_bridge import root
 from topoi.models.kernel_topic.solvers import MOST_EXACT, set_up
 from topoi.models.simulation import (
     SimulatedCorpus,

@@ -10,6 +10,7 @@ import numpy as np
 
 from topoi.analysis.structure import WORDS, Edge, Excerpt, Graph, by_words, children
 from topoi.errors import NotFoundError, StoreError
+from topoi.models.registry import giving
 from topoi.store.door import stored_json
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.parts import listed_rows
@@ -72,7 +73,7 @@ def inner_nodes(context: PageContext) -> list[Any]:
 def graph_of(context: PageContext) -> GraphCache:
     """The cached graph; a model without one is a ``NotFoundError``."""
     if not context.has_graph:
-        raise NotFoundError("the topics of this model hang on no graph; a pachinko model's do")
+        raise NotFoundError(f"the topics of this model hang on no graph; those of {giving('graph')} do")
     return context.cache.keep("graph", lambda: _read(context))
 
 
