@@ -118,8 +118,16 @@ class Restarts(Training):
             self._trace.append((outcome.sweep, float(inferred.evidence.sum())))
         self.runs.append(
             Run(
-                learner.parameters, inferred, learner.sizes, outcome.sweep, learner.change, self.converged,
-                learner.keeps_sites, self._trace, outcome.stopped, outcome.interrupted,
+                learner.parameters,
+                inferred,
+                learner.sizes,
+                outcome.sweep,
+                learner.change,
+                self.converged,
+                learner.keeps_sites,
+                self._trace,
+                outcome.stopped,
+                outcome.interrupted,
             )  # fmt: skip
         )
 
