@@ -1,4 +1,4 @@
-"""Checkpoints of aspect models: a fit that was killed, refused or continued ends with the bits of one that never was."""
+"""Checkpoints of aspect models: a fit that was killed, refused or continued ends as one that never was."""
 
 import json
 import os
