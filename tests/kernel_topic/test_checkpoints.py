@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import RBF
 
 import topoi
 from engine.processes import start_python
@@ -18,7 +19,9 @@ from kernel_topic.test_message_passing import messages
 from topoi.engine import loop
 from topoi.engine.bundle import read_bundle, write_bundle
 from topoi.errors import ModelError, StoreError
-from topoi.models.kernel_topic.fitting import LaplaceSweeps
+from topoi.models.bags import Bags
+from topoi.models.kernel_topic.evidence import Hyper, Shape
+from topoi.models.kernel_topic.fitting import Counts, LaplaceSweeps, Schedule, State
 from topoi.models.kernel_topic.message_passing import BridgeSweeps, Messages
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*not enough")
@@ -225,6 +228,20 @@ def test_without_a_random_state_the_saved_seed_goes_on(tmp_path):
         make("iterative", checkpoint_every=1, **saved).fit(CORPUS, callback=crash_at(5))
     model = make("iterative", **saved).fit(CORPUS)
     assert bits(model) == bits(make("iterative", random_state=model.fit_info_["seed"]).fit(CORPUS))
+
+
+def test_hyper_parameters_are_saved_as_they_were_learned() -> None:
+    """A kernel has their exponentials, whose logarithms differ in the last bit for a few numbers in a million."""
+    shape, theta = Shape(RBF(20.0), YEARS[:, None]), np.array([0.7])
+    hyper = Hyper(shape, np.ones(4), np.ones(4))
+    counts = Counts(Bags.from_corpus(CORPUS), CORPUS.n_words, 4, 0, 0.01)
+    given = counts, Schedule(9, 2, 3, 4, 5, 0, False, True), hyper
+    one, other = LaplaceSweeps(None, *given), LaplaceSweeps(None, *given)
+    one.state = State(hyper._replace(shape=shape.at(theta)), counts.doc_topic, counts.doc_topic)
+    progress, arrays = one.saved(3)
+    assert arrays["theta"] is one.state.hyper.shape.learned and arrays["theta"] == theta
+    other.restore(progress, arrays)
+    assert other.state.hyper.shape.kernel.length_scale == one.state.hyper.shape.kernel.length_scale
 
 
 DIFFERENT = {
