@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,8 @@ from topoi.engine import loop
 from topoi.engine.bundle import read_bundle, write_bundle
 from topoi.errors import ModelError, StoreError
 from topoi.models.bags import Bags
+from topoi.models.kernel_topic import large_process
+from topoi.models.kernel_topic.block_evidence import choose_blocks
 from topoi.models.kernel_topic.evidence import Hyper, Shape
 from topoi.models.kernel_topic.fitting import Counts, LaplaceSweeps, Schedule, State
 from topoi.models.kernel_topic.message_passing import BridgeSweeps, Messages
@@ -221,8 +224,9 @@ def test_n_iter_may_grow_but_not_shrink(tmp_path):
         make(n_iter=4, **saved).fit(CORPUS)
 
 
-def test_without_a_random_state_the_saved_seed_goes_on(tmp_path):
+def test_without_a_random_state_the_saved_seed_goes_on(tmp_path, monkeypatch):
     """The iterative solver draws blocks of documents by the seed."""
+    monkeypatch.setattr(large_process, "choose_blocks", partial(choose_blocks, n_blocks=2, size=10))
     saved = {"random_state": None, "checkpoint": tmp_path / "c"}
     with pytest.raises(Crash):
         make("iterative", checkpoint_every=1, **saved).fit(CORPUS, callback=crash_at(5))
