@@ -25,7 +25,9 @@ from topoi.models.kernel_topic import large_process
 from topoi.models.kernel_topic.block_evidence import choose_blocks
 from topoi.models.kernel_topic.evidence import Hyper, Shape
 from topoi.models.kernel_topic.fitting import Counts, LaplaceSweeps, Schedule, State
+from topoi.models.kernel_topic.gaussian_process import serially
 from topoi.models.kernel_topic.message_passing import BridgeSweeps, Messages
+from topoi.models.kernel_topic.solvers import set_up
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*not enough")
 CORPUS, _ = planted(40, seed=0, length=60)
@@ -248,6 +250,28 @@ def test_hyper_parameters_are_saved_as_they_were_learned() -> None:
     assert other.state.hyper.shape.kernel.length_scale == one.state.hyper.shape.kernel.length_scale
 
 
+@pytest.mark.parametrize("kind", ["laplace", "iterative", "bridge"])
+def test_steps_after_a_restore_are_those_after_the_snapshot(kind) -> None:
+    options = {"inference": "laplace", "solver": "exact"} | KINDS[kind]
+    setup = set_up(CORPUS, ["year"], None, options["solver"], options["inference"])
+    given = (
+        Counts(Bags.from_corpus(CORPUS), CORPUS.n_words, 4, 0, 0.01),
+        Schedule(20, 2, 3, 4, 5, 0, False, True, True),
+        Hyper(setup.shape, np.ones(4), np.ones(4)),
+    )
+    bridge, make_process = kind == "bridge", partial(setup.process, each=serially)
+    training = BridgeSweeps(0.5, *given, saves=True) if bridge else LaplaceSweeps(make_process, *given, saves=True)
+    for sweep in range(1, 8):
+        training.step(sweep, False)
+    snapshot, ends = training.kept(7), []
+    for _ in range(2):
+        for sweep in range(8, 13):
+            training.step(sweep, False)
+        ends.append(b"".join(np.asarray(array).tobytes() for array in training.kept(12)[1].values()))
+        training.restore(*snapshot)
+    assert ends[0] == ends[1]
+
+
 DIFFERENT = {
     "tol": {"tol": 0.5},
     "features": {"features": ["year"]},
@@ -375,6 +399,25 @@ def test_resume_that_a_callback_ends_or_that_fails(tmp_path) -> None:
     assert model.resume(5, callback=lambda info: info.sweep == 12).n_iter_ == 12
     assert model.fit_info_["stopped"] == "callback"
     assert model.resume(0).n_iter_ == 12
+
+
+@pytest.mark.parametrize("kind", ["laplace", "iterative", "bridge"])
+def test_resume_whose_first_sweep_is_abandoned_leaves_the_model(kind, tmp_path, monkeypatch) -> None:
+    make(kind, n_iter=15).fit(CORPUS).save(tmp_path / "m")
+    model = topoi.load(tmp_path / "m")
+    before, words = [array.copy() for array in model._posterior.arrays().values()], model.topic_word_
+
+    def spoil(self, sweep, evaluate):
+        if self.state[-1] is not None:
+            self.state[-1][:] = 7.0
+        raise loop.Abandoned
+
+    monkeypatch.setattr(BridgeSweeps if kind == "bridge" else LaplaceSweeps, "step", spoil)
+    kernel = repr(model.kernel_)
+    assert model.resume(5).n_iter_ == 15 and repr(model.kernel_) == kernel
+    after = list(model._posterior.arrays().values())[:-1]  # counts of words are made anew
+    assert all(np.array_equal(a, b) for a, b in zip(after, before, strict=False))
+    np.testing.assert_allclose(model.topic_word_, words, atol=0.05)
 
 
 def test_messages_may_begin_at_others() -> None:

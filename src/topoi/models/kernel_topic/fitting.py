@@ -376,6 +376,9 @@ class Sweeps(Training):
         """Copies; of shares only if they are to be saved: they take the most memory."""
         progress, arrays = self.saved(sweep)
         left_out = () if self._saves else ("shares",)
+        if self.state is not None:
+            # As it is: the kernel of a resumed model cannot be made again from the one that learning began at.
+            progress["held"] = type(self.state)(*(np.array(x) if isinstance(x, np.ndarray) else x for x in self.state))
         return progress, {name: np.array(array) for name, array in arrays.items() if name not in left_out}
 
     def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> None:
@@ -386,7 +389,10 @@ class Sweeps(Training):
             counts = self.counts.without_shares(arrays)
         rest, (trace,) = self.rest.restored(arrays, counts), map(checked_trace, progress["traces"])
         info = {str(name): whole_number("info", number, 0) for name, number in progress["info"].items()}
-        state = self._restored_state(arrays, counts.doc_topic.shape) if progress["begun"] else None
+        state = progress.get("held")
+        # JSON has no tuples: a file cannot pass for a snapshot.
+        if not isinstance(state, tuple):
+            state = self._restored_state(arrays, counts.doc_topic.shape) if progress["begun"] else None
         self.schedule = self.schedule._replace(seed=whole_number("seed", progress["seed"], 0))
         self.counts, self.rest, self._trace, self.info, self.state = counts, rest, trace, info, state
         self._forget()
