@@ -390,6 +390,12 @@ def test_resume_learns_from_where_the_fit_was() -> None:
     assert model.trace_.query("sweep == 45")["log_joint"].iloc[0] > before - 0.01 * abs(before)
 
 
+def test_resume_has_no_warm_up() -> None:
+    """Learning is due four sweeps after the fit, however long the warm-up should have been; and at the end."""
+    model = make(n_iter=4, n_warmup=50).fit(CORPUS).resume(7)
+    assert model.n_iter_ == 11 and model.fit_info_["evidence_steps"] == 2
+
+
 def test_resume_that_a_callback_ends_or_that_fails(tmp_path) -> None:
     model = make(n_iter=10).fit(CORPUS)
     before = bits(model)
