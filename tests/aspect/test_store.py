@@ -95,7 +95,7 @@ def test_damaged_numbers_are_refused(saved, array, value, message):
     arrays = {name: each.copy() for name, each in arrays.items()}
     arrays[array].flat[0] = value
     with pytest.raises(topoi.TopoiError, match=message):
-        topoi.AspectModel(**meta["settings"])._load(model.corpus_, meta, arrays)
+        topoi.AspectModel(**meta["settings"]).restore_bundle(model.corpus_, meta, arrays)
 
 
 def test_known_parameters_can_be_saved(tmp_path):

@@ -118,7 +118,6 @@ def test_defaults_of_the_kernel_family(monkeypatch) -> None:
         (["-m", "kernel", "--features", "year", "--alpha", "1"], "--alpha does not apply"),
         (["-m", "kernel", "--features", "year", "--chains", "2"], "--chains does not apply"),
         (["-m", "kernel", "--features", "year", "--shards", "2"], "--shards does not apply"),
-        (["-m", "kernel", "--features", "year", "--checkpoint", "c"], "--checkpoint does not apply"),
         (["-m", "kernel", "--features", "year", "--refit"], "--refit does not apply"),
         (["-m", "kernel", "--features", "year", "--inference", "ep"], "it has laplace and bridge"),
         (["-m", "aspect", "--inference", "bridge"], "it has ep and vb"),

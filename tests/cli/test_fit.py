@@ -209,7 +209,6 @@ def test_bad_line_is_named_or_skipped(topoi, papers: Path, tmp_path: Path) -> No
         ["--model", "lda", "--aspects", "5"],
         ["--model", "author-topic", "--inference", "vb"],
         ["--model", "aspect", "--topics", "5"],
-        ["--model", "aspect", "--checkpoint", "c.npz"],
         ["--model", "pachinko", "--topics", "5"],
         ["--model", "pachinko", "--learn-alpha"],
         ["--model", "pachinko", "--learn-beta"],
@@ -279,6 +278,19 @@ def test_every_option_reaches_the_library(topoi, papers: Path, tmp_path: Path) -
     assert "venue: Annals" in set(model.authors_)
     assert len(model.vocabulary_) <= 20
     assert {"wheat", "barn", "seed"}.isdisjoint(model.vocabulary_)
+
+
+@pytest.mark.parametrize(
+    "family", [["lda", "-k", 3], ["aspect", "--aspects", 3], ["kernel", "-k", 3, "--features", "year", "--warmup", 3]]
+)
+def test_checkpoint_is_continued(topoi, papers: Path, tmp_path: Path, family: list[Any]) -> None:
+    kept = ["--checkpoint", tmp_path / "c"]
+    for name, n_iter, more in (("half", 5, kept), ("grown", 9, kept), ("whole", 9, [])):
+        run = topoi("fit", papers, "-m", *family, "-i", n_iter, "-j", 1, *more, "-o", tmp_path / f"{name}.topoi")
+        assert run.code == 0, run.err
+    half, grown, whole = (library.load(tmp_path / f"{name}.topoi").topic_word_ for name in ("half", "grown", "whole"))
+    assert (grown == whole).all() and not (half == whole).all()
+    assert topoi("fit", papers, "-m", *family, "-i", 3, *kept, "-o", tmp_path / "less.topoi").code == 1
 
 
 def test_stop_words(tmp_path: Path) -> None:

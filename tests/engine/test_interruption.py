@@ -142,6 +142,8 @@ def test_aspect_step_that_is_abandoned_leaves_the_step_before(corpus, monkeypatc
     monkeypatch.setattr(Learner, "settle", note)
     expected["words"] = kept.fit(corpus).topic_word_
     monkeypatch.setattr(Learner, "settle", settle)
+    monkeypatch.setattr(loop, "PATIENCE", -1.0)
+    monkeypatch.setattr(loop, "_BETWEEN_STATES", -1.0)
     monkeypatch.setattr(Learner, "step", Spoiler(Learner.step, 5))
     model = topoi.AspectModel(3, n_iter=20, tol=0, random_state=0).fit(corpus)
     assert model.n_iter_ == 4 and model.fit_info_["stopped"] == "SIGTERM"

@@ -316,7 +316,7 @@ def test_a_damaged_file_is_refused(plain, tmp_path) -> None:
     meta, arrays = plain.to_bundle()
     for name in ("topic_word", "y", "coordinates", "noise", "doc_counts"):
         with pytest.raises((ModelError, topoi.StoreError)):
-            clone(plain)._load(CORPUS, meta, arrays | {name: arrays[name][:-1]})
+            clone(plain).restore_bundle(CORPUS, meta, arrays | {name: arrays[name][:-1]})
 
 
 def test_what_is_simulated_is_found_again() -> None:

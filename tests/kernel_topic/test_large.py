@@ -89,10 +89,14 @@ def test_files_that_do_not_fit_are_refused(large) -> None:
     meta = {"progress": progress, "fit_info": large.fit_info_}
     for name in ("coordinates", "coordinates_index", "coordinates_start", "a", "doc_topic", "y"):
         with pytest.raises((ModelError, topoi.StoreError)):
-            topoi.KernelTopicModel(N_TOPICS, **SETTINGS)._load(CORPUS, meta, arrays | {name: arrays[name][:-1]})
+            topoi.KernelTopicModel(N_TOPICS, **SETTINGS).restore_bundle(
+                CORPUS, meta, arrays | {name: arrays[name][:-1]}
+            )
     beyond = arrays["coordinates_index"] + 100
     with pytest.raises(ModelError, match="do not fit their columns"):
-        topoi.KernelTopicModel(N_TOPICS, **SETTINGS)._load(CORPUS, meta, arrays | {"coordinates_index": beyond})
+        topoi.KernelTopicModel(N_TOPICS, **SETTINGS).restore_bundle(
+            CORPUS, meta, arrays | {"coordinates_index": beyond}
+        )
 
 
 def test_it_says_what_it_did(large) -> None:

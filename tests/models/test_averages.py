@@ -176,7 +176,7 @@ def test_samples_of_a_file_are_not_taken_on_trust(corpus, name, tmp_path):
     array = np.array(arrays[f"chain0_{key}"])
     damage(array)
     with pytest.raises((ModelError, StoreError), match=message):
-        topoi.AuthorTopicModel(4, alpha=0.3)._load(corpus, meta, arrays | {f"chain0_{key}": array})
+        topoi.AuthorTopicModel(4, alpha=0.3).restore_bundle(corpus, meta, arrays | {f"chain0_{key}": array})
 
 
 def test_a_changed_topic_is_taken_as_it_is_now(corpus):

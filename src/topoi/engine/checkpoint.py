@@ -1,7 +1,7 @@
 """Checkpoints: a fit that is killed at any moment and resumed ends with bit-identical results.
 
-A checkpoint is a bundle (see ``engine.bundle``) with the assignments of every chain, written atomically. Random streams
-are keyed by (seed, chain, sweep, shard), so no generator state is saved but the seed and the number of the sweep.
+A checkpoint is a bundle (see ``engine.bundle``) with everything that the next step reads, written atomically. Random
+streams of Gibbs chains are keyed by (seed, chain, sweep, shard): of these, only the seed and the sweep are saved.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numbers
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.bundle import read_bundle, remove_unfinished, write_bundle
 from topoi.errors import ModelError, StoreError
 
+# What untrusted content may raise where it is taken apart.
+_DAMAGES = (ArithmeticError, AttributeError, IndexError, KeyError, ModelError, TypeError, ValueError)
 _UNITS = {"s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
 
 
@@ -75,8 +77,8 @@ class Checkpoint:
             saved, progress = bundle.meta["identity"], bundle.meta["progress"]
             differing = sorted(k for k in saved.keys() | self.identity.keys() if saved.get(k) != self.identity.get(k))
             self._last_sweep, saved_seed = _whole(progress["sweep"]), _whole(progress["seed"])
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise StoreError(f"checkpoint {self.path} is damaged ({error}); remove it") from error
+        except _DAMAGES as error:
+            raise self._damaged(error) from error
         if seed is not None and seed != saved_seed:
             differing.append("random_state")
         if differing:
@@ -86,10 +88,35 @@ class Checkpoint:
             )
         return progress, bundle.arrays
 
+    def restore(
+        self, seed: int | None, n_iter: int, rebuild: Callable[[dict[str, Any], dict[str, NDArray[Any]]], Any]
+    ) -> tuple[int, int] | None:
+        """Read the saved progress and call ``rebuild`` with it; return its seed and sweep, None if there is no file.
+
+        Whatever ``rebuild`` refuses makes the file a damaged one, a ``StoreError``.
+        """
+        saved = self.read(seed)
+        if saved is None:
+            return None
+        progress, arrays = saved
+        if progress["sweep"] > n_iter:
+            raise ModelError(
+                f"checkpoint {self.path} is at sweep {progress['sweep']}, beyond n_iter={n_iter}; "
+                "raise n_iter or remove the file"
+            )
+        try:
+            rebuild(progress, arrays)
+        except _DAMAGES as error:
+            raise self._damaged(error) from error
+        return progress["seed"], progress["sweep"]
+
+    def _damaged(self, error: Exception) -> StoreError:
+        return StoreError(f"checkpoint {self.path} is damaged ({error}); remove it")
+
     def due(self, sweep: int) -> bool:
-        """Whether a checkpoint is due after this sweep."""
+        """Whether a checkpoint is due after this sweep; sweeps before the last one written are of another start."""
         if self._sweeps is not None:
-            return sweep - self._last_sweep >= self._sweeps
+            return not 0 <= sweep - self._last_sweep < self._sweeps
         return time.monotonic() - self._last_time >= (self._seconds or 0.0)
 
     def write(self, sweep: int, progress: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> None:

@@ -1,8 +1,12 @@
-"""The sampling loop of all Gibbs families: sweeps over chains and shards, with trace, checkpoint and progress."""
+"""The loop of every fit: steps with trace, progress, callbacks, signals and checkpoints; and Gibbs chains as its user.
+
+A family gives a ``Training``: its state, one step, and an end. ``run`` does the rest, in the same way for all.
+"""
 
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,6 +26,197 @@ from topoi.kernels.random import new_stream
 
 # Seconds between in-memory snapshots that a fit of long sweeps can return to.
 _BETWEEN_STATES = 10.0
+
+Trace = list[tuple[int, float]]
+Saved = tuple[dict[str, Any], dict[str, ArrayOrPieces]]
+
+
+class Training(ABC):
+    """Interface of a way of fitting to the loop: what the next step reads, a step, and an end.
+
+    An abandoned step may continue in its thread for a while: ``restore`` must replace the objects that steps modify.
+    """
+
+    # Tokens that a step reads in each chain, and whether further steps would change next to nothing.
+    n_tokens: int
+    converged = False
+
+    @property
+    @abstractmethod
+    def traces(self) -> list[Trace]:
+        """Sweeps and log joints of every chain, to which the loop appends."""
+
+    @abstractmethod
+    def step(self, sweep: int, evaluate: bool) -> list[float]:
+        """Make one step; return the log joint of every chain if asked to evaluate it, else nothing."""
+
+    @abstractmethod
+    def saved(self, sweep: int) -> Saved:
+        """Everything that the step after ``sweep`` reads, with the sweep and the seed; valid until that step begins."""
+
+    def kept(self, sweep: int) -> Saved:
+        """The same, as copies that no later step modifies."""
+        return self.saved(sweep)
+
+    @abstractmethod
+    def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> None:
+        """Go back to a saved state, checked: kernels check nothing, and files may be damaged."""
+
+    def is_long(self, sweep: int) -> bool:
+        """Whether a step takes much longer than the one before it."""
+        return False
+
+    def is_usable(self, sweep: int) -> bool:
+        """Whether a fit that is interrupted after ``sweep`` has a result; a random start is none."""
+        return sweep > 0
+
+    def finish(self) -> Any:
+        """Compute what the result needs besides the state; no step follows, and the state may be read as before."""
+        return None
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Number of sweeps, seed, interval of log joint evaluations, whether samples are kept.
+
+    With ``evaluate_before`` a step evaluates the state that it starts from.
+    """
+
+    n_iter: int
+    seed: int
+    evaluate_every: int = 10
+    average: bool = False
+    evaluate_before: bool = False
+
+    def evaluated(self, sweep: int) -> int | None:
+        """The sweep whose state is evaluated in a step, or None.
+
+        Examples
+        --------
+        >>> from topoi.engine.loop import Schedule
+        >>> [Schedule(25, 0).evaluated(sweep) for sweep in (1, 10, 25)]
+        [None, 10, 25]
+        >>> [Schedule(25, 0, evaluate_before=True).evaluated(sweep) for sweep in (1, 10, 11, 25)]
+        [0, None, 10, None]
+        """
+        at = sweep - self.evaluate_before
+        return at if at % self.evaluate_every == 0 or at == self.n_iter else None
+
+
+@dataclass
+class Outcome:
+    """Outcome of the loop: the last complete sweep, the time, whether it was interrupted, and why it ended.
+
+    ``stopped`` is ``"n_iter"``, ``"converged"``, ``"callback"``, or the name of a signal. ``abandoned`` tells that the
+    last step was left unfinished and the state restored. ``result`` is that of ``Training.finish``, None if a signal
+    left no time for it.
+    """
+
+    sweep: int
+    seconds: float
+    interrupted: bool
+    stopped: str = "n_iter"
+    abandoned: bool = False
+    result: Any = None
+
+
+class _Kept:
+    """Snapshot of the state that a fit returns to when a step is abandoned.
+
+    Short steps are waited for after a signal, and need no snapshot. For long ones a snapshot is taken at most every
+    ``_BETWEEN_STATES`` seconds, so that it costs next to nothing.
+    """
+
+    def __init__(self, training: Training) -> None:
+        self._training, self._time = training, 0.0
+        self.state: Saved | None = None
+
+    def keep(self, sweep: int, last: float) -> bool:
+        """Take a snapshot after ``sweep`` if the next step may be long; return whether that one may be abandoned.
+
+        ``last`` is the duration of the last step.
+        """
+        if last <= PATIENCE and not self._training.is_long(sweep + 1):
+            self.state = None
+            return False
+        due = self.state is None or last <= PATIENCE or time.monotonic() - self._time > _BETWEEN_STATES
+        if due and self._training.is_usable(sweep):
+            self.state = self._training.kept(sweep)
+            self._time = time.monotonic()
+        return True
+
+    def restore(self, interruption: Interruption) -> int:
+        """Restore the snapshot and return its sweep."""
+        if self.state is None:
+            interruption.give_up("the first sweep was done")
+        self._training.restore(*self.state)
+        return int(self.state[0]["sweep"])
+
+
+def run(
+    training: Training,
+    schedule: Schedule,
+    done: int = 0,
+    checkpoint: Checkpoint | None = None,
+    progress: Bar | Silent | None = None,
+    callback: Callable[[SweepInfo], Any] | None = None,
+) -> Outcome:
+    """Step from sweep ``done`` to ``schedule.n_iter``, or until the training has converged.
+
+    Ctrl-C or SIGTERM ends the run after the step in progress. If that would take more than half a second, the step is
+    abandoned and the state restored from a snapshot a few steps older. A second signal raises at once. A callback
+    that returns a true value ends the run too.
+    """
+    progress = progress or Silent()
+    start = time.perf_counter()
+    sweep, stop, abandoned, result = done, False, False, None
+    with interruptible() as interrupted:
+        pace, kept = Pace(interrupted), _Kept(training)
+        try:
+            while sweep < schedule.n_iter and not (training.converged or stop or interrupted.is_set()):
+                before, may_abandon = time.perf_counter(), kept.keep(sweep, pace.seconds)
+                at = schedule.evaluated(sweep + 1)
+                try:
+                    joints = pace.run(partial(training.step, sweep + 1, at is not None), may_abandon)
+                except Abandoned:
+                    sweep, abandoned = kept.restore(interrupted), True
+                    break
+                sweep += 1
+                if at is not None:
+                    for trace, joint in zip(training.traces, joints, strict=True):
+                        trace.append((at, joint))
+                speed = training.n_tokens * len(training.traces) / max(time.perf_counter() - before, 1e-9)
+                joint_per_token = None if at is None else joints[0] / max(training.n_tokens, 1)
+                info = SweepInfo(sweep, schedule.n_iter, joint_per_token, speed, time.perf_counter() - start)
+                progress.update(info)
+                stop = bool(callback(info)) if callback is not None else False
+                ends = sweep == schedule.n_iter or training.converged or stop
+                if checkpoint is not None and not ends and checkpoint.due(sweep):
+                    checkpoint.write(sweep, *training.saved(sweep))
+            if checkpoint is not None and sweep > done:
+                checkpoint.write(sweep, *training.saved(sweep))
+            if interrupted.is_set() and not training.is_usable(sweep):
+                interrupted.give_up("the first sweep was done")
+            if not abandoned:
+                try:
+                    result = interrupted.run(training.finish)
+                except Abandoned:
+                    pass
+        finally:
+            progress.close()
+    by_itself = "converged" if training.converged else "n_iter"
+    reason = interrupted.reason or ("callback" if stop else by_itself)
+    return Outcome(sweep, time.perf_counter() - start, interrupted.is_set(), reason, abandoned, result)
+
+
+def plain_traces(traces: list[Trace]) -> list[list[list[float]]]:
+    """Traces as JSON can hold them."""
+    return [[[int(sweep), float(value)] for sweep, value in trace] for trace in traces]
+
+
+def checked_trace(plain: Any) -> Trace:
+    """One of ``plain_traces``."""
+    return [(int(sweep), float(value)) for sweep, value in plain]
 
 
 @dataclass
@@ -85,29 +280,6 @@ class Sampler(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """Number of sweeps, seed of the streams, interval of log joint evaluations, whether samples are kept."""
-
-    n_iter: int
-    seed: int
-    evaluate_every: int = 10
-    average: bool = False
-
-
-@dataclass
-class Outcome:
-    """Outcome of the loop: the last complete sweep, the time, whether it was interrupted, and why it ended.
-
-    ``stopped`` is ``"n_iter"``, ``"callback"``, or the name of a signal.
-    """
-
-    sweep: int
-    seconds: float
-    interrupted: bool
-    stopped: str = "n_iter"
-
-
 def sweep_chains(sampler: Sampler, chains: list[Chain], sweep: int, seed: int, executor: Executor) -> None:
     """Run one sweep of every chain; each (chain, shard) is a task with its own random stream."""
     for chain in chains:
@@ -131,96 +303,53 @@ def sweep_chains(sampler: Sampler, chains: list[Chain], sweep: int, seed: int, e
         sampler.learn(chain, sweep)
 
 
-class _Kept:
-    """Snapshot of the chains that a fit returns to when a sweep is abandoned.
+class Sampling(Training):
+    """Gibbs chains under the loop: each (chain, shard) is a task for the executor.
 
-    Short sweeps are waited for after a signal, and need no snapshot. For long ones a snapshot is taken at most every
-    ``_BETWEEN_STATES`` seconds, so that it costs next to nothing.
+    ``begun`` tells that the chains are usable before their first sweep.
     """
 
-    def __init__(self, sampler: Sampler, seed: int) -> None:
-        self._sampler, self._seed, self._time = sampler, seed, 0.0
-        self.state: tuple[dict[str, Any], dict[str, ArrayOrPieces]] | None = None
+    def __init__(
+        self, sampler: Sampler, chains: list[Chain], schedule: Schedule, executor: Executor, begun: bool = False
+    ) -> None:
+        self.sampler, self.chains, self._schedule, self._executor = sampler, chains, schedule, executor
+        self._begun = begun
+        self.n_tokens = sampler.n_tokens
 
-    def keep(self, chains: list[Chain], sweep: int, last: float) -> bool:
-        """Take a snapshot after ``sweep`` if the next sweep may be long; return whether that one may be abandoned.
+    @property
+    def traces(self) -> list[Trace]:
+        """Traces of the chains."""
+        return [chain.trace for chain in self.chains]
 
-        ``last`` is the duration of the last sweep. Before the first sweep there is nothing to save.
-        """
-        if last <= PATIENCE and not getattr(self._sampler, "is_long", _never)(sweep + 1):
-            self.state = None
-            return False
-        due = self.state is None or last <= PATIENCE or time.monotonic() - self._time > _BETWEEN_STATES
-        if sweep > 0 and due:
-            self.state = saved_progress(self._sampler, chains, sweep, self._seed)
-            self._time = time.monotonic()
-        return True
+    def step(self, sweep: int, evaluate: bool) -> list[float]:
+        """Run one sweep of every chain."""
+        # The list as it is now: an abandoned sweep must not touch chains that ``restore`` puts there.
+        chains = list(self.chains)
+        sweep_chains(self.sampler, chains, sweep, self._schedule.seed, self._executor)
+        joints = [self.sampler.log_joint(chain) for chain in chains] if evaluate else []
+        if self._schedule.average:
+            _keep_samples(self.sampler, chains, sweep)
+        return joints
 
-    def restore(self, chains: list[Chain], interruption: Interruption) -> int:
-        """Restore the chains from the snapshot, as new objects: abandoned work may still modify the old ones."""
-        if self.state is None:
-            interruption.give_up("the first sweep was done")
-        progress, arrays = self.state
-        sweep = int(progress["sweep"])
-        chains[:] = restored(self._sampler, len(chains), arrays, progress["traces"], sweep)
-        return sweep
+    def saved(self, sweep: int) -> Saved:
+        """Sweep, seed, traces, and the arrays of every chain."""
+        return saved_progress(self.sampler, self.chains, sweep, self._schedule.seed)
+
+    def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> None:
+        """Replace the chains."""
+        self.chains[:] = restored(self.sampler, len(self.chains), arrays, progress["traces"], int(progress["sweep"]))
+
+    def is_long(self, sweep: int) -> bool:
+        """Whether the sampler expects a sweep to take long."""
+        return bool(getattr(self.sampler, "is_long", _never)(sweep))
+
+    def is_usable(self, sweep: int) -> bool:
+        """Whether chains have been swept, or had a beginning of their own."""
+        return sweep > 0 or self._begun
 
 
 def _never(sweep: int) -> bool:
     return False
-
-
-def run(
-    sampler: Sampler,
-    chains: list[Chain],
-    schedule: Schedule,
-    executor: Executor,
-    done: int = 0,
-    checkpoint: Checkpoint | None = None,
-    progress: Bar | Silent | None = None,
-    callback: Callable[[SweepInfo], Any] | None = None,
-) -> Outcome:
-    """Run all chains from sweep ``done`` to ``schedule.n_iter``.
-
-    Ctrl-C or SIGTERM ends the run after the sweep in progress. If that would take more than half a second, the sweep is
-    abandoned and ``chains`` are restored from a snapshot a few sweeps older. A second signal raises at once. A callback
-    that returns a true value ends the run too.
-    """
-    progress = progress or Silent()
-    start = time.perf_counter()
-    sweep, stop = done, False
-    with interruptible() as interrupted:
-        pace, kept = Pace(interrupted), _Kept(sampler, schedule.seed)
-        try:
-            while sweep < schedule.n_iter and not stop and not interrupted.is_set():
-                before, may_abandon = time.perf_counter(), kept.keep(chains, sweep, pace.seconds)
-                work = partial(_sweep, sampler, list(chains), sweep + 1, schedule, executor)
-                try:
-                    joint = pace.run(work, may_abandon)
-                except Abandoned:
-                    sweep = kept.restore(chains, interrupted)
-                    break
-                sweep += 1
-                if schedule.average:
-                    _keep_samples(sampler, chains, sweep)
-                speed = sampler.n_tokens * len(chains) / max(time.perf_counter() - before, 1e-9)
-                info = SweepInfo(sweep, schedule.n_iter, joint, speed, time.perf_counter() - start)
-                progress.update(info)
-                stop = bool(callback(info)) if callback is not None else False
-                if checkpoint is not None and sweep < schedule.n_iter and not stop and checkpoint.due(sweep):
-                    checkpoint.write(sweep, *saved_progress(sampler, chains, sweep, schedule.seed))
-        finally:
-            progress.close()
-        if checkpoint is not None and sweep > done:
-            checkpoint.write(sweep, *saved_progress(sampler, chains, sweep, schedule.seed))
-    reason = interrupted.reason or ("callback" if stop else "n_iter")
-    return Outcome(sweep, time.perf_counter() - start, interrupted.is_set(), reason)
-
-
-def _sweep(sampler: Sampler, chains: list[Chain], sweep: int, schedule: Schedule, executor: Executor) -> float | None:
-    """Run one sweep of every chain; return the log joint per token of the first chain if it is due."""
-    sweep_chains(sampler, chains, sweep, schedule.seed, executor)
-    return _evaluate(sampler, chains, sweep, schedule)
 
 
 def _keep_samples(sampler: Sampler, chains: list[Chain], sweep: int) -> None:
@@ -233,26 +362,14 @@ def _keep_samples(sampler: Sampler, chains: list[Chain], sweep: int) -> None:
             chain.samples[sweep] = sample
 
 
-def _evaluate(sampler: Sampler, chains: list[Chain], sweep: int, schedule: Schedule) -> float | None:
-    """Append the log joint to each trace if it is due, and return the first chain's per token."""
-    if sweep % schedule.evaluate_every and sweep != schedule.n_iter:
-        return None
-    for chain in chains:
-        chain.trace.append((sweep, sampler.log_joint(chain)))
-    return chains[0].trace[-1][1] / max(sampler.n_tokens, 1)
-
-
-def saved_progress(
-    sampler: Sampler, chains: list[Chain], sweep: int, seed: int
-) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
+def saved_progress(sampler: Sampler, chains: list[Chain], sweep: int, seed: int) -> Saved:
     """Contents of a checkpoint: sweep, seed, traces, and each chain's arrays, samples included, as ``chain<i>_…``."""
     chains = sorted(chains, key=lambda chain: chain.index)
     arrays: dict[str, ArrayOrPieces] = {}
     for chain in chains:
         own = {**sampler.to_arrays(chain), **packed(chain.samples)}
         arrays |= {f"chain{chain.index}_{name}": array for name, array in own.items()}
-    traces = [[[int(s), float(value)] for s, value in chain.trace] for chain in chains]
-    return {"sweep": sweep, "seed": seed, "traces": traces}, arrays
+    return {"sweep": sweep, "seed": seed, "traces": plain_traces([chain.trace for chain in chains])}, arrays
 
 
 def chain_arrays(arrays: Mapping[str, ArrayOrPieces], index: int) -> dict[str, NDArray[Any]]:

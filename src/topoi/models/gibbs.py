@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Self
 
 from numpy.typing import NDArray
@@ -17,20 +16,20 @@ from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.chains import best_first, diagnose, trace_frame
 from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.executors import open_executor, resolve_jobs
-from topoi.engine.interruption import Interruption, interruptible
-from topoi.engine.loop import Chain, Outcome, Schedule, restored, run, saved_progress
+from topoi.engine.interruption import interruptible
+from topoi.engine.loop import Chain, Outcome, Sampling, Schedule, restored, run, saved_progress
 from topoi.engine.progress import SweepInfo, open_progress
 from topoi.engine.shards import resolve_shards
-from topoi.errors import ModelError, StoreError
-from topoi.models.base import FREE_TO_CHANGE, FittedModel
+from topoi.errors import ModelError
 from topoi.models.sparse.scheme import SparseScheme
+from topoi.models.trained import TrainedModel
 from topoi.models.validation import choice, resolve_seed, whole_number
 
 # Prefix of array names of the chains that estimates were made from, where these are copies of the running chains.
 _SETTLED = "settled_"
 
 
-class GibbsModel(FittedModel):
+class GibbsModel(TrainedModel):
     """A model fitted by Gibbs chains. A family adds ``_make_sampler`` and ``_freeze``.
 
     ``_chains`` are those that ``resume`` continues; ``_settled`` are those that estimates are made from. They differ
@@ -41,11 +40,8 @@ class GibbsModel(FittedModel):
     n_chains: int
     n_jobs: int | None
     n_shards: int | str
-    random_state: Any
     evaluate_every: int
     average: bool
-    checkpoint: str | Path | None
-    checkpoint_every: int | str
     progress: bool | None
     chains_: list[Any]
     _chains: list[Chain]
@@ -60,12 +56,11 @@ class GibbsModel(FittedModel):
         """Set the learned attributes from ``_settled``; the best chain comes first."""
 
     def _fit_corpus(self, corpus: Corpus, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
-        with interruptible() as interruption:
-            return self._fit_interruptibly(corpus, callback, interruption)
+        # A signal counts from the beginning: the sampler of some families takes long to make.
+        with interruptible():
+            return self._fit_interruptibly(corpus, callback)
 
-    def _fit_interruptibly(
-        self, corpus: Corpus, callback: Callable[[SweepInfo], Any] | None, interruption: Interruption
-    ) -> Self:
+    def _fit_interruptibly(self, corpus: Corpus, callback: Callable[[SweepInfo], Any] | None) -> Self:
         n_iter = whole_number("n_iter", self.n_iter, 0)
         n_chains = whole_number("n_chains", self.n_chains)
         seed = resolve_seed(self.random_state)
@@ -73,29 +68,17 @@ class GibbsModel(FittedModel):
             raise ModelError(f"the corpus has {corpus.n_docs} documents and {corpus.n_words} words: nothing to fit")
         n_shards = resolve_shards(self.n_shards, corpus.n_tokens, corpus.n_docs)
         sampler = self._make_sampler(corpus, n_shards)
-        store, saved = None, None
-        if self.checkpoint is not None:
-            store = Checkpoint(self.checkpoint, self.checkpoint_every, self._identity(corpus, n_shards))
-            saved = store.read(None if self.random_state is None else seed)
-        if saved is None:
-            chains, done = [sampler.start(seed, c) for c in range(n_chains)], 0
-        else:
-            progress, arrays = saved
-            seed, done = int(progress["seed"]), int(progress["sweep"])
-            if done > n_iter:
-                raise ModelError(
-                    f"checkpoint {self.checkpoint} is at sweep {done}, beyond n_iter={n_iter}; "
-                    "raise n_iter or remove the file"
-                )
-            try:
-                chains = restored(sampler, n_chains, arrays, progress["traces"], done)
-                if isinstance(sampler, SparseScheme):
-                    sampler.check_growth(chains, done)
-            except (KeyError, TypeError, ValueError, IndexError, OverflowError, ModelError) as error:
-                raise StoreError(f"checkpoint {self.checkpoint} is damaged ({error}); remove it") from error
+        store = self._open_checkpoint(corpus, n_shards=n_shards)
+        chains: list[Chain] = []
+
+        def rebuild(progress: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+            chains.extend(restored(sampler, n_chains, arrays, progress["traces"], progress["sweep"]))
+            if isinstance(sampler, SparseScheme):
+                sampler.check_growth(chains, progress["sweep"])
+
+        seed, done = self._continued(store, seed, n_iter, rebuild)
+        chains = chains or [sampler.start(seed, c) for c in range(n_chains)]
         outcome, settled = self._run(sampler, chains, self._schedule(n_iter, seed), done, store, callback)
-        if outcome.interrupted and outcome.sweep == 0 and not self._begun(sampler):
-            interruption.give_up("the first sweep was done")
         # An earlier fit is left untouched up to here, so that a failing fit does not damage it.
         self.corpus_, self._sampler, self._seed = corpus, sampler, seed
         self._chains, self._settled = chains, settled
@@ -107,12 +90,6 @@ class GibbsModel(FittedModel):
     def _begun(self, sampler: Any) -> bool:
         """Whether a chain is usable before its first sweep; a random start is not."""
         return False
-
-    def _identity(self, corpus: Corpus, n_shards: int) -> dict[str, Any]:
-        """Settings and facts that must agree for a checkpoint to be continued."""
-        settings = self._plain_settings(self.get_params(deep=False))
-        settings = {name: value for name, value in settings.items() if name not in FREE_TO_CHANGE}
-        return settings | {"model": type(self).__name__, "n_shards": n_shards, "corpus": corpus.fingerprint()}
 
     def _schedule(self, n_iter: int, seed: int) -> Schedule:
         return Schedule(n_iter, seed, self.evaluate_every, choice("average", self.average, (True, False)))
@@ -134,7 +111,8 @@ class GibbsModel(FittedModel):
         jobs = resolve_jobs(self.n_jobs)
         with open_executor(jobs, n_tasks) as executor:
             bar = open_progress(self.progress, title, schedule.n_iter, done)
-            outcome = run(sampler, chains, schedule, executor, done, store, bar, callback)
+            training = Sampling(sampler, chains, schedule, executor, self._begun(sampler))
+            outcome = run(training, schedule, done, store, bar, callback)
         if not isinstance(sampler, SparseScheme):
             return outcome, chains
         with open_executor(jobs, n_tasks) as executor:  # threads of the other one may still run abandoned work
@@ -238,7 +216,7 @@ class GibbsModel(FittedModel):
         """Model, seed and number of shards."""
         return super().identity_of_fit() | {"n_shards": self.fit_info_["n_shards"]}
 
-    def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+    def restore_bundle(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Restore what ``save`` wrote."""
         progress, info = meta["progress"], meta["fit_info"]
         sweep = whole_number("sweep", progress["sweep"], 0)

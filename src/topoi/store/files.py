@@ -50,7 +50,7 @@ def _rebuilt(path: Path, stored: StoredModel) -> Any:
     try:
         model = known.model_class(**stored.meta["settings"])
         model.set_params(**{name: value for name, value in NOT_SAVED.items() if name in model.get_params(deep=False)})
-        return model._load(stored.corpus, stored.meta, stored.arrays)
+        return model.restore_bundle(stored.corpus, stored.meta, stored.arrays)
     except StoreError:
         raise
     except Exception as error:  # anything that a foreign file's numbers can lead to

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from topoi.engine.executors import resolve_jobs
 from topoi.engine.progress import SweepInfo
 from topoi.errors import ModelError, StoreError
 from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.fitting import Run, Schedule, fit
+from topoi.models.aspect.fitting import Restarts, Run, Schedule, fit
 from topoi.models.aspect.learning import Plan
 from topoi.models.aspect.posterior import AspectPosterior
 from topoi.models.aspect.prediction import AspectPredictions
@@ -28,16 +29,16 @@ from topoi.models.aspect.report import fit_report
 from topoi.models.aspect.simulate import simulate_aspects
 from topoi.models.aspect.state import Parameters, checked_aspects, mixture_prior
 from topoi.models.bags import Bags
-from topoi.models.base import FittedModel
 from topoi.models.notices import warn_unfinished
 from topoi.models.tables import Tables
+from topoi.models.trained import TrainedModel
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
 # Within an EM step inference need not converge: the next step continues it (warm start).
 _PASSES_PER_STEP = 10
 
 
-class AspectModel(Tables, AspectPredictions, FittedModel):
+class AspectModel(Tables, AspectPredictions, TrainedModel):
     """The generative aspect model of Minka and Lafferty: aspects are parameters, documents' mixtures integrated out.
 
     The model is that of LDA; the words of aspects are fitted by maximum likelihood, and mixtures are inferred by
@@ -85,6 +86,11 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         Seeds the starts. The same number gives the same bits.
     evaluate_every : int
         Steps between estimates of the evidence in ``trace_``.
+    checkpoint : path, optional
+        A file that keeps the progress of a fit, sites of expectation propagation included; the same fit with the same
+        file continues there, and ends with the bits of one that was never interrupted.
+    checkpoint_every : int or str
+        Steps, or a time such as "5min", between checkpoints.
     progress : bool, optional
         A progress bar; on a terminal only if not given.
 
@@ -133,6 +139,8 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         n_jobs: int | None = 1,
         random_state: Any = None,
         evaluate_every: int = 10,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int | str = "1min",
         progress: bool | None = None,
     ):
         self.n_aspects = n_aspects
@@ -151,6 +159,8 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.evaluate_every = evaluate_every
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
         self.progress = progress
 
     @classmethod
@@ -211,6 +221,9 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
     def resume(self, n_iter: int, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         """Run up to ``n_iter`` more EM steps from the fitted parameters.
 
+        The steps are those of a longer fit up to the tolerance of inference, not bit for bit: the sites of expectation
+        propagation are not part of a model. A ``checkpoint`` keeps the bits; it is neither read nor written here.
+
         Parameters
         ----------
         n_iter : int
@@ -232,22 +245,26 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         self._checked_settings()
         if corpus.n_docs == 0 or corpus.n_words == 0:
             raise ModelError(f"the corpus has {corpus.n_docs} documents and {corpus.n_words} words: nothing to fit")
-        n_aspects = self.n_aspects
-        alpha = mixture_prior(self.alpha, n_aspects)
+        alpha = mixture_prior(self.alpha, self.n_aspects)
         start, seed = None, resolve_seed(self.random_state)
         if done:
             seed, alpha = self._seed, self.alpha_
             start = self._parameters_.word_aspect[:, : self._parameters_.n_aspects]
-            n_aspects = self._parameters_.n_aspects
         jobs = resolve_jobs(self.n_jobs)
         rule = Rule(self.inference_tol, min(_PASSES_PER_STEP, self.max_passes), float(self.damping), 1)
         plan = Plan(self.inference, self.learning, self.learn_alpha, float(self.smoothing), rule, self.memory, jobs)
+        n_restarts = 1 if done else self.n_restarts
         schedule = Schedule(
-            n_iter, float(self.tol), self.evaluate_every, 1 if done else self.n_restarts, seed, self._final_rule(),
-            self.progress, type(self).__name__, callback,
+            n_iter, float(self.tol), self.evaluate_every, n_restarts, self._final_rule(), self.progress,
+            type(self).__name__, callback,
         )  # fmt: skip
         begin = time.perf_counter()
-        runs = fit(Bags.from_corpus(corpus), corpus.n_words, n_aspects, alpha, plan, schedule, start)
+        # The length of earlier starts cannot be changed afterwards.
+        store = None if done else self._open_checkpoint(corpus, **({"n_iter": n_iter} if n_restarts > 1 else {}))
+        bags, saves = Bags.from_corpus(corpus), store is not None
+        training = Restarts(bags, corpus.n_words, alpha, plan, schedule, seed, start, saves)
+        seed, at = self._continued(store, seed, n_iter, training.restore)
+        runs = fit(training, seed, at, store)
         # An earlier fit is left untouched up to here, so that a failing fit does not damage it.
         self._finish(corpus, runs, seed, done, time.perf_counter() - begin)
         return self
@@ -286,7 +303,7 @@ class AspectModel(Tables, AspectPredictions, FittedModel):
         }
         return progress, arrays
 
-    def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+    def restore_bundle(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Restore what ``save`` wrote, checked, since kernels do not check these numbers."""
         self._checked_settings()
         words, alpha, gamma = (np.asarray(arrays[name], np.float64) for name in ("word_aspect", "alpha", "posterior"))

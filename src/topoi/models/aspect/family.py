@@ -1,6 +1,6 @@
 """Registry entry of the generative aspect model, read before the class is imported."""
 
-from topoi.models.options import ALPHA, BETA, CHAINS, INFERENCE, LEARN_ALPHA, SWEEPS, Option
+from topoi.models.options import ALPHA, BETA, CHAINS, CHECKPOINT, INFERENCE, LEARN_ALPHA, SWEEPS, Option
 from topoi.models.registry import Family, Model
 
 PLACE = 2
@@ -28,6 +28,7 @@ FAMILY = Family(
                 BETA.but(setting="smoothing", shown="0.05"),
                 SWEEPS.but(default=1000, shown="at most 1000"),
                 CHAINS.but(setting="n_restarts"),
+                CHECKPOINT,
             ),
             small={"n_aspects": 2},
         ),

@@ -1,22 +1,27 @@
-"""The fit: restarts, EM steps until convergence, a trace of the evidence, progress, Ctrl-C."""
+"""The fit: restarts, EM steps until convergence, and a trace of the evidence, under the engine's loop."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.engine.interruption import Abandoned, interruptible
+from topoi.corpus.pieces import ArrayOrPieces
+from topoi.engine.checkpoint import Checkpoint
+from topoi.engine.loop import Outcome as End
+from topoi.engine.loop import Saved, Trace, Training, run
+from topoi.engine.loop import Schedule as Steps
 from topoi.engine.progress import SweepInfo, open_progress
-from topoi.models.aspect.ep import Rule
+from topoi.errors import ModelError
+from topoi.models.aspect.ep import Outcome, Rule
 from topoi.models.aspect.inference import Inferred, no_outcome
 from topoi.models.aspect.learning import Learner, Plan, first_aspects
 from topoi.models.aspect.state import Parameters
 from topoi.models.bags import Bags
+from topoi.models.validation import whole_number
 
 
 class Schedule(NamedTuple):
@@ -26,7 +31,6 @@ class Schedule(NamedTuple):
     tol: float
     evaluate_every: int
     n_restarts: int
-    seed: int
     final_rule: Rule
     progress: bool | None
     title: str
@@ -34,7 +38,7 @@ class Schedule(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One start and its result."""
+    """One start and its result; ``stopped`` is the reason for its end."""
 
     parameters: Parameters
     inferred: Inferred
@@ -43,9 +47,9 @@ class Run(NamedTuple):
     change: float
     converged: bool
     keeps_sites: bool
-    trace: list[tuple[int, float]]
-    called_off: bool
-    signal: str | None
+    trace: Trace
+    stopped: str
+    interrupted: bool = False
 
     @property
     def evidence(self) -> float:
@@ -53,76 +57,173 @@ class Run(NamedTuple):
         found = float(self.inferred.evidence.sum())
         return found if np.isfinite(found) or not self.trace else self.trace[-1][1]
 
+
+class Restarts(Training):
+    """EM steps of one start after the other: the state of the present one, and the results of those before it.
+
+    Aspects start at random, or at ``start`` (words × aspects). ``saves`` tells that there is a checkpoint, which needs
+    sites too.
+    """
+
+    def __init__(
+        self, bags: Bags, n_words: int, alpha: NDArray[np.float64], plan: Plan, schedule: Schedule, seed: int,
+        start: NDArray[np.float64] | None = None, saves: bool = False,
+    ) -> None:  # fmt: skip
+        self._bags, self._n_words, self._alpha, self._plan = bags, n_words, alpha, plan
+        self.schedule, self._seed, self._start, self._saves = schedule, seed, start, saves
+        self.n_tokens = int(bags.times.sum())
+        self.runs: list[Run] = []
+        self.begin(0)
+
+    def begin(self, restart: int) -> None:
+        """Begin a start from its first step."""
+        rng, aspects = np.random.default_rng([self._seed, restart]), self._start
+        if aspects is None:
+            aspects = first_aspects(self._bags, self._n_words, len(self._alpha), rng)
+        self.restart, self._trace = restart, list[tuple[int, float]]()
+        self.learner = Learner(self._bags, self._n_words, Parameters.pad(aspects, self._alpha), self._plan)
+
     @property
-    def reason(self) -> str:
-        """Reason for the end: a signal, the callback, convergence, or the limit of steps."""
-        by_itself = "converged" if self.converged else "n_iter"
-        return self.signal or ("callback" if self.called_off else by_itself)
+    def converged(self) -> bool:  # type: ignore[override]
+        """Whether the last step changed the parameters by less than ``tol``."""
+        return self.learner.change < self.schedule.tol
+
+    @property
+    def traces(self) -> list[Trace]:
+        """Trace of the present start."""
+        return [self._trace]
+
+    def step(self, sweep: int, evaluate: bool) -> list[float]:
+        """One EM step; the evidence belongs to the parameters before it."""
+        _, inferred = self.learner.step(evidence=evaluate)
+        return [float(inferred.evidence.sum())] if evaluate else []
+
+    def is_usable(self, sweep: int) -> bool:
+        """Whether a step of this start is done, or an earlier start."""
+        return sweep > 0 or bool(self.runs)
+
+    def finish(self) -> Inferred:
+        """Posteriors and evidence under the final parameters."""
+        return self.learner.settle(self.schedule.final_rule)
+
+    def end(self, outcome: End) -> None:
+        """Take the result of the present start into ``runs``, unless it has made no step and there are others."""
+        if self.runs and not outcome.sweep:
+            return
+        learner, inferred = self.learner, outcome.result
+        if inferred is None:
+            n_docs = self._bags.n_docs
+            inferred = Inferred(learner.room, np.full(n_docs, np.nan), no_outcome(n_docs), len(self._alpha))
+        else:
+            self._trace.append((outcome.sweep, float(inferred.evidence.sum())))
+        self.runs.append(
+            Run(
+                learner.parameters,
+                inferred,
+                learner.sizes,
+                outcome.sweep,
+                learner.change,
+                self.converged,
+                learner.keeps_sites,
+                self._trace,
+                outcome.stopped,
+                outcome.interrupted,
+            )  # fmt: skip
+        )
+
+    def saved(self, sweep: int) -> Saved:
+        """The present start, and the results of those before it."""
+        progress, arrays = self._present(sweep)
+        for number, each in enumerate(self.runs):
+            arrays |= {f"run{number}_{name}": array for name, array in _run_arrays(each).items()}
+        return progress | {"steps": [each.n_steps for each in self.runs]}, arrays
+
+    def kept(self, sweep: int) -> Saved:
+        """Copies of the present start; of sites only if they are to be saved: they take much memory."""
+        progress, arrays = self._present(sweep)
+        left_out = () if self._saves else ("sites",)
+        return progress, {name: np.array(array) for name, array in arrays.items() if name not in left_out}
+
+    def _present(self, sweep: int) -> Saved:
+        learner = self.learner
+        progress = {"sweep": sweep, "seed": self._seed, "restart": self.restart, "warm": learner.warm}
+        return progress, {**learner.arrays(), **_trace_arrays(self._trace, learner.change)}
+
+    def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> None:
+        """Go back to what ``saved`` or ``kept`` gave."""
+        restart, warm = whole_number("restart", progress["restart"], 0), progress["warm"]
+        learner = copy(self.learner)
+        if restart >= self.schedule.n_restarts or not isinstance(warm, bool):
+            raise ModelError("the starts of the aspects are not those of this fit")
+        if self._saves and learner.keeps_sites != ("sites" in arrays):
+            raise ModelError("the sites of expectation propagation are missing, or there should be none")
+        learner.restore(arrays)
+        self._trace, learner.change = _restored_trace(arrays)
+        learner.warm = warm
+        if "steps" in progress:
+            steps = [whole_number("steps", n, 0) for n in progress["steps"]]
+            if len(steps) > restart:
+                raise ModelError("there are more results of aspects than starts")
+            self.runs = [self._restored_run(arrays, number, n) for number, n in enumerate(steps)]
+        self.learner, self.restart, self._seed = learner, restart, int(progress["seed"])
+
+    def _restored_run(self, arrays: Mapping[str, ArrayOrPieces], number: int, n_steps: int) -> Run:
+        prefix, learner = f"run{number}_", copy(self.learner)
+        own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        keeps_sites = learner.keeps_sites
+        learner.restore(own)
+        trace, change = _restored_trace(own)
+        like = no_outcome(self._bags.n_docs)
+        report = Outcome(*(np.array(own[f"report_{name}"]) for name in Outcome._fields))
+        evidence = np.array(own["evidence"])
+        pairs = zip((*report, evidence), (*like, like.change), strict=True)
+        if any(found.shape != wanted.shape or found.dtype != wanted.dtype for found, wanted in pairs):
+            raise ModelError("the reports of an earlier start do not fit the documents")
+        inferred, converged = Inferred(learner.room, evidence, report, len(self._alpha)), change < self.schedule.tol
+        return Run(
+            learner.parameters, inferred, learner.sizes, n_steps, change, converged, keeps_sites, trace,
+            "converged" if converged else "n_iter",
+        )  # fmt: skip
 
 
-def fit(
-    bags: Bags, n_words: int, n_aspects: int, alpha: NDArray[np.float64], plan: Plan, schedule: Schedule,
-    start: NDArray[np.float64] | None = None,
-) -> list[Run]:  # fmt: skip
-    """Learn from several random starts, or from ``start`` (words × aspects); an interrupted run is the last."""
-    runs: list[Run] = []
-    for restart in range(schedule.n_restarts):
-        rng = np.random.default_rng([schedule.seed, restart])
-        aspects = first_aspects(bags, n_words, n_aspects, rng) if start is None else start
-        learner = Learner(bags, n_words, Parameters.pad(aspects, alpha), plan)
-        run = _learn(learner, schedule, restart)
-        if run.n_steps or not runs:
-            runs.append(run)
-        if run.called_off or run.signal:
-            break
-    return runs
+def _trace_arrays(trace: Trace, change: float) -> dict[str, NDArray[Any]]:
+    # Arrays rather than JSON, which has no infinity.
+    return {"trace": np.array(trace, np.float64).reshape(-1, 2), "change": np.array([change])}
 
 
-class _Before(NamedTuple):
-    """State before a step, kept if the step is abandoned: parameters, posteriors and sizes of aspects."""
-
-    parameters: Parameters
-    room: NDArray[np.float64]
-    sizes: NDArray[np.float64]
-
-    def inferred(self, n_docs: int) -> Inferred:
-        """The posteriors, without a report."""
-        return Inferred(self.room, np.full(n_docs, np.nan), no_outcome(n_docs), self.parameters.n_aspects)
+def _restored_trace(arrays: Mapping[str, ArrayOrPieces]) -> tuple[Trace, float]:
+    trace, change = (np.asarray(arrays[name]) for name in ("trace", "change"))
+    if trace.dtype != np.float64 or trace.ndim != 2 or trace.shape[1] != 2 or not np.isfinite(trace[:, 0]).all():
+        raise ModelError("the trace is no table of steps and evidence")
+    if change.dtype != np.float64 or change.shape != (1,) or not change[0] >= 0:
+        raise ModelError("the change of the last step is no number")
+    return [(int(step), float(value)) for step, value in trace], float(change[0])
 
 
-def _learn(learner: Learner, schedule: Schedule, restart: int) -> Run:
-    of = f" {restart + 1}/{schedule.n_restarts}" if schedule.n_restarts > 1 else ""
-    bar = open_progress(schedule.progress, schedule.title + of, schedule.n_iter)
-    n_tokens = float(learner.bags.times.sum())
-    begin, trace, step, change, stopped = time.perf_counter(), [], 0, np.inf, False
-    with interruptible() as interrupted:
-        kept = _Before(learner.parameters, learner.room, learner.sizes)
-        try:
-            while step < schedule.n_iter and change >= schedule.tol and not stopped and not interrupted.is_set():
-                before = time.perf_counter()
-                due = step % schedule.evaluate_every == 0
-                change, inferred = interrupted.run(partial(learner.step, evidence=due))
-                if due:
-                    # The evidence belongs to the parameters before the step.
-                    trace.append((step, float(inferred.evidence.sum())))
-                step += 1
-                per_token = trace[-1][1] / max(n_tokens, 1.0) if due else None
-                now = time.perf_counter()
-                kept = _Before(learner.parameters, learner.room.copy(), learner.sizes)
-                info = SweepInfo(step, schedule.n_iter, per_token, n_tokens / max(now - before, 1e-9), now - begin)
-                bar.update(info)
-                stopped = bool(schedule.callback(info)) if schedule.callback is not None else False
-            inferred = interrupted.run(partial(learner.settle, schedule.final_rule))
-            trace.append((step, float(inferred.evidence.sum())))
-        except Abandoned:
-            if step == 0 and restart == 0:
-                interrupted.give_up("the first step was done")
-            inferred = kept.inferred(learner.bags.n_docs)
-        finally:
-            bar.close()
-        reason = interrupted.reason
-    # ``settle`` has used the learner's own arrays, which the next start must not overwrite.
-    return Run(
-        kept.parameters, inferred, kept.sizes, step, float(change), change < schedule.tol, learner.keeps_sites,
-        trace, stopped, reason,
-    )  # fmt: skip
+def _run_arrays(run: Run) -> dict[str, NDArray[Any]]:
+    n = run.parameters.n_aspects
+    return {
+        "word_aspect": run.parameters.word_aspect[:, :n],
+        "alpha": run.parameters.alpha[:n],
+        "room": run.inferred.room,
+        "sizes": run.sizes,
+        "evidence": run.inferred.evidence,
+        **{f"report_{name}": array for name, array in run.inferred.outcome._asdict().items()},
+        **_trace_arrays(run.trace, run.change),
+    }
+
+
+def fit(training: Restarts, seed: int, done: int = 0, store: Checkpoint | None = None) -> list[Run]:
+    """Learn from several starts, beginning after step ``done`` of the present one; an interrupted run is the last."""
+    schedule = training.schedule
+    steps = Steps(schedule.n_iter, seed, schedule.evaluate_every, evaluate_before=True)
+    while True:
+        of = f" {training.restart + 1}/{schedule.n_restarts}" if schedule.n_restarts > 1 else ""
+        bar = open_progress(schedule.progress, schedule.title + of, schedule.n_iter, done)
+        outcome = run(training, steps, done, store, bar, schedule.callback)
+        training.end(outcome)
+        ended = outcome.interrupted or outcome.stopped == "callback"
+        if ended or training.restart + 1 >= schedule.n_restarts:
+            return training.runs
+        training.begin(training.restart + 1)
+        done = 0

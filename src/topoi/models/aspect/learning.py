@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.pieces import ArrayOrPieces
+from topoi.errors import ModelError
 from topoi.kernels.dirichlet import maximise_dirichlet, maximise_polya
 from topoi.models.aspect import updates
 from topoi.models.aspect.ep import Outcome, Rule
@@ -15,6 +17,8 @@ from topoi.models.aspect.inference import Inferred, infer
 from topoi.models.aspect.state import ByWord, Parameters
 from topoi.models.bags import Bags
 from topoi.models.ranges import for_rows
+from topoi.models.trained import checked_floats
+from topoi.models.validation import positive_vector
 
 # Smallest probability of a word of the corpus: from zero it could not return.
 FLOOR = 1e-12
@@ -53,7 +57,7 @@ class Learner:
         needed = len(bags.row) * len(parameters.alpha) * 8
         self.keeps_sites = plan.inference == "ep" and needed <= plan.memory
         self.sites = np.zeros((len(bags.row), len(parameters.alpha))) if self.keeps_sites else None
-        self.warm = False
+        self.warm, self.change = False, float("inf")
         self.sizes = np.zeros(parameters.n_aspects)
 
     def step(self, evidence: bool = False) -> tuple[float, Inferred]:
@@ -69,15 +73,33 @@ class Learner:
             found.append(self._infer(first, last, evidence))
             self._add(new, cursor, first, last)
         inferred = _joined(found, self.room)
-        change = self._take(new[:, : self.parameters.n_aspects])
+        self.change = self._take(new[:, : self.parameters.n_aspects])
         self.warm = True
-        return change, inferred
+        return self.change, inferred
 
     def settle(self, rule: Rule) -> Inferred:
-        """Posteriors and evidence under the current parameters."""
-        plan, warm = self.plan, self.warm
-        self.warm = True
-        return infer(self.bags, self.parameters, plan.inference, rule, plan.n_jobs, True, self.room, self.sites, warm)
+        """Posteriors and evidence under the current parameters; no step may follow, since sites are overwritten."""
+        plan, room = self.plan, self.room.copy()
+        return infer(self.bags, self.parameters, plan.inference, rule, plan.n_jobs, True, room, self.sites, self.warm)
+
+    def arrays(self) -> dict[str, NDArray[np.float64]]:
+        """What the next step reads, not copied."""
+        n = self.parameters.n_aspects
+        found = {"word_aspect": self.parameters.word_aspect[:, :n], "alpha": self.parameters.alpha[:n]}
+        found |= {"room": self.room, "sizes": self.sizes}
+        return found if self.sites is None else found | {"sites": self.sites}
+
+    def restore(self, arrays: Mapping[str, ArrayOrPieces]) -> None:
+        """Go back to copies of ``arrays()``; without sites the learner can make no further step."""
+        n, width = self.parameters.n_aspects, len(self.parameters.alpha)
+        words = checked_floats(arrays, "word_aspect", (len(self.parameters.word_aspect), n))
+        alpha = checked_floats(arrays, "alpha", (n,))
+        if (words < 0).any() or (words > 1).any():
+            raise ModelError("the words of the aspects are no probabilities")
+        self.parameters = Parameters.pad(words, positive_vector("alpha", alpha, n, "the number of aspects"))
+        self.room = checked_floats(arrays, "room", self.room.shape)
+        self.sizes = checked_floats(arrays, "sizes", (n,))
+        self.sites = checked_floats(arrays, "sites", (len(self.bags.row), width)) if "sites" in arrays else None
 
     def _parts(self) -> Iterator[tuple[int, int]]:
         """Ranges of documents: all at once or, if sites are needed and not kept, parts whose sites fit in memory."""

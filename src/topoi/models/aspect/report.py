@@ -44,8 +44,8 @@ def fit_report(model: Any, runs: list[Run], best: int, seconds: float) -> dict[s
         "mean_passes": float(outcome.passes.mean()) if len(outcome.passes) else 0.0,
         "dead_aspects": int((run.sizes < _DEAD_BELOW).sum()) if n_tokens and run.n_steps else 0,
         "advice": _advice(model, float(alpha.min()), skipped),
-        "interrupted": runs[-1].signal is not None,
-        "stopped": runs[-1].reason,
+        "interrupted": runs[-1].interrupted,
+        "stopped": runs[-1].stopped,
         "seconds": seconds,
         "tokens_per_second": n_tokens * steps / seconds if seconds > 0 and steps else None,
     }

@@ -270,11 +270,12 @@ checkpoint_every, progress
         self.chains_ = [self._sampler.mean_counts(chain) for chain in self._chains]
         self.fit_info_["beta_weight"] = self._sampler.beta_weight
 
-    def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+    def restore_bundle(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Restore what ``save`` wrote."""
         weight = meta["fit_info"].get("beta_weight")
         self._saved_weight = None if weight is None else float(positive_vector("beta_weight", weight, 1, "it")[0])
         try:
-            super()._load(corpus, meta, arrays)
+            super().restore_bundle(corpus, meta, arrays)
         finally:
             del self._saved_weight
         self._take_calibration(meta)

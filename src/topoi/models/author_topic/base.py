@@ -70,8 +70,9 @@ class TopicModel(CalibratedAuthors, Tables, Predictions, GibbsModel):
         check_is_fitted(self, "n_iter_")
         return self._more_meta()
 
-    def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        super()._load(corpus, meta, arrays)
+    def restore_bundle(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Restore what ``save`` wrote."""
+        super().restore_bundle(corpus, meta, arrays)
         self._take_calibration(meta)
         return self
 

@@ -298,7 +298,8 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         rows = {"design_data": matrix.data, "design_column": matrix.indices, "design_start": matrix.indptr}
         return progress | {"design": self.design_.to_plain()}, arrays | rows
 
-    def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+    def restore_bundle(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Restore what ``save`` wrote."""
         design = Design.from_plain(meta["progress"]["design"])
         parts = arrays["design_data"], arrays["design_column"], arrays["design_start"]
         matrix = csr_matrix(parts, shape=(corpus.n_docs, len(design.labels)), dtype=np.float64)
@@ -308,7 +309,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
             raise StoreError("the design of the regression has values that are not finite, or far too large")
         self._stored = design, matrix
         try:
-            super()._load(corpus, meta, arrays)
+            super().restore_bundle(corpus, meta, arrays)
         finally:
             self._stored = None
         self.fit_info_ = dict(meta["fit_info"])

@@ -6,6 +6,7 @@ import numbers
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -17,39 +18,50 @@ from topoi.corpus.pieces import ArrayOrPieces
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.chains import trace_frame
 from topoi.engine.executors import resolve_jobs
-from topoi.engine.interruption import Abandoned, interruptible
-from topoi.engine.progress import SweepInfo
+from topoi.engine.interruption import Abandoned, Interruption, interruptible
+from topoi.engine.loop import Schedule as Steps
+from topoi.engine.loop import run
+from topoi.engine.progress import SweepInfo, open_progress
 from topoi.errors import ModelError, StoreError
 from topoi.models.bags import Bags
-from topoi.models.base import FittedModel
 from topoi.models.features.table import FeatureTable
 from topoi.models.kernel_topic.evidence import Hyper
 from topoi.models.kernel_topic.fitting import (
     Counts,
     Ended,
+    LaplaceSweeps,
     Schedule,
-    Watch,
+    State,
+    Sweeps,
     each_topic,
-    fit_laplace,
     smoothed,
 )
 from topoi.models.kernel_topic.kernel_forms import as_kernel, to_plain
 from topoi.models.kernel_topic.laplace_bridge import from_expected_logs
-from topoi.models.kernel_topic.message_passing import Believed, fit_bridge
+from topoi.models.kernel_topic.message_passing import Beliefs, BridgeSweeps
 from topoi.models.kernel_topic.posterior import BridgePosterior, LaplacePosterior, LargePosterior, mean_shares
 from topoi.models.kernel_topic.prediction import KernelPredictions
 from topoi.models.kernel_topic.simulate import simulate_kernel_topics
-from topoi.models.kernel_topic.solvers import SOLVERS, Setup, announce, coordinate_arrays, set_up, stored_setup
+from topoi.models.kernel_topic.solvers import (
+    SOLVERS,
+    Setup,
+    announce,
+    coordinate_arrays,
+    set_up,
+    set_up_again,
+    stored_setup,
+)
 from topoi.models.kernel_topic.topics import KernelTopics
 from topoi.models.notices import warn_unfinished
 from topoi.models.tables import Tables
 from topoi.models.texts import corpus_with
+from topoi.models.trained import TrainedModel
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
 Array = NDArray[np.float64]
 
 
-class KernelTopicModel(Tables, KernelPredictions, FittedModel):
+class KernelTopicModel(Tables, KernelPredictions, TrainedModel):
     """Topics whose shares are smooth functions of time, people, links and any other metadata.
 
     Each topic has a Gaussian process over the documents' features. A document's y is its value there plus noise, its
@@ -99,6 +111,11 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         Seeds the start. The same number gives the same bits.
     evaluate_every : int
         Sweeps between entries of ``trace_``.
+    checkpoint : path, optional
+        A file that keeps the progress of a fit, topic shares of all words included; the same fit with the same file
+        continues there, and ends with the bits of one that was never interrupted.
+    checkpoint_every : int or str
+        Sweeps, or a time such as "5min", between checkpoints.
     progress : bool, optional
         A progress bar; on a terminal only if not given.
 
@@ -158,6 +175,8 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         n_jobs: int | None = 1,
         random_state: Any = None,
         evaluate_every: int = 10,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int | str = "1min",
         progress: bool | None = None,
     ):
         self.n_topics = n_topics
@@ -179,6 +198,8 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.evaluate_every = evaluate_every
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
         self.progress = progress
 
     def _checked_settings(self) -> None:
@@ -229,60 +250,111 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
             announce(setup, self.solver, corpus.n_docs)
             return self._fit_set_up(corpus, setup, callback)
 
-    def _schedule(self, seed: int, setup: Setup) -> Schedule:
+    def resume(self, n_iter: int, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+        """Run up to ``n_iter`` more sweeps from the fitted topics, shares and hyper-parameters.
+
+        A loaded model continues as the one that was saved does, bit for bit. A longer fit would have other bits: topic
+        shares of single words are not part of a model, and are made anew from topics and documents' shares. A
+        ``checkpoint`` keeps them; it is neither read nor written here.
+
+        Parameters
+        ----------
+        n_iter : int
+            Number of further sweeps.
+        callback : callable, optional
+            Called with a ``SweepInfo`` after each sweep; a true result ends the run.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]] * 5, dates=list(range(2000, 2010)))
+        >>> model = topoi.KernelTopicModel(2, features=["year"], n_iter=10, n_warmup=5, tol=0, random_state=0)
+        >>> model.fit(corpus).resume(5).n_iter_
+        15
+        """
+        check_is_fitted(self, "n_iter_")
+        self._checked_settings()
+        posterior, done = self._posterior, self.n_iter_
+        large = isinstance(posterior, LargePosterior)
+        setup = set_up_again(self.table_, self._settings["kernel"], posterior.hyper.shape, large)
+        counts = Counts.of_mixtures(
+            Bags.from_corpus(self.corpus_), self.topic_word_, self.doc_topic_, [self._seed, done], float(self.beta)
+        )
+        if isinstance(posterior, BridgePosterior):
+            state: State | Beliefs = Beliefs(posterior.hyper, posterior.precision, posterior.shift)
+        else:
+            state = State(posterior.hyper, posterior.y, posterior.a if isinstance(posterior, LargePosterior) else None)
+        wanted = done + whole_number("n_iter", n_iter, 0)
+        return self._train(self.corpus_, setup, counts, self._seed, wanted, callback, state)
+
+    def _fit_set_up(self, corpus: Corpus, setup: Setup, callback: Callable[[SweepInfo], Any] | None) -> Self:
+        seed = resolve_seed(self.random_state)
+        counts = Counts(Bags.from_corpus(corpus), corpus.n_words, self.n_topics, seed, float(self.beta))
+        return self._train(corpus, setup, counts, seed, self.n_iter, callback)
+
+    def _schedule(self, seed: int, setup: Setup, n_iter: int) -> Schedule:
         draws = self.learn_from == "drawn" or (self.learn_from == "auto" and setup.large)
         return Schedule(
-            self.n_iter, self.n_warmup, self.process_every, self.learn_every, self.evaluate_every, seed,
+            n_iter, self.n_warmup, self.process_every, self.learn_every, self.evaluate_every, seed,
             self.amplitude == "shared", self.learn_kernel, draws, float(self.tol),
         )  # fmt: skip
 
-    def _fit_set_up(self, corpus: Corpus, setup: Setup, callback: Callable[[SweepInfo], Any] | None) -> Self:
-        n_topics, begin = self.n_topics, time.perf_counter()
-        seed, jobs = resolve_seed(self.random_state), resolve_jobs(self.n_jobs)
-        schedule = self._schedule(seed, setup)
+    def _train(
+        self, corpus: Corpus, setup: Setup, counts: Counts, seed: int, n_iter: int,
+        callback: Callable[[SweepInfo], Any] | None, state: State | Beliefs | None = None,
+    ) -> Self:  # fmt: skip
+        """Run the loop up to sweep ``n_iter``: from the beginning, a checkpoint, or ``state``, the fitted model's."""
+        begin, jobs, n_topics = time.perf_counter(), resolve_jobs(self.n_jobs), len(counts.topic)
+        done, store, earlier = 0, None, []
+        if state is None:
+            store = self._open_checkpoint(corpus, metadata=setup.fingerprint() if self.checkpoint else "")
+        else:
+            done = self.n_iter_
+            earlier = [(int(s), float(v)) for s, v in self.trace_[["sweep", "log_joint"]].to_numpy()]
+        schedule = self._schedule(seed, setup, n_iter)
         hyper = Hyper(setup.shape, np.ones(n_topics), positive_vector("noise", self.noise, n_topics, "n_topics"))
-        counts = Counts(Bags.from_corpus(corpus), corpus.n_words, n_topics, seed, float(self.beta))
-        posterior: LaplacePosterior | LargePosterior | BridgePosterior
-        with (
-            each_topic(jobs, n_topics) as each,
-            Watch(type(self).__name__, self.progress, schedule, corpus.n_tokens, callback) as watch,
-        ):
-            if self.inference == "laplace":
-                process = partial(setup.process, schedule=schedule, each=each)
-                found = fit_laplace(counts, schedule, watch, hyper, process)
-                posterior = setup.posterior(*found.state, counts.doc_topic, jobs)
-                ended: Ended | Believed = found
+        given = counts, schedule, hyper, state, done, store is not None
+        is_bridge = isinstance(state, Beliefs) or (state is None and self.inference == "bridge")
+        with each_topic(jobs, n_topics) as each, interruptible() as interruption:
+            training: Sweeps
+            if is_bridge:
+                training = BridgeSweeps(float(self.damping), *given)
             else:
-                ended = fit_bridge(counts, hyper, schedule, watch, float(self.damping))
-                posterior = BridgePosterior(ended.hyper, ended.precision, ended.shift, counts.doc_topic, jobs)
-            if watch.interrupted and ended.sweep == 0:
-                watch.interruption.give_up("the first sweep was done")
-            shares = self._mean_shares(posterior, counts.doc_topic, watch)
+                training = LaplaceSweeps(partial(setup.process, each=each), *given)
+            if store is not None:
+                seed, done = self._continued(store, seed, n_iter, training.restore)
+            bar = open_progress(self.progress, type(self).__name__, n_iter, done)
+            steps = Steps(n_iter, seed, self.evaluate_every)
+            outcome = run(training, steps, done, store, bar, callback)
+            ended = training.ended()
+            counts = ended.counts
+            posterior = _posterior(ended, setup, jobs)
+            shares = self._mean_shares(posterior, counts.doc_topic, interruption)
         # An earlier fit is left untouched up to here, so that a failing fit does not damage it.
         self._settings = self.get_params(deep=False)
         self._accept(corpus, setup.table, posterior, counts.topic_word, seed, shares)
-        self.n_iter_, self.trace_ = ended.sweep, trace_frame([watch.trace], corpus.n_tokens)
+        self.n_iter_, self.trace_ = outcome.sweep, trace_frame([earlier + training.traces[0]], corpus.n_tokens)
         self.fit_info_ = {
             "model": type(self).__name__,
             "seed": seed,
-            "n_sweeps": ended.sweep,
+            "n_sweeps": outcome.sweep,
             "n_chains": 1,
-            "converged": ended.converged,
-            "interrupted": watch.interrupted,
-            "stopped": watch.reason(ended.converged),
+            "converged": training.converged,
+            "interrupted": outcome.interrupted,
+            "stopped": outcome.stopped,
             "seconds": time.perf_counter() - begin,
             "missing": {} if setup.table is None else setup.table.unknown(corpus),
             **setup.info,
             **ended.info,
         }
         last = "ten sweeps still changed the shares"
-        warn_unfinished(self.fit_info_, f"{self.n_iter:,} sweeps", last, float(self.tol))
+        warn_unfinished(self.fit_info_, f"{outcome.sweep:,} sweeps", last, float(self.tol))
         return self
 
-    def _mean_shares(self, posterior: Any, counts: Array, watch: Watch) -> Array:
+    def _mean_shares(self, posterior: Any, counts: Array, interruption: Interruption) -> Array:
         """Mean shares of the training documents; after an interrupt, those of the counts."""
         try:
-            return np.asarray(watch.run(lambda: mean_shares(*posterior.training())))
+            return np.asarray(interruption.run(lambda: mean_shares(*posterior.training())))
         except Abandoned:
             return smoothed(counts)
 
@@ -396,7 +468,7 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         }
         return progress, arrays
 
-    def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+    def restore_bundle(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Restore what ``save`` wrote, checked."""
         self._checked_settings()
         progress, names = meta["progress"], ("topic_word", "amplitude", "noise", "doc_counts")
@@ -433,3 +505,12 @@ class KernelTopicModel(Tables, KernelPredictions, FittedModel):
         self.trace_ = trace_frame([[(int(s), float(v)) for s, v in progress["trace"]]], corpus.n_tokens)
         self.fit_info_ = dict(meta["fit_info"])
         return self
+
+
+def _posterior(ended: Ended, setup: Setup, jobs: int) -> LaplacePosterior | LargePosterior | BridgePosterior:
+    """Posterior at the end of a fit."""
+    counts = ended.counts.doc_topic
+    if isinstance(ended.state, Beliefs):
+        return BridgePosterior(*ended.state, counts, jobs)
+    hyper, y, a = ended.state
+    return setup.posterior(hyper, y, np.zeros_like(y) if a is None else a, counts, jobs)

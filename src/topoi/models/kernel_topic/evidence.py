@@ -28,10 +28,14 @@ _PRIOR_SPREAD = 2.0
 
 
 class Shape:
-    """The matrix that all topics share up to amplitudes: a kernel at the documents' coordinates, or a given matrix."""
+    """The matrix that all topics share up to amplitudes: a kernel at the documents' coordinates, or a given matrix.
 
-    def __init__(self, kernel: Kernel | None, coordinates: Array) -> None:
-        self.kernel, self.coordinates = kernel, coordinates
+    ``learned`` is the ``theta`` that the kernel was made with, if any: the property has its exponential's logarithm,
+    which may differ in the last bit.
+    """
+
+    def __init__(self, kernel: Kernel | None, coordinates: Array, learned: Array | None = None) -> None:
+        self.kernel, self.coordinates, self.learned = kernel, coordinates, learned
 
     @property
     def theta(self) -> Array:
@@ -45,7 +49,9 @@ class Shape:
 
     def at(self, theta: Array) -> Shape:
         """The same with other hyper-parameters."""
-        return self if self.kernel is None else Shape(self.kernel.clone_with_theta(theta), self.coordinates)
+        if self.kernel is None:
+            return self
+        return Shape(self.kernel.clone_with_theta(theta), self.coordinates, np.array(theta, np.float64))
 
     def matrix(self) -> Array:
         """Matrix between the training documents."""

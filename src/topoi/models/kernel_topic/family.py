@@ -1,6 +1,6 @@
 """Registry entry of kernel topic models, read before the class is imported."""
 
-from topoi.models.options import BETA, FEATURES, INFERENCE, SWEEPS, TOPICS, WARMUP, at_most
+from topoi.models.options import BETA, CHECKPOINT, FEATURES, INFERENCE, SWEEPS, TOPICS, WARMUP, at_most
 from topoi.models.registry import Family, Model
 
 PLACE = 3
@@ -19,6 +19,7 @@ FAMILY = Family(
                 BETA.but(shown="0.01"),
                 SWEEPS.but(default=1000, shown="at most 1000"),
                 WARMUP.but(default=at_most(100, 2 / 3), shown="100"),
+                CHECKPOINT,
             ),
             gives=("features",),
             small={"n_topics": 2, "features": ["year"], "n_warmup": 1},

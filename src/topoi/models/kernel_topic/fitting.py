@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
-from typing import Any, NamedTuple
+from copy import copy
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
+from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.executors import open_executor
-from topoi.engine.interruption import Abandoned, Interruption, interruptible
-from topoi.engine.progress import SweepInfo, open_progress
+from topoi.engine.loop import Saved, Trace, Training, checked_trace, plain_traces
+from topoi.errors import ModelError
 from topoi.models.bags import Bags
 from topoi.models.features import folding
 from topoi.models.kernel_topic import word_shares
 from topoi.models.kernel_topic.evidence import Hyper, Learned, learn
-from topoi.models.kernel_topic.gaussian_process import Each, Mode, Sites, find_mode, sites_at, start_at
+from topoi.models.kernel_topic.gaussian_process import Each, Mode, Prior, Sites, find_mode, sites_at, start_at
+from topoi.models.trained import checked_floats
+from topoi.models.validation import whole_number
 
 Array = NDArray[np.float64]
 # Within a fit Newton's method need not converge: the next sweep changes the counts anyway.
 _STEPS_WITHIN, _WARM_ALPHA = 3, 0.5
+# Arrays of the words, as checkpoints name them.
+_COUNTS = ("shares", "doc_topic", "word_topic", "topic")
 
 
 class Schedule(NamedTuple):
@@ -71,6 +76,56 @@ class Counts:
         """Recompute the counts from the shares, so that rounding errors do not accumulate."""
         word_shares.count(self.bags, *self._arrays)
 
+    def recounted(self) -> Counts:
+        """The same shares with their counts computed anew; these counts stay as they are."""
+        found = copy(self)
+        found.doc_topic, found.word_topic, found.topic = (np.empty_like(counts) for counts in self._arrays[1:])
+        found.recount()
+        return found
+
+    def arrays(self) -> dict[str, Array]:
+        """Shares and counts, not copied. The counts differ from a recount in their last bits."""
+        return dict(zip(_COUNTS, self._arrays, strict=True))
+
+    def random_state(self) -> dict[str, Any]:
+        """State of the generator of draws, in plain integers."""
+        return dict(self._random.bit_generator.state)
+
+    def restored(self, arrays: Mapping[str, ArrayOrPieces], random_state: Any) -> Counts:
+        """Counts of the same documents at an earlier ``arrays()`` and ``random_state()``, checked."""
+        found = copy(self)
+        for name, mine in self.arrays().items():
+            setattr(found, name, checked_floats(arrays, name, mine.shape))
+        sums = found.shares.sum(axis=1)
+        if (found.shares < 0).any() or (np.abs(sums - 1.0) > 1e-6).any():
+            raise ModelError("the topic shares of words are not shares")
+        again = found.recounted()
+        if not all(np.allclose(a, b, 1e-6, 1e-3) for a, b in zip(found._arrays[1:], again._arrays[1:], strict=True)):
+            raise ModelError("the topic counts are not those of the words")
+        found._random = np.random.default_rng(0)
+        found._random.bit_generator.state = random_state
+        return found
+
+    def without_shares(self, arrays: Mapping[str, ArrayOrPieces]) -> Counts:
+        """Counts of the same documents at an earlier ``arrays()`` without shares: enough for the end of a fit."""
+        found = copy(self)
+        found.shares = np.zeros((0, self.shares.shape[1]))
+        found.doc_topic, found.word_topic, found.topic = (np.array(arrays[name], np.float64) for name in _COUNTS[1:])
+        return found
+
+    @classmethod
+    def of_mixtures(cls, bags: Bags, topic_word: Array, mixture: Array, seed: Any, beta: float) -> Counts:
+        """Shares of every entry by its word and its document's mixture, as a fitted model has them."""
+        found = cls.__new__(cls)
+        found.bags, found.beta, found._random = bags, beta, np.random.default_rng(seed)
+        doc = np.repeat(np.arange(bags.n_docs), np.diff(bags.doc_start))
+        shares = topic_word.T[bags.row] * mixture[doc]
+        found.shares = shares / shares.sum(axis=1, keepdims=True)
+        found.doc_topic, found.word_topic = np.zeros_like(mixture), np.zeros(topic_word.shape[::-1])
+        found.topic = np.zeros(len(topic_word))
+        found.recount()
+        return found
+
     def drawn(self) -> Array:
         """Topic counts with one topic drawn for every word, which vary as topics do; expected counts vary less."""
         found = np.empty_like(self.doc_topic)
@@ -109,62 +164,6 @@ def smoothed(counts: Array) -> Array:
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
-class Watch:
-    """Progress, the trace, the user's callback, and signals, which end a fit and leave it usable."""
-
-    def __init__(self, title: str, progress: bool | None, schedule: Schedule, n_tokens: int, callback: Any) -> None:
-        self._bar = open_progress(progress, title, schedule.n_iter)
-        self._signals = interruptible()
-        self._schedule, self._n_tokens, self._callback = schedule, n_tokens, callback
-        self._begin = time.perf_counter()
-        self.trace: list[tuple[int, float]] = []
-        self.called_off = False
-
-    def __enter__(self) -> Watch:
-        self.interruption: Interruption = self._signals.__enter__()
-        return self
-
-    def __exit__(self, *problem: Any) -> None:
-        self._signals.__exit__(*problem)
-        self._bar.close()
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether a signal has come."""
-        return self.interruption.is_set()
-
-    def reason(self, converged: bool) -> str:
-        """Reason for the end of a fit: a signal, the callback, convergence, or the limit of sweeps."""
-        by_itself = "converged" if converged else "n_iter"
-        return self.interruption.reason or ("callback" if self.called_off else by_itself)
-
-    def run(self, work: Callable[[], Any]) -> Any:
-        """Run work that may take long; ``Abandoned`` is raised if a signal comes meanwhile."""
-        return self.interruption.run(work)
-
-    def after(self, sweep: int, log_likelihood: Callable[[], float]) -> bool:
-        """Record a sweep; return whether the callback, or a Ctrl-C, ends the sweeps."""
-        value = None
-        if sweep % self._schedule.evaluate_every == 0 or sweep == self._schedule.n_iter:
-            self.trace.append((sweep, log_likelihood()))
-            value = self.trace[-1][1] / max(self._n_tokens, 1)
-        seconds = time.perf_counter() - self._begin
-        info = SweepInfo(sweep, self._schedule.n_iter, value, sweep * self._n_tokens / max(seconds, 1e-9), seconds)
-        self._bar.update(info)
-        self.called_off = self._callback is not None and bool(self._callback(info))
-        return self.called_off or self.interrupted
-
-
-def warm_up(counts: Counts, schedule: Schedule, watch: Watch) -> tuple[int, bool]:
-    """Sweeps of LDA, to form topics before the process sees them; return the last sweep and whether to stop."""
-    base = np.full_like(counts.doc_topic, _WARM_ALPHA)
-    for sweep in range(1, min(schedule.n_warmup, schedule.n_iter) + 1):
-        counts.sweep(base, True)
-        if watch.after(sweep, lambda: counts.log_likelihood(smoothed(counts.doc_topic))):
-            return sweep, True
-    return min(schedule.n_warmup, schedule.n_iter), False
-
-
 def first_y(counts: Array) -> Array:
     """Initial y: the logs of the documents' shares, centred."""
     logs = np.log(smoothed(counts))
@@ -172,24 +171,35 @@ def first_y(counts: Array) -> Array:
 
 
 class State(NamedTuple):
-    """Snapshot of a process between two steps; the next step does not change it."""
+    """Snapshot of a process between two steps, which the next step does not change; ``a`` is None if it is unknown."""
 
     hyper: Hyper
     y: Array
-    a: Array
+    a: Array | None
 
 
 class Process:
-    """The Gaussian process of a fit by ``inference="laplace"``: y, and the hyper-parameters."""
+    """The Gaussian process of a fit by ``inference="laplace"``: y, and the hyper-parameters.
 
-    def __init__(self, hyper: Hyper, y: Array, schedule: Schedule, each: Each) -> None:
-        self._schedule, self._each, self._began = schedule, each, hyper
+    ``began`` are the hyper-parameters that learning began at, and ``a`` belongs to y; both if they are known.
+    """
+
+    def __init__(
+        self, hyper: Hyper, y: Array, schedule: Schedule, each: Each, began: Hyper | None = None, a: Array | None = None
+    ) -> None:
+        self._schedule, self._each, self._began = schedule, each, began or hyper
         self.info = {"newton_steps": 0, "newton_unfinished": 0, "evidence_evaluations": 0, "evidence_steps": 0}
-        self._start(hyper, y)
+        if a is None:
+            self._start(hyper, y)
+        else:
+            self.hyper, self.prior, self.y, self.a = hyper, self._prior(hyper), y, a
+
+    def _prior(self, hyper: Hyper) -> Prior:
+        return hyper.prior()
 
     def _start(self, hyper: Hyper, y: Array) -> None:
         """Set new hyper-parameters; y stays."""
-        self.hyper, self.prior, self.y = hyper, hyper.prior(), y
+        self.hyper, self.prior, self.y = hyper, self._prior(hyper), y
         self.a = start_at(self.prior, y, self._each)
 
     @property
@@ -238,7 +248,12 @@ class Rest:
         """For ``fit_info_``."""
         return {"last_change": self.change if np.isfinite(self.change) else None}
 
-    def reached(self, counts: Counts, y: Array, n_sweeps: int) -> bool:
+    @property
+    def reached(self) -> bool:
+        """Whether the last comparison found next to no change."""
+        return self.change < self._tol
+
+    def compare(self, counts: Counts, y: Array, n_sweeps: int) -> None:
         """Compare with the previous state, ``n_sweeps`` ago.
 
         The change is the larger of two mean total variations: of documents' shares, weighted by their lengths, and of
@@ -247,66 +262,233 @@ class Rest:
         now = softmax(y), counts.topic_word, counts.doc_topic.sum(axis=1), counts.topic.copy()
         before, self._before = self._before, now
         if not before:
-            return False
+            return
         each = [
             float(np.average(0.5 * np.abs(now[i] - before[i]).sum(axis=1), weights=np.maximum(now[i + 2], 1e-12)))
             for i in (0, 1)
         ]
         self.change = 10.0 * max(each) / n_sweeps
-        return self.change < self._tol
+
+    def arrays(self) -> dict[str, Array]:
+        """What the next comparison reads."""
+        return {f"before{i}": array for i, array in enumerate(self._before)} | {"change": np.array([self.change])}
+
+    def restored(self, arrays: Mapping[str, ArrayOrPieces], like: Counts) -> Rest:
+        """The same at an earlier ``arrays()``, checked."""
+        found, change = Rest(self._tol), np.asarray(arrays["change"])
+        if change.shape != (1,) or change.dtype != np.float64 or not change[0] >= 0:
+            raise ModelError("the change of the last sweeps is no number")
+        found.change = float(change[0])
+        if "before0" in arrays:
+            (n_docs, n_topics), n_words = like.doc_topic.shape, len(like.word_topic)
+            shapes = (n_docs, n_topics), (n_topics, n_words), (n_docs,), (n_topics,)
+            found._before = tuple(checked_floats(arrays, f"before{i}", shape) for i, shape in enumerate(shapes))
+        return found
 
 
 class Ended(NamedTuple):
-    """Result of a fit by ``inference="laplace"``: final state, number of sweeps, and whether it converged."""
+    """Result of a fit: the final state of the process, the counts of words, and notes for ``fit_info_``."""
 
-    state: State
-    sweep: int
-    converged: bool
+    state: Any
+    counts: Counts
     info: dict[str, Any]
 
 
-def fit_laplace(
-    counts: Counts, schedule: Schedule, watch: Watch, hyper: Hyper, begin: Callable[[Hyper, Array], Process]
-) -> Ended:
-    """Alternate between words and process: the expected counts are the process's likelihood.
+class Sweeps(Training):
+    """Sweeps over the words under the loop: LDA first, to form topics before the process sees them, then with it.
 
-    ``begin`` makes the process that starts at given hyper-parameters and y. A step during which a signal comes may be
-    abandoned: the fit then ends at the state before it.
+    Each ``inference`` has its own process, which is made when a sweep needs it: from ``state``, that of a checkpoint or
+    of a fitted model with ``done`` sweeps, or from the counts at the end of the warm-up.
+
+    ``hyper`` are the hyper-parameters that learning begins at; ``saves`` tells that there is a checkpoint, for which a
+    snapshot needs all shares.
     """
-    sweep, stopped = warm_up(counts, schedule, watch)
-    counts.recount()
-    y = first_y(counts.doc_topic)
-    kept = State(hyper, y, np.zeros_like(y))
-    rest, info, converged = Rest(schedule.tol), {}, False
 
-    def learned_on() -> Array:
-        return counts.drawn() if schedule.draws else counts.doc_topic.copy()
+    state: Any
 
-    try:
-        process = watch.run(partial(begin, hyper, y))
-        info = process.info
-        watch.run(partial(process.step, counts.doc_topic, _STEPS_WITHIN))
-        kept = process.state
+    def __init__(
+        self, counts: Counts, schedule: Schedule, hyper: Hyper, state: Any = None, done: int = 0, saves: bool = False
+    ) -> None:
+        self.counts, self.schedule, self.hyper, self.state, self._saves = counts, schedule, hyper, state, saves
+        self.info: dict[str, int] = {}
+        self._warm_until = schedule.n_warmup if state is None else done
+        self.rest, self._trace = Rest(schedule.tol), list[tuple[int, float]]()
+        self.n_tokens = int(counts.bags.times.sum())
+
+    @property
+    def converged(self) -> bool:  # type: ignore[override]
+        """Whether shares and topics have come to rest."""
+        return self.rest.reached
+
+    @property
+    def traces(self) -> list[Trace]:
+        """Trace of the log likelihood."""
+        return [self._trace]
+
+    def step(self, sweep: int, evaluate: bool) -> list[float]:
+        """One sweep over the words and, after the warm-up, the steps of the process that are due."""
+        counts = self.counts
+        if sweep <= self._warm_until:
+            counts.sweep(np.full_like(counts.doc_topic, _WARM_ALPHA), True)
+            return [counts.log_likelihood(smoothed(counts.doc_topic))] if evaluate else []
+        y = self._advance(counts, self.rest, sweep - self._warm_until)
+        return [counts.log_likelihood(softmax(y))] if evaluate else []
+
+    @abstractmethod
+    def _advance(self, counts: Counts, rest: Rest, since: int) -> Array:
+        """Sweep number ``since`` after the warm-up; return y of every document."""
+
+    def is_long(self, sweep: int) -> bool:
+        """Whether steps of the process are due."""
+        since, schedule = sweep - self._warm_until, self.schedule
+        return since == 1 or (since > 0 and (since % schedule.process_every == 0 or since % schedule.learn_every == 0))
+
+    @abstractmethod
+    def _first_state(self, counts: Counts) -> Any:
+        """State of a fit that ends before the process has been made."""
+
+    def ended(self) -> Ended:
+        """Result at the present state."""
+        # A snapshot for an end only has no shares.
+        counts = self.counts.recounted() if len(self.counts.shares) else self.counts
+        state = self._first_state(counts) if self.state is None else self.state
+        return Ended(state, counts, self.info | self.rest.info)
+
+    def saved(self, sweep: int) -> Saved:
+        """Words, process, convergence, and the state of the random generator."""
+        progress = {
+            "sweep": sweep,
+            "seed": self.schedule.seed,
+            "traces": plain_traces(self.traces),
+            "random": self.counts.random_state(),
+            "info": self.info,
+            "begun": self.state is not None,
+        }
+        arrays: dict[str, ArrayOrPieces] = {**self.counts.arrays(), **self.rest.arrays()}
+        if self.state is not None:
+            hyper = self.state.hyper
+            arrays |= {"amplitude": hyper.amplitude, "noise": hyper.noise}
+            arrays |= {} if hyper.shape.learned is None else {"theta": hyper.shape.learned}
+            arrays |= {name: array for name, array in self.state._asdict().items() if isinstance(array, np.ndarray)}
+        return progress, arrays
+
+    def kept(self, sweep: int) -> Saved:
+        """Copies; of shares only if they are to be saved: they take the most memory."""
+        progress, arrays = self.saved(sweep)
+        left_out = () if self._saves else ("shares",)
+        if self.state is not None:
+            # As it is: the kernel of a resumed model cannot be made again from the one that learning began at.
+            progress["held"] = type(self.state)(*(np.array(x) if isinstance(x, np.ndarray) else x for x in self.state))
+        return progress, {name: np.array(array) for name, array in arrays.items() if name not in left_out}
+
+    def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> None:
+        """Go back to what ``saved`` or ``kept`` gave; the process is made by the next sweep."""
+        if "shares" in arrays or self._saves:
+            counts = self.counts.restored(arrays, progress["random"])
+        else:
+            counts = self.counts.without_shares(arrays)
+        rest, (trace,) = self.rest.restored(arrays, counts), map(checked_trace, progress["traces"])
+        info = {str(name): whole_number("info", number, 0) for name, number in progress["info"].items()}
+        state = progress.get("held")
+        # JSON has no tuples: a file cannot pass for a snapshot.
+        if not isinstance(state, tuple):
+            state = self._restored_state(arrays, counts.doc_topic.shape) if progress["begun"] else None
+        self.schedule = self.schedule._replace(seed=whole_number("seed", progress["seed"], 0))
+        self.counts, self.rest, self._trace, self.info, self.state = counts, rest, trace, info, state
+        self._forget()
+
+    def _restored_hyper(self, arrays: Mapping[str, ArrayOrPieces]) -> Hyper:
+        amplitude, noise = (checked_floats(arrays, name, self.hyper.noise.shape) for name in ("amplitude", "noise"))
+        if (amplitude <= 0).any() or (noise <= 0).any():
+            raise ModelError("an amplitude or a noise is not positive")
+        shape = self.hyper.shape
+        if "theta" in arrays:
+            theta, bounds = checked_floats(arrays, "theta", shape.theta.shape), shape.bounds
+            if (theta < bounds[:, 0] - 1e-9).any() or (theta > bounds[:, 1] + 1e-9).any():
+                raise ModelError("the kernel's hyper-parameters are out of their bounds")
+            shape = shape.at(theta)
+        return Hyper(shape, amplitude, noise)
+
+    @abstractmethod
+    def _restored_state(self, arrays: Mapping[str, ArrayOrPieces], shape: tuple[int, ...]) -> Any:
+        """State from the arrays of its hyper-parameters and its own; ``shape`` is documents × topics."""
+
+    @abstractmethod
+    def _forget(self) -> None:
+        """Drop the process, so that the next sweep makes it from ``state``."""
+
+
+class MakesProcess(Protocol):
+    """Function that makes the process of a solver; see ``Process``."""
+
+    def __call__(self, hyper: Hyper, y: Array, schedule: Schedule, *, began: Hyper | None, a: Array | None) -> Process:
+        """Make it."""
+        ...
+
+
+class LaplaceSweeps(Sweeps):
+    """Alternation between words and process: the expected counts are the process's likelihood."""
+
+    state: State | None
+
+    def __init__(self, make: MakesProcess, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._make = make
+        self._process: Process | None = None
+
+    def _forget(self) -> None:
+        self._process = None
+
+    def _learned_on(self, counts: Counts) -> Array:
+        return counts.drawn() if self.schedule.draws else counts.doc_topic.copy()
+
+    def _note(self, process: Process) -> None:
+        self.state, self.info = process.state, dict(process.info)
+
+    def _first_state(self, counts: Counts) -> State:
+        y = first_y(counts.doc_topic)
+        return State(self.hyper, y, np.zeros_like(y))
+
+    def _made(self, counts: Counts) -> Process:
+        """The process at ``state``; without one it begins at the counts, and learns twice."""
+        if self.state is not None:
+            hyper, y, a = self.state
+            process = self._make(hyper, y, self.schedule, began=self.hyper, a=a)
+            process.info |= self.info
+            return process
+        process = self._make(self.hyper, first_y(counts.doc_topic), self.schedule, began=None, a=None)
+        process.step(counts.doc_topic, _STEPS_WITHIN)
+        self._note(process)
         for _ in range(2):
-            watch.run(partial(process.renew, counts.doc_topic, learned_on(), _STEPS_WITHIN))
-            kept = process.state
-        since = 0
-        while sweep < schedule.n_iter and not stopped:
-            counts.sweep(softmax(process.y), False)
-            sweep, since = sweep + 1, since + 1
-            if since % schedule.process_every == 0:
+            process.renew(counts.doc_topic, self._learned_on(counts), _STEPS_WITHIN)
+            self._note(process)
+        return process
+
+    def _advance(self, counts: Counts, rest: Rest, since: int) -> Array:
+        process, schedule = self._process, self.schedule
+        if process is None:
+            if self.state is None:
                 counts.recount()
-                watch.run(partial(process.step, counts.doc_topic, _STEPS_WITHIN))
-            if since % schedule.learn_every == 0:
-                watch.run(partial(process.renew, counts.doc_topic, learned_on(), _STEPS_WITHIN))
-                converged = rest.reached(counts, process.y, schedule.learn_every)
-            kept = process.state
-            stopped = watch.after(sweep, lambda: counts.log_likelihood(softmax(process.y))) or converged
-        counts.recount()
-        watch.run(partial(process.step, counts.doc_topic, None))
-        kept = process.state
-        watch.run(partial(process.renew, counts.doc_topic, learned_on(), None))
-        kept = process.state
-    except Abandoned:
-        counts.recount()
-    return Ended(kept, sweep, converged, dict(info) | rest.info)
+            process = self._made(counts)
+        counts.sweep(softmax(process.y), False)
+        if since % schedule.process_every == 0:
+            counts.recount()
+            process.step(counts.doc_topic, _STEPS_WITHIN)
+        if since % schedule.learn_every == 0:
+            process.renew(counts.doc_topic, self._learned_on(counts), _STEPS_WITHIN)
+            rest.compare(counts, process.y, schedule.learn_every)
+        self._process = process
+        self._note(process)
+        return process.y
+
+    def finish(self) -> None:
+        """Newton's method to the end, and hyper-parameters once more; each part is noted as soon as it is done."""
+        counts = self.counts.recounted()
+        process = self._process or self._made(counts)
+        process.step(counts.doc_topic, None)
+        self._note(process)
+        process.renew(counts.doc_topic, self._learned_on(counts), None)
+        self._note(process)
+
+    def _restored_state(self, arrays: Mapping[str, ArrayOrPieces], shape: tuple[int, ...]) -> State:
+        return State(self._restored_hyper(arrays), *(checked_floats(arrays, name, shape) for name in ("y", "a")))

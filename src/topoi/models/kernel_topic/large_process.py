@@ -33,13 +33,20 @@ class LargeProcess(Process):
 
     prior: LargePrior  # type: ignore[assignment]
 
-    def __init__(self, hyper: Hyper, structure: Structure | None, y: Array, schedule: Schedule, each: Each) -> None:
+    def __init__(
+        self, hyper: Hyper, structure: Structure | None, y: Array, schedule: Schedule, each: Each,
+        began: Hyper | None = None, a: Array | None = None,
+    ) -> None:  # fmt: skip
         self._structure = structure
-        super().__init__(hyper, y, schedule, each)
+        super().__init__(hyper, y, schedule, each, began, a)
+        # They depend on names that documents share, not on hyper-parameters.
         self.blocks = choose_blocks(self.prior.shape, len(y), schedule.seed)
 
+    def _prior(self, hyper: Hyper) -> LargePrior:  # type: ignore[override]
+        return large_prior(hyper, self._structure)
+
     def _start(self, hyper: Hyper, y: Array) -> None:
-        self.hyper, self.prior = hyper, large_prior(hyper, self._structure)
+        self.hyper, self.prior = hyper, self._prior(hyper)
         self.y, self.a, n_iterations = start_large(self.prior, y, self._each)
         self._count(n_iterations)
 

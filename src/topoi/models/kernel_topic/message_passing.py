@@ -8,32 +8,40 @@ counted.
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.engine.interruption import Abandoned
+from topoi.corpus.pieces import ArrayOrPieces
 from topoi.models.kernel_topic import gaussian_process as gp
 from topoi.models.kernel_topic.evidence import Hyper, Layout, maximise
-from topoi.models.kernel_topic.fitting import Counts, Rest, Schedule, Watch, softmax, warm_up
+from topoi.models.kernel_topic.fitting import Counts, Rest, Sweeps
 from topoi.models.kernel_topic.laplace_bridge import to_dirichlet, to_gaussian
 from topoi.models.kernel_topic.rank_one import subtract_outer
+from topoi.models.trained import checked_floats
 
 Array = NDArray[np.float64]
 _PASSES = 3
 _ALPHAS = (1e-4, 1e4)
+_COUNTED = ("skipped_documents", "clipped_messages", "clipped_dirichlets", "evidence_evaluations")
 
 
 class Messages:
-    """Messages of every document to the topics' processes, and the resulting beliefs."""
+    """Messages of every document to the topics' processes, and the resulting beliefs.
 
-    def __init__(self, hyper: Hyper, n_docs: int, damping: float) -> None:
-        n_topics = len(hyper.noise)
-        self.hyper, self._began, self.damping = hyper, hyper, damping
-        self.precision, self.shift = np.zeros((n_docs, n_topics)), np.zeros((n_docs, n_topics))
-        self.info = {"skipped_documents": 0, "clipped_messages": 0, "clipped_dirichlets": 0, "evidence_evaluations": 0}
+    ``began`` are the hyper-parameters that learning began at, if not ``hyper``. Messages are empty if not given.
+    """
+
+    def __init__(
+        self, hyper: Hyper, n_docs: int, damping: float, began: Hyper | None = None, precision: Array | None = None,
+        shift: Array | None = None,
+    ) -> None:  # fmt: skip
+        self.hyper, self._began, self.damping = hyper, began or hyper, damping
+        empty = np.zeros((n_docs, len(hyper.noise)))
+        self.precision, self.shift = (np.array(empty if given is None else given) for given in (precision, shift))
+        self.info = dict.fromkeys(_COUNTED, 0)
         self.refresh()
 
     def refresh(self) -> None:
@@ -111,45 +119,60 @@ def message_evidence(x: Array, layout: Layout, hyper: Hyper, precision: Array, s
     return value, 0.5 * np.concatenate((np.einsum("ij,ijt->t", total, slopes), by_amplitude, by_noise))
 
 
-class Believed(NamedTuple):
-    """Result of a fit by ``inference="bridge"``: final state, number of sweeps, and whether it converged."""
+class Beliefs(NamedTuple):
+    """Messages between two sweeps, and the hyper-parameters."""
 
     hyper: Hyper
     precision: Array
     shift: Array
-    sweep: int
-    converged: bool
-    info: dict[str, Any]
 
 
-def fit_bridge(counts: Counts, hyper: Hyper, schedule: Schedule, watch: Watch, damping: float) -> Believed:
-    """Sweeps over the documents after the warm-up; a signal ends them between two documents."""
-    sweep, stopped = warm_up(counts, schedule, watch)
-    counts.recount()
-    silent = np.zeros_like(counts.doc_topic)
-    kept, rest, converged, since = (hyper, silent, silent), Rest(schedule.tol), False, 0
-    info: dict[str, Any] = {}
-    try:
-        messages = watch.run(partial(Messages, hyper, counts.bags.n_docs, damping))
-        info = messages.info
-        while sweep < schedule.n_iter and not stopped:
-            for d in range(counts.bags.n_docs):
-                messages.visit(d, counts)
-                if watch.interrupted:
-                    break
-            kept = messages.hyper, messages.precision.copy(), messages.shift.copy()
-            if watch.interrupted:
-                break
-            sweep, since = sweep + 1, since + 1
+class BridgeSweeps(Sweeps):
+    """Sweeps over the documents after the warm-up."""
+
+    state: Beliefs | None
+
+    def __init__(self, damping: float, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._damping = damping
+        self._messages: Messages | None = None
+        self.info = dict.fromkeys(_COUNTED, 0)
+
+    def _forget(self) -> None:
+        self._messages = None
+
+    def _first_state(self, counts: Counts) -> Beliefs:
+        silent = np.zeros_like(counts.doc_topic)
+        return Beliefs(self.hyper, silent, silent)
+
+    def _made(self, counts: Counts) -> Messages:
+        if self.state is None:
             counts.recount()
-            watch.run(messages.refresh)
-            if schedule.learns and since % schedule.learn_every == 0:
-                watch.run(partial(messages.learn, schedule.shared_amplitude))
-                kept = messages.hyper, *kept[1:]
-            if since % schedule.learn_every == 0:
-                converged = rest.reached(counts, messages.mean, schedule.learn_every)
-            stopped = watch.after(sweep, lambda: counts.log_likelihood(softmax(messages.mean))) or converged
-    except Abandoned:
-        pass
-    counts.recount()
-    return Believed(*kept, sweep, converged, dict(info) | rest.info)
+            return Messages(self.hyper, counts.bags.n_docs, self._damping)
+        hyper, precision, shift = self.state
+        messages = Messages(hyper, counts.bags.n_docs, self._damping, self.hyper, precision, shift)
+        messages.info |= self.info
+        return messages
+
+    def _advance(self, counts: Counts, rest: Rest, since: int) -> Array:
+        messages, schedule = self._messages or self._made(counts), self.schedule
+        for d in range(counts.bags.n_docs):
+            messages.visit(d, counts)
+        counts.recount()
+        messages.refresh()
+        if since % schedule.learn_every == 0:
+            if schedule.learns:
+                messages.learn(schedule.shared_amplitude)
+            rest.compare(counts, messages.mean, schedule.learn_every)
+        self._messages, self.info = messages, dict(messages.info)
+        self.state = Beliefs(messages.hyper, messages.precision, messages.shift)
+        return messages.mean
+
+    def is_long(self, sweep: int) -> bool:
+        """Whether messages begin, or hyper-parameters are learned."""
+        since = sweep - self._warm_until
+        return since == 1 or (since > 0 and since % self.schedule.learn_every == 0)
+
+    def _restored_state(self, arrays: Mapping[str, ArrayOrPieces], shape: tuple[int, ...]) -> Beliefs:
+        messages = (checked_floats(arrays, name, shape) for name in ("precision", "shift"))
+        return Beliefs(self._restored_hyper(arrays), *messages)

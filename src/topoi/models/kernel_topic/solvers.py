@@ -22,6 +22,7 @@ from topoi.models.kernel_topic.near_covariance import N_NEAR
 from topoi.models.kernel_topic.posterior import LaplacePosterior, LargePosterior
 from topoi.models.kernel_topic.structured_operators import MOST_PAIRS, Structure
 from topoi.models.notices import warn_user
+from topoi.store.arrays import checksum
 
 Array = NDArray[np.float64]
 SOLVERS = ("auto", "exact", "iterative")
@@ -46,11 +47,13 @@ class Setup(NamedTuple):
         """The solver's name."""
         return "iterative" if self.large else "exact"
 
-    def process(self, hyper: Hyper, y: Array, schedule: Schedule, each: Each) -> Process:
-        """The process of a fit that starts at y."""
+    def process(
+        self, hyper: Hyper, y: Array, schedule: Schedule, each: Each, began: Hyper | None = None, a: Array | None = None
+    ) -> Process:
+        """The process of a fit that starts at y; see ``Process``."""
         if self.large:
-            return LargeProcess(hyper, self.structure, y, schedule, each)
-        return Process(hyper, y, schedule, each)
+            return LargeProcess(hyper, self.structure, y, schedule, each, began, a)
+        return Process(hyper, y, schedule, each, began, a)
 
     def posterior(
         self, hyper: Hyper, y: Array, a: Array, counts: Array, jobs: int
@@ -59,6 +62,10 @@ class Setup(NamedTuple):
         if self.large:
             return LargePosterior(hyper, self.structure, y, a, counts, jobs)
         return LaplacePosterior(hyper, y, counts, jobs)
+
+    def fingerprint(self) -> str:
+        """Digest of the documents' features, or of the matrix between them."""
+        return checksum({}, coordinate_arrays(self.shape.coordinates))
 
     @property
     def info(self) -> dict[str, Any]:
@@ -91,6 +98,14 @@ def set_up(corpus: Corpus, features: Any, kernel: Any, solver: str, inference: s
         _check_dense(n_docs, large)
         table = table._replace(coordinates=_checked_dense(table.coordinates))
     return Setup(table, Shape(bound, table.coordinates), large, structure)
+
+
+def set_up_again(table: FeatureTable | None, kernel: Any, shape: Shape, large: bool) -> Setup:
+    """Features and solver of a fitted model with the kernel as it was given, before learning."""
+    if table is None:
+        return Setup(None, shape, large)
+    bound = bind(as_kernel(kernel), table)
+    return Setup(table, Shape(bound, shape.coordinates), large, Structure.of(bound, table) if large else None)
 
 
 def is_large(n_docs: int, solver: str, inference: str) -> bool:

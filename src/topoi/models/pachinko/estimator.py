@@ -151,10 +151,11 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         dag = settings["dag"]
         return super()._plain_settings(settings | {"dag": None if dag is None else as_dag(dag)})
 
-    def _load(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+    def restore_bundle(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Restore what ``save`` wrote."""
         if self.dag is not None:
             self.dag = as_dag(self.dag)
-        return super()._load(corpus, meta, arrays)
+        return super().restore_bundle(corpus, meta, arrays)
 
     def family_tables(self, corpus: Corpus) -> dict[str, Table]:
         """Nodes and edges of the graph, and the paths of words."""
