@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.engine.loop import Chain
 from topoi.kernels.counts import Assignments, Documents
-from topoi.kernels.folding import Labels, SamplingPlan, Scored
+from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored
 from topoi.models.averages import Averaged, average, mean_counts
 from topoi.models.posterior import Posterior
 from topoi.models.sources import ArraySource, TrainingDocument
@@ -97,8 +97,7 @@ class UnigramPosterior(Posterior):
             if len(labels.topic):
                 labels.topic[here], labels.slot[here, 0] = doc_topic[d], 1.0
 
-    def _log_likelihood(self, part: Documents, *how: Any) -> None:
-        result = how[4]
+    def _log_likelihood(self, part: Documents, plan: FilterPlan, result: NDArray[np.float64]) -> None:
         for d in range(len(result)):
             words = part.tokens[part.doc_start[d] : part.doc_start[d + 1]]
             result[d] = topic_given_words(self.theta, self.word_columns(words))[1]

@@ -22,6 +22,21 @@ class SamplingPlan(NamedTuple):
     chain: int
 
 
+class FilterPlan(NamedTuple):
+    """Schedule of a particle filter: particles, earlier words redrawn before each new one (all if negative), streams.
+
+    Particles are resampled when their effective number falls below the share ``resample_below``. Estimates are unbiased
+    if ``weighted``; see ``author_topic.likelihood``.
+    """
+
+    n_particles: int
+    n_moves: int
+    seed: int
+    chain: int = 0
+    resample_below: float = 0.5
+    weighted: bool = True
+
+
 class Scored(NamedTuple):
     """Tokens to predict from the sampled tokens of the same document."""
 

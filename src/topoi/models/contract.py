@@ -238,9 +238,20 @@ class FiltersDocuments(Protocol):
     """A chain that estimates documents' probabilities by particles."""
 
     def log_likelihood(
-        self, documents: Any, seed: int, n_particles: int, n_moves: int, n_jobs: int = 1, *more: Any
+        self,
+        documents: Any,
+        seed: int,
+        n_particles: int,
+        n_moves: int,
+        n_jobs: int = 1,
+        resample_below: float = 0.5,
+        weighted: bool = True,
     ) -> NDArray[np.float64]:
         """Log probability of each document."""
+        ...
+
+    def is_integrated(self, documents: Any) -> NDArray[np.bool_]:
+        """Whether each document's mixture is integrated out, so that its log-likelihood is an estimate, not exact."""
         ...
 
 

@@ -18,6 +18,7 @@ from scipy.special import entr
 
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
+from topoi.models.contract import FiltersDocuments
 from topoi.models.ranges import some_documents
 from topoi.models.scores import log_mean_exp, mean_error
 from topoi.models.validation import whole_number
@@ -66,21 +67,29 @@ def tolerance(lengths: NDArray[Any]) -> Array:
 
 
 def filtered(
-    chain: Any, documents: Documents, seed: int, n_particles: int | str, n_moves: int, n_jobs: int, *more: Any
+    chain: FiltersDocuments,
+    documents: Any,
+    seed: int,
+    n_particles: int | str,
+    n_moves: int,
+    n_jobs: int,
+    resample_below: float = 0.5,
+    weighted: bool = True,
 ) -> Filtered:
     """Log probabilities of documents under one chain, by one filter each or, with ``"auto"``, as many as they need.
 
-    ``n_moves`` and ``more`` are passed to the kernel. Random streams are named by seed, run, chain and content, so that
+    See ``FilterPlan`` for the schedule. Random streams are named by seed, run, chain and content, so that
     neither threads nor other documents change a result.
     """
+    more = n_jobs, resample_below, weighted
     lengths, hidden = np.diff(documents.doc_start), chain.is_integrated(documents)
     if not isinstance(n_particles, str):
-        found = chain.log_likelihood(documents, seed, n_particles, n_moves, n_jobs, *more)
+        found = chain.log_likelihood(documents, seed, n_particles, n_moves, *more)
         return Filtered(found, np.where(hidden, np.nan, 0.0), np.where(hidden, n_particles, 0))
     result = Filtered(np.zeros(len(lengths)), np.zeros(len(lengths)), np.zeros(len(lengths), np.int64))
     known = np.flatnonzero(~hidden)
     if len(known):
-        result.log_likelihood[known] = chain.log_likelihood(some_documents(documents, known), seed, 1, 0, n_jobs, *more)
+        result.log_likelihood[known] = chain.log_likelihood(some_documents(documents, known), seed, 1, 0, *more)
     # For each run, the log of the sum over its filters of particles × estimate.
     sums, wanted = np.full((_RUNS, len(lengths)), -np.inf), np.where(hidden, _FIRST, 0)
     while wanted.any():
@@ -88,7 +97,7 @@ def filtered(
             rows = np.flatnonzero(wanted == n)
             part = some_documents(documents, rows)
             for run in range(_RUNS):
-                found = chain.log_likelihood(part, _run_seed(seed, n, run), n, n_moves, n_jobs, *more)
+                found = chain.log_likelihood(part, _run_seed(seed, n, run), n, n_moves, *more)
                 sums[run, rows] = np.logaddexp(sums[run, rows], found + np.log(n))
             result.n_particles[rows] += _RUNS * n
         rows = np.flatnonzero(wanted)

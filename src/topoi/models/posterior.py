@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from topoi.engine.samples import Sample
 from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, Documents
-from topoi.kernels.folding import Labels, SamplingPlan, Scored, content_key, label_room
+from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored, content_key, label_room
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import seed_stream
 from topoi.models.contract import CountSource
@@ -212,14 +212,22 @@ class Posterior:
         return doc_topic, scores, room
 
     def log_likelihood(
-        self, documents: Documents, seed: int, n_particles: int, n_moves: int, n_jobs: int = 1, *more: Any
+        self,
+        documents: Documents,
+        seed: int,
+        n_particles: int,
+        n_moves: int,
+        n_jobs: int = 1,
+        resample_below: float = 0.5,
+        weighted: bool = True,
     ) -> NDArray[np.float64]:
-        """Log probability of each document (see the family's ``likelihood``, also for ``more``)."""
+        """Log probability of each document by a particle filter; see ``FilterPlan``."""
         result = np.zeros(len(documents.doc_start) - 1)
+        plan = FilterPlan(n_particles, n_moves, seed, self.index, float(resample_below), bool(weighted))
 
         def run(first: int, last: int) -> None:
             part = document_range(documents, first, last)
-            self._log_likelihood(part, n_particles, n_moves, seed, self.index, result[first:last], *more)
+            self._log_likelihood(part, plan, result[first:last])
 
         for_documents(run, documents, n_jobs)
         return result
@@ -251,8 +259,8 @@ class Posterior:
         """Sample some documents and add to the outputs: topic shares, scores, labels."""
         raise NotImplementedError  # abstract: each family's own kernel
 
-    def _log_likelihood(self, part: Documents, *how: Any) -> None:
-        """Log probabilities of some documents; ``how`` is particles, moves, seed, chain, output array, and more."""
+    def _log_likelihood(self, part: Documents, plan: FilterPlan, result: NDArray[np.float64]) -> None:
+        """Set ``result`` to the log probabilities of some documents."""
         raise NotImplementedError  # abstract: each family's own kernel
 
     def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], plan: SamplingPlan) -> Labels:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.kernels.counts import Documents
-from topoi.kernels.folding import Labels
+from topoi.kernels.folding import FilterPlan, Labels
 from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.inference import METHODS, label_tokens
 from topoi.models.aspect.particles import log_likelihood
@@ -85,7 +85,9 @@ class AspectPosterior(DrawnPosterior):
     def _label_tokens(self, tokens: NDArray[Any]) -> tuple[NDArray[np.float64], Labels]:
         return label_tokens(tokens, self.parameters, self._method, self._rule)
 
-    def _log_likelihood(self, part: Documents, *how: Any) -> None:
+    def _log_likelihood(self, part: Documents, plan: FilterPlan, result: NDArray[np.float64]) -> None:
+        n_particles, n_moves, seed, chain, *rest = plan
+        how = n_particles, n_moves, seed, chain, result, *rest
         log_likelihood(part, self.parameters.writable().word_aspect, self.priors, self.n_topics, *how)
 
     def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:

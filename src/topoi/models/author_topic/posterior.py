@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.engine.loop import Chain
 from topoi.kernels.counts import Assignments, Counts, Documents, Priors
-from topoi.kernels.folding import Labels, SamplingPlan, Scored
+from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored
 from topoi.kernels.lanes import padded
 from topoi.models.author_topic import likelihood
 from topoi.models.author_topic.inference import fold_in, sample_document, start_document
@@ -124,7 +124,9 @@ class AuthorTopicPosterior(SampledPosterior):
     ) -> None:
         fold_in(part, wanted, self.counts, self.priors, plan, doc_topic, scores, labels)
 
-    def _log_likelihood(self, part: Documents, *how: Any) -> None:
+    def _log_likelihood(self, part: Documents, plan: FilterPlan, result: NDArray[np.float64]) -> None:
+        n_particles, n_moves, seed, chain, *rest = plan
+        how = n_particles, n_moves, seed, chain, result, *rest
         likelihood.log_likelihood(part, self.counts, self.priors, *how)
 
     # One document, from the counts of its words and authors alone.

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 
 from topoi.corpus.corpus import Corpus
 from topoi.kernels.counts import Documents
-from topoi.kernels.folding import Labels, SamplingPlan, Scored
+from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored
 from topoi.kernels.lanes import padded
 from topoi.models.author_topic import likelihood
 from topoi.models.author_topic.inference import fold_in
@@ -99,8 +99,8 @@ class RegressionPosterior(AuthorTopicPosterior):
             mine = Labels(labels.topic[words], labels.slot[words, :1]) if len(labels.topic) else labels
             fold_in(document, scored, self.counts, priors, plan, doc_topic[d : d + 1], scores[there], mine)
 
-    def _log_likelihood(self, part: Any, *how: Any) -> None:
-        n_particles, n_moves, seed, chain, result, *more = how
+    def _log_likelihood(self, part: Any, plan: FilterPlan, result: NDArray[np.float64]) -> None:
+        n_particles, n_moves, seed, chain, *rest = plan
         for d, _, document, priors in self._each(part):
-            rest = n_particles, n_moves, seed, chain, result[d : d + 1], *more
-            likelihood.log_likelihood(document, self.counts, priors, *rest)
+            how = n_particles, n_moves, seed, chain, result[d : d + 1], *rest
+            likelihood.log_likelihood(document, self.counts, priors, *how)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.engine.loop import Chain
 from topoi.kernels.counts import Counts, Documents, Priors
-from topoi.kernels.folding import Labels, SamplingPlan, Scored
+from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored
 from topoi.kernels.lanes import padded
 from topoi.models.averages import average
 from topoi.models.graph import Graph, four_level_widths, make_graph, slot_nodes
@@ -195,7 +195,9 @@ class PachinkoPosterior(SampledPosterior):
     ) -> None:
         fold_in(part, wanted, self.counts, self.priors, self.graph, self.n_super, plan, doc_topic, scores, labels)
 
-    def _log_likelihood(self, part: Documents, *how: Any) -> None:
+    def _log_likelihood(self, part: Documents, plan: FilterPlan, result: NDArray[np.float64]) -> None:
+        n_particles, n_moves, seed, chain, *rest = plan
+        how = n_particles, n_moves, seed, chain, result, *rest
         likelihood.log_likelihood(part, self.counts, self.priors, self.graph, self.n_super, *how)
 
     # One document, from the counts of its words alone.
