@@ -114,7 +114,11 @@ def test_fold_in_equals_enumeration(authors):
     predictive, labels = exact_fold_in(words, authors, counts, priors, 3, scored)
     documents = make_documents([(words, authors)], n_authors)
     wanted = Scored(np.array(scored, np.int32), np.array([0, len(scored)]))
-    doc_topic, scores, room = np.zeros((1, 3)), np.zeros(len(scored)), label_room(documents, 3, True)
+    doc_topic, scores, room = (
+        np.zeros((1, 3)),
+        np.zeros(len(scored)),
+        label_room(len(documents.tokens), 3, documents.author_start, True),
+    )
     fold_in(documents, wanted, counts, priors, SamplingPlan(50, 20_000, 2, 5, 0), doc_topic, scores, room)
     np.testing.assert_allclose(scores, predictive, rtol=0.01)
     np.testing.assert_allclose(room.topic, labels, atol=0.015)

@@ -10,10 +10,10 @@ from scipy.special import logsumexp, psi
 
 import topoi
 from topoi.errors import ModelError
+from topoi.models.gaussian_points import standard_points
 from topoi.models.kernel_topic.laplace_bridge import (
     from_expected_logs,
     project,
-    standard_points,
     to_dirichlet,
     to_gaussian,
 )

@@ -102,7 +102,11 @@ def test_fold_in_equals_enumeration(name, n_super):
     weights = np.array(weights) / np.sum(weights)
     documents = make_documents([words])
     wanted = Scored(np.array(scored, np.int32), np.array([0, len(scored)]))
-    doc_topic, scores, room = np.zeros((1, n_topics)), np.zeros(len(scored)), label_room(documents, n_topics, True)
+    doc_topic, scores, room = (
+        np.zeros((1, n_topics)),
+        np.zeros(len(scored)),
+        label_room(len(documents.tokens), n_topics, documents.author_start, True),
+    )
     plan = SamplingPlan(50, 20_000, 2, 5, 0)
     fold_in(documents, wanted, counts, priors, graph, n_super, plan, doc_topic, scores, room)
     np.testing.assert_allclose(scores, weights @ np.array(predictive), rtol=0.01)

@@ -114,6 +114,10 @@ class CountSource(Protocol):
         """A training document with its last sample."""
         ...
 
+    def document_samples(self, document: TrainingDocument) -> list[Sample]:
+        """All samples of a training document's tokens, the last sample last."""
+        ...
+
     def samples(self, first: int, last: int) -> list[Sample]:
         """All samples of the tokens of documents ``first`` to ``last``, the last sample last."""
         ...

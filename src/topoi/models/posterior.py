@@ -346,7 +346,7 @@ class SampledPosterior(Posterior):
 
     def document_samples(self, document: TrainingDocument) -> list[Sample]:
         """Assignments of a training document in all samples that counts are means of, the last sample last."""
-        return self.source.samples(document.number, document.number + 1)
+        return self.source.document_samples(document)
 
     def _as_in_last(self, document: TrainingDocument, small: Documents, rows: Counts) -> Counts:
         """Mean counts, but with the document's own tokens counted as in its last sample."""

@@ -39,7 +39,8 @@ def some_documents(documents: Any, rows: NDArray[np.int64]) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>>     >>> from topoi.models.ranges import some_documents
+    >>> from topoi.kernels.counts import Documents
+    >>> from topoi.models.ranges import some_documents
     >>> start = np.array([0, 2, 3])
     >>> documents = Documents(np.array([5, 6, 7]), start, np.array([0, 1, 2]), start, np.ones(3))
     >>> some_documents(documents, np.array([1])).tokens.tolist()

@@ -240,6 +240,10 @@ class ArraySource:
             number,
         )
 
+    def document_samples(self, document: TrainingDocument) -> list[Sample]:
+        """All samples of a training document's tokens, the last sample last."""
+        return self.samples(document.number, document.number + 1)
+
     def samples(self, first: int, last: int) -> list[Sample]:
         """All samples of the tokens of documents ``first`` to ``last``, the last sample last."""
         tokens = slice(self.doc_start[first], self.doc_start[last])

@@ -317,18 +317,20 @@ class StoredCounts:
     def samples(self, first: int, last: int) -> list[Sample]:
         """All samples of the tokens of documents ``first`` to ``last``, the last sample last."""
         if last - first == 1:
-            document = self.document(first)
-            newest: Sample = {"topic": document.assignments.topic}
-            n_slots = self._n_slots(len(document.authors))
-            if self.has_graph:
-                if document.paths is None:
-                    raise self.damaged(_MISSING)
-                newest["path"] = document.paths
-            elif self.n_authors:
-                newest["slot"] = document.assignments.slot
-        else:
-            newest, n_slots = self._last_paths(first, last), 1
-        return self._samples_between(first, last, newest, n_slots) if self.n_samples > 1 else [newest]
+            return self.document_samples(self.document(first))
+        return self._samples_between(first, last, self._last_paths(first, last), 1)
+
+    def document_samples(self, document: TrainingDocument) -> list[Sample]:
+        """All samples of a training document's tokens, the last sample last."""
+        newest: Sample = {"topic": document.assignments.topic}
+        if self.has_graph:
+            if document.paths is None:
+                raise self.damaged(_MISSING)
+            newest["path"] = document.paths
+        elif self.n_authors:
+            newest["slot"] = document.assignments.slot
+        n_slots = self._n_slots(len(document.authors))
+        return self._samples_between(document.number, document.number + 1, newest, n_slots)
 
     def _last_paths(self, first: int, last: int) -> Sample:
         """The last sample of several documents of a model with a graph."""
@@ -349,6 +351,8 @@ class StoredCounts:
         return {"topic": topic, "path": self._checked_paths(topic, [blob for _, blob in rows], n_tokens)}
 
     def _samples_between(self, first: int, last: int, newest: Sample, n_slots: int) -> list[Sample]:
+        if self.n_samples == 1:
+            return [newest]
         begin, end = (int(self.doc_start[d]) for d in (first, last))
         shape = int(self.doc_start[-1]), self._averaging.n_kept
         if end - begin != len(newest["topic"]):

@@ -45,7 +45,7 @@ class RegressionPredictions(MetadataPredictions):
 
     def _align(self, X: Any) -> tuple[Aligned, DesignedDocuments]:  # type: ignore[override]
         check_is_fitted(self, "n_iter_")
-        aligned = align(self._as_corpus(X), self.vocabulary_, self.authors_)
+        aligned = align(self._as_corpus(X), self.vocabulary_, None)
         return aligned, DesignedDocuments.from_corpus(aligned.corpus, self.design_.matrix(aligned.corpus))
 
     def documents_and_chains(  # type: ignore[override]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,6 @@ from topoi.models.kernel_topic.near_covariance import N_NEAR
 from topoi.models.kernel_topic.posterior import LaplacePosterior, LargePosterior
 from topoi.models.kernel_topic.structured_operators import MOST_PAIRS, Structure
 from topoi.models.notices import warn_user
-from topoi.store.arrays import checksum
 
 Array = NDArray[np.float64]
 SOLVERS = ("auto", "exact", "iterative")
@@ -65,7 +65,11 @@ class Setup(NamedTuple):
 
     def fingerprint(self) -> str:
         """Digest of the documents' features, or of the matrix between them."""
-        return checksum({}, coordinate_arrays(self.shape.coordinates))
+        digest = hashlib.blake2b(digest_size=16)
+        for name, array in sorted(coordinate_arrays(self.shape.coordinates).items()):
+            digest.update(f"{name}{array.dtype}{array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
 
     @property
     def info(self) -> dict[str, Any]:
