@@ -36,6 +36,8 @@ class Predictions:
     neither on the order of documents nor on the number of threads.
     """
 
+    # Whether documents have hidden mixtures of topics.
+    has_mixtures = True
     vocabulary_: Vocabulary
     authors_: NDArray[Any]
     chains_: list[Any]
