@@ -6,7 +6,7 @@ import json
 from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,15 @@ NOT_SAVED = {"checkpoint": None, "progress": None}
 FREE_TO_CHANGE = frozenset({"n_iter", "n_jobs", "progress", "checkpoint", "checkpoint_every", "random_state"})
 # Settings of what is computed from the chains; they do not affect the chains themselves.
 ABOUT_ESTIMATES = frozenset({"average"})
+
+
+class HasPath(Protocol):
+    """A store: something with the path of its file."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        ...
 
 
 class FittedModel(BaseEstimator):
@@ -50,7 +59,9 @@ class FittedModel(BaseEstimator):
         check_is_fitted(self, "n_iter_")
         return CorpusCatalogue(self.corpus_)
 
-    def save(self, path: Any, name: str | None = None, corpus: bool = True, replace_file: bool = False) -> None:
+    def save(
+        self, path: str | Path | HasPath, name: str | None = None, corpus: bool = True, replace_file: bool = False
+    ) -> None:
         """Write the model and its corpus into a store: one SQLite file of data, nothing that could run.
 
         A file that is there already keeps its other models, which share the corpus; a model of the same name is

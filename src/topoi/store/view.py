@@ -126,7 +126,7 @@ class ModelView(TopicLists):
     def __getattr__(self, name: str) -> Any:
         if name in GRAPH_QUESTIONS:
             raise ModelError(f"{self.family} has no graph of topics; fit {giving('graph')}")
-        raise AttributeError(f"a view of a model in a store has no {name!r}")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @cached_property
     def vocabulary_(self) -> Vocabulary:
