@@ -71,6 +71,13 @@ def test_stationarity_notices_a_wrong_prior():
     assert stationarity(200, wrong=4.0) > 6
 
 
+def test_ends_of_long_steps_are_accepted_or_refused_rightly(monkeypatch):
+    """With steps as short as usual nearly all ends are accepted, and a step without correction would pass."""
+    monkeypatch.setattr(draws, "_LARGEST_GAIN", np.inf)
+    monkeypatch.setattr(draws, "_LONGEST_STEP", 3.5)
+    assert stationarity(200) < 4.0
+
+
 def test_stationarity_notices_a_step_without_correction(monkeypatch):
     """Long steps whose ends are always accepted."""
     monkeypatch.setattr(draws, "_LARGEST_GAIN", np.inf)
