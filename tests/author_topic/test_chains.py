@@ -9,7 +9,7 @@ from scipy.optimize import linear_sum_assignment
 import topoi
 from author_topic.small_states import counted, random_state
 from topoi.engine.executors import SerialExecutor
-from topoi.engine.loop import sweep_chains
+from topoi.engine.gibbs import sweep_chains
 from topoi.kernels.counts import Assignments
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic.equations import sweep_plain

@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 import topoi
 from dmr.planted import overlapping_corpus
 from topoi.engine.executors import SerialExecutor
-from topoi.engine.loop import sweep_chains
+from topoi.engine.gibbs import sweep_chains
 from topoi.models.dmr import draws
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.draws import Draws, draw, draws_at_once, metric_of, most_draws

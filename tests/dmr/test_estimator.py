@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 import topoi
 from dmr.planted import PLANTED, matching, planted_corpus
 from topoi.engine.executors import SerialExecutor
-from topoi.engine.loop import sweep_chains
+from topoi.engine.gibbs import sweep_chains
 from topoi.errors import ModelError
 from topoi.evaluation import empirical_likelihood, left_to_right
 from topoi.models.dmr.frozen import frozen_topics

@@ -14,7 +14,7 @@ from author_topic.small_states import PRIVATE, counted, dirichlet_multinomial, m
 from author_topic.test_enumeration import batch_errors
 from author_topic.test_geweke import draw_words, statistics, z_scores
 from topoi.engine.executors import SerialExecutor
-from topoi.engine.loop import sweep_chains
+from topoi.engine.gibbs import sweep_chains
 from topoi.kernels.counts import Priors
 from topoi.kernels.draw import draw_plain
 from topoi.kernels.jit import compiled

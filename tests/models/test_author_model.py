@@ -8,7 +8,7 @@ import pytest
 
 import topoi
 from topoi.engine.executors import SerialExecutor
-from topoi.engine.loop import sweep_chains
+from topoi.engine.gibbs import sweep_chains
 
 BETA = np.array([0.5, 0.2, 0.9])
 ROWS, AUTHORS = [["a", "b", "a"], ["c", "b"], ["c"]], ["Ann; Bob; Cy", "Bob; Ann", "Ann"]

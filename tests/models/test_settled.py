@@ -8,7 +8,7 @@ import pytest
 import topoi
 from models.test_sparse_fits import MODELS, digest
 from topoi.engine.executors import SerialExecutor
-from topoi.engine.loop import sweep_chains
+from topoi.engine.gibbs import sweep_chains
 from topoi.models.author_topic.state import AuthorTopicSampler
 from topoi.models.graph import slot_children
 from topoi.models.pachinko.state import PachinkoSampler

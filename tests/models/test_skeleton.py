@@ -20,7 +20,7 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 
 import topoi
-from topoi.engine.loop import Chain
+from topoi.engine.gibbs import Chain
 from topoi.kernels import preparing
 from topoi.kernels.random import new_stream
 from topoi.models import registry

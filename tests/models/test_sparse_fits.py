@@ -12,7 +12,7 @@ from instruction_sets import MACHINES, check_golden_runs
 from models.test_word_lists import same_lists
 from topoi.corpus.blocks import Blocks
 from topoi.engine.executors import SerialExecutor
-from topoi.engine.loop import sweep_chains
+from topoi.engine.gibbs import sweep_chains
 from topoi.errors import ModelError
 from topoi.models.author_topic.state import AuthorTopicSampler
 from topoi.models.pachinko.state import PachinkoSampler

@@ -15,7 +15,7 @@ from topoi.models.tables import Tables
 from topoi.models.validation import positive_vector, whole_number
 from topoi.models.weighted_authors import WeightedAuthors
 from unigram_mixture.posterior import UnigramPosterior
-from unigram_mixture.sampler import Sampler
+from unigram_mixture.sampler import UnigramSampler
 
 
 class UnigramMixture(MatrixInput, Tables, GibbsModel):
@@ -81,11 +81,11 @@ class UnigramMixture(MatrixInput, Tables, GibbsModel):
 
     # What a family adds to the loop, to files and to predictions.
 
-    def _make_sampler(self, corpus: Corpus, n_shards: int) -> Sampler:
+    def _make_sampler(self, corpus: Corpus, n_shards: int) -> UnigramSampler:
         n_topics = whole_number("n_topics", self.n_topics)
         alpha = positive_vector("alpha", self.alpha, n_topics, "n_topics")
         beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
-        return Sampler(corpus, alpha, beta, n_shards)
+        return UnigramSampler(corpus, alpha, beta, n_shards)
 
     def _freeze(self) -> None:
         corpus = self.corpus_

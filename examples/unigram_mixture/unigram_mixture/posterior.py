@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.loop import Chain
+from topoi.engine.gibbs import Chain
 from topoi.kernels.counts import Assignments, Documents
 from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored
 from topoi.models.averages import Averaged, average, mean_counts
 from topoi.models.posterior import Posterior
 from topoi.models.sources import ArraySource, TrainingDocument
-from unigram_mixture.sampler import Sampler
+from unigram_mixture.sampler import UnigramSampler
 
 # A document has one topic, and its shares are how often the samples gave it each. Tables of documents smooth them by
 # this many words, spread as topics are spread over documents, which is then also what they show of an empty document.
@@ -36,7 +36,7 @@ class UnigramPosterior(Posterior):
     can_sample = True
 
     @classmethod
-    def from_chain(cls, chain: Chain, sampler: Sampler, corpus: Corpus) -> Self:
+    def from_chain(cls, chain: Chain, sampler: UnigramSampler, corpus: Corpus) -> Self:
         """Freeze a chain."""
         topic = sampler.token_topics(chain)
         averaged = average(chain, {"topic": topic}, sampler.n_topics)

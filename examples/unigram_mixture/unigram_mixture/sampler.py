@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.loop import Chain
+from topoi.engine.gibbs import Chain, Sampler
 from topoi.engine.samples import Sample, compact
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
@@ -23,8 +23,8 @@ from unigram_mixture.kernels import Counts, Documents, Priors
 _MOST_TOPICS = 2**16 - 1
 
 
-class Sampler:
-    """The family's part of the loop; see ``topoi.engine.loop.Sampler`` for what each method is for."""
+class UnigramSampler(Sampler):
+    """The family's part of the loop; ``topoi.engine.gibbs.Sampler`` says what each method is for."""
 
     # Arrays of a sample, one number per token each.
     sampled = ("topic",)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.pieces import BLOCK, occurrences, ranges
-from topoi.engine.loop import Chain
+from topoi.engine.gibbs import Chain
 from topoi.engine.samples import Sample
 from topoi.kernels.counts import Counts, add_cells
 from topoi.kernels.lanes import padded

@@ -16,12 +16,13 @@ from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.chains import best_first, diagnose, trace_frame
 from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.executors import open_executor, resolve_jobs
+from topoi.engine.gibbs import Chain, Sampling, restored, saved_progress
 from topoi.engine.interruption import interruptible
-from topoi.engine.loop import Chain, Outcome, Sampling, Schedule, restored, run, saved_progress
+from topoi.engine.loop import Outcome, Schedule, run
 from topoi.engine.progress import SweepInfo, open_progress
 from topoi.engine.shards import resolve_shards
 from topoi.errors import ModelError
-from topoi.models.sparse.scheme import SparseScheme
+from topoi.models.posterior import Posterior
 from topoi.models.trained import TrainedModel
 from topoi.models.validation import choice, resolve_seed, whole_number
 
@@ -73,8 +74,7 @@ class GibbsModel(TrainedModel):
 
         def rebuild(progress: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
             chains.extend(restored(sampler, n_chains, arrays, progress["traces"], progress["sweep"]))
-            if isinstance(sampler, SparseScheme):
-                sampler.check_growth(chains, progress["sweep"])
+            sampler.check_growth(chains, progress["sweep"])
 
         seed, done = self._continued(store, seed, n_iter, rebuild)
         chains = chains or [sampler.start(seed, c) for c in range(n_chains)]
@@ -106,15 +106,13 @@ class GibbsModel(TrainedModel):
         """Run the chains; return the loop's outcome and the chains that estimates are made from."""
         whole_number("evaluate_every", schedule.evaluate_every)
         n_tasks = sum(len(chain.shards) for chain in chains)
-        exact = n_tasks == len(chains) and getattr(sampler, "exact", True)
+        exact = n_tasks == len(chains) and sampler.exact
         title = f"{type(self).__name__}{'' if exact else ', approximate'}"
         jobs = resolve_jobs(self.n_jobs)
         with open_executor(jobs, n_tasks) as executor:
             bar = open_progress(self.progress, title, schedule.n_iter, done)
             training = Sampling(sampler, chains, schedule, executor, self._begun(sampler))
             outcome = run(training, schedule, done, store, bar, callback)
-        if not isinstance(sampler, SparseScheme):
-            return outcome, chains
         with open_executor(jobs, n_tasks) as executor:  # threads of the other one may still run abandoned work
             return outcome, sampler.settled(chains, outcome.sweep, schedule.seed, executor)
 
@@ -136,14 +134,13 @@ class GibbsModel(TrainedModel):
             "n_sweeps": outcome.sweep,
             "n_chains": len(self._chains),
             "n_shards": n_shards,
-            "exact": n_shards == 1 and getattr(self._sampler, "exact", True),
+            "exact": n_shards == 1 and self._sampler.exact,
             "interrupted": outcome.interrupted,
             "stopped": outcome.stopped,
             "seconds": self._seconds,
             "tokens_per_second": work / outcome.seconds if outcome.seconds > 0 and work else None,
         }
-        if isinstance(self._sampler, SparseScheme):
-            self.fit_info_ |= self._sampler.notes(self._chains)
+        self.fit_info_ |= self._sampler.notes(self._chains)
         self.vocabulary_: Vocabulary = self.corpus_.vocabulary
         self.trace_ = trace_frame([chain.trace for chain in by_number], self._sampler.n_tokens)
         self._freeze()
@@ -152,8 +149,8 @@ class GibbsModel(TrainedModel):
     def _notes_on_estimates(self) -> dict[str, Any]:
         """For ``fit_info_``: the chain shown first, the number of samples averaged, the topics that changed."""
         first = self._settled[0]
-        averaged = getattr(self.chains_[0], "averaged", None)
-        changed = {topic for topics in averaged.changed for topic in topics} if averaged else set()
+        shown = self.chains_[0]
+        changed = {k for topics in shown.averaged.changed for k in topics} if isinstance(shown, Posterior) else set()
         return {
             "best_chain": first.index,
             "averaged_samples": 1 + sum(sweep != first.sweep for sweep in first.samples),

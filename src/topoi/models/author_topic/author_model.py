@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.blocks import Table, position_blobs
 from topoi.corpus.corpus import Corpus
-from topoi.engine.loop import Chain
+from topoi.engine.gibbs import Chain, Sampler
 from topoi.engine.progress import SweepInfo
 from topoi.engine.samples import Sample, compact
 from topoi.engine.shards import cut
@@ -46,8 +46,8 @@ from topoi.models.texts import corpus_with, need_documents
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
 
-class AuthorModelSampler:
-    """Sampler of the author model for the engine's loop (see ``topoi.engine.loop.Sampler``)."""
+class AuthorModelSampler(Sampler):
+    """Sampler of the author model."""
 
     beta_weight: float | None = None
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.loop import Chain
+from topoi.engine.gibbs import Chain
 from topoi.kernels.counts import Assignments, Counts, Documents, Priors
 from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored
 from topoi.kernels.lanes import padded

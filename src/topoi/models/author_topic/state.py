@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.loop import Chain
+from topoi.engine.gibbs import Chain
 from topoi.engine.samples import Sample, compact
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
@@ -88,7 +88,7 @@ def make_priors(alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Priors
 
 
 class AuthorTopicSampler(SparseScheme):
-    """Sampler of the author-topic family for the engine's loop (see ``topoi.engine.loop.Sampler``).
+    """Sampler of the author-topic family for the engine's loop (see ``topoi.engine.gibbs.Sampler``).
 
     ``sparse`` other than False requires that documents have only private authors (LDA).
     """

@@ -12,8 +12,8 @@ from scipy.sparse import csr_matrix
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import Executor
+from topoi.engine.gibbs import Chain, sweep_chains
 from topoi.engine.interruption import Abandoned, interruptible
-from topoi.engine.loop import Chain, sweep_chains
 from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet
 from topoi.models.dmr.draws import Draws
 from topoi.models.dmr.likelihood import TopicCells

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.loop import Chain
+from topoi.engine.gibbs import Chain
 from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.lanes import padded

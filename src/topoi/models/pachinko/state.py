@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.loop import Chain
+from topoi.engine.gibbs import Chain
 from topoi.engine.samples import Sample, compact
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
@@ -54,7 +54,7 @@ def private_documents(corpus: Corpus) -> Documents:
 
 
 class PachinkoSampler(SparseScheme):
-    """Sampler of the pachinko family for the engine's loop (see ``topoi.engine.loop.Sampler``).
+    """Sampler of the pachinko family for the engine's loop (see ``topoi.engine.gibbs.Sampler``).
 
     A chain's shards are ``Paths``. The four-level model has its own sweep; any other graph uses the general one.
     """

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.engine.executors import Executor
-from topoi.engine.loop import Chain, Sampler, sweep_chains
+from topoi.engine.gibbs import Chain, Sampler, sweep_chains
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
 from topoi.kernels.jit import compiled
