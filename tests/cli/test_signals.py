@@ -55,9 +55,9 @@ sys.exit(main())
 """
 
 
-def start(documents, output, options, code):
+def start(documents, output, options, code, n_iter="100000000"):
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(SOURCE), os.environ.get("PYTHONPATH", "")])}
-    command = [sys.executable, "-c", code, "fit", str(documents), *options, "-o", str(output), "-i", "100000000"]
+    command = [sys.executable, "-c", code, "fit", str(documents), *options, "-o", str(output), "-i", n_iter]
     return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -123,3 +123,31 @@ def test_a_signal_while_importing_is_one_line(documents, number, delay, tmp_path
     assert process.returncode == 128 + number
     assert errors.splitlines()[-1] == "topoi: interrupted; nothing was saved"
     assert not (tmp_path / "m.topoi").exists()
+
+
+# As ``SWEEPS``, on a machine where every save takes too long.
+SLOW_SAVES = "import topoi.cli.saving\ntopoi.cli.saving._SECONDS_TO_SAVE = 0.0\n" + SWEEPS
+
+
+@pytest.mark.parametrize("family", ["lda", pytest.param("aspect", marks=pytest.mark.slow)])
+def test_a_fit_that_could_not_be_saved_in_time_is_kept_beside_its_file(documents, family, tmp_path):
+    path, beside = tmp_path / "m.topoi", tmp_path / "m.topoi.checkpoint"
+    process = start(documents, path, FAMILIES[family], SLOW_SAVES)
+    for line in process.stdout:
+        if int(line.split()[0]) == AFTER:
+            break
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 128 + signal.SIGTERM and "Traceback" not in errors
+    assert f"kept in {beside}" in errors and beside.exists()
+    assert sorted(p.name for p in tmp_path.iterdir()) == [beside.name]  # no part of a model file
+    n_sweeps = errors.rpartition("with -i ")[2].split()[0]
+    done = start(documents, path, [*FAMILIES[family], "--quiet"], BEGUN, n_sweeps)
+    _, errors = done.communicate(timeout=120)
+    assert done.returncode == 0 and f"going on from {beside}" in errors
+    assert not beside.exists()
+    whole = start(documents, tmp_path / "whole.topoi", [*FAMILIES[family], "--quiet"], BEGUN, n_sweeps)
+    whole.communicate(timeout=120)
+    continued, undisturbed = topoi.load(path), topoi.load(tmp_path / "whole.topoi")
+    assert continued.n_iter_ == int(n_sweeps) >= AFTER
+    np.testing.assert_array_equal(continued.topic_word_, undisturbed.topic_word_)

@@ -15,7 +15,16 @@ from topoi.cli.authors import author_words_frame, draw_author_words
 from topoi.cli.model_options import after_fit, given_flags, new_model, with_model_options
 from topoi.cli.options import AsCsv, AsJson, available_cores, split_names
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.saving import refuse_corpus, refuse_name, refuse_overwriting
+from topoi.cli.saving import (
+    checkpoint_beside,
+    checkpoint_settings,
+    naming,
+    refuse_corpus,
+    refuse_name,
+    refuse_overwriting,
+    save_soon,
+    say_how_to_go_on,
+)
 from topoi.cli.signals import nothing_to_lose, something_to_lose
 from topoi.cli.topics import draw_topics, topics_frame
 from topoi.errors import CorpusError
@@ -79,8 +88,9 @@ def fit(
         "phrases": phrases or None,
         "function_words": keeps_function_words(chosen, function_words, stop_words),
     }
+    beside = checkpoint_beside(path, name)
     with nothing_to_lose():
-        unfitted = new_model(chosen, typed, **shared)
+        unfitted = new_model(chosen, typed, **shared, **checkpoint_settings(chosen, typed, beside))
         corpus = read(source, on_error, stop_words, reading)
         if name is not None:
             refuse_corpus(path, corpus, source)
@@ -89,17 +99,29 @@ def fit(
     report(corpus, screen)
     if not corpus.n_authors and chosen.needs_authors:
         chosen = without_authors(chosen, "" if model is None else f"--model {model}", typed)
-        unfitted = new_model(chosen, typed, **shared)
-    with something_to_lose():
+        unfitted = new_model(chosen, typed, **shared, **checkpoint_settings(chosen, typed, beside))
+    keeps = unfitted.get_params(deep=False).get("checkpoint")
+    if keeps is not None and Path(keeps).exists():
+        look.say(f"topoi: going on from {keeps}; remove that file to begin anew", err=True)
+    with something_to_lose() as asked, naming(keeps):
         fitted = unfitted.fit(corpus)
-        if fitted.fit_info_["interrupted"]:
+
+        def save() -> None:
+            fitted.save(path, name=name, replace_file=force and name is None)
+
+        if not fitted.fit_info_["interrupted"]:
+            save()
+        else:
             look.say(f"topoi: saving what there is in {path}", err=True)
-        fitted.save(path, name=name, replace_file=force and name is None)
+            if not save_soon(asked, keeps, save):
+                say_how_to_go_on(keeps, fitted.fit_info_["n_sweeps"])
+                raise typer.Exit(exit_code(fitted.fit_info_))
         for method in after_fit(chosen, typed):
             if not fitted.fit_info_["interrupted"] and done_within(fitted, method):
                 fitted.save(path, name=name)
+    beside.unlink(missing_ok=True)
     summarise(fitted, path, name, screen)
-    if as_json or as_csv or not quiet:
+    if as_json or as_csv or not (quiet or fitted.fit_info_["interrupted"]):
         print_result(fitted, path, as_json, as_csv)
     verb = "topics" if chosen.posterior else "authors"
     screen.print(f"\nnext: topoi {verb} {shlex.quote(str(path))}", soft_wrap=True)

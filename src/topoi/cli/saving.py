@@ -1,17 +1,27 @@
-"""Checks of the output file, made before any work: errors that would prevent saving are raised first."""
+"""The output file of a fit: checks before any work, the checkpoint beside it, and a save that may not take long."""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from topoi.cli import look
 from topoi.errors import StoreError
 
 if TYPE_CHECKING:
+    from topoi.cli.signals import Asked
     from topoi.corpus.corpus import Corpus
+    from topoi.models.registry import Model
+
+# A signal ends the program within two seconds; the last part of them is for saying so and for leaving.
+_SECONDS_TO_SAVE = 1.5
+_CHECKPOINT_EVERY = "10min"
 
 
 def refuse_overwriting(path: Path, force: bool, instead: str = "") -> None:
@@ -79,3 +89,61 @@ def _check_folder(path: Path) -> None:
         raise StoreError(f"cannot write {path}: there is no folder {folder}")
     if not os.access(folder, os.W_OK):
         raise StoreError(f"cannot write {path}: no permission to write in {folder}")
+
+
+def checkpoint_beside(path: Path, name: str | None) -> Path:
+    """File that keeps the progress of a fit until its model is saved.
+
+    Examples
+    --------
+    >>> checkpoint_beside(Path("papers.topoi"), None).name, checkpoint_beside(Path("papers.topoi"), "a/b").name
+    ('papers.topoi.checkpoint', 'papers.topoi.a_b.checkpoint')
+    """
+    part = "" if name is None else "." + re.sub(r"[^\w.-]", "_", name)[:80]
+    return path.with_name(f"{path.name}{part}.checkpoint")
+
+
+def checkpoint_settings(model: Model, typed: dict[str, Any], checkpoint: Path) -> dict[str, Any]:
+    """Settings by which a model keeps its progress; none if it cannot, or if the user said where."""
+    flags = [option.flag for option in model.options if option.setting == "checkpoint"]
+    if not flags or typed.get(flags[0]) is not None:
+        return {}
+    return {"checkpoint": checkpoint, "checkpoint_every": _CHECKPOINT_EVERY}
+
+
+def save_soon(asked: Asked, checkpoint: Path | None, save: Callable[[], None]) -> bool:
+    """Save an interrupted fit; give up, if there is a checkpoint, rather than keep the user waiting.
+
+    Returns whether the model was saved. A save is whole or not at all.
+    """
+    from topoi.engine.interruption import Abandoned, run_within
+
+    if checkpoint is None or not checkpoint.exists():
+        save()
+        return True
+    try:
+        run_within(asked.left(_SECONDS_TO_SAVE), save)
+    except Abandoned:
+        return False
+    return True
+
+
+def say_how_to_go_on(checkpoint: Path, n_sweeps: int) -> None:
+    """Tell where an interrupted fit is kept, and how it goes on or ends."""
+    look.say(
+        f"topoi: that would take long; {n_sweeps:,} sweeps are kept in {checkpoint}: the same command goes on from "
+        f"there, and with -i {n_sweeps} it saves the model as it is",
+        err=True,
+    )
+
+
+@contextmanager
+def naming(checkpoint: Path | None) -> Iterator[None]:
+    """Say, if a signal ends the block, that the checkpoint has the fit."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        if checkpoint is None or not checkpoint.exists():
+            raise
+        kept = f"interrupted; what was kept is in {checkpoint}, and the same command goes on from there"
+        raise type(stop)(kept) from stop

@@ -9,8 +9,10 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 Handler = Callable[[int, Any], Any]
@@ -61,15 +63,32 @@ def nothing_to_lose() -> Iterator[None]:
         yield
 
 
+@dataclass
+class Asked:
+    """The moment at which a signal asked a fit to end; None before."""
+
+    at: float | None = None
+
+    def left(self, seconds: float) -> float:
+        """What is left of so many seconds after the signal."""
+        return seconds if self.at is None else max(0.0, self.at + seconds - time.monotonic())
+
+
 @contextmanager
-def something_to_lose() -> Iterator[None]:
+def something_to_lose() -> Iterator[Asked]:
     """Handle signals in a block that fits and saves: a fit acknowledges them at once; elsewhere they are exceptions."""
     from topoi.engine.interruption import notice
 
-    told = notice.set(lambda number: say("interrupted; keeping what there is (once more: end at once)"))
+    asked = Asked()
+
+    def acknowledge(number: signal.Signals) -> None:
+        asked.at = time.monotonic()
+        say("interrupted; keeping what there is (once more: end at once)")
+
+    told = notice.set(acknowledge)
     try:
         with handled(signal.default_int_handler, raise_terminated):
-            yield
+            yield asked
     except KeyboardInterrupt as stop:
         import typer
 

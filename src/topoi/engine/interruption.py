@@ -25,6 +25,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 notice: ContextVar[Callable[[signal.Signals], None] | None] = ContextVar("notice", default=None)
 # Seconds to wait for running work after a signal; the rest of the two seconds is for the save.
 PATIENCE = 0.5
+# Seconds that stopped work has to remove what it has half written.
+_CLEANING_UP = 0.15
 # Seconds: work that took less the last time runs without a thread.
 _SHORT = 0.25
 
@@ -86,31 +88,67 @@ class Interruption:
         """
         if not self.waits:
             return work()
-        found: list[tuple[bool, Any]] = []
-
-        def report() -> None:
-            try:
-                found.append((True, work()))
-            except BaseException as problem:  # raised again in the calling thread
-                found.append((False, problem))
-
-        context = contextvars.copy_context()  # numpy's errstate, among others
-        thread = threading.Thread(target=lambda: context.run(report), name="topoi work", daemon=True)
-        thread.start()
-        while thread.is_alive():
-            thread.join(0.05 if self.is_set() else 0.2)
-            if may_abandon and self.is_set() and thread.is_alive() and not self.left:
-                _stop(thread)
+        task = _Task(work)
+        while task.is_running(0.05 if self.is_set() else 0.2):
+            if may_abandon and self.is_set() and not self.left:
+                task.stop()
                 raise Abandoned
-        succeeded, result = found[0]
+        return task.result()
+
+
+class _Task:
+    """Work in a thread of its own, which does not keep the process from ending."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self._found: list[tuple[bool, Any]] = []
+        context = contextvars.copy_context()  # numpy's errstate, among others
+        self._thread = threading.Thread(target=lambda: context.run(self._run, work), name="topoi work", daemon=True)
+        self._thread.start()
+
+    def _run(self, work: Callable[[], Any]) -> None:
+        try:
+            self._found.append((True, work()))
+        except BaseException as problem:  # raised again in the calling thread
+            self._found.append((False, problem))
+
+    def is_running(self, seconds: float) -> bool:
+        """Wait so long for the end; return whether it has not come."""
+        self._thread.join(seconds)
+        return self._thread.is_alive()
+
+    def result(self) -> Any:
+        """The result, or the exception, of work that has ended."""
+        succeeded, result = self._found[0]
         if not succeeded:
             raise result
-        return result  # type: ignore[no-any-return]
+        return result
+
+    def stop(self) -> None:
+        """Raise ``_Stopped`` in the thread when it next runs bytecode; a pool's present tasks end first."""
+        ident = ctypes.c_ulong(self._thread.ident or 0)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(_Stopped))
 
 
-def _stop(thread: threading.Thread) -> None:
-    """Raise ``_Stopped`` in a thread when it next runs bytecode; a wait for a pool first lets its present tasks end."""
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stopped))
+def run_within(seconds: float, work: Callable[[], Result]) -> Result:
+    """Return the result of ``work()``; raise ``Abandoned`` if it takes longer than this.
+
+    Work that is abandoned, or that a signal's exception interrupts, is stopped; it has a moment to clean up.
+
+    Examples
+    --------
+    >>> from topoi.engine.interruption import run_within
+    >>> run_within(5.0, lambda: 6 * 7)
+    42
+    """
+    task = _Task(work)
+    try:
+        if task.is_running(max(seconds, 0.0)):
+            raise Abandoned
+    except BaseException:
+        task.stop()
+        task.is_running(_CLEANING_UP)
+        raise
+    return task.result()  # type: ignore[no-any-return]
 
 
 class Pace:
