@@ -177,7 +177,7 @@ ASPECT = "src/topoi/models/aspect/"
 EP, VB, UPDATES, SAMPLING = (ASPECT + name for name in ("ep.py", "vb.py", "updates.py", "importance.py"))
 CORRECTED = ASPECT + "corrected.py"
 LEARNER, ASPECT_INFERENCE = ASPECT + "learning.py", ASPECT + "inference.py"
-DIRICHLET, SPECIAL, GAMMA = (f"src/topoi/kernels/{name}.py" for name in ("dirichlet", "special", "gamma"))
+DIRICHLET, SPECIAL = (f"src/topoi/kernels/{name}.py" for name in ("dirichlet", "special"))
 ASPECT_MISTAKES = [
     Mistake("EP: the variance of shares left out", EP, "below = (varied + choice * whole) * whole", "below = varied * whole"),
     Mistake("EP: one word too few in the variance", EP, "((size + 2.0) * whole * varied - below)", "((size + 1.0) * whole * varied - below)"),
@@ -213,7 +213,7 @@ ASPECT_MISTAKES = [
     Mistake("corrected: sites match the cavity, not the term", CORRECTED, "+ p[a] / mass - digamma(size + 1.0)", "- digamma(size)"),
     Mistake("corrected: a site moves with all copies", CORRECTED, "sites[j, a] += step / times", "sites[j, a] += step"),
     Mistake("corrected: expansion of the wrong order", SPECIAL, "(b * b + c * c) / 24.0 * bend", "0.0 * bend"),
-    Mistake("gamma: shape not taken down", GAMMA, "+ math.log(1.0 - uniform(stream)) / shape", ""),
+    Mistake("gamma: shape not taken down", SPECIAL, "+ math.log(1.0 - uniform(stream)) / shape", ""),
     Mistake("inference: impossible words leave evidence", ASPECT_INFERENCE, "found[impossible] = -np.inf if evidence else np.nan", "pass"),
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="aspect") for mistake in ASPECT_MISTAKES]

@@ -12,8 +12,7 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
 import topoi
-from topoi.cli.demo import N_SHOWN, draw_story, opening
-from topoi.cli.story import story
+from topoi.cli.demo import N_SHOWN, draw_story, opening, story
 
 THEME = TerminalTheme(
     (250, 249, 246), (45, 45, 45),

@@ -25,8 +25,8 @@ _HOME = {
     "label_words": "topoi.analysis.label",
     "topic_trends": "topoi.analysis.trends",
     "node_trends": "topoi.analysis.trends",
-    "node_documents": "topoi.analysis.nodes",
-    "document_nodes": "topoi.analysis.nodes",
+    "node_documents": "topoi.analysis.structure",
+    "document_nodes": "topoi.analysis.structure",
     "align_topics": "topoi.analysis.alignment",
     "document_topics": "topoi.analysis.documents",
     "likely_authors": "topoi.analysis.authorship",
@@ -105,9 +105,9 @@ if TYPE_CHECKING:
     from topoi.analysis.effects import topic_effects
     from topoi.analysis.label import label_document, label_words
     from topoi.analysis.links import link_neighbourhood
-    from topoi.analysis.nodes import document_nodes, node_documents
     from topoi.analysis.reviewers import recommend_reviewers
     from topoi.analysis.shares import share_curve
+    from topoi.analysis.structure import document_nodes, node_documents
     from topoi.analysis.topics import word_topics
     from topoi.analysis.trends import node_trends, topic_trends
     from topoi.analysis.unusual import unusual_documents

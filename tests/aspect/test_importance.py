@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from aspect.exact import one_document, random_problem, two_aspects
-from topoi.kernels.gamma import log_dirichlet, log_gamma, normal
 from topoi.kernels.random import new_stream
+from topoi.kernels.special import log_dirichlet, log_gamma, normal
 from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.importance import sample
 from topoi.models.aspect.inference import infer

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from topoi.analysis.distances import MEASURES
 from topoi.cli.main import main
 from topoi.cli.similar import Measure
+from topoi.models.distances import MEASURES
 
 from .conftest import COURT, FIELD, FIT, SEA, write_papers
 

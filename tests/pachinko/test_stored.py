@@ -13,7 +13,7 @@ from topoi.errors import ModelError, NotFoundError, StoreError
 from topoi.models.pachinko import equations
 from topoi.models.smoothed_counts import whole_tokens
 from topoi.store import graph_view
-from topoi.store.check import find_damage
+from topoi.store.door import find_damage
 
 MODELS = {
     "four levels": lambda: topoi.PachinkoAllocation(3, 5, n_iter=90, random_state=0),

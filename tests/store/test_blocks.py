@@ -16,7 +16,7 @@ from topoi.models.averages import Averaged, mean_counts, mean_lists
 from topoi.models.smoothed_counts import count_samples, count_topics
 from topoi.store.arrays import checksum, get_array, put_arrays
 from topoi.store.connect import schema
-from topoi.store.leaders import Leaders
+from topoi.store.topic_rows import Leaders
 
 TINY = {
     "topoi.engine.samples.BLOCK": 7,
@@ -26,7 +26,7 @@ TINY = {
     "topoi.models.smoothed_counts._CELLS_AT_ONCE": 3,
     "topoi.models.smoothed_counts._ROWS_AT_ONCE": 2,
     "topoi.models.sources._MANY_CELLS": 0,
-    "topoi.store.topic_summaries._CELLS_AT_ONCE": 5,
+    "topoi.store.topic_rows._CELLS_AT_ONCE": 5,
     "topoi.analysis.background._WORDS_AT_ONCE": 2,
     "topoi.models.pachinko.rows.BLOCK": 9,
     "topoi.corpus.blocks._ROWS_AT_A_TIME": 2,

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli import look
-from topoi.cli.choosing import AUTHORS
 from topoi.cli.models import counted
-from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, loaded, open_view
+from topoi.cli.options import AUTHORS, AsCsv, AsJson, ModelFile, ModelName, loaded, open_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.topics import background_topics, labels_of, with_labels, with_last, words_by_topic
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoi.cli import look
-from topoi.cli.choosing import COEFFICIENTS
-from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, loaded, open_topic_view
+from topoi.cli.options import COEFFICIENTS, AsCsv, AsJson, ModelFile, ModelName, loaded, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.topics import badge_words
 from topoi.errors import NotFoundError

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli import look
-from topoi.cli.document_lines import document_line
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, every_chain, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.topics import badge_words
@@ -15,8 +14,28 @@ from topoi.cli.topics import badge_words
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
+    from rich.text import Text
 
     from topoi.store.view import ModelView
+
+
+def document_line(start: Text, row: dict[Any, Any], width: int) -> Text:
+    """Line of ``start``, then the document's year and title, cut to the width."""
+    year = _or_nothing(row.get("year"))
+    name = _or_nothing(row.get("title")) or str(row["id"])
+    line = start.copy()
+    if "year" in row:
+        line.append(f"{look.GAP}{year:>4}", style="dim")
+    line.append(look.GAP + look.printable(name))
+    line.truncate(width, overflow="ellipsis")
+    line.rstrip()
+    return line
+
+
+def _or_nothing(value: Any) -> str:
+    import pandas as pd
+
+    return "" if value is None or pd.isna(value) else str(value)
 
 
 def documents(

@@ -10,7 +10,7 @@ import typer
 
 from topoi.cli import fit_options as given
 from topoi.cli import look
-from topoi.cli.document_lines import document_line
+from topoi.cli.documents import document_line
 from topoi.cli.models import counted
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, available_cores, check_file, split_names
 from topoi.cli.output import check_one_format, print_frame

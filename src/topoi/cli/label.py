@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoi.cli import look
-from topoi.cli.choosing import AUTHORS
-from topoi.cli.given_text import TextFile, given_text
-from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_topic_view
+from topoi.cli.options import AUTHORS, AsCsv, AsJson, ModelFile, ModelName, TextFile, given_text, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.topics import badge_words
 

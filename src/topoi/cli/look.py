@@ -1,4 +1,4 @@
-"""Terminal formatting: colours of topics, sparklines and bars, words cut to a width."""
+"""Terminal formatting: consoles safe from control characters, colours of topics, bars, words cut to a width."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import typer
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from topoi.drawing.colours import hex_from_oklch, numbered_hue
 from topoi.errors import safe_text
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.text import Text
+
 
 # Readable on light and dark backgrounds: contrast of at least 3:1 against white and 5:1 against black for every hue.
 LIGHTNESS = 0.64
@@ -32,7 +34,7 @@ def console(*, stderr: bool = False) -> Console:
 
     Output to a file or a pipe is not cut, unless COLUMNS is set.
     """
-    from topoi.cli.screen import SafeConsole
+    from topoi.cli.look import SafeConsole
 
     screen = SafeConsole(highlight=False, stderr=stderr, emoji=False, markup=False)
     if not (screen.is_terminal or os.environ.get("COLUMNS")):
@@ -227,3 +229,13 @@ def share_line(topic: int, share: float, words: Sequence[str], width: int) -> Te
         (Text(bar(share, 10), style=topic_colour(topic)), 10),
         topic_words(topic, words, width - 26),
     )
+
+
+class SafeConsole(Console):
+    """Console that escapes control characters in the text it prints; its own colours stay."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield the segments of a renderable, with control characters escaped."""
+        for segment in super().render(renderable, options):
+            text, style, control = segment
+            yield segment if control or text.isprintable() else Segment(safe_text(text), style)

@@ -1,4 +1,4 @@
-"""The ``topoi`` program: registration of its commands, and conversion of errors to one line and an exit code."""
+"""The ``topoi`` program: its commands, help in groups, and errors as one line and an exit code."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from signal import SIGINT, SIGTERM
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperArgument, TyperCommand
 
 from topoi import __version__
 from topoi.cli import (
@@ -37,9 +38,36 @@ from topoi.cli import (
     warm,
     words,
 )
-from topoi.cli.grouped import GroupedCommand
 from topoi.errors import TopoiError
 from topoi.kernels import preparing
+
+_OTHER = "Other options"
+
+
+class GroupedCommand(TyperCommand):
+    """A command that lists its options under their panels, in the order in which panels first occur."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, then the options by group."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        arguments = []
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            if isinstance(parameter, TyperArgument):
+                arguments.append(record)
+            else:
+                groups.setdefault(getattr(parameter, "rich_help_panel", None) or _OTHER, []).append(record)
+        if arguments:
+            with formatter.section("Arguments"):
+                formatter.write_dl(arguments)
+        last = groups.pop(_OTHER, [])
+        for title, records in [*groups.items(), (_OTHER, last)]:
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
 
 # Base class of typer's usage errors (BadParameter and UsageError), which typer does not export.
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoi.cli import look
-from topoi.cli.given_text import joined
-from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_topic_view
+from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, joined, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.topics import labels_of, with_labels, words_by_topic
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli import look
-from topoi.cli.choosing import FEATURES
 from topoi.cli.feature_values import grid, notes, read_table
-from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, loaded, open_topic_view
+from topoi.cli.options import FEATURES, AsCsv, AsJson, ModelFile, ModelName, loaded, open_topic_view
 from topoi.cli.output import LIST_SEPARATOR, check_one_format, print_frame
 from topoi.cli.topics import badge_words
 from topoi.cli.trends import MAX_SPARK, condense

@@ -7,11 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topoi.cli.choosing import AUTHORS
-from topoi.cli.given_text import TextFile, TextWords, given_text, joined
 from topoi.cli.label import split_authors
 from topoi.cli.look import NAME_GAP, printable, say
-from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, every_chain, open_topic_view, open_view
+from topoi.cli.options import (
+    AUTHORS,
+    AsCsv,
+    AsJson,
+    ModelFile,
+    ModelName,
+    TextFile,
+    TextWords,
+    every_chain,
+    given_text,
+    joined,
+    open_topic_view,
+    open_view,
+)
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.similar import draw_authors_with_topics
 from topoi.cli.topics import badge_words

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topoi.cli import look
-from topoi.cli.choosing import GRAPH
-from topoi.cli.document_lines import document_line
-from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, open_view
+from topoi.cli.documents import document_line
+from topoi.cli.options import GRAPH, AsCsv, AsJson, ModelFile, ModelName, open_view
 from topoi.cli.output import check_one_format, plain_table, print_frame
 from topoi.cli.saving import refuse_overwriting
 from topoi.cli.topics import background_topics, labels_of, with_last, words_by_topic

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topoi.cli import look
-from topoi.cli.choosing import AUTHORS
-from topoi.cli.document_lines import document_line
-from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, loaded, open_view
+from topoi.cli.documents import document_line
+from topoi.cli.options import AUTHORS, AsCsv, AsJson, ModelFile, ModelName, loaded, open_view
 from topoi.cli.output import check_one_format, print_frame
 
 if TYPE_CHECKING:

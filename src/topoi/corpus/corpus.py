@@ -14,7 +14,7 @@ from topoi.corpus.bundle import corpus_fingerprint, pack_corpus, unpack_corpus
 from topoi.corpus.document import Document
 from topoi.corpus.encoding import Encoding
 from topoi.corpus.metadata import document_frame
-from topoi.corpus.ragged import row_positions
+from topoi.corpus.pieces import row_positions
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.split import choose_known, number_of_tests
 from topoi.corpus.vocabulary import Vocabulary, object_array

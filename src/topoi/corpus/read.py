@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from topoi.corpus.analysis import Analysis
-from topoi.corpus.archive import read_archive
+from topoi.corpus.archive import read_archive, read_folder, read_text_lines
 from topoi.corpus.authors import DEFAULT_SEPARATOR
 from topoi.corpus.corpus import Corpus
-from topoi.corpus.folder import read_folder, read_text_lines
 from topoi.corpus.jsonl import read_json, read_jsonl
 from topoi.corpus.lines import MAX_LINE_BYTES, LineReader
 from topoi.corpus.mail import read_mbox

@@ -1,4 +1,4 @@
-"""Sums over the nonzero counts of sparse rows, for comparing one distribution with many.
+"""Sums over the nonzero counts of sparse rows, for comparing one distribution with many; and sets of small integers.
 
 Rows are ``start[r]:start[r + 1]`` of ``column`` and ``number`` (CSR). With a prior ``alpha`` per column, the weights of
 a row are n + alpha; a sum over all columns is then the sum for the prior alone, which all rows share, plus a correction
@@ -7,7 +7,10 @@ from the nonzero counts.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from topoi.kernels.jit import compiled, inlined
 
@@ -138,3 +141,36 @@ def bag_log_likelihoods(start, column, number, room, prior, columns, times):
     for r in range(len(found)):
         found[r] -= n_times * np.log(room[r])
     return found
+
+
+class Bag(NamedTuple):
+    """A set of small integers: its members, unordered; the index of each among them, or -1; and its size."""
+
+    member: NDArray[np.int64]
+    place: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+
+@compiled
+def empty_bag(n):
+    """Make an empty set for integers below ``n``."""
+    return Bag(np.zeros(n, np.int64), np.full(n, -1), np.zeros(1, np.int64))
+
+
+@inlined
+def put(bag, x):
+    """Add a number if it is not a member."""
+    if bag.place[x] < 0:
+        bag.place[x] = bag.size[0]
+        bag.member[bag.size[0]] = x
+        bag.size[0] += 1
+
+
+@inlined
+def remove(bag, x):
+    """Remove a member; the last one takes its place."""
+    last = bag.member[bag.size[0] - 1]
+    bag.member[bag.place[x]] = last
+    bag.place[last] = bag.place[x]
+    bag.place[x] = -1
+    bag.size[0] -= 1

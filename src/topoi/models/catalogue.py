@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.corpus.ragged import row_positions
+from topoi.corpus.pieces import row_positions
 from topoi.corpus.vocabulary import close_matches
 from topoi.models.names import find_name, matching_titles
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.corpus.ragged import row_positions
+from topoi.corpus.pieces import row_positions
 from topoi.engine.executors import open_executor
 from topoi.engine.shards import cut
 

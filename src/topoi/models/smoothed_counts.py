@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.corpus.pieces import BLOCK, occurrences, ranges, row_blocks
-from topoi.corpus.ragged import row_positions
+from topoi.corpus.pieces import BLOCK, occurrences, ranges, row_blocks, row_positions
 from topoi.kernels import sparse
 from topoi.kernels.counts import count_cells
 from topoi.models.distances import distances

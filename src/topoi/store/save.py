@@ -11,10 +11,9 @@ from topoi.models.base import ABOUT_ESTIMATES, FREE_TO_CHANGE, FittedModel
 from topoi.models.posterior import Posterior
 from topoi.store.arrays import checksum
 from topoi.store.corpus_rows import bare
-from topoi.store.entry import ModelEntry
 from topoi.store.store import Store
 from topoi.store.topic_rows import topic_parameters, topic_tables
-from topoi.store.write import save_model
+from topoi.store.write import ModelEntry, save_model
 
 
 def save_fitted(model: FittedModel, path: Any, name: str | None, texts: bool, replace_file: bool) -> None:

@@ -1,26 +1,200 @@
-"""Rows of models with topics for a store: counts in whole tokens, and the leading authors and documents of topics.
+"""Rows of models with topics for a store: counts in whole tokens, leading authors and documents, summaries, mixtures.
 
 Counts are processed in blocks, once per table, so that memory does not grow with the corpus.
 """
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.analysis.background import background_topics
+from topoi.analysis.topic_distances import jensen_shannon_of_counts, symmetrised_kl
 from topoi.corpus.blocks import Blobs, Blocks, Columns, Table, position_blobs
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.pieces import occurrences, ranges
+from topoi.drawing.topic_layout import topic_hues, topic_map
 from topoi.models.periods import trend_rows
 from topoi.models.posterior import Posterior
-from topoi.models.ranking import N_RANKED
+from topoi.models.ranking import N_NEIGHBOURS, N_RANKED, N_WORDS, SUMMARY_RELEVANCE, relevance_scores
 from topoi.models.smoothed_counts import Cells, listed
-from topoi.store.leaders import Leaders
-from topoi.store.mixture_rows import pack_mixture
-from topoi.store.topic_summaries import summary_tables
+
+
+class Ranked(NamedTuple):
+    """Leading values, group by group from the largest on: groups, ranks from 1, values, numbers and tokens."""
+
+    group: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    value: NDArray[np.float64]
+    number: NDArray[np.int64]
+    tokens: NDArray[np.int64]
+
+
+class Leaders:
+    """The ``n`` largest values of each group, ties broken by number; at most two blocks are held.
+
+    Attributes
+    ----------
+    least : array
+        Threshold of each group: smaller values cannot lead and need not be added.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.store.topic_rows import Leaders
+    >>> leaders = Leaders(2, 2)
+    >>> for number, value in enumerate([3.0, 5.0, 4.0, 5.0]):
+    ...     leaders.add(np.array([1]), np.array([value]), np.array([number]))
+    >>> leaders.found().number.tolist(), leaders.least.tolist()
+    ([1, 3], [-inf, 5.0])
+    """
+
+    def __init__(self, n_groups: int, n: int) -> None:
+        self._n = n
+        self.least = np.full(n_groups, -np.inf)
+        whole = np.zeros(0, np.int64)
+        self._best: tuple[NDArray[Any], ...] = (whole, np.zeros(0), whole, whole)
+
+    def add(
+        self,
+        group: NDArray[Any],
+        value: NDArray[np.float64],
+        number: NDArray[Any],
+        tokens: NDArray[Any] | None = None,
+    ) -> None:
+        """Add values with their numbers and, optionally, tokens."""
+        kept = value >= self.least[group]
+        new = group[kept], value[kept], number[kept], np.zeros(kept.sum(), np.int64) if tokens is None else tokens[kept]
+        group, value, number, tokens = (np.concatenate(pair) for pair in zip(self._best, new, strict=True))
+        order = np.lexsort((number, -value, group))
+        best = order[_ranks(group[order]) <= self._n]
+        self._best = group[best], value[best], number[best], tokens[best]
+        last = _ranks(self._best[0]) == self._n
+        self.least[self._best[0][last]] = self._best[1][last]
+
+    def found(self) -> Ranked:
+        """Return the current leaders."""
+        group, value, number, tokens = self._best
+        return Ranked(group, _ranks(group), value, number, tokens)
+
+
+def _ranks(group: NDArray[Any]) -> NDArray[np.int64]:
+    """1, 2, … within each group of a sorted array."""
+    return np.arange(1, len(group) + 1) - np.searchsorted(group, group, side="left")
+
+
+_CELLS_AT_ONCE = 2**17
+
+
+def summary_tables(corpus: Corpus, first: Posterior) -> dict[str, dict[str, Any]]:
+    """Tables ``topic`` and ``topic_neighbour`` of a model's first chain."""
+    total = first.counts.topic
+    share = total / max(float(total.sum()), 1.0)
+    room = total + first.source.beta_sum
+    places = topic_map(jensen_shannon_of_counts(first.counts.word_rows, room, first.beta), share)
+    nowhere = [None] * first.n_topics
+
+    def word_sums(words: Any) -> NDArray[np.float64]:
+        """Tokens of some words in each topic, summed over the samples: whole numbers, words × topics."""
+        return np.rint(np.asarray(first.counts.word_rows(words), np.float64) * first.n_samples)
+
+    background = background_topics(
+        corpus.tokens, first.assignments.topic, corpus.doc_start, word_sums, corpus.n_words, first.n_topics
+    )
+    topic = {
+        "topic": np.arange(first.n_topics),
+        "n_tokens": first.topic_sizes,
+        "share": share,
+        "alpha": first.alpha,
+        "hue": topic_hues(first.documents.cell_blocks(), first.n_topics),
+        "x": nowhere if places is None else places[:, 0],
+        "y": nowhere if places is None else places[:, 1],
+        "glue": background.astype(np.int64),
+        "words": _leading_words(corpus, first, room),
+    }
+    return {"topic": topic, "topic_neighbour": topic_neighbours(symmetrised_kl(first.word_columns, len(first.beta)))}
+
+
+def _leading_words(corpus: Corpus, first: Posterior, room: NDArray[np.float64]) -> list[str]:
+    """Most relevant words of each topic, as JSON lists; by plain probability many topics would begin alike."""
+    times, beta = occurrences(corpus.tokens, corpus.n_words), first.beta
+    leaders = Leaders(first.n_topics, N_WORDS)
+    for part in ranges(corpus.n_words, max(_CELLS_AT_ONCE // first.n_topics, 1)):
+        probability = (first.source.word_rows(part) + beta[part, None]) / room
+        score = relevance_scores(probability.T, times[part], SUMMARY_RELEVANCE)
+        topic, word = np.nonzero(score >= leaders.least[:, None])
+        leaders.add(topic, score[topic, word], word + part.start)
+    found = leaders.found()
+    lists = np.split(corpus.words[found.number], np.searchsorted(found.group, np.arange(1, first.n_topics)))
+    return [json.dumps([str(word) for word in best], ensure_ascii=False) for best in lists]
+
+
+def topic_neighbours(distance: NDArray[np.float64]) -> dict[str, Any]:
+    """Nearest other topics of each topic, ties by number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.store.topic_rows import topic_neighbours
+    >>> topic_neighbours(np.array([[0.0, 3.0, 2.0], [3.0, 0.0, 1.0], [2.0, 1.0, 0.0]]))["other"].tolist()
+    [2, 1, 2, 0, 1, 0]
+    """
+    n_topics = len(distance)
+    apart = distance + np.diag(np.full(n_topics, np.inf))
+    n = min(N_NEIGHBOURS, n_topics - 1)
+    other = np.argsort(apart, axis=1, kind="stable")[:, :n]
+    return {
+        "topic": np.repeat(np.arange(n_topics), n),
+        "rank": np.tile(np.arange(1, n + 1), n_topics),
+        "other": other.ravel(),
+        "distance": np.take_along_axis(distance, other, axis=1).ravel(),
+    }
+
+
+_TYPES = {"row_start": "<i8", "topic": "<u2", "n_tokens": "<u4"}
+
+
+def pack_mixture(cells: Iterable[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], n_rows: int) -> dict[str, Any]:
+    """Columns of a ``mixture`` row after its kind, from blocks of (row, topic, count) triples sorted by row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.store.topic_rows import pack_mixture
+    >>> sorted(pack_mixture([(np.array([0, 0, 2]), np.array([1, 4, 0]), np.array([7, 1, 2]))], 3))
+    ['n_rows', 'n_tokens', 'row_start', 'topic']
+    """
+    start, topics, numbers = np.zeros(n_rows + 1, np.int64), _Packer("topic"), _Packer("n_tokens")
+    for row, topic, n_tokens in cells:
+        if len(row):
+            start[row[0] + 1 : row[-1] + 2] += np.bincount(row - row[0])
+        topics.add(topic)
+        numbers.add(n_tokens)
+    np.cumsum(start, out=start)
+    starts = _Packer("row_start")
+    for part in ranges(n_rows + 1):
+        starts.add(start[part])
+    return {"n_rows": n_rows, "row_start": starts.bytes(), "topic": topics.bytes(), "n_tokens": numbers.bytes()}
+
+
+class _Packer:
+    """Incremental compression of numbers."""
+
+    def __init__(self, name: str) -> None:
+        self._dtype, self._packer, self._parts = _TYPES[name], zlib.compressobj(1), list[bytes]()
+
+    def add(self, values: NDArray[Any]) -> None:
+        self._parts.append(self._packer.compress(values.astype(self._dtype).tobytes()))
+
+    def bytes(self) -> bytes:
+        return b"".join([*self._parts, self._packer.flush()])
+
 
 # Function that returns a number for each of some counts, given their rows, their columns and the counts.
 Weigh = Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[np.float64]]

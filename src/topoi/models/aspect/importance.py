@@ -17,10 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.kernels.gamma import log_dirichlet
 from topoi.kernels.jit import compiled, lean
 from topoi.kernels.random import seed_stream
-from topoi.kernels.special import log_beta
+from topoi.kernels.special import log_beta, log_dirichlet
 from topoi.models.aspect.state import Parameters
 from topoi.models.aspect.vb import word_norm
 from topoi.models.bags import Bags

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from topoi.kernels.draw import draw_positive
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.random import uniform
-from topoi.kernels.sets import Bag, empty_bag, put, remove
+from topoi.kernels.sparse import Bag, empty_bag, put, remove
 from topoi.kernels.word_lists import add_to_list, take_from_list
 
 _PATCHES = 64

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from topoi.analysis.authors import shared_topics
 from topoi.errors import NotFoundError, StoreError
 from topoi.models.ranking import reading_order
-from topoi.store.check import find_damage
-from topoi.store.door import stored_json
+from topoi.store.door import find_damage, stored_json
 from topoi.store.queries import PAGE_QUERIES
 from topoi.store.store import Store
 from topoi.store.view import ModelView

@@ -15,8 +15,7 @@ from topoi.errors import StoreError
 from topoi.store.door import stored_json
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.shapes import AuthorName, AuthorShare, Doc, DocumentLine, Move, Piece, TopicShare, TopicSummary
-from topoi.web.pages.snippets import finder
-from topoi.web.pages.text import one_line, short
+from topoi.web.pages.text import finder, one_line, short
 
 LONGEST_TITLE = 500
 LONGEST_NAME = 200

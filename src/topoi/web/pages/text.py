@@ -1,8 +1,12 @@
-"""Texts cut to a length that a page can show, and queries cut to what a search index accepts."""
+"""Texts cut to a length that a page can show, snippets around a query's words, and queries that an index accepts."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Callable
+
+from topoi.web.pages.shapes import Snippet
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _LETTERS_OF_A_QUERY = re.compile(r'[\x00-\x1f\x7f"]')
@@ -65,3 +69,98 @@ def listed(words: list[str]) -> str:
     ('a', 'a, b and c')
     """
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
+
+
+BEFORE, WHOLE = 60, 220
+_SPACES = re.compile(r"[\s\x00-\x1f\x7f]+")
+
+
+class _Plain(dict[int, str]):
+    """Translation table to letters without accents and in lower case, one for one, so that positions stay the same."""
+
+    def __missing__(self, code: int) -> str:
+        first = unicodedata.normalize("NFKD", chr(code))[:1].lower()
+        plain = first if len(first) == 1 else chr(code)
+        self[code] = plain
+        return plain
+
+
+_PLAIN = _Plain()
+
+
+def plain(text: str) -> str:
+    """A text of the same length in lower case and without accents.
+
+    Examples
+    --------
+    >>> from topoi.web.pages.text import plain
+    >>> plain("Schütze")
+    'schutze'
+    """
+    return text.lower() if text.isascii() else text.translate(_PLAIN)
+
+
+def finder(query: str) -> Callable[[str], list[Snippet] | None] | None:
+    """A function that cuts a snippet with the query's words out of a text; None if the query has no words.
+
+    Examples
+    --------
+    >>> from topoi.web.pages.text import finder
+    >>> [part["text"] for part in finder("kernel meth")("On kernel methods") if part["hit"]]
+    ['kernel', 'methods']
+    """
+    pattern = _pattern(query)
+    if pattern is None:
+        return None
+
+    def find(text: str) -> list[Snippet] | None:
+        even = _SPACES.sub(" ", text).strip()
+        folded = plain(even)
+        first = pattern.search(folded)
+        if first is None:
+            return None
+        start, end = _window(even, first.start())
+        return _marked(even, [match.span() for match in pattern.finditer(folded, start, end)], start, end)
+
+    return find
+
+
+def _pattern(query: str) -> re.Pattern[str] | None:
+    terms = terms_of(query)
+    choices = []
+    for at, term in enumerate(terms):
+        words = re.findall(r"[^\W_]+", plain(term))
+        if words:
+            last = r"\w*" if at == len(terms) - 1 and may_begin(term) else r"(?!\w)"
+            choices.append(r"[\W_]{1,3}".join(map(re.escape, words)) + last)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(choices)})") if choices else None
+
+
+def _window(text: str, hit: int) -> tuple[int, int]:
+    """Start and end of a snippet: at spaces, a little before the hit and more after it."""
+    start = max(hit - BEFORE, 0)
+    if start:
+        space = text.find(" ", start, hit)
+        start = space + 1 if space >= 0 else start
+    end = min(start + WHOLE, len(text))
+    if end < len(text):
+        space = text.rfind(" ", hit + 1, end)
+        end = space if space > hit else end
+    return start, end
+
+
+def _marked(text: str, hits: list[tuple[int, int]], start: int, end: int) -> list[Snippet]:
+    parts: list[Snippet] = []
+    at = start
+    for first, last in hits:
+        if first >= end:
+            break
+        last = min(last, end)
+        parts += [Snippet(text=text[at:first], hit=False), Snippet(text=text[first:last], hit=True)]
+        at = last
+    parts.append(Snippet(text=text[at:end], hit=False))
+    if start > 0:
+        parts.insert(0, Snippet(text="… ", hit=False))
+    if end < len(text):
+        parts.append(Snippet(text=" …", hit=False))
+    return [part for part in parts if part["text"]]
