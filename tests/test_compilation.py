@@ -154,8 +154,22 @@ def test_a_cache_that_cannot_be_read_is_made_anew(tmp_path: Path) -> None:
         with index.open("rb") as stream:
             version = pickle.load(stream)
         index.write_bytes(pickle.dumps(version) + b"cno_such_module\nThing\n.")
+    recompiled(tmp_path, first)
+
+
+def test_kernels_that_name_a_module_that_has_moved_are_compiled_anew(tmp_path: Path) -> None:
+    first = run(TWO_AT_ONCE, NUMBA_CACHE_DIR=str(tmp_path))
+    kernels = list(tmp_path.rglob("*.nbc"))
+    assert kernels
+    for kernel in kernels:
+        kernel.write_bytes(b"cno_such_module\nThing\n.")
+    recompiled(tmp_path, first)
+
+
+def recompiled(cache: Path, first: str) -> None:
+    """Run the script twice: the results are those of the first run, and only the first of the two compiles."""
     for compiles in (True, False):
-        stream, _, n_compiled = run(TWO_AT_ONCE, NUMBA_CACHE_DIR=str(tmp_path)).rpartition(" ")
+        stream, _, n_compiled = run(TWO_AT_ONCE, NUMBA_CACHE_DIR=str(cache)).rpartition(" ")
         assert stream == first.rpartition(" ")[0] and (int(n_compiled) > 0) == compiles
 
 

@@ -99,13 +99,22 @@ class _Rebuilding:
 
 
 class _Index(IndexDataCacheFile):  # type: ignore[misc]
-    """Index of a cache file; empty if it cannot be read, for example because a class that it names has moved."""
+    """Index and files of a cache; what cannot be read, such as what names a class or module that has moved, is absent.
+
+    Files of older versions or of other programs may raise anything.
+    """
 
     def _load_index(self) -> Any:
         try:
             return super()._load_index()
-        except Exception:  # files of older versions or of other programs may raise anything
+        except Exception:
             return {}
+
+    def _load_data(self, name: str) -> Any:
+        try:
+            return super()._load_data(name)
+        except Exception:
+            return None
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
