@@ -281,7 +281,7 @@ REGRESSION_MISTAKES = [
     Mistake("regression: the chosen variance not kept", ALPHAS, "chain.priors = self.priors(found, beta, variance, draws=draws)", "chain.priors = self.priors(found, beta, priors.variance, draws=draws)"),
     Mistake("regression: new documents have the mean alpha", METADATA_PRIOR, "document_range(documents, d, d + 1))[0]", "documents).mean(axis=0)"),
     Mistake("regression: documents' shares smoothed by the mean alpha", METADATA_PRIOR, "rows[:, : self.n_topics] = self.alphas(part)", "rows[:, : self.n_topics] = self.alpha"),
-    Mistake("regression: a checkpoint forgets the coefficients", ALPHAS, "own = {\"coefficients\": chain.priors.coefficients,", "own = {\"coefficients\": self.plan.mean,"),
+    Mistake("regression: a checkpoint forgets the coefficients", ALPHAS, "\"coefficients\": priors.coefficients,", "\"coefficients\": self.plan.mean,"),
     Mistake("regression: the worst width is chosen", CHOICE, "max(int(np.argmax(found)) - 1, 0)", "max(int(np.argmin(found)) - 1, 0)"),
     Mistake("regression: left-out documents are trained on", CHOICE, "np.flatnonzero(fold != number)", "np.flatnonzero(fold >= 0)"),
     Mistake("regression: refitted to the topics of the joint fit", REFIT, "cells, spread = sampler.cells(topic),", "cells, spread = sampler.fitted_cells(chain),"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.engine import interruption, loop
+from topoi.engine import gibbs, interruption, loop
 from topoi.engine.interruption import Abandoned, interruptible
 from topoi.models.aspect.learning import Learner
 from topoi.models.kernel_topic.fitting import Process
@@ -107,7 +107,7 @@ def test_sweep_that_is_abandoned_leaves_the_sweep_before(corpus, monkeypatch, op
     # Every sweep is thought to take long, and every state is noted.
     monkeypatch.setattr(loop, "PATIENCE", -1.0)
     monkeypatch.setattr(loop, "_BETWEEN_STATES", -1.0)
-    monkeypatch.setattr(loop, "sweep_chains", Spoiler(loop.sweep_chains, 7))
+    monkeypatch.setattr(gibbs, "sweep_chains", Spoiler(gibbs.sweep_chains, 7))
     model = topoi.LDA(4, n_iter=20, **settings).fit(corpus)
     assert model.n_iter_ == 6 and model.fit_info_["stopped"] == "SIGTERM"
     assert all(np.array_equal(a, b) for a, b in zip(topics(model), topics(expected), strict=True))
@@ -119,14 +119,14 @@ def test_sweep_that_is_abandoned_leaves_the_sweep_before(corpus, monkeypatch, op
 def test_state_that_a_fit_goes_back_to_may_be_older_than_the_last_sweep(corpus, monkeypatch):
     expected = topoi.LDA(4, n_iter=1, random_state=0).fit(corpus)
     monkeypatch.setattr(loop, "PATIENCE", -1.0)  # noted after the first sweep, and not again for ten seconds
-    monkeypatch.setattr(loop, "sweep_chains", Spoiler(loop.sweep_chains, 5))
+    monkeypatch.setattr(gibbs, "sweep_chains", Spoiler(gibbs.sweep_chains, 5))
     model = topoi.LDA(4, n_iter=20, random_state=0).fit(corpus)
     assert model.n_iter_ == 1
     assert np.array_equal(topics(model)[0], topics(expected)[0])
 
 
 def test_first_sweep_that_is_abandoned_leaves_nothing(corpus, monkeypatch):
-    monkeypatch.setattr(loop, "sweep_chains", Spoiler(loop.sweep_chains, 1))
+    monkeypatch.setattr(gibbs, "sweep_chains", Spoiler(gibbs.sweep_chains, 1))
     with pytest.raises(KeyboardInterrupt, match="nothing to keep"):
         topoi.LDA(4, n_iter=20, random_state=0).fit(corpus)
 

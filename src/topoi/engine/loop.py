@@ -32,9 +32,13 @@ class Training(ABC):
     An abandoned step may continue in its thread for a while: ``restore`` must replace the objects that steps modify.
     """
 
-    # Tokens that a step reads in each chain, and whether further steps would change next to nothing.
+    # Tokens that a step reads in each chain.
     n_tokens: int
-    converged = False
+
+    @property
+    def converged(self) -> bool:
+        """Whether further steps would change next to nothing."""
+        return False
 
     @property
     @abstractmethod

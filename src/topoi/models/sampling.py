@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from topoi.kernels.folding import SamplingPlan
+from topoi.models.contract import SeedLike
 from topoi.models.validation import resolve_seed, whole_number
 
 
 def checked_plan(
-    burn_in: int, n_samples: int, lag: int, seed: int, random_state: Any = None, chain: int = 0
+    burn_in: int, n_samples: int, lag: int, seed: int, random_state: SeedLike = None, chain: int = 0
 ) -> SamplingPlan:
     """A sampling plan; ``random_state``, if given, replaces the fit's seed.
 

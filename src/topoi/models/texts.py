@@ -14,6 +14,7 @@ from topoi.corpus.records import FieldMap, RecordTable
 from topoi.corpus.sources import Rows, column_values, is_table, records_of
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import CorpusError, ModelError
+from topoi.models.contract import DocumentsLike
 from topoi.models.notices import warn_user
 
 _ROLES = frozenset({"authors", "author", "date", "year", "title", "id"})
@@ -58,7 +59,7 @@ class Found(NamedTuple):
             raise ModelError(str(error)) from None
 
 
-def training_corpus(X: Any) -> Corpus | None:
+def training_corpus(X: DocumentsLike) -> Corpus | None:
     """Documents to fit a model to, as a ``Corpus``; None if ``X`` is not documents but a matrix.
 
     Examples
@@ -73,7 +74,7 @@ def training_corpus(X: Any) -> Corpus | None:
     return None if found is None else found.corpus()
 
 
-def corpus_with(what: str, X: Any, family: str) -> Corpus:
+def corpus_with(what: str, X: DocumentsLike, family: str) -> Corpus:
     """Documents for a model that needs ``"authors"`` or ``"metadata"``, which only a corpus or a table has.
 
     Examples
@@ -97,7 +98,7 @@ def corpus_with(what: str, X: Any, family: str) -> Corpus:
     return found.corpus()
 
 
-def new_documents(X: Any, like: Corpus) -> Corpus | None:
+def new_documents(X: DocumentsLike, like: Corpus) -> Corpus | None:
     """New documents in the words of a fitted model's corpus; None if ``X`` is not documents but a matrix.
 
     Texts without any word that the model knows are a ``ModelError``.
@@ -122,7 +123,7 @@ def new_documents(X: Any, like: Corpus) -> Corpus | None:
     return new
 
 
-def need_documents(X: Any, like: Corpus) -> Corpus:
+def need_documents(X: DocumentsLike, like: Corpus) -> Corpus:
     """``new_documents`` for models that do not accept a matrix.
 
     Examples
@@ -169,7 +170,7 @@ def is_numbered(vocabulary: Vocabulary) -> bool:
     return len(vocabulary) > 0 and all(word == str(w) for w, word in enumerate(vocabulary.words))
 
 
-def find_documents(X: Any) -> Found | None:
+def find_documents(X: DocumentsLike) -> Found | None:
     """Recognise texts, lists of words, or a table with texts; None for anything else, such as a matrix.
 
     Examples
@@ -224,7 +225,7 @@ def _lists_of_words(listed: list[Any]) -> Found | None:
     return Found("words", [list(row) for row in _checked(listed, "words", _LISTS).values])
 
 
-def _in_table(X: Any) -> Found | None:
+def _in_table(X: DocumentsLike) -> Found | None:
     """Rows of a table that has one column of texts; None if it holds only numbers, as a matrix of counts does."""
     try:
         rows, some = _looked_at(X)
@@ -245,7 +246,7 @@ def _in_table(X: Any) -> Found | None:
     return Found("rows", rows, chosen)
 
 
-def _looked_at(X: Any) -> tuple[Rows, list[Mapping[str, Any]]]:
+def _looked_at(X: DocumentsLike) -> tuple[Rows, list[Mapping[str, Any]]]:
     """Rows of a table, and the first few of them; a large frame of counts is not converted to rows for that."""
     if isinstance(X, pd.DataFrame):
         head = list(records_of(X.head(_ROWS_LOOKED_AT)).records)
@@ -270,5 +271,5 @@ def _is_number(value: Any) -> bool:
     return _is_missing(value) or isinstance(value, int | float | np.number | np.bool_)
 
 
-def _named(X: Any) -> str:
+def _named(X: DocumentsLike) -> str:
     return f"{type(X).__name__}{' of numbers' if hasattr(X, 'shape') or isinstance(X, list | tuple) else ''}"

@@ -14,12 +14,13 @@ from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.checkpoint import Checkpoint
 from topoi.errors import ModelError
 from topoi.models.base import FREE_TO_CHANGE, FittedModel
+from topoi.models.contract import SeedLike
 
 
 class TrainedModel(FittedModel):
     """A model fitted by the engine's loop, with a checkpoint that is tied to its settings and its corpus."""
 
-    random_state: Any
+    random_state: SeedLike
     checkpoint: str | Path | None
     checkpoint_every: int | str
 

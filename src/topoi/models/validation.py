@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.errors import ModelError
+from topoi.models.contract import SeedLike
 
 
 def whole_number(name: str, value: Any, least: int = 1) -> int:
@@ -73,7 +74,7 @@ def choice(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
     return value
 
 
-def resolve_seed(random_state: Any) -> int:
+def resolve_seed(random_state: SeedLike) -> int:
     """A seed below 2**63 from an int, a numpy generator, or None (then from the operating system).
 
     Examples

@@ -84,7 +84,7 @@ class Restarts(Training):
         self.learner = Learner(self._bags, self._n_words, Parameters.pad(aspects, self._alpha), self._plan)
 
     @property
-    def converged(self) -> bool:  # type: ignore[override]
+    def converged(self) -> bool:
         """Whether the last step changed the parameters by less than ``tol``."""
         return self.learner.change < self.schedule.tol
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +11,12 @@ from scipy.sparse import csr_matrix
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import Executor
-from topoi.engine.gibbs import Chain, sweep_chains
+from topoi.engine.gibbs import sweep_chains
 from topoi.engine.interruption import Abandoned, interruptible
 from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet
 from topoi.models.dmr.draws import Draws
 from topoi.models.dmr.likelihood import TopicCells
-from topoi.models.dmr.state import Plan, RegressionSampler
+from topoi.models.dmr.state import Plan, RegressionChain, RegressionSampler
 
 _LEARN_EVERY, _SEED = 10, 0
 
@@ -25,7 +24,7 @@ _LEARN_EVERY, _SEED = 10, 0
 def frozen_topics(
     sampler: RegressionSampler,
     corpus: Corpus,
-    chain: Chain,
+    chain: RegressionChain,
     sweeps: range,
     seed: int,
     executor: Executor,
@@ -75,6 +74,6 @@ def topics_of_words(
     return topic, sampler.cells(topic)
 
 
-def _histogram(sampler: RegressionSampler, chain: Any) -> CountHistogram:
+def _histogram(sampler: RegressionSampler, chain: RegressionChain) -> CountHistogram:
     cells = sampler.cells(sampler.whole(chain)[1].topic)
     return CountHistogram.from_counts(cells.topic, cells.number, cells.total, sampler.n_topics)

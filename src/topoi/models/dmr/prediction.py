@@ -12,10 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.models.bags import Bags
+from topoi.models.contract import DocumentsLike, MetadataLike
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.likelihood import alpha_rows, covariance
 from topoi.models.dmr.posterior import DesignedDocuments
 from topoi.models.dmr.spread import CurvatureSpread, DrawnSpread, Spread
+from topoi.models.dmr.state import RegressionChain, RegressionSampler
 from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
 from topoi.models.features.table import as_source
@@ -34,8 +36,8 @@ class RegressionPredictions(MetadataPredictions):
     design_: Design
     n_iter_: int
     n_warmup: int
-    _sampler: Any
-    _chains: list[Any]
+    _sampler: RegressionSampler
+    _chains: list[RegressionChain]
 
     @property
     def feature_columns_(self) -> list[Column]:
@@ -43,13 +45,13 @@ class RegressionPredictions(MetadataPredictions):
         check_is_fitted(self, "n_iter_")
         return [term.column for term in self.design_.terms]
 
-    def _align(self, X: Any) -> tuple[Aligned, DesignedDocuments]:  # type: ignore[override]
+    def _align(self, X: DocumentsLike) -> tuple[Aligned, DesignedDocuments]:  # type: ignore[override]
         check_is_fitted(self, "n_iter_")
         aligned = align(self._as_corpus(X), self.vocabulary_, None)
         return aligned, DesignedDocuments.from_corpus(aligned.corpus, self.design_.matrix(aligned.corpus))
 
     def documents_and_chains(  # type: ignore[override]
-        self, X: Any, metadata: Any = None
+        self, X: DocumentsLike, metadata: MetadataLike | None = None
     ) -> tuple[Corpus, DesignedDocuments, list[Any]]:
         """Documents with their rows of the design, from which the chains compute their priors."""
         corpus, source = self._source(X, metadata)
@@ -57,11 +59,11 @@ class RegressionPredictions(MetadataPredictions):
         return aligned, DesignedDocuments.from_corpus(aligned, self.design_.matrix(source)), self.chains_
 
     def _integrated(
-        self, X: Any, metadata: Any, n_particles: int | str, seed: int
+        self, X: DocumentsLike, metadata: MetadataLike | None, n_particles: int | str, seed: int
     ) -> tuple[NDArray[np.int64], Filtered]:
         return self._filtered(X, n_particles, seed, metadata)
 
-    def _beliefs(self, source: Any) -> list[Belief]:
+    def _beliefs(self, source: MetadataLike) -> list[Belief]:
         design = self.design_.matrix(source)
         return [self._belief(chain.topic_word, alpha_rows(design, chain.coefficients)) for chain in self.chains_]
 
@@ -133,7 +135,7 @@ class RegressionPredictions(MetadataPredictions):
             }
         )
 
-    def predict(self, features: Any, level: float = 0.8, noise: bool = True) -> pd.DataFrame:
+    def predict(self, features: MetadataLike, level: float = 0.8, noise: bool = True) -> pd.DataFrame:
         """Topic shares of documents of which only the metadata are known, with bands (first chain).
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import open_executor, resolve_jobs
 from topoi.errors import ModelError
-from topoi.models.dmr.design import Design
+from topoi.models.contract import FeaturesLike
+from topoi.models.dmr.design import Design, WidthLike
 from topoi.models.dmr.frozen import frozen_topics
 from topoi.models.dmr.likelihood import maximise
 from topoi.models.dmr.selection import VARIANCES, best_variance, held_out
-from topoi.models.dmr.state import checked_variance, prior_mean
+from topoi.models.dmr.state import RegressionChain, RegressionSampler, checked_variance, prior_mean
 from topoi.models.validation import positive_vector, whole_number
 
 _STEPS_AFTER = 1000
@@ -29,16 +30,16 @@ class Refitting:
     corpus_: Corpus
     n_iter_: int
     n_jobs: int | None
-    features: Any
-    width: Any
-    _sampler: Any
-    _chains: list[Any]
+    features: FeaturesLike | None
+    width: WidthLike
+    _sampler: RegressionSampler
+    _chains: list[RegressionChain]
     _seed: int
 
     def _freeze(self) -> None:
         raise NotImplementedError  # abstract: the estimator's
 
-    def refit(self, n_iter: int = 50, variance: Any = None) -> Self:
+    def refit(self, n_iter: int = 50, variance: float | str | None = None) -> Self:
         """Refit the coefficients to counts of topics sampled without metadata.
 
         Every document's topics are sampled for some sweeps under one alpha for all, and the coefficients maximised
@@ -84,7 +85,9 @@ class Refitting:
         with open_executor(resolve_jobs(self.n_jobs), len(chains[0].shards)) as executor:
             return [frozen_topics(self._sampler, self.corpus_, c, sweeps, self._seed, executor) for c in chains]
 
-    def cross_validate(self, variances: Any = VARIANCES, widths: Any = (None,), n_iter: int = 50) -> pd.DataFrame:
+    def cross_validate(
+        self, variances: Sequence[float] = VARIANCES, widths: Sequence[WidthLike] = (None,), n_iter: int = 50
+    ) -> pd.DataFrame:
         """Score other settings by cross-validation: how well they predict topics of left-out documents (first chain).
 
         Counts are those of ``refit``. Topics are not refitted, so it is quick. Fit again with the best settings.
@@ -128,7 +131,7 @@ class Refitting:
         return frame.sort_values("log_likelihood", ascending=False, kind="stable", ignore_index=True)
 
 
-def _several(name: str, given: Any) -> list[Any]:
+def _several(name: str, given: object) -> list[Any]:
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise ModelError(f"{name} is {given!r}; pass a list")
     found = list(given)

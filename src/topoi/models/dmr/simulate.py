@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.errors import ModelError
+from topoi.models.contract import MetadataLike
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.likelihood import alpha_rows
 from topoi.models.dmr.state import Plan, checked_variance, prior_mean
@@ -34,7 +35,7 @@ class RegressionTruth(NamedTuple):
     topic: NDArray[np.int64]
 
 
-def simulate_regression(model: Any, features: Any, doc_length: float, seed: int) -> SimulatedCorpus:
+def simulate_regression(model: Any, features: MetadataLike, doc_length: float, seed: int) -> SimulatedCorpus:
     """Draw a corpus of documents with these features, with the model's settings or, once fitted, its first chain."""
     rng = np.random.default_rng(seed)
     empty = corpus_of(features)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from scipy.special import ndtri, stdtrit
 
 from topoi.models.dmr.likelihood import linear_covariance, standard_errors
@@ -22,7 +23,7 @@ class Spread(Protocol):
         """Standard errors: topics × columns."""
         ...
 
-    def of_logs(self, design: Any) -> Array:
+    def of_logs(self, design: csr_matrix) -> Array:
         """Covariance of some documents' log alpha: documents × topics × topics."""
         ...
 
@@ -37,7 +38,7 @@ class CurvatureSpread:
         """Standard errors: topics × columns."""
         return standard_errors(self._covariance)
 
-    def of_logs(self, design: Any) -> Array:
+    def of_logs(self, design: csr_matrix) -> Array:
         """Covariance of some documents' log alpha: documents × topics × topics."""
         return linear_covariance(design, self._covariance)
 
@@ -58,7 +59,7 @@ class DrawnSpread:
         """Standard errors: topics × columns."""
         return np.asarray(np.sqrt((self._away**2).sum(axis=0)))
 
-    def of_logs(self, design: Any) -> Array:
+    def of_logs(self, design: csr_matrix) -> Array:
         """Covariance of some documents' log alpha: documents × topics × topics."""
         n_draws, n_topics, n_columns = self._away.shape
         logs = design @ self._away.reshape(-1, n_columns).T

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from topoi.models.contract import MetadataLike
 from topoi.models.features.columns import Column, Names, Number, as_names, as_numbers, is_somebody
 from topoi.models.features.table import as_source, values_of
 from topoi.models.names import closest
@@ -15,7 +16,7 @@ from topoi.models.notices import warn_user
 _TOLD = 3
 
 
-def warn_unknown(columns: Sequence[Column], features: Any) -> None:
+def warn_unknown(columns: Sequence[Column], features: MetadataLike) -> None:
     """Warn about names that no training document has, with similar ones, and numbers outside the training range.
 
     Examples

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.models.features.table import as_dense
 from topoi.models.kernel_topic.evidence import Hyper, Layout, Learned, Shape, evidence_and_gradient, maximise
 from topoi.models.kernel_topic.gaussian_process import Each, Sites, serially
 from topoi.models.kernel_topic.operators import Operator, Places
@@ -55,7 +56,7 @@ def some_sites(sites: Sites, docs: Places) -> Sites:
 def some_documents(shape: Shape, docs: Places) -> Shape:
     """The same kernel at some of the documents."""
     if shape.kernel is None:
-        return Shape(None, shape.coordinates[np.ix_(docs, docs)])
+        return Shape(None, as_dense(shape.coordinates)[np.ix_(docs, docs)])
     return Shape(shape.kernel, shape.coordinates[docs])
 
 

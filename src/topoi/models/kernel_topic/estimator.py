@@ -24,6 +24,7 @@ from topoi.engine.loop import run
 from topoi.engine.progress import SweepInfo, open_progress
 from topoi.errors import ModelError, StoreError
 from topoi.models.bags import Bags
+from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.features.table import FeatureTable
 from topoi.models.kernel_topic.evidence import Hyper
 from topoi.models.kernel_topic.fitting import (
@@ -61,7 +62,7 @@ from topoi.models.validation import choice, positive_vector, resolve_seed, whole
 Array = NDArray[np.float64]
 
 
-class KernelTopicModel(Tables, KernelPredictions, TrainedModel):
+class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
     """Topics whose shares are smooth functions of time, people, links and any other metadata.
 
     Each topic has a Gaussian process over the documents' features. A document's y is its value there plus noise, its
@@ -173,7 +174,7 @@ class KernelTopicModel(Tables, KernelPredictions, TrainedModel):
         learn_every: int = 20,
         damping: float = 0.5,
         n_jobs: int | None = 1,
-        random_state: Any = None,
+        random_state: SeedLike = None,
         evaluate_every: int = 10,
         checkpoint: str | Path | None = None,
         checkpoint_every: int | str = "1min",
@@ -221,7 +222,7 @@ class KernelTopicModel(Tables, KernelPredictions, TrainedModel):
         if isinstance(damping, bool) or not isinstance(damping, numbers.Real) or not 0 < damping <= 1:
             raise ModelError(f"damping is {damping!r}; it is the share of a message that is sent: above 0, at most 1")
 
-    def fit(self, X: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+    def fit(self, X: DocumentsLike, y: object = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         """Fit the model to a corpus with metadata.
 
         Parameters
@@ -409,7 +410,7 @@ class KernelTopicModel(Tables, KernelPredictions, TrainedModel):
         check_is_fitted(self, "n_iter_")
         return self._population.copy()
 
-    def simulate(self, features: Any, doc_length: float = 100, random_state: Any = None) -> Corpus:
+    def simulate(self, features: Any, doc_length: float = 100, random_state: SeedLike = None) -> Corpus:
         """Draw a corpus of documents with given metadata from the model's generative process.
 
         Functions and topics are new draws or, once fitted, the fitted ones.
@@ -456,7 +457,7 @@ class KernelTopicModel(Tables, KernelPredictions, TrainedModel):
             "features": None if self.table_ is None else self.table_.to_plain(),
             "solver": self.fit_info_.get("solver", "exact"),
         }
-        arrays = {
+        arrays: dict[str, ArrayOrPieces] = {
             "topic_word": self.topic_word_,
             **coordinate_arrays(hyper.shape.coordinates),
             "amplitude": hyper.amplitude,

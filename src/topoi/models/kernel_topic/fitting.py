@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from typing import Any, NamedTuple, Protocol
@@ -91,7 +91,7 @@ class Counts:
         """State of the generator of draws, in plain integers."""
         return dict(self._random.bit_generator.state)
 
-    def restored(self, arrays: Mapping[str, ArrayOrPieces], random_state: Any) -> Counts:
+    def restored(self, arrays: Mapping[str, ArrayOrPieces], random_state: Mapping[str, Any]) -> Counts:
         """Counts of the same documents at an earlier ``arrays()`` and ``random_state()``, checked."""
         found = copy(self)
         for name, mine in self.arrays().items():
@@ -114,7 +114,9 @@ class Counts:
         return found
 
     @classmethod
-    def of_mixtures(cls, bags: Bags, topic_word: Array, mixture: Array, seed: Any, beta: float) -> Counts:
+    def of_mixtures(
+        cls, bags: Bags, topic_word: Array, mixture: Array, seed: int | Sequence[int], beta: float
+    ) -> Counts:
         """Shares of every entry by its word and its document's mixture, as a fitted model has them."""
         found = cls.__new__(cls)
         found.bags, found.beta, found._random = bags, beta, np.random.default_rng(seed)
@@ -316,7 +318,7 @@ class Sweeps(Training):
         self.n_tokens = int(counts.bags.times.sum())
 
     @property
-    def converged(self) -> bool:  # type: ignore[override]
+    def converged(self) -> bool:
         """Whether shares and topics have come to rest."""
         return self.rest.reached
 

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from topoi.kernels.counts import Documents
 from topoi.models.bags import Bags
+from topoi.models.contract import Chosen
 from topoi.models.filtering import AUTO, Filtered, tolerance
 from topoi.models.gaussian_points import root
 from topoi.models.kernel_topic.fitting import softmax
@@ -106,7 +107,7 @@ class BelievedDocuments:
         """The number of topics."""
         return len(self.topic_word)
 
-    def word_columns(self, words: Any) -> Array:
+    def word_columns(self, words: Chosen) -> Array:
         """P(word | topic) of some words, topics × words."""
         return np.asarray(self.topic_word[:, words])
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.errors import ModelError
+from topoi.models.contract import MetadataLike
 from topoi.models.features.table import corpus_of
 from topoi.models.gaussian_points import root
 from topoi.models.kernel_topic.fitting import softmax
@@ -35,7 +36,7 @@ class KernelTruth(NamedTuple):
     topic: NDArray[np.int64]
 
 
-def simulate_kernel_topics(model: Any, features: Any, doc_length: float, seed: int) -> SimulatedCorpus:
+def simulate_kernel_topics(model: Any, features: MetadataLike, doc_length: float, seed: int) -> SimulatedCorpus:
     """Draw a corpus of documents with these features, with the model's settings or, once fitted, its posterior."""
     rng = np.random.default_rng(seed)
     empty = corpus_of(features)
