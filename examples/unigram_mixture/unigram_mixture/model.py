@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.models.gibbs import GibbsModel
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
 from topoi.models.tables import Tables
 from topoi.models.validation import positive_vector, whole_number
-from topoi.models.weighted_authors import WeightedAuthors
 from unigram_mixture.posterior import UnigramPosterior
 from unigram_mixture.sampler import UnigramSampler
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from topoi.errors import ModelError, NotFoundError
 from topoi.models.dag import WORDS as WORDS
-from topoi.models.graph_file import write_graph as write_graph
+from topoi.models.graph import write_graph as write_graph
 
 Node = Hashable
 THINNEST, THICKEST = 0.6, 9.0

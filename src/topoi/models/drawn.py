@@ -18,10 +18,10 @@ from topoi.kernels.folding import Labels, SamplingPlan, content_key
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import seed_stream, uniform
 from topoi.models.contract import Chosen, CountSource
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.posterior import Posterior
 from topoi.models.prediction import make_documents
 from topoi.models.sources import ArraySource, TrainingDocument
-from topoi.models.weighted_authors import WeightedAuthors
 
 # Smoothing of words' counts for queries that need it; P(word | topic) itself has no prior.
 _BETA = 0.01

@@ -18,8 +18,7 @@ from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.executors import open_executor, resolve_jobs
 from topoi.engine.gibbs import Chain, Sampler, Sampling, restored, saved_progress
 from topoi.engine.interruption import interruptible
-from topoi.engine.loop import Outcome, Schedule, run
-from topoi.engine.progress import SweepInfo, open_progress
+from topoi.engine.loop import Outcome, Schedule, SweepInfo, open_progress, run
 from topoi.engine.shards import resolve_shards
 from topoi.errors import ModelError
 from topoi.models.posterior import Posterior

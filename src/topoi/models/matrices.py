@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.progress import SweepInfo
+from topoi.engine.loop import SweepInfo
 from topoi.models.contract import DocumentsLike
 from topoi.models.inputs import counts_corpus
 from topoi.models.prediction import DocumentReader, Predictions

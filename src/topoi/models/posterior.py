@@ -17,10 +17,11 @@ from topoi.kernels.lanes import padded
 from topoi.kernels.random import seed_stream
 from topoi.kernels.word_lists import SparseCounts
 from topoi.models.averages import Averaged
-from topoi.models.contract import Chosen, CountSource
+from topoi.models.contract import Chosen, CountSource, SeedLike
 from topoi.models.ranges import document_range, for_documents
 from topoi.models.smoothed_counts import SmoothedCounts, blocks, whole_tokens
 from topoi.models.sources import ArraySource, Rows, TrainingDocument
+from topoi.models.validation import resolve_seed, whole_number
 
 _NOBODY = np.zeros(0, np.int64)
 _ROUNDING = 1e-3
@@ -445,3 +446,19 @@ def _smoothed(rows: Rows, prior: NDArray[np.float64], n_samples: int) -> Smoothe
 
 def _are_probabilities(values: NDArray[np.float64]) -> bool:
     return bool(((values >= -_ROUNDING) & (values <= 1 + _ROUNDING)).all())
+
+
+def checked_plan(
+    burn_in: int, n_samples: int, lag: int, seed: int, random_state: SeedLike = None, chain: int = 0
+) -> SamplingPlan:
+    """A sampling plan; ``random_state``, if given, replaces the fit's seed.
+
+    Examples
+    --------
+    >>> from topoi.models.posterior import checked_plan
+    >>> checked_plan(20, 10, 2, seed=0).n_samples
+    10
+    """
+    whole_number("burn_in", burn_in, 0)
+    seed = seed if random_state is None else resolve_seed(random_state)
+    return SamplingPlan(burn_in, whole_number("n_samples", n_samples), whole_number("lag", lag), seed, chain)

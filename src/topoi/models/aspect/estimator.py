@@ -18,14 +18,13 @@ from topoi.corpus.pieces import ArrayOrPieces
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.chains import trace_frame
 from topoi.engine.executors import resolve_jobs
-from topoi.engine.progress import SweepInfo
+from topoi.engine.loop import SweepInfo
 from topoi.errors import ModelError, StoreError
 from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.fitting import Restarts, Run, Schedule, fit
+from topoi.models.aspect.fitting import Restarts, Run, Schedule, fit, fit_report
 from topoi.models.aspect.learning import Plan
 from topoi.models.aspect.posterior import AspectPosterior
 from topoi.models.aspect.prediction import AspectPredictions
-from topoi.models.aspect.report import fit_report
 from topoi.models.aspect.simulate import simulate_aspects
 from topoi.models.aspect.state import Parameters, checked_aspects, mixture_prior
 from topoi.models.bags import Bags

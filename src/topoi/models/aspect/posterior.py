@@ -13,8 +13,8 @@ from topoi.corpus.corpus import Corpus
 from topoi.kernels.counts import Documents
 from topoi.kernels.folding import FilterPlan, Labels
 from topoi.models.aspect.ep import Rule
+from topoi.models.aspect.importance import log_likelihood
 from topoi.models.aspect.inference import METHODS, label_tokens
-from topoi.models.aspect.particles import log_likelihood
 from topoi.models.aspect.state import Parameters
 from topoi.models.contract import CountSource, StoredSource
 from topoi.models.drawn import DrawnPosterior, DrawnSource

@@ -19,12 +19,11 @@ from topoi.models.aspect.state import Parameters
 from topoi.models.bags import Bags
 from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.filtering import AUTO, tolerance
-from topoi.models.inputs import checked_observed
+from topoi.models.inputs import WeightedAuthors, checked_observed
 from topoi.models.matrices import MatrixReader
 from topoi.models.scores import perplexities
 from topoi.models.texts import new_documents
 from topoi.models.validation import choice, whole_number
-from topoi.models.weighted_authors import WeightedAuthors
 
 ESTIMATORS = ("filter", *METHODS, "corrected", "importance")
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.blocks import Table, position_blobs
 from topoi.corpus.corpus import Corpus
 from topoi.engine.gibbs import Chain, Sampler
-from topoi.engine.progress import SweepInfo
+from topoi.engine.loop import SweepInfo
 from topoi.engine.samples import Sample, compact
 from topoi.engine.shards import cut
 from topoi.errors import ModelError

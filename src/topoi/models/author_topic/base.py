@@ -18,11 +18,11 @@ from topoi.models.author_topic.state import AuthorTopicSampler, TopicChain
 from topoi.models.author_topic.surprise import by_topics, surprise_rows
 from topoi.models.contract import SeedLike
 from topoi.models.gibbs import GibbsModel
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.prediction import Predictions
 from topoi.models.sparse.scheme import resolve_sparse
 from topoi.models.tables import Tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
-from topoi.models.weighted_authors import WeightedAuthors
 
 _LEARN = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric": "asymmetric"}
 

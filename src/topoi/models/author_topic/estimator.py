@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.progress import SweepInfo
+from topoi.engine.loop import SweepInfo
 from topoi.errors import ModelError
 from topoi.models.author_topic.author_model import AuthorModel, check_authors
 from topoi.models.author_topic.base import TopicModel
 from topoi.models.author_topic.posterior import AuthorTopicPosterior
 from topoi.models.author_topic.state import AuthorTopicSampler, TopicChain
 from topoi.models.contract import DocumentsLike, SeedLike
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
 from topoi.models.texts import corpus_with
 from topoi.models.validation import choice
-from topoi.models.weighted_authors import WeightedAuthors
 
 __all__ = ["LDA", "AuthorModel", "AuthorTopicModel"]
 

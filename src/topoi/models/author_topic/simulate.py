@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from topoi.errors import ModelError
 from topoi.models.author_topic.attribution import PLAIN_BETA
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.simulation import (
     N_WORDS,
     SimulatedCorpus,
@@ -22,7 +23,6 @@ from topoi.models.simulation import (
     topic_shares,
 )
 from topoi.models.validation import positive_vector, whole_number
-from topoi.models.weighted_authors import WeightedAuthors
 
 
 class Truth(NamedTuple):

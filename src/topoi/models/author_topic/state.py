@@ -20,13 +20,13 @@ from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet, log_probabi
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
-from topoi.models import limits
+from topoi.models import inputs
 from topoi.models.author_topic import equations, kernels, word_major
 from topoi.models.averages import Averaged, mean_counts, mean_lists
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.sparse.scheme import SparseScheme, chosen_documents, shuffled
 from topoi.models.sparse.word_shard import SparseShard
 from topoi.models.validation import fits_kernels
-from topoi.models.weighted_authors import WeightedAuthors
 
 _LARGEST_UINT16 = 2**16 - 1
 
@@ -148,17 +148,17 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         most = int(np.diff(self.lists.start).max(initial=0))
         if most > _LARGEST_UINT16:
             raise ModelError(f"a document has {most} authors; at most {_LARGEST_UINT16} are possible")
-        limits.check_exact(self._corpus)
+        inputs.check_exact(self._corpus)
         lengths = np.diff(self._corpus.doc_start)
         n_authors = np.diff(self.lists.start)
         may_write = np.bincount(self.lists.author, np.repeat(lengths, n_authors), self.lists.n_shared + 1)
-        self._many_words = may_write[:-1].max(initial=0) >= limits.EXACT_IN_FLOAT32
+        self._many_words = may_write[:-1].max(initial=0) >= inputs.EXACT_IN_FLOAT32
 
     def _check_counts(self, chain: TopicChain) -> None:
         """Raise an error if an author's count is no longer exact, which takes an author with very many words."""
-        if self._many_words and chain.counts.author_topic[:-1].max() >= limits.EXACT_IN_FLOAT32:
+        if self._many_words and chain.counts.author_topic[:-1].max() >= inputs.EXACT_IN_FLOAT32:
             raise ModelError(
-                f"an author has {limits.EXACT_IN_FLOAT32:,} words in one topic, more than can be counted exactly: "
+                f"an author has {inputs.EXACT_IN_FLOAT32:,} words in one topic, more than can be counted exactly: "
                 "use more topics, or divide that author's documents among several names"
             )
 

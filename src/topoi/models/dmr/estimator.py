@@ -15,15 +15,14 @@ from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.executors import open_executor
 from topoi.engine.interruption import interruptible
-from topoi.engine.progress import SweepInfo
+from topoi.engine.loop import SweepInfo
 from topoi.errors import ModelError, StoreError
 from topoi.models.contract import DocumentsLike, FeaturesLike, MetadataLike, SeedLike
 from topoi.models.dmr.design import PARTS, Design, WidthLike, is_chosen
-from topoi.models.dmr.frozen import topics_of_words
 from topoi.models.dmr.likelihood import Gaussian
 from topoi.models.dmr.posterior import RegressionPosterior
 from topoi.models.dmr.prediction import RegressionPredictions
-from topoi.models.dmr.refitting import Refitting
+from topoi.models.dmr.refitting import Refitting, topics_of_words
 from topoi.models.dmr.selection import FEW_VARIANCES, best_design
 from topoi.models.dmr.simulate import simulate_regression
 from topoi.models.dmr.state import Plan, RegressionSampler, checked_variance, prior_mean

@@ -23,8 +23,8 @@ from topoi.models.dmr.design import Design
 from topoi.models.dmr.draws import Draws, draw, draws_at_once, metric_of
 from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
 from topoi.models.dmr.selection import best_variance
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.smoothed_counts import count_topics
-from topoi.models.weighted_authors import WeightedAuthors
 
 Array = NDArray[np.float64]
 _STEPS_WITHIN = 20

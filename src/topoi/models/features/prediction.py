@@ -20,7 +20,7 @@ from topoi.models.bags import Bags
 from topoi.models.contract import DocumentsLike, MetadataLike, SeedLike
 from topoi.models.features import folding
 from topoi.models.features.columns import Column, feature_bytes
-from topoi.models.features.labels import PASSES, TOLERANCE, fold_labels
+from topoi.models.features.folding import PASSES, TOLERANCE, fold_labels
 from topoi.models.features.table import MetadataSource, as_source, values_of
 from topoi.models.filtering import AUTO, Filtered, checked_particles
 from topoi.models.inputs import Aligned, align, checked_observed

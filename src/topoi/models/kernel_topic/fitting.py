@@ -19,7 +19,7 @@ from topoi.engine.loop import Saved, Trace, Training, checked_trace, plain_trace
 from topoi.errors import ModelError
 from topoi.models.bags import Bags
 from topoi.models.features import folding
-from topoi.models.kernel_topic import word_shares
+from topoi.models.kernel_topic import kernels
 from topoi.models.kernel_topic.evidence import Hyper, Learned, learn
 from topoi.models.kernel_topic.gaussian_process import Each, Mode, Prior, Sites, find_mode, sites_at, start_at
 from topoi.models.trained import checked_floats
@@ -74,7 +74,7 @@ class Counts:
 
     def recount(self) -> None:
         """Recompute the counts from the shares, so that rounding errors do not accumulate."""
-        word_shares.count(self.bags, *self._arrays)
+        kernels.count(self.bags, *self._arrays)
 
     def recounted(self) -> Counts:
         """The same shares with their counts computed anew; these counts stay as they are."""
@@ -131,16 +131,16 @@ class Counts:
     def drawn(self) -> Array:
         """Topic counts with one topic drawn for every word, which vary as topics do; expected counts vary less."""
         found = np.empty_like(self.doc_topic)
-        word_shares.draw_counts(self.bags, self.shares, self._random.random(int(self.bags.times.sum())), found)
+        kernels.draw_counts(self.bags, self.shares, self._random.random(int(self.bags.times.sum())), found)
         return found
 
     def sweep(self, base: Array, counted: bool) -> None:
         """Recompute the shares of every word."""
-        word_shares.sweep(self.bags, *self._arrays, base, counted, self.beta)
+        kernels.sweep(self.bags, *self._arrays, base, counted, self.beta)
 
     def share_document(self, d: int, base: Array, n_passes: int) -> None:
         """Recompute the shares of one document's words."""
-        word_shares.share_document(self.bags, d, *self._arrays, base, self.beta, n_passes)
+        kernels.share_document(self.bags, d, *self._arrays, base, self.beta, n_passes)
 
     @property
     def topic_word(self) -> Array:

@@ -22,8 +22,8 @@ from topoi.models.filtering import AUTO, Filtered, tolerance
 from topoi.models.gaussian_points import root
 from topoi.models.kernel_topic.fitting import softmax
 from topoi.models.kernel_topic.folding_in import axes, laplace
-from topoi.models.pareto import pareto_shapes, tail_length
 from topoi.models.ranges import for_rows
+from topoi.models.scores import pareto_shapes, tail_length
 
 Array = NDArray[np.float64]
 _FIRST, _MOST = 500, 32_000

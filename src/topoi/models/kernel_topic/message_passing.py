@@ -18,8 +18,8 @@ from topoi.corpus.pieces import ArrayOrPieces
 from topoi.models.kernel_topic import gaussian_process as gp
 from topoi.models.kernel_topic.evidence import Hyper, Layout, maximise
 from topoi.models.kernel_topic.fitting import Counts, Rest, Sweeps
+from topoi.models.kernel_topic.kernels import subtract_outer
 from topoi.models.kernel_topic.laplace_bridge import to_dirichlet, to_gaussian
-from topoi.models.kernel_topic.rank_one import subtract_outer
 from topoi.models.trained import checked_floats
 
 Array = NDArray[np.float64]

@@ -13,8 +13,7 @@ from topoi.models.kernel_topic import gaussian_process as gp
 from topoi.models.kernel_topic.evidence import Hyper
 from topoi.models.kernel_topic.fitting import each_topic, softmax
 from topoi.models.kernel_topic.gp_iterative import LargePrior
-from topoi.models.kernel_topic.large_process import large_prior
-from topoi.models.kernel_topic.near_covariance import new_covariances, training_covariances
+from topoi.models.kernel_topic.large_process import large_prior, new_covariances, training_covariances
 from topoi.models.kernel_topic.structured_operators import Structure
 
 Array = NDArray[np.float64]
@@ -56,7 +55,7 @@ class LaplacePosterior:
 
 
 class LargePosterior:
-    """``LaplacePosterior`` for very many documents: covariances from the most similar ones (``near_covariance``)."""
+    """``LaplacePosterior`` for very many documents: covariances from the most similar ones (``large_process``)."""
 
     def __init__(
         self, hyper: Hyper, structure: Structure | None, y: Array, a: Array, counts: Array, n_jobs: int = 1

@@ -19,10 +19,9 @@ from topoi.models.bags import Bags
 from topoi.models.contract import DocumentsLike, MetadataLike
 from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
-from topoi.models.features.table import FeatureTable, MetadataSource, as_source
-from topoi.models.features.unknown import warn_unknown
+from topoi.models.features.table import FeatureTable, MetadataSource, as_source, warn_unknown
 from topoi.models.filtering import Filtered
-from topoi.models.inputs import align
+from topoi.models.inputs import WeightedAuthors, align
 from topoi.models.kernel_topic.folding_in import fold_in
 from topoi.models.kernel_topic.integral import BelievedDocuments
 from topoi.models.kernel_topic.posterior import (
@@ -36,7 +35,6 @@ from topoi.models.kernel_topic.posterior import (
 from topoi.models.prediction import make_documents
 from topoi.models.ranges import for_rows
 from topoi.models.validation import whole_number
-from topoi.models.weighted_authors import WeightedAuthors
 
 Array = NDArray[np.float64]
 

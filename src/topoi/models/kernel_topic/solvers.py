@@ -14,13 +14,11 @@ from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.models.contract import FeaturesLike
 from topoi.models.features.table import Coordinates, FeatureTable, as_dense
-from topoi.models.kernel_topic.block_evidence import BLOCK_SIZE, N_BLOCKS
 from topoi.models.kernel_topic.evidence import Hyper, Shape
 from topoi.models.kernel_topic.fitting import Process, Schedule
 from topoi.models.kernel_topic.gaussian_process import Each
 from topoi.models.kernel_topic.kernel_forms import as_kernel, bind, checked_similarities, from_plain
-from topoi.models.kernel_topic.large_process import LargeProcess
-from topoi.models.kernel_topic.near_covariance import N_NEAR
+from topoi.models.kernel_topic.large_process import BLOCK_SIZE, N_BLOCKS, N_NEAR, LargeProcess
 from topoi.models.kernel_topic.posterior import LaplacePosterior, LargePosterior
 from topoi.models.kernel_topic.structured_operators import MOST_PAIRS, Structure
 from topoi.models.notices import warn_user

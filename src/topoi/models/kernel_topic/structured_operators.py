@@ -18,8 +18,8 @@ from topoi.models.features.columns import Names, Number
 from topoi.models.features.table import FeatureTable, as_dense, is_sparse
 from topoi.models.kernel_topic.covariances import Proximity, squared_distances
 from topoi.models.kernel_topic.gaussian_process import Each, serially
+from topoi.models.kernel_topic.kernels import multiply_rows
 from topoi.models.kernel_topic.operators import Places, pivoted_factor
-from topoi.models.kernel_topic.sparse_rows import multiply_rows
 
 Array = NDArray[np.float64]
 # Largest number of pairs, at about 50 bytes each: 1 GB.

@@ -14,7 +14,7 @@ from topoi.kernels.counts import Priors
 from topoi.kernels.folding import Labels
 from topoi.models.contract import CountSource, StoredSource
 from topoi.models.drawn import DrawnPosterior, DrawnSource
-from topoi.models.features.labels import fold_labels
+from topoi.models.features.folding import fold_labels
 
 
 class KernelTopics(DrawnPosterior):

@@ -14,17 +14,17 @@ from topoi.corpus.corpus import Corpus
 from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.dag import Dag, as_dag
 from topoi.models.gibbs import GibbsModel
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
+from topoi.models.pachinko.learning import resolve_alpha
 from topoi.models.pachinko.posterior import PachinkoPosterior
 from topoi.models.pachinko.rows import graph_tables
-from topoi.models.pachinko.settings import resolve_alpha
 from topoi.models.pachinko.simulate import simulate_pachinko
 from topoi.models.pachinko.state import PachinkoSampler
 from topoi.models.pachinko.structure import Structure
 from topoi.models.sparse.scheme import resolve_sparse
 from topoi.models.tables import Tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
-from topoi.models.weighted_authors import WeightedAuthors
 
 _RULES = ("moments", "moments-paper", "ml", False)
 

@@ -15,8 +15,7 @@ from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored
 from topoi.kernels.lanes import padded
 from topoi.models.averages import average
 from topoi.models.contract import CountSource, StoredSource
-from topoi.models.graph import Graph, four_level_widths, make_graph, slot_nodes
-from topoi.models.node_words import passing, slot_sizes
+from topoi.models.graph import Graph, four_level_widths, make_graph, passing, slot_nodes, slot_sizes
 from topoi.models.pachinko import likelihood
 from topoi.models.pachinko.equations import Paths
 from topoi.models.pachinko.inference import document_nodes, document_topics, fold_in, sample_document, start_document

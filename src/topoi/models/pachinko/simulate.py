@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.models.graph import Graph, make_graph, slot_nodes
-from topoi.models.pachinko.settings import resolve_alpha
+from topoi.models.pachinko.learning import resolve_alpha
 from topoi.models.simulation import (
     SimulatedCorpus,
     dirichlet_rows,

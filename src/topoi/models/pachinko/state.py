@@ -20,12 +20,13 @@ from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models.averages import Averaged, mean_counts, mean_lists
 from topoi.models.dag import Dag
 from topoi.models.graph import Graph, four_level_widths, make_graph
-from topoi.models.limits import check_exact
+from topoi.models.inputs import check_exact
 from topoi.models.pachinko import blocks, equations, four_level, general, row_blocks
 from topoi.models.pachinko.equations import Paths
 from topoi.models.pachinko.learning import learn_alpha
 from topoi.models.ranges import document_range
-from topoi.models.sparse import paths_entering, pruned, pruned_equations
+from topoi.models.sparse import pruned, pruned_equations
+from topoi.models.sparse.pruned import enter_documents
 from topoi.models.sparse.scheme import SparseScheme, chosen_documents, shuffled
 from topoi.models.validation import fits_kernels
 
@@ -225,7 +226,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         if len(new):
             n += int(lengths[new].sum())
             if n_super:
-                considered += paths_entering.enter_documents(part, new, paths, counts, priors, n_super, stream)
+                considered += enter_documents(part, new, paths, counts, priors, n_super, stream)
             else:
                 considered += pruned_equations.enter_plain(part, new, paths, counts, priors, graph, stream)
         chain.sparse.tally[shard] = considered, n
