@@ -20,7 +20,7 @@ import time
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,7 +169,7 @@ def _read_array(archive: zipfile.ZipFile, name: str, path: Path) -> NDArray[Any]
         return np.asarray(np.lib.format.read_array(member, allow_pickle=False))
 
 
-def _read_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def _read_header(member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     version = np.lib.format.read_magic(member)
     if version == (1, 0):
         return np.lib.format.read_array_header_1_0(member)
@@ -195,7 +195,7 @@ def parse_interval(every: int | str) -> tuple[int | None, float | None]:
     return None, float(match[1]) * _UNITS[match[2]]
 
 
-def _whole(value: Any) -> int:
+def _whole(value: object) -> int:
     """Validate a sweep or a seed; a negative sweep would make the loop run nearly for ever."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
         raise ValueError(f"{value!r} is no number of a sweep or a seed")

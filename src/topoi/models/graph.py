@@ -389,7 +389,7 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _named(value: Any) -> str:
+def _named(value: object) -> str:
     return "nothing" if value is None else f"a {type(value).__name__}"
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
@@ -16,7 +17,7 @@ from topoi.models.notices import warn_user
 EXACT_IN_FLOAT32 = 2**24
 
 
-def counts_corpus(matrix: Any, words: Any = None) -> Corpus:
+def counts_corpus(matrix: Any, words: Iterable[object] | None = None) -> Corpus:
     """A corpus from a validated matrix of counts; fractions are a ``ModelError``.
 
     Examples
@@ -120,7 +121,7 @@ def _renumber(
     return new[kept].astype(np.int32), np.concatenate(([0], np.cumsum(lengths))).astype(np.int64), kept
 
 
-def checked_observed(observed: Any, n_tokens: int) -> NDArray[np.bool_]:
+def checked_observed(observed: ArrayLike, n_tokens: int) -> NDArray[np.bool_]:
     """Return ``observed`` as one boolean per token, checked."""
     if np.shape(observed) != (n_tokens,):
         raise ModelError(f"observed has {np.size(observed)} values for {n_tokens} tokens; pass one per token")

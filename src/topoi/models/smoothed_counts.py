@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from topoi.corpus.pieces import BLOCK, occurrences, ranges, row_blocks
 from topoi.corpus.ragged import row_positions
@@ -169,18 +169,18 @@ class SmoothedCounts:
         made._set_prior(np.zeros_like(self.alpha))
         return made
 
-    def counts(self, rows: Any) -> NDArray[np.float64]:
+    def counts(self, rows: int | Sequence[int] | NDArray[Any]) -> NDArray[np.float64]:
         """Dense counts of some rows."""
         return self._dense(rows) / self._samples
 
-    def _dense(self, rows: Any) -> NDArray[np.int64]:
+    def _dense(self, rows: int | Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
         wanted = np.atleast_1d(rows)
         at, start = row_positions(self._start, wanted)
         dense = np.zeros((len(wanted), len(self.alpha)), np.int64)
         dense[np.repeat(np.arange(len(wanted)), np.diff(start)), self._column[at]] = self._number[at]
         return dense
 
-    def shares(self, rows: Any) -> NDArray[np.float64]:
+    def shares(self, rows: int | Sequence[int] | NDArray[Any]) -> NDArray[np.float64]:
         """P(column | row) of some rows; uniform for a row without words and without prior."""
         return _shares(self._dense(rows) + self._prior)
 
@@ -331,7 +331,7 @@ def count_pairs(row: NDArray[Any], column: NDArray[Any], n_columns: int) -> tupl
     return keys // n_columns, keys % n_columns, number
 
 
-def whole_tokens(number: Any) -> NDArray[np.int64]:
+def whole_tokens(number: ArrayLike) -> NDArray[np.int64]:
     """Expected counts rounded to whole tokens, halves up, for display.
 
     Examples

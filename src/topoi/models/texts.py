@@ -200,16 +200,16 @@ def find_documents(X: DocumentsLike) -> Found | None:
     return None
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value))
 
 
-def _is_column(values: Any) -> bool:
+def _is_column(values: object) -> bool:
     """Whether this is another library's sequence, such as a column of a Hugging Face dataset."""
     return isinstance(values, Iterable) and hasattr(values, "__getitem__") and not hasattr(values, "shape")
 
 
-def _checked(listed: list[Any], kind: str, expected: Any) -> Found:
+def _checked(listed: list[Any], kind: str, expected: type | tuple[type, ...]) -> Found:
     for d, each in enumerate(listed):
         if not isinstance(each, expected) and not (expected is str and _is_missing(each)):
             raise ModelError(f"document {d} is of type {type(each).__name__}, unlike the first; {_ACCEPTED}")
@@ -267,7 +267,7 @@ def _are_long(texts: list[str]) -> bool:
     return 2 * sum(len(text.split()) >= _FEWEST_WORDS for text in texts) >= len(texts)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return _is_missing(value) or isinstance(value, int | float | np.number | np.bool_)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -165,7 +165,7 @@ class AspectModel(Tables[AspectPosterior], AspectPredictions, TrainedModel):
 
     @classmethod
     def from_parameters(
-        cls, aspect_word: Any, alpha: ArrayLike = 1.0, words: Any = None, **settings: Any
+        cls, aspect_word: ArrayLike, alpha: ArrayLike = 1.0, words: Iterable[object] | None = None, **settings: Any
     ) -> AspectModel:
         """A model with known parameters, as if fitted: for inference, likelihoods and simulation.
 
@@ -243,7 +243,7 @@ class AspectModel(Tables[AspectPosterior], AspectPredictions, TrainedModel):
         check_is_fitted(self, "n_iter_")
         return self._learn(self.corpus_, callback, whole_number("n_iter", n_iter, 0), self.n_iter_)
 
-    def _learn(self, corpus: Corpus, callback: Any, n_iter: int, done: int = 0) -> Self:
+    def _learn(self, corpus: Corpus, callback: Callable[[SweepInfo], Any] | None, n_iter: int, done: int = 0) -> Self:
         self._checked_settings()
         if corpus.n_docs == 0 or corpus.n_words == 0:
             raise ModelError(f"the corpus has {corpus.n_docs} documents and {corpus.n_words} words: nothing to fit")

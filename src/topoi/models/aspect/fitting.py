@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import copy
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from topoi.models.aspect.learning import ALPHA_RANGE, Learner, Plan, first_aspec
 from topoi.models.aspect.state import Parameters
 from topoi.models.bags import Bags
 from topoi.models.validation import whole_number
+
+if TYPE_CHECKING:
+    from topoi.models.aspect.estimator import AspectModel
 
 # From this alpha on, the EP evidence is off by a tenth of a nat or less on average (docs/aspect.md).
 RELIABLE_ALPHA = 0.5
@@ -233,7 +236,7 @@ def fit(training: Restarts, seed: int, done: int = 0, store: Checkpoint | None =
         done = 0
 
 
-def fit_report(model: Any, runs: list[Run], best: int, seconds: float) -> dict[str, Any]:
+def fit_report(model: AspectModel, runs: list[Run], best: int, seconds: float) -> dict[str, Any]:
     """Return ``fit_info_``; ``runs`` are the starts, ``best`` the one that was kept."""
     run = runs[best]
     outcome, rule = run.inferred.outcome, model._final_rule()
@@ -269,7 +272,7 @@ def fit_report(model: Any, runs: list[Run], best: int, seconds: float) -> dict[s
     }
 
 
-def _advice(model: Any, least_alpha: float, skipped: int) -> str | None:
+def _advice(model: AspectModel, least_alpha: float, skipped: int) -> str | None:
     """Warnings about an unreliable alpha or evidence, with advice."""
     notes = []
     if model.learn_alpha and least_alpha <= ALPHA_RANGE[0]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.kernels.counts import Documents
+from topoi.kernels.counts import Documents, Priors
 from topoi.kernels.folding import FilterPlan, Labels
 from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.importance import log_likelihood
@@ -43,7 +43,7 @@ class AspectPosterior(DrawnPosterior):
     def __init__(
         self,
         source: CountSource,
-        priors: Any,
+        priors: Priors | None,
         gamma: NDArray[np.float64] | None,
         parameters: Parameters | Callable[[], Parameters],
         method: str = METHODS[0],

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
@@ -23,7 +24,7 @@ from topoi.engine.loop import Schedule as Steps
 from topoi.engine.loop import SweepInfo, open_progress, run
 from topoi.errors import ModelError, StoreError
 from topoi.models.bags import Bags
-from topoi.models.contract import DocumentsLike, SeedLike
+from topoi.models.contract import DocumentsLike, FeaturesLike, MetadataLike, SeedLike
 from topoi.models.features.table import FeatureTable
 from topoi.models.kernel_topic.evidence import Hyper
 from topoi.models.kernel_topic.fitting import (
@@ -157,14 +158,14 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
         self,
         n_topics: int = 10,
         *,
-        features: Any = None,
-        kernel: Any = None,
+        features: FeaturesLike | None = None,
+        kernel: Kernel | ArrayLike | Callable[..., Any] | None = None,
         inference: str = "laplace",
         solver: str = "auto",
         amplitude: str = "per-topic",
         learn_kernel: bool = True,
         learn_from: str = "auto",
-        noise: Any = 0.5,
+        noise: ArrayLike = 0.5,
         beta: float = 0.01,
         n_iter: int = 1000,
         n_warmup: int = 100,
@@ -313,14 +314,30 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
             earlier = [(int(s), float(v)) for s, v in self.trace_[["sweep", "log_joint"]].to_numpy()]
         schedule = self._schedule(seed, setup, n_iter)
         hyper = Hyper(setup.shape, np.ones(n_topics), positive_vector("noise", self.noise, n_topics, "n_topics"))
-        given = counts, schedule, hyper, state, done, store is not None
         is_bridge = isinstance(state, Beliefs) or (state is None and self.inference == "bridge")
         with each_topic(jobs, n_topics) as each, interruptible() as interruption:
             training: Sweeps
+            saves = store is not None
             if is_bridge:
-                training = BridgeSweeps(float(self.damping), *given)
+                training = BridgeSweeps(
+                    float(self.damping),
+                    counts,
+                    schedule,
+                    hyper,
+                    state if isinstance(state, Beliefs) else None,
+                    done,
+                    saves,
+                )
             else:
-                training = LaplaceSweeps(partial(setup.process, each=each), *given)
+                training = LaplaceSweeps(
+                    partial(setup.process, each=each),
+                    counts,
+                    schedule,
+                    hyper,
+                    None if isinstance(state, Beliefs) else state,
+                    done,
+                    saves,
+                )
             if store is not None:
                 seed, done = self._continued(store, seed, n_iter, training.restore)
             bar = open_progress(self.progress, type(self).__name__, n_iter, done)
@@ -351,14 +368,16 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
         warn_unfinished(self.fit_info_, f"{outcome.sweep:,} sweeps", last, float(self.tol))
         return self
 
-    def _mean_shares(self, posterior: Any, counts: Array, interruption: Interruption) -> Array:
+    def _mean_shares(
+        self, posterior: LaplacePosterior | LargePosterior | BridgePosterior, counts: Array, interruption: Interruption
+    ) -> Array:
         """Mean shares of the training documents; after an interrupt, those of the counts."""
         try:
             return np.asarray(interruption.run(lambda: mean_shares(*posterior.training())))
         except Abandoned:
             return smoothed(counts)
 
-    def _checked_corpus(self, corpus: Any) -> Corpus:
+    def _checked_corpus(self, corpus: DocumentsLike) -> Corpus:
         corpus = corpus_with("metadata", corpus, type(self).__name__)
         if corpus.n_docs < 2 or corpus.n_words == 0:
             raise ModelError(f"the corpus has {corpus.n_docs} documents and {corpus.n_words} words: nothing to fit")
@@ -409,7 +428,7 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
         check_is_fitted(self, "n_iter_")
         return self._population.copy()
 
-    def simulate(self, features: Any, doc_length: float = 100, random_state: SeedLike = None) -> Corpus:
+    def simulate(self, features: MetadataLike, doc_length: float = 100, random_state: SeedLike = None) -> Corpus:
         """Draw a corpus of documents with given metadata from the model's generative process.
 
         Functions and topics are new draws or, once fitted, the fitted ones.

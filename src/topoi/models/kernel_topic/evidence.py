@@ -65,11 +65,11 @@ class Shape:
         value, gradient = self.kernel(self.coordinates, eval_gradient=True)
         return self._checked(value), gradient
 
-    def cross(self, coordinates: Array, diagonal: float | None = None) -> tuple[Array, Array]:
+    def cross(self, coordinates: Coordinates, diagonal: float | None = None) -> tuple[Array, Array]:
         """Matrix between new and training documents, and the new documents' diagonal."""
         if self.kernel is None:
             own = np.mean(np.diag(as_dense(self.coordinates))) if diagonal is None else diagonal
-            return coordinates, np.full(len(coordinates), own, np.float64)
+            return as_dense(coordinates), np.full(coordinates.shape[0], own, np.float64)
         return self.kernel(coordinates, self.coordinates), np.asarray(self.kernel.diag(coordinates), np.float64)
 
     def _checked(self, matrix: Coordinates) -> Array:

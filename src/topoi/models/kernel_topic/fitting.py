@@ -433,8 +433,17 @@ class LaplaceSweeps(Sweeps):
 
     state: State | None
 
-    def __init__(self, make: MakesProcess, *given: Any, **more: Any) -> None:
-        super().__init__(*given, **more)
+    def __init__(
+        self,
+        make: MakesProcess,
+        counts: Counts,
+        schedule: Schedule,
+        hyper: Hyper,
+        state: State | None = None,
+        done: int = 0,
+        saves: bool = False,
+    ) -> None:
+        super().__init__(counts, schedule, hyper, state, done, saves)
         self._make = make
         self._process: Process | None = None
 

@@ -60,7 +60,7 @@ class KernelPredictions(MetadataPredictions):
     def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
         return WeightedAuthors.private(corpus.n_docs)
 
-    def _belief(self, features: MetadataLike, noise: bool = True, diagonal: Any = None) -> tuple[Array, Array]:
+    def _belief(self, features: MetadataLike, noise: bool = True, diagonal: float | None = None) -> tuple[Array, Array]:
         """Mean and covariance of y at new documents."""
         check_is_fitted(self, "n_iter_")
         shape = self._posterior.hyper.shape
@@ -122,7 +122,7 @@ class KernelPredictions(MetadataPredictions):
         return super()._source(X, metadata)
 
     def predict(
-        self, features: MetadataLike, level: float = 0.8, noise: bool = True, diagonal: Any = None
+        self, features: MetadataLike, level: float = 0.8, noise: bool = True, diagonal: float | None = None
     ) -> pd.DataFrame:
         """Topic shares of documents of which only the metadata are known, with bands.
 
@@ -167,7 +167,7 @@ class KernelPredictions(MetadataPredictions):
         return shares_frame(features, [] if self.table_ is None else self.table_.names, found)
 
     def draw_shares(
-        self, features: MetadataLike, n_draws: int = N_DRAWS, noise: bool = True, diagonal: Any = None
+        self, features: MetadataLike, n_draws: int = N_DRAWS, noise: bool = True, diagonal: float | None = None
     ) -> Array:
         """Topic shares at fixed points that represent the predicted distribution, as ``predict`` summarises them.
 
@@ -199,7 +199,7 @@ class KernelPredictions(MetadataPredictions):
         return found
 
 
-def _similarities(given: Any, n_train: int) -> Array:
+def _similarities(given: MetadataLike, n_train: int) -> Array:
     """Similarities of new × training documents for a model whose kernel is a matrix, checked."""
     try:
         cross = np.asarray(given, np.float64)
@@ -213,7 +213,7 @@ def _similarities(given: Any, n_train: int) -> Array:
     return cross
 
 
-def _own_similarity(diagonal: Any) -> float | None:
+def _own_similarity(diagonal: float | None) -> float | None:
     if diagonal is None:
         return None
     if isinstance(diagonal, bool) or not isinstance(diagonal, numbers.Real) or not 0 <= float(diagonal) < np.inf:

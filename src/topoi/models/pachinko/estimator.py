@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,7 +17,7 @@ from topoi.models.dag import Dag, as_dag
 from topoi.models.gibbs import GibbsModel
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
-from topoi.models.pachinko.learning import resolve_alpha
+from topoi.models.pachinko.learning import EdgeAlpha, resolve_alpha
 from topoi.models.pachinko.posterior import PachinkoPosterior
 from topoi.models.pachinko.rows import graph_tables
 from topoi.models.pachinko.simulate import simulate_pachinko
@@ -92,9 +93,9 @@ class PachinkoAllocation(
         n_super: int = 50,
         n_sub: int = 100,
         *,
-        dag: Any = None,
-        root_alpha: Any = 0.01,
-        alpha: ArrayLike = 0.1,
+        dag: Dag | Iterable[Any] | None = None,
+        root_alpha: ArrayLike = 0.01,
+        alpha: EdgeAlpha = 0.1,
         beta: ArrayLike = 0.01,
         learn_alpha: str | bool = "moments",
         sparse: bool | str = False,

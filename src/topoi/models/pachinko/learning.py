@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
@@ -19,6 +18,8 @@ from topoi.models.pachinko.statistics import add_proportions, slot_counts
 from topoi.models.validation import positive_vector
 
 Parts = Iterable[tuple[Documents, Paths]]
+# The setting alpha: one number, a matrix of super-topics × sub-topics, or parameters by node.
+EdgeAlpha = ArrayLike | Mapping[str, ArrayLike] | None
 _DEFAULT = 0.1
 
 
@@ -32,7 +33,7 @@ def learn_alpha(graph: Graph, parts: Parts, alpha: NDArray[np.float64], rule: st
     return _by_likelihood(graph, parts, alpha) if rule == "ml" else _by_moments(graph, parts, alpha, rule == "moments")
 
 
-def _by_moments(graph: Graph, parts: Any, alpha: NDArray[np.float64], corrected: bool) -> NDArray[np.float64]:
+def _by_moments(graph: Graph, parts: Parts, alpha: NDArray[np.float64], corrected: bool) -> NDArray[np.float64]:
     n_docs, inverse = np.zeros(len(graph.n_paths)), np.zeros(len(graph.n_paths))
     first, second = np.zeros(len(alpha)), np.zeros(len(alpha))
     for documents, paths in parts:
@@ -44,7 +45,7 @@ def _by_moments(graph: Graph, parts: Any, alpha: NDArray[np.float64], corrected:
     return new
 
 
-def _by_likelihood(graph: Graph, parts: Any, alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+def _by_likelihood(graph: Graph, parts: Parts, alpha: NDArray[np.float64]) -> NDArray[np.float64]:
     counted = [slot_counts(documents, paths, graph) for documents, paths in parts]
     slots, numbers, nodes, totals = (np.concatenate(arrays) for arrays in zip(*counted, strict=True))
     by_slot, by_node = np.argsort(slots, kind="stable"), np.argsort(nodes, kind="stable")
@@ -70,7 +71,7 @@ def _inner_nodes(graph: Graph) -> Iterable[tuple[int, slice]]:
             yield u, slice(int(graph.slot_start[u]), int(graph.slot_start[u + 1]))
 
 
-def resolve_alpha(dag: Dag, root_alpha: Any, alpha: Any) -> NDArray[np.float64]:
+def resolve_alpha(dag: Dag, root_alpha: ArrayLike, alpha: EdgeAlpha) -> NDArray[np.float64]:
     """One parameter for every slot, in the order of the graph's slots.
 
     ``alpha`` is a number for all nodes but the root; a dict from nodes to a number or one per child (0.1 for nodes that
@@ -100,15 +101,15 @@ def resolve_alpha(dag: Dag, root_alpha: Any, alpha: Any) -> NDArray[np.float64]:
     return np.concatenate(parts)
 
 
-def _by_node(dag: Dag, alpha: Any) -> dict[str, Any]:
+def _by_node(dag: Dag, alpha: EdgeAlpha) -> dict[str, ArrayLike]:
     """Alpha as a dict from nodes to parameters."""
     if isinstance(alpha, Mapping):
         return dict(alpha)
     inner = [name for name in dag.nodes if name != dag.root and dag.children(name)]
-    if np.ndim(alpha) == 2:
-        widths = four_level_widths(dag)
-        if widths is None or np.shape(alpha) != widths:
+    if alpha is not None and np.ndim(alpha) == 2:
+        widths, shape = four_level_widths(dag), np.asarray(alpha).shape
+        if widths is None or shape != widths:
             expected = f"{widths[0]} × {widths[1]}" if widths else "a dict from nodes to parameters for this graph"
-            raise ModelError(f"alpha is a matrix of {np.shape(alpha)}; it must be {expected}, or a number")
+            raise ModelError(f"alpha is a matrix of {shape}; it must be {expected}, or a number")
         return dict(zip(inner, np.asarray(alpha), strict=True))
     return dict.fromkeys(inner, _DEFAULT if alpha is None else alpha)
