@@ -48,9 +48,11 @@ class DocumentReader:
     _seed: int
 
     def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
-        raise NotImplementedError  # abstract: each member says who may have written a document
+        """Who may have written each document; ``WeightedAuthors.private`` for a model without authors."""
+        raise NotImplementedError  # abstract: each family's own
 
     def _as_corpus(self, X: DocumentsLike) -> Corpus:
+        """New documents as a corpus."""
         return need_documents(X, self.corpus_)
 
     def _align(self, X: DocumentsLike) -> tuple[Aligned, Documents]:
