@@ -14,11 +14,10 @@ import numpy as np
 import topoi
 from topoi.corpus.datasets import dataset_names
 from topoi.models.bags import Bags
-from topoi.models.kernel_topic.block_evidence import some_documents, some_sites
 from topoi.models.kernel_topic.evidence import Hyper, Layout, evidence_and_gradient
 from topoi.models.kernel_topic.fitting import Counts, Schedule, each_topic, first_y, softmax
 from topoi.models.kernel_topic.gaussian_process import serially, sites_at
-from topoi.models.kernel_topic.large_process import LargeProcess
+from topoi.models.kernel_topic.large_process import LargeProcess, some_documents, some_sites
 from topoi.models.kernel_topic.solvers import set_up
 
 from .report import Report, progress

@@ -71,7 +71,7 @@ BAGS = "src/topoi/kernels/bags.py"
 EVALUATION = "src/topoi/evaluation/"
 AUTHOR_PRIOR, NODE_PRIOR = "src/topoi/models/author_topic/posterior.py", PACHINKO + "posterior.py"
 SPARSE = "src/topoi/models/sparse/"
-PRUNED, OPEN_PATHS, ENTERING = SPARSE + "pruned.py", SPARSE + "pruned_equations.py", SPARSE + "paths_entering.py"
+PRUNED, OPEN_PATHS, ENTERING = SPARSE + "pruned.py", SPARSE + "pruned_equations.py", SPARSE + "pruned.py"
 SPARSE_WORDS, SCHEME = SPARSE + "words.py", SPARSE + "scheme.py"
 LISTS = "src/topoi/kernels/word_lists.py"
 
@@ -262,10 +262,10 @@ TESTS["dmr"] = [
     "test_estimator.py",
 ]
 REGRESSION = "src/topoi/models/dmr/"
-DRAWS, SPREAD = REGRESSION + "draws.py", REGRESSION + "spread.py"
+DRAWS, SPREAD = REGRESSION + "draws.py", REGRESSION + "prediction.py"
 COUNTS_FIT, DESIGN, ALPHAS = (REGRESSION + name for name in ("likelihood.py", "design.py", "state.py"))
 METADATA_PRIOR, CHOICE, STORY = (REGRESSION + name for name in ("posterior.py", "selection.py", "simulate.py"))
-REFIT, FROZEN = REGRESSION + "refitting.py", REGRESSION + "frozen.py"
+REFIT, FROZEN = REGRESSION + "refitting.py", REGRESSION + "refitting.py"
 REGRESSION_MISTAKES = [
     Mistake("regression: all documents have the first one's alpha", KERNELS, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
     Mistake("regression, plain: all documents have the first one's alpha", PLAIN, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
@@ -281,7 +281,7 @@ REGRESSION_MISTAKES = [
     Mistake("regression: the chosen variance not kept", ALPHAS, "chain.priors = self.priors(found, beta, variance, draws=draws)", "chain.priors = self.priors(found, beta, priors.variance, draws=draws)"),
     Mistake("regression: new documents have the mean alpha", METADATA_PRIOR, "document_range(documents, d, d + 1))[0]", "documents).mean(axis=0)"),
     Mistake("regression: documents' shares smoothed by the mean alpha", METADATA_PRIOR, "rows[:, : self.n_topics] = self.alphas(part)", "rows[:, : self.n_topics] = self.alpha"),
-    Mistake("regression: a checkpoint forgets the coefficients", ALPHAS, "own = {\"coefficients\": chain.priors.coefficients,", "own = {\"coefficients\": self.plan.mean,"),
+    Mistake("regression: a checkpoint forgets the coefficients", ALPHAS, "\"coefficients\": priors.coefficients,", "\"coefficients\": self.plan.mean,"),
     Mistake("regression: the worst width is chosen", CHOICE, "max(int(np.argmax(found)) - 1, 0)", "max(int(np.argmin(found)) - 1, 0)"),
     Mistake("regression: left-out documents are trained on", CHOICE, "np.flatnonzero(fold != number)", "np.flatnonzero(fold >= 0)"),
     Mistake("regression: refitted to the topics of the joint fit", REFIT, "cells, spread = sampler.cells(topic),", "cells, spread = sampler.fitted_cells(chain),"),
@@ -321,11 +321,11 @@ TESTS["kernel_topic"] = [
 KERNEL = "src/topoi/models/kernel_topic/"
 PROCESS, HYPER, FOLDED_IN = (KERNEL + name for name in ("gaussian_process.py", "evidence.py", "folding_in.py"))
 PRODUCTS, ITERATIONS, NEAR = (
-    KERNEL + name for name in ("structured_operators.py", "gp_iterative.py", "near_covariance.py")
+    KERNEL + name for name in ("structured_operators.py", "gp_iterative.py", "large_process.py")
 )
 KERNEL_MISTAKES = [
-    Mistake("kernel: a word's own share stays in the counts", KERNEL + "word_shares.py", "(max(word_topic[w, k] - own, 0.0) + beta)", "(max(word_topic[w, k], 0.0) + beta)"),
-    Mistake("kernel: copies of a word not counted", KERNEL + "word_shares.py", "change = n * (share - shares[i, k])", "change = share - shares[i, k]"),
+    Mistake("kernel: a word's own share stays in the counts", KERNEL + "kernels.py", "(max(word_topic[w, k] - own, 0.0) + beta)", "(max(word_topic[w, k], 0.0) + beta)"),
+    Mistake("kernel: copies of a word not counted", KERNEL + "kernels.py", "change = n * (share - shares[i, k])", "change = share - shares[i, k]"),
     Mistake("kernel: the bridge as printed", KERNEL + "laplace_bridge.py", "own = mean + logsumexp(-mean", "own = -mean + logsumexp(-mean"),
     Mistake("kernel: sites without their bend", PROCESS, "return Sites(weight, total, bent + counts - weight)", "return Sites(weight, total, weight + counts - weight)"),
     Mistake("kernel: topics not coupled in the mean", PROCESS, "back[:, k] + gain[k] @ common", "back[:, k]"),

@@ -24,8 +24,8 @@ from topoi.models.dmr.selection import VARIANCES, held_out
 from topoi.models.features import folding
 from topoi.models.features.prediction import Belief, MetadataPredictions
 from topoi.models.features.table import as_source, values_of
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.kernel_topic.fitting import Counts, smoothed
-from topoi.models.weighted_authors import WeightedAuthors
 
 Array = NDArray[np.float64]
 WARM_ALPHA, FIRST_ALPHA, INTERCEPT_VARIANCE = 0.5, 0.1, 10.0

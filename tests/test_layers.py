@@ -149,7 +149,7 @@ FAMILIES = {path.parent.name for path in (SOURCE / "models").glob("*/family.py")
 # The sparse schemes are those of two samplers. EP's evidence is the aspect model's, for documents of any family.
 KNOWN = {
     "evaluation/ep.py": {"aspect"},
-    "models/aspect/particles.py": {"author_topic"},
+    "models/aspect/importance.py": {"author_topic"},
     "models/dmr/posterior.py": {"author_topic"},
     "models/dmr/state.py": {"author_topic"},
     "models/sparse/pruned_equations.py": {"pachinko"},

@@ -1,6 +1,7 @@
 """The files around the code say what the code says: versions, workflows, layout."""
 
 import ast
+import importlib
 import re
 import sys
 import tomllib
@@ -135,3 +136,13 @@ def test_shared_logic_is_found_wherever_it_stands():
     two = "\n        ".join(["def two(values, total):\n    if values:", *lines, "return total"])
     assert shared_logic({"a": one, "b": two}) == [("a: one", "b: two")]
     assert shared_logic({"a": one, "b": two.replace("values[4]", "values[5]")}) == []
+
+
+def test_hooks_that_families_are_promised_are_in_the_base_classes():
+    text = (ROOT / "docs" / "developer" / "new-family.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(models\.\w+)\.(\w+)` \|(.*)\|$", text, re.MULTILINE)
+    assert len(rows) > 3
+    for module, name, rest in rows:
+        base = getattr(importlib.import_module(f"topoi.{module}"), name)
+        for hook in re.findall(r"`(_?[a-z]\w*)`", rest):
+            assert getattr(base, hook).__doc__, f"{name}.{hook}"

@@ -9,7 +9,7 @@ from scipy.spatial import distance as scipy_distance
 import topoi
 from topoi.errors import ModelError, NotFoundError
 from topoi.models import smoothed_counts
-from topoi.models.distances import MEASURES, distances, kl_matrix
+from topoi.models.smoothed_counts import MEASURES, distances, kl_matrix
 
 
 def plain_distance(p, q, measure):

@@ -12,7 +12,7 @@ import topoi
 from engine.processes import start_python
 from engine.test_checkpoint import Crash
 from topoi.engine import loop
-from topoi.engine.bundle import read_bundle, write_bundle
+from topoi.engine.checkpoint import read_bundle, write_bundle
 from topoi.errors import ModelError, StoreError
 from topoi.models.aspect.learning import Learner
 
@@ -85,7 +85,7 @@ import hashlib, os, random, signal, sys, time
 folder, tests = sys.argv[1:]
 sys.path.insert(0, tests)
 from aspect.test_checkpoints import bits, make, make_corpus
-from topoi.engine.bundle import read_bundle
+from topoi.engine.checkpoint import read_bundle
 corpus, rng, path = make_corpus(100, 60), random.Random(0), os.path.join(folder, "c")
 make(n_iter=2).fit(corpus)  # compiled once, here
 

@@ -15,7 +15,7 @@ from topoi.kernels.random import new_stream
 from topoi.models.author_topic.equations import sweep_plain
 from topoi.models.author_topic.kernels import sweep
 from topoi.models.author_topic.state import AuthorTopicSampler
-from topoi.models.weighted_authors import WeightedAuthors
+from topoi.models.inputs import WeightedAuthors
 
 
 def digest(model):

@@ -13,11 +13,11 @@ from topoi.kernels.word_lists import count_lists, empty_lists
 from topoi.models.author_topic.state import make_priors
 from topoi.models.author_topic.word_major import sweep_words, word_runs
 from topoi.models.sparse.words import (
+    enter_documents,
     pruned_weights,
     sweep_words_pruned,
     sweep_words_sparse,
 )
-from topoi.models.sparse.words_entering import enter_documents
 
 
 def problem(rng, n_docs=5, n_words=8, n_topics=6, length=9, low=0.05, high=2.0):

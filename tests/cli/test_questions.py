@@ -11,7 +11,7 @@ import pytest
 
 from topoi.cli.main import main
 from topoi.cli.similar import Measure
-from topoi.models.distances import MEASURES
+from topoi.models.smoothed_counts import MEASURES
 
 from .conftest import COURT, FIELD, FIT, SEA, write_papers
 

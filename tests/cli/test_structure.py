@@ -17,7 +17,7 @@ import topoi as library
 from topoi.cli.main import main
 from topoi.cli.topics import background_topics, with_last
 from topoi.errors import ModelError
-from topoi.models.graph_file import read_graph
+from topoi.models.graph import read_graph
 
 FIT = ["--model", "pachinko", "-i", "85", "-j", "1", "-q"]
 GRAPH = {"root": {"land": ["farm", "court"], "water": ["sea", "court", "<words>"]}}

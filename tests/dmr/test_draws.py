@@ -13,7 +13,7 @@ from topoi.models.dmr import draws
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.draws import Draws, draw, draws_at_once, metric_of, most_draws
 from topoi.models.dmr.likelihood import Gaussian, TopicCells
-from topoi.models.dmr.spread import DrawnSpread
+from topoi.models.dmr.prediction import DrawnSpread
 from topoi.models.dmr.state import Plan, RegressionSampler
 
 

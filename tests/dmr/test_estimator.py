@@ -13,8 +13,8 @@ from topoi.engine.executors import SerialExecutor
 from topoi.engine.gibbs import sweep_chains
 from topoi.errors import ModelError
 from topoi.evaluation import empirical_likelihood, left_to_right
-from topoi.models.dmr.frozen import frozen_topics
 from topoi.models.dmr.likelihood import objective
+from topoi.models.dmr.refitting import frozen_topics
 from topoi.models.features.columns import SOMEBODY
 
 FEATURES = ["venue", "size"]

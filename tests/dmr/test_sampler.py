@@ -25,7 +25,7 @@ from topoi.models.author_topic.kernels import lane_weights, sweep, sweep_with_pr
 from topoi.models.author_topic.state import AuthorTopicSampler, make_priors
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.state import Plan, RegressionSampler
-from topoi.models.weighted_authors import WeightedAuthors
+from topoi.models.inputs import WeightedAuthors
 
 BETA = np.array([0.5, 0.2, 0.9])
 ALPHAS = np.array([[0.7, 0.3, 1.1], [0.1, 2.0, 0.4]])

@@ -9,9 +9,9 @@ import zipfile
 import numpy as np
 import pytest
 
-import topoi.engine.bundle as bundle
+import topoi.engine.checkpoint as bundle
 from engine.processes import start_python
-from topoi.engine.bundle import read_bundle, remove_unfinished, write_bundle
+from topoi.engine.checkpoint import read_bundle, remove_unfinished, write_bundle
 from topoi.errors import StoreError
 
 META = {"name": "demo", "numbers": [1, 2.5, None], "text": "ü"}
@@ -92,12 +92,12 @@ def test_exception_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path, 
 
 KILLED = """
 import os, signal, sys, numpy as np
-from topoi.engine import bundle
+from topoi.engine import checkpoint
 def write(member, array, **kw):
     member.write(b"half")
     os.kill(os.getpid(), signal.SIGKILL)
 np.lib.format.write_array = write
-bundle.write_bundle(sys.argv[1], "model", {}, {"x": np.zeros(3)})
+checkpoint.write_bundle(sys.argv[1], "model", {}, {"x": np.zeros(3)})
 """
 
 

@@ -9,8 +9,7 @@ import pytest
 
 import topoi
 from engine.processes import start_python
-from topoi.engine.bundle import read_bundle, write_bundle
-from topoi.engine.checkpoint import Checkpoint, parse_interval
+from topoi.engine.checkpoint import Checkpoint, parse_interval, read_bundle, write_bundle
 from topoi.errors import ModelError, StoreError
 
 N_ITER = 32
@@ -84,7 +83,7 @@ import os, random, signal, sys, time
 folder, tests, *names = sys.argv[1:]
 sys.path.insert(0, tests)
 from engine.test_checkpoint import MODELS, digest, make_corpus
-from topoi.engine.bundle import read_bundle
+from topoi.engine.checkpoint import read_bundle
 corpus, rng = make_corpus(100, 60), random.Random(0)
 
 def fit(name, n_iter, checkpoint):

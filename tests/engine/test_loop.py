@@ -19,7 +19,7 @@ from topoi.engine import executors
 from topoi.engine.chains import diagnose, trace_frame
 from topoi.engine.executors import SerialExecutor, open_executor, resolve_jobs
 from topoi.engine.interruption import interruptible
-from topoi.engine.progress import Silent, open_progress
+from topoi.engine.loop import Silent, open_progress
 from topoi.engine.shards import Merger, cut, resolve_shards
 from topoi.errors import ModelError
 

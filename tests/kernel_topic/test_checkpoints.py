@@ -18,14 +18,14 @@ from engine.test_checkpoint import Crash, crash_at
 from kernel_topic.planted import planted
 from kernel_topic.test_message_passing import messages
 from topoi.engine import loop
-from topoi.engine.bundle import read_bundle, write_bundle
+from topoi.engine.checkpoint import read_bundle, write_bundle
 from topoi.errors import ModelError, StoreError
 from topoi.models.bags import Bags
 from topoi.models.kernel_topic import large_process
-from topoi.models.kernel_topic.block_evidence import choose_blocks
 from topoi.models.kernel_topic.evidence import Hyper, Shape
 from topoi.models.kernel_topic.fitting import Counts, LaplaceSweeps, Schedule, State
 from topoi.models.kernel_topic.gaussian_process import serially
+from topoi.models.kernel_topic.large_process import choose_blocks
 from topoi.models.kernel_topic.message_passing import BridgeSweeps, Messages
 from topoi.models.kernel_topic.solvers import set_up
 
@@ -111,7 +111,7 @@ import hashlib, os, random, signal, sys, time
 folder, tests, *kinds = sys.argv[1:]
 sys.path.insert(0, tests)
 from kernel_topic.test_checkpoints import CORPUS, bits, make
-from topoi.engine.bundle import read_bundle
+from topoi.engine.checkpoint import read_bundle
 rng = random.Random(0)
 
 def fit(kind, n_iter, checkpoint):

@@ -10,10 +10,17 @@ from kernel_topic.test_structured_operators import KERNELS, N_DOCS, made
 from topoi.errors import ModelError
 from topoi.models.kernel_topic import gaussian_process as gp
 from topoi.models.kernel_topic import gp_iterative
-from topoi.models.kernel_topic.block_evidence import choose_blocks, learn_on_blocks, some_documents, some_sites
 from topoi.models.kernel_topic.evidence import Hyper, Layout, Shape, evidence_and_gradient, learn
 from topoi.models.kernel_topic.gp_iterative import LargePrior, newton_step, start_large
-from topoi.models.kernel_topic.near_covariance import given_near, new_covariances, training_covariances
+from topoi.models.kernel_topic.large_process import (
+    choose_blocks,
+    given_near,
+    learn_on_blocks,
+    new_covariances,
+    some_documents,
+    some_sites,
+    training_covariances,
+)
 from topoi.models.kernel_topic.operators import DenseOperator
 
 RNG = np.random.default_rng(3)

@@ -9,7 +9,7 @@ import topoi
 from kernel_topic.planted import N_TOPICS, planted
 from topoi.models.bags import Bags
 from topoi.models.features import folding
-from topoi.models.kernel_topic import word_shares
+from topoi.models.kernel_topic import kernels
 from topoi.models.kernel_topic.fitting import Counts
 
 CORPUS, _ = planted(20, seed=0, length=50)
@@ -76,7 +76,7 @@ def test_drawn_counts_are_whole_and_right_on_average() -> None:
     rng, found = np.random.default_rng(0), np.empty((3, 3))
     total = np.zeros((3, 3))
     for _ in range(2000):
-        word_shares.draw_counts(bags, shares, rng.random(10), found)
+        kernels.draw_counts(bags, shares, rng.random(10), found)
         assert found.sum(axis=1).tolist() == [4.0, 0.0, 6.0] and (found == np.round(found)).all()
         total += found
     expected = np.array([2 * shares[0] + 2 * shares[1], np.zeros(3), 6 * shares[2]])

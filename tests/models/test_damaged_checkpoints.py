@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.engine.bundle import read_bundle, write_bundle
+from topoi.engine.checkpoint import read_bundle, write_bundle
 from topoi.errors import ModelError, StoreError
 
 N_MUTATIONS, AT, N_ITER = 300, 8, 13

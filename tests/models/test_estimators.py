@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 import topoi
 from topoi.errors import ModelError
 from topoi.models.author_topic.state import AuthorTopicSampler
-from topoi.models.weighted_authors import WeightedAuthors
+from topoi.models.inputs import WeightedAuthors
 
 FAMILIES = [topoi.AuthorTopicModel, topoi.LDA, topoi.AuthorModel]
 
@@ -181,7 +181,7 @@ def test_document_longer_than_sixteen_bits(family):
 
 
 def test_counts_beyond_float32_are_refused_before_they_go_wrong(monkeypatch):
-    monkeypatch.setattr("topoi.models.limits.EXACT_IN_FLOAT32", 50)
+    monkeypatch.setattr("topoi.models.inputs.EXACT_IN_FLOAT32", 50)
     often = topoi.Corpus.from_tokens([["a"] * 30] * 2)
     with pytest.raises(ModelError, match="one word occurs 60 times"):
         small(topoi.LDA).fit(often)

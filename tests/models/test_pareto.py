@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from topoi.models.pareto import largest_shape, pareto_shapes, tail_length
+from topoi.models.scores import largest_shape, pareto_shapes, tail_length
 
 
 def tails(logs):

@@ -11,8 +11,8 @@ from topoi.engine.executors import SerialExecutor
 from topoi.engine.gibbs import sweep_chains
 from topoi.models.author_topic.state import AuthorTopicSampler
 from topoi.models.graph import slot_children
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.pachinko.state import PachinkoSampler
-from topoi.models.weighted_authors import WeightedAuthors
 
 TINY = topoi.Corpus.from_tokens([["a", "b"], ["b"]])
 GRAPHS = {

@@ -10,8 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from topoi.kernels.counts import sort_range
 from topoi.models import smoothed_counts
-from topoi.models.distances import MEASURES, distances, kl_matrix
-from topoi.models.smoothed_counts import SmoothedCounts, count_topics, sparse_rows
+from topoi.models.smoothed_counts import MEASURES, SmoothedCounts, count_topics, distances, kl_matrix, sparse_rows
 
 COUNTS = hnp.arrays(np.int64, st.tuples(st.integers(1, 7), st.integers(1, 6)), elements=st.integers(0, 5))
 

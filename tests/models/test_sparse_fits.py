@@ -15,9 +15,9 @@ from topoi.engine.executors import SerialExecutor
 from topoi.engine.gibbs import sweep_chains
 from topoi.errors import ModelError
 from topoi.models.author_topic.state import AuthorTopicSampler
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.pachinko.state import PachinkoSampler
 from topoi.models.sparse.scheme import documents_in, shuffled, sweeps_needed
-from topoi.models.weighted_authors import WeightedAuthors
 
 ODD = topoi.Dag.from_dict({"root": {"a": ["x", "y", topoi.WORDS], "b": ["m"], "z": None}, "m": ["y", "z", "v"]})
 MODELS = {

@@ -7,7 +7,7 @@ from scipy.stats import entropy
 
 from topoi.analysis import topic_distances
 from topoi.analysis.topic_distances import jensen_shannon, jensen_shannon_of_counts, symmetrised_kl
-from topoi.models.distances import kl_matrix
+from topoi.models.smoothed_counts import kl_matrix
 
 
 @pytest.fixture

@@ -17,8 +17,7 @@ from topoi.models.graph import four_level_widths, make_graph
 from topoi.models.pachinko.equations import Paths, move_path, new_tally, random_paths, way_in
 from topoi.models.pachinko.row_blocks import sweep_rows
 from topoi.models.pachinko.state import make_priors
-from topoi.models.sparse.paths_entering import enter_documents
-from topoi.models.sparse.pruned import pruned_weights, sweep_pruned, sweep_pruned_afresh
+from topoi.models.sparse.pruned import enter_documents, pruned_weights, sweep_pruned, sweep_pruned_afresh
 from topoi.models.sparse.pruned_equations import enter_plain, make_room, sweep_pruned_plain, weigh_open, weigh_ways
 
 

@@ -11,8 +11,7 @@ import pytest
 import topoi
 from topoi.analysis.authorship import log_likelihoods_by
 from topoi.corpus.corpus import Corpus
-from topoi.models.distances import kl_matrix
-from topoi.models.smoothed_counts import listed
+from topoi.models.smoothed_counts import kl_matrix, listed
 
 FAMILIES = ("at", "fictitious", "lda", "am")
 

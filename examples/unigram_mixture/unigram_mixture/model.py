@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from topoi.corpus.corpus import Corpus
+from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.gibbs import GibbsModel
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
 from topoi.models.tables import Tables
 from topoi.models.validation import positive_vector, whole_number
-from topoi.models.weighted_authors import WeightedAuthors
 from unigram_mixture.posterior import UnigramPosterior
 from unigram_mixture.sampler import UnigramSampler
 
 
-class UnigramMixture(MatrixInput, Tables, GibbsModel):
+class UnigramMixture(MatrixInput, Tables[UnigramPosterior], GibbsModel[UnigramSampler, UnigramPosterior]):
     """Documents of one topic each, by collapsed Gibbs sampling; a scikit-learn transformer.
 
     Parameters
@@ -52,13 +52,13 @@ class UnigramMixture(MatrixInput, Tables, GibbsModel):
         self,
         n_topics: int = 20,
         *,
-        alpha: Any = 1.0,
-        beta: Any = 0.01,
+        alpha: ArrayLike = 1.0,
+        beta: ArrayLike = 0.01,
         n_iter: int = 500,
         n_chains: int = 1,
         n_jobs: int | None = 1,
         n_shards: int | str = "auto",
-        random_state: Any = None,
+        random_state: SeedLike = None,
         evaluate_every: int = 10,
         average: bool = True,
         checkpoint: str | Path | None = None,
@@ -99,7 +99,7 @@ class UnigramMixture(MatrixInput, Tables, GibbsModel):
     # What the model has learned.
 
     @property
-    def topic_word_(self) -> NDArray[np.float64]:  # type: ignore[override]
+    def topic_word_(self) -> NDArray[np.float64]:
         """P(word | topic): the mean of the best chain's samples."""
         return self._first.topic_word
 
@@ -113,7 +113,7 @@ class UnigramMixture(MatrixInput, Tables, GibbsModel):
         """P(topic) of a document."""
         return self._first.theta
 
-    def transform(self, X: Any, burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[np.float64]:
+    def transform(self, X: DocumentsLike, burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[np.float64]:
         """P(topic | words) of new documents, exactly; the other arguments are those of all models, and without effect.
 
         Examples

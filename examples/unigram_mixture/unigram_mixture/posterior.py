@@ -13,6 +13,7 @@ from topoi.engine.gibbs import Chain
 from topoi.kernels.counts import Assignments, Documents
 from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored
 from topoi.models.averages import Averaged, average, mean_counts
+from topoi.models.contract import StoredSource
 from topoi.models.posterior import Posterior
 from topoi.models.sources import ArraySource, TrainingDocument
 from unigram_mixture.sampler import UnigramSampler
@@ -56,7 +57,7 @@ class UnigramPosterior(Posterior):
         return found
 
     @classmethod
-    def from_source(cls, source: Any, settings: dict[str, Any]) -> Self:
+    def from_source(cls, source: StoredSource, settings: dict[str, Any]) -> Self:
         """The posterior of a model in a store."""
         return cls(source)
 

@@ -15,7 +15,7 @@ from topoi.engine.shards import cut
 from topoi.errors import ModelError
 from topoi.kernels.dirichlet import log_probability_columns, log_probability_rows
 from topoi.kernels.random import new_stream
-from topoi.models import limits
+from topoi.models.inputs import check_exact
 from topoi.models.validation import fits_kernels
 from unigram_mixture import kernels
 from unigram_mixture.kernels import Counts, Documents, Priors
@@ -32,7 +32,7 @@ class UnigramSampler(Sampler):
     def __init__(self, corpus: Corpus, alpha: NDArray[np.float64], beta: NDArray[np.float64], n_shards: int = 1):
         if len(alpha) > _MOST_TOPICS:
             raise ModelError(f"n_topics is {len(alpha)}; at most {_MOST_TOPICS} are possible")
-        limits.check_exact(corpus)
+        check_exact(corpus)
         self.n_tokens, self.n_words, self.n_topics = corpus.n_tokens, corpus.n_words, len(alpha)
         self.lengths = np.diff(corpus.doc_start)
         self._alpha, self._beta = alpha, beta

@@ -9,8 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.analysis.given import find_author, need_authors, need_topics, with_rank
-from topoi.models.distances import MEASURES
-from topoi.models.smoothed_counts import whole_tokens
+from topoi.models.smoothed_counts import MEASURES, whole_tokens
 from topoi.models.validation import choice, whole_number
 
 _TOPICS_SHOWN = 3

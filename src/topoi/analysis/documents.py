@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from topoi.analysis.authors import shared_topics
 from topoi.analysis.given import find_document, need_topic, need_topics, with_rank
 from topoi.errors import ModelError
-from topoi.models.distances import MEASURES
-from topoi.models.smoothed_counts import whole_tokens
+from topoi.models.smoothed_counts import MEASURES, whole_tokens
 from topoi.models.validation import choice, whole_number
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from topoi.analysis.given import find_node, need_document, need_graph, with_rank
 from topoi.errors import ModelError, NotFoundError
 from topoi.models.dag import WORDS as WORDS
-from topoi.models.graph_file import write_graph as write_graph
+from topoi.models.graph import write_graph as write_graph
 from topoi.models.validation import whole_number
 
 Node = Hashable

@@ -1,28 +1,179 @@
 """Checkpoints: a fit that is killed at any moment and resumed ends with bit-identical results.
 
-A checkpoint is a bundle (see ``engine.bundle``) with everything that the next step reads, written atomically. Random
+A checkpoint is a bundle of named arrays and JSON with everything that the next step reads, written atomically. Random
 streams of Gibbs chains are keyed by (seed, chain, sweep, shard): of these, only the seed and the sweep are saved.
+
+The file is an ordinary zip archive of ``.npy`` members and one ``manifest.json``, so that numpy (or anything else) can
+read it without topoi. Nothing in it is ever executed; object arrays are refused in writing and reading. Writing is
+atomic: a temporary file beside its place is renamed, so a reader, or a power cut, finds the old file or the new one.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import numbers
 import os
 import re
+import secrets
 import time
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
-from topoi.corpus.pieces import ArrayOrPieces
-from topoi.engine.bundle import read_bundle, remove_unfinished, write_bundle
+from topoi.corpus.pieces import ArrayOrPieces, Pieces
 from topoi.errors import ModelError, StoreError
 
+FORMAT = "topoi-bundle"
+VERSION = 1
+_MANIFEST = "manifest.json"
+_UNFINISHED = ".part"
+_LARGEST_MANIFEST = 64 * 2**20
+_LARGEST_ARRAY = 2**40
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # What untrusted content may raise where it is taken apart.
 _DAMAGES = (ArithmeticError, AttributeError, IndexError, KeyError, ModelError, TypeError, ValueError)
 _UNITS = {"s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
+
+
+class Bundle(NamedTuple):
+    """The contents of a bundle file: JSON-able ``meta`` and named ``arrays``."""
+
+    meta: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+def write_bundle(
+    path: str | Path, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces], compress: bool = False
+) -> None:
+    """Write a bundle of the given kind ("model", "checkpoint", …) atomically.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, pathlib
+    >>> from topoi.engine.checkpoint import read_bundle, write_bundle
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "numbers.topoi"
+    >>> write_bundle(path, "model", {"name": "demo"}, {"x": np.arange(3)})
+    >>> read_bundle(path, "model").arrays["x"].tolist()
+    [0, 1, 2]
+    """
+    path = Path(path)
+    manifest = {"format": FORMAT, "version": VERSION, "kind": kind, "arrays": sorted(arrays), "meta": dict(meta)}
+    try:
+        text = json.dumps(manifest, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"cannot write {path}: {error}") from error
+    for name, array in arrays.items():
+        _check_type(array.dtype if isinstance(array, Pieces) else np.asarray(array).dtype, name, path)
+    method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_UNFINISHED}")
+    try:
+        stream = open(temporary, "xb")
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
+    try:
+        with stream:
+            with zipfile.ZipFile(stream, "w", method, compresslevel=1 if compress else None) as archive:
+                archive.writestr(_MANIFEST, text)
+                for name, array in arrays.items():
+                    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                        np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except BaseException as error:
+        temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
+        raise
+
+
+def remove_unfinished(path: str | Path) -> None:
+    """Remove temporary files left by killed writers of this file."""
+    path = Path(path)
+    for left in path.parent.iterdir() if path.parent.is_dir() else ():
+        if left.name.startswith(f".{path.name}.") and left.name.endswith(_UNFINISHED):
+            left.unlink(missing_ok=True)
+
+
+def read_bundle(path: str | Path, kind: str) -> Bundle:
+    """Read a bundle of the given kind; a missing, damaged, foreign or newer file is a ``StoreError``."""
+    path = Path(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            manifest = _read_manifest(archive, path)
+            _check_manifest(manifest, path, kind)
+            arrays = {name: _read_array(archive, name, path) for name in manifest["arrays"]}
+    except StoreError:
+        raise
+    except FileNotFoundError:
+        raise StoreError(f"{path} does not exist") from None
+    except Exception as error:  # untrusted bytes may make zipfile, json and numpy raise nearly anything
+        raise StoreError(f"{path} is damaged or is not a topoi file ({error})") from error
+    return Bundle(manifest["meta"], arrays)
+
+
+def _read_manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
+    information = archive.getinfo(_MANIFEST)
+    _check_member(information, path)
+    if information.file_size > _LARGEST_MANIFEST:
+        raise StoreError(f"{path} has a manifest of more than {_LARGEST_MANIFEST >> 20} MB: refused")
+    manifest = json.loads(archive.read(_MANIFEST))
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise StoreError(f"{path} is not a topoi file")
+    return manifest
+
+
+def _check_manifest(manifest: dict[str, Any], path: Path, kind: str) -> None:
+    version = manifest.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise StoreError(f"{path} has no valid version number")
+    if version > VERSION:
+        raise StoreError(f"{path} was written by a newer topoi (format {version}, this one reads {VERSION}): upgrade")
+    if manifest.get("kind") != kind:
+        raise StoreError(f"{path} holds a {manifest.get('kind')}, not a {kind}")
+    names = manifest.get("arrays")
+    if not isinstance(names, list) or not all(isinstance(n, str) for n in names) or len(set(names)) != len(names):
+        raise StoreError(f"{path} is damaged: its list of arrays is not a list of names")
+    if not isinstance(manifest.get("meta"), dict):
+        raise StoreError(f"{path} is damaged: it has no settings")
+
+
+def _check_member(information: zipfile.ZipInfo, path: Path) -> None:
+    if information.compress_type not in _METHODS:
+        raise StoreError(f"{path} is compressed in a way that topoi does not use: refused")
+
+
+def _check_type(dtype: np.dtype[Any], name: str, path: Path) -> None:
+    if dtype.kind not in "biuf":
+        raise StoreError(f"{path}: array {name!r} holds {dtype}, not numbers: refused")
+
+
+def _read_array(archive: zipfile.ZipFile, name: str, path: Path) -> NDArray[Any]:
+    information = archive.getinfo(f"{name}.npy")
+    _check_member(information, path)
+    # Arrays of counts compress well, but a ratio of 1000 indicates a zip bomb.
+    if information.file_size > max(1000 * information.compress_size, 2**20) or information.file_size > _LARGEST_ARRAY:
+        raise StoreError(f"{path}: array {name!r} would unpack to {information.file_size:,} bytes: refused")
+    with archive.open(information) as member:
+        shape, _, dtype = _read_header(member)
+        _check_type(dtype, name, path)
+        # The array must fill the member: zipfile checks the checksum only when the last byte is read.
+        if math.prod(shape) * dtype.itemsize != information.file_size - member.tell() or min(shape, default=0) < 0:
+            raise StoreError(f"{path}: array {name!r} promises more, or less, than the file holds")
+    with archive.open(information) as member:
+        return np.asarray(np.lib.format.read_array(member, allow_pickle=False))
+
+
+def _read_header(member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = np.lib.format.read_magic(member)
+    if version == (1, 0):
+        return np.lib.format.read_array_header_1_0(member)
+    return np.lib.format.read_array_header_2_0(member)
 
 
 def parse_interval(every: int | str) -> tuple[int | None, float | None]:
@@ -44,7 +195,7 @@ def parse_interval(every: int | str) -> tuple[int | None, float | None]:
     return None, float(match[1]) * _UNITS[match[2]]
 
 
-def _whole(value: Any) -> int:
+def _whole(value: object) -> int:
     """Validate a sweep or a seed; a negative sweep would make the loop run nearly for ever."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
         raise ValueError(f"{value!r} is no number of a sweep or a seed")

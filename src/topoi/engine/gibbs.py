@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,14 @@ from topoi.engine.samples import Sample, packed, retained, unpacked
 from topoi.engine.shards import Merger
 from topoi.kernels.random import new_stream
 
+# The shared counts, the priors and the shards of a family's chains, each in the form that its kernels read.
+CountsT = TypeVar("CountsT")
+PriorsT = TypeVar("PriorsT")
+ShardT = TypeVar("ShardT")
+
 
 @dataclass
-class Chain:
+class Chain(Generic[CountsT, PriorsT, ShardT]):
     """State of one chain between two sweeps: shared counts and priors, each shard's own state, and the trace.
 
     ``sweep`` is the last sweep begun (0 for a new chain), and ``seed`` keys its random streams, for draws between
@@ -27,9 +32,9 @@ class Chain:
     """
 
     index: int
-    counts: Any
-    priors: Any
-    shards: list[Any]
+    counts: CountsT
+    priors: PriorsT
+    shards: list[ShardT]
     trace: list[tuple[int, float]] = field(default_factory=list)
     merger: Merger | None = None
     sweep: int = 0
@@ -39,7 +44,10 @@ class Chain:
     samples: dict[int, Sample] = field(default_factory=dict)
 
 
-class Sampler(Protocol):
+ChainT = TypeVar("ChainT", bound=Chain)
+
+
+class Sampler(Protocol[ChainT]):
     """Interface of a model family to Gibbs chains; a sampler inherits from it what it need not say itself.
 
     Methods modify the chain they are given in place.
@@ -56,7 +64,7 @@ class Sampler(Protocol):
         """Whether a sweep takes much longer than the one before it."""
         return False
 
-    def start(self, seed: int, index: int) -> Chain:
+    def start(self, seed: int, index: int) -> ChainT:
         """A new chain at its random beginning."""
         ...
 
@@ -65,27 +73,27 @@ class Sampler(Protocol):
         """Names of the arrays of a snapshot."""
         ...
 
-    def sample(self, chain: Chain, shard: int, counts: Any, stream: NDArray[np.uint64]) -> None:
+    def sample(self, chain: ChainT, shard: int, counts: Any, stream: NDArray[np.uint64]) -> None:
         """Sample one shard once against the given counts."""
         ...
 
-    def learn(self, chain: Chain, sweep: int) -> None:
+    def learn(self, chain: ChainT, sweep: int) -> None:
         """Update hyper-parameters after a sweep, if they are learned."""
         ...
 
-    def log_joint(self, chain: Chain) -> float:
+    def log_joint(self, chain: ChainT) -> float:
         """Log joint probability of words and assignments."""
         ...
 
-    def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
+    def to_arrays(self, chain: ChainT) -> dict[str, NDArray[Any]]:
         """Arrays from which ``restore`` rebuilds the chain."""
         ...
 
-    def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
+    def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> ChainT:
         """Rebuild the chain from the arrays of ``to_arrays``."""
         ...
 
-    def snapshot(self, chain: Chain) -> Sample | None:
+    def snapshot(self, chain: ChainT) -> Sample | None:
         """Compact copies of the chain's assignments, which determine all counts; None while they are incomplete."""
         ...
 
@@ -93,20 +101,20 @@ class Sampler(Protocol):
         """Refuse a snapshot that does not fit the corpus: kernels check no bounds."""
         ...
 
-    def check_growth(self, chains: list[Chain], sweep: int) -> None:
+    def check_growth(self, chains: list[ChainT], sweep: int) -> None:
         """Refuse chains from a file that lack documents they should have after ``sweep``."""
         return
 
-    def settled(self, chains: list[Chain], sweep: int, seed: int, executor: Executor) -> list[Chain]:
+    def settled(self, chains: list[ChainT], sweep: int, seed: int, executor: Executor) -> list[ChainT]:
         """The chains that estimates are made from: the given ones, unless their last sweeps were approximate."""
         return chains
 
-    def notes(self, chains: list[Chain]) -> dict[str, Any]:
+    def notes(self, chains: list[ChainT]) -> dict[str, Any]:
         """Additions to ``fit_info_``."""
         return {}
 
 
-def sweep_chains(sampler: Sampler, chains: list[Chain], sweep: int, seed: int, executor: Executor) -> None:
+def sweep_chains(sampler: Sampler[ChainT], chains: list[ChainT], sweep: int, seed: int, executor: Executor) -> None:
     """Run one sweep of every chain; each (chain, shard) is a task with its own random stream."""
     for chain in chains:
         chain.sweep, chain.seed = sweep, seed
@@ -114,7 +122,7 @@ def sweep_chains(sampler: Sampler, chains: list[Chain], sweep: int, seed: int, e
             chain.merger = chain.merger or Merger(chain.counts, chain.merge)
             chain.merger.begin()
 
-    def run(task: tuple[Chain, int]) -> None:
+    def run(task: tuple[ChainT, int]) -> None:
         chain, shard = task
         stream = new_stream(seed, chain.index, sweep, shard)
         if chain.merger is None:
@@ -129,14 +137,19 @@ def sweep_chains(sampler: Sampler, chains: list[Chain], sweep: int, seed: int, e
         sampler.learn(chain, sweep)
 
 
-class Sampling(Training):
+class Sampling(Training, Generic[ChainT]):
     """Gibbs chains under the loop: each (chain, shard) is a task for the executor.
 
     ``begun`` tells that the chains are usable before their first sweep.
     """
 
     def __init__(
-        self, sampler: Sampler, chains: list[Chain], schedule: Schedule, executor: Executor, begun: bool = False
+        self,
+        sampler: Sampler[ChainT],
+        chains: list[ChainT],
+        schedule: Schedule,
+        executor: Executor,
+        begun: bool = False,
     ) -> None:
         self.sampler, self.chains, self._schedule, self._executor = sampler, chains, schedule, executor
         self._begun = begun
@@ -174,7 +187,7 @@ class Sampling(Training):
         return sweep > 0 or self._begun
 
 
-def _keep_samples(sampler: Sampler, chains: list[Chain], sweep: int) -> None:
+def _keep_samples(sampler: Sampler[ChainT], chains: list[ChainT], sweep: int) -> None:
     """Keep the present state if it may be averaged, and drop samples that no later end of the run can need."""
     wanted = retained(sweep)
     for chain in chains:
@@ -184,7 +197,7 @@ def _keep_samples(sampler: Sampler, chains: list[Chain], sweep: int) -> None:
             chain.samples[sweep] = sample
 
 
-def saved_progress(sampler: Sampler, chains: list[Chain], sweep: int, seed: int) -> Saved:
+def saved_progress(sampler: Sampler[ChainT], chains: list[ChainT], sweep: int, seed: int) -> Saved:
     """Contents of a checkpoint: sweep, seed, traces, and each chain's arrays, samples included, as ``chain<i>_…``."""
     chains = sorted(chains, key=lambda chain: chain.index)
     arrays: dict[str, ArrayOrPieces] = {}
@@ -201,8 +214,8 @@ def chain_arrays(arrays: Mapping[str, ArrayOrPieces], index: int) -> dict[str, N
 
 
 def restored(
-    sampler: Sampler, n_chains: int, arrays: Mapping[str, ArrayOrPieces], traces: list[Any], sweep: int
-) -> list[Chain]:
+    sampler: Sampler[ChainT], n_chains: int, arrays: Mapping[str, ArrayOrPieces], traces: list[Any], sweep: int
+) -> list[ChainT]:
     """Rebuild the chains at ``sweep``, in order, with their samples; all arrays are checked before kernels use them."""
     chains = []
     for c in range(n_chains):

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
 Result = TypeVar("Result")
@@ -191,7 +192,7 @@ def interruptible() -> Iterator[Interruption]:
         yield flag
         return
 
-    def handle(number: int, frame: Any) -> None:
+    def handle(number: int, frame: FrameType | None) -> None:
         flag.ask(number)
 
     for number in mine:
@@ -206,7 +207,7 @@ def interruptible() -> Iterator[Interruption]:
             signal.signal(number, previous[number])
 
 
-def _is_free(number: signal.Signals, handler: Any) -> bool:
+def _is_free(number: signal.Signals, handler: object) -> bool:
     """Whether a handler may be replaced: not if the signal is ignored, nor a program's own handler of SIGTERM."""
     if number == signal.SIGINT:
         return handler not in (signal.SIG_IGN, None)

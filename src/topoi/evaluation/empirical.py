@@ -18,7 +18,7 @@ from topoi.kernels.bags import bag_moments, log_word_probabilities
 from topoi.kernels.counts import Documents
 from topoi.models.catalogue import CorpusCatalogue
 from topoi.models.contract import DrawsMixtures
-from topoi.models.pareto import largest_shape, pareto_shapes, tail_length
+from topoi.models.scores import largest_shape, pareto_shapes, tail_length
 from topoi.models.validation import whole_number
 
 # Each block of samples has its own random stream, so that draws do not depend on the thread or the documents.

@@ -12,7 +12,7 @@ from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
 from topoi.models.contract import HasChains, Scores
 from topoi.models.inputs import align
-from topoi.models.pareto import largest_shape
+from topoi.models.scores import largest_shape
 from topoi.models.validation import resolve_seed
 
 
@@ -25,7 +25,7 @@ def checked_model(model: Any) -> Any:
 
 
 def no_error(shape: float, n_samples: int) -> str:
-    """Note on why draws with this Pareto shape (``models.pareto``) give no standard error, and what to use instead."""
+    """Note on why draws with this Pareto shape (``models.scores``) give no standard error, and what to use instead."""
     if np.isnan(shape):
         why = "samples may have missed an explanation, since an alpha is below 1"
     elif np.isfinite(shape):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from topoi.corpus.pieces import BLOCK, occurrences, ranges
 from topoi.engine.gibbs import Chain
@@ -43,7 +43,7 @@ class Averaged:
     def __len__(self) -> int:
         return len(self.samples)
 
-    def stacked(self, name: str, dtype: Any) -> NDArray[Any]:
+    def stacked(self, name: str, dtype: DTypeLike) -> NDArray[Any]:
         """One array of all samples, stacked: samples × tokens."""
         return np.stack([np.asarray(sample[name], dtype) for sample in self.samples])
 

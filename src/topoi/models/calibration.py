@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
@@ -64,7 +64,7 @@ class Calibration(NamedTuple):
     noise: float = 0.0
     n_documents: int = 0
 
-    def log_probabilities(self, scores: NDArray[np.float64], n_words: Any) -> NDArray[np.float64]:
+    def log_probabilities(self, scores: NDArray[np.float64], n_words: ArrayLike) -> NDArray[np.float64]:
         """Log probabilities of authors, equally likely beforehand, from log-likelihoods (the last axis is authors)."""
         tempered = scores / np.expand_dims(self.base + self.per_word * np.asarray(n_words, np.float64), -1)
         log_p = tempered - logsumexp(tempered, axis=-1, keepdims=True)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import row_positions
 from topoi.corpus.vocabulary import close_matches
+from topoi.models.contract import Chosen
 from topoi.models.names import find_name, matching_titles
 
 
@@ -28,7 +29,7 @@ class Catalogue(Protocol):
         """Numbers of all authors of these names, ignoring case."""
         ...
 
-    def author_names(self, rows: Any) -> NDArray[Any]:
+    def author_names(self, rows: Chosen) -> NDArray[Any]:
         """Names of some authors."""
         ...
 
@@ -86,7 +87,7 @@ class CorpusCatalogue:
         folded = {name.strip().casefold() for name in names}
         return np.array([a for a, name in enumerate(self._corpus.authors) if name.casefold() in folded], np.int64)
 
-    def author_names(self, rows: Any) -> NDArray[Any]:
+    def author_names(self, rows: Chosen) -> NDArray[Any]:
         """See ``Catalogue``."""
         return np.asarray(self._corpus.authors[rows])
 

@@ -12,19 +12,54 @@ a maintainer can search for who has it and who needs it. What a *class* of model
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
+    from topoi.corpus.corpus import Corpus
     from topoi.engine.samples import Sample
     from topoi.errors import StoreError
+    from topoi.kernels.counts import Documents
+    from topoi.models.bags import Bags
+    from topoi.models.base import HasPath
+    from topoi.models.catalogue import Catalogue
+    from topoi.models.dag import Dag
+    from topoi.models.features.columns import Column
     from topoi.models.smoothed_counts import Cells
     from topoi.models.sources import Rows, TrainingDocument
+
+
+class HasShape(Protocol):
+    """An array, a sparse matrix, or a frame of any library."""
+
+    @property
+    def shape(self) -> Any:
+        """Numbers of rows and columns."""
+        ...
+
+
+DocumentsLike: TypeAlias = "Corpus | Iterable[Any] | HasShape"
+"""Documents as people have them: a corpus, texts, lists of words, a table with texts, or a matrix of counts.
+
+``topoi.models.texts`` recognises which of them it was given; what it does not know is a ``ModelError``.
+"""
+
+MetadataLike: TypeAlias = "Corpus | Mapping[str, Any] | Sequence[Any] | HasShape"
+"""Metadata of documents: a corpus, a frame, or a mapping of columns; for a precomputed kernel, similarities."""
+
+FeaturesLike: TypeAlias = "str | Sequence[str] | Mapping[str, str | None]"
+"""Features that a model is to read: names of columns, or a mapping of names to kinds."""
+
+SeedLike: TypeAlias = "int | np.integer | np.random.Generator | np.random.RandomState | None"
+"""What seeds a fit or a draw, as ``topoi.models.validation.resolve_seed`` reads it."""
+
+Chosen: TypeAlias = "slice | Sequence[int] | NDArray[Any]"
+"""Rows or columns to choose from an array."""
 
 
 class CountSource(Protocol):
@@ -78,7 +113,7 @@ class CountSource(Protocol):
         """Offset of each document's first token, then the end of the last document."""
         ...
 
-    def word_rows(self, words: Any) -> NDArray[np.float64]:
+    def word_rows(self, words: Chosen) -> NDArray[np.float64]:
         """Tokens of some words per topic: words × topics."""
         ...
 
@@ -123,14 +158,31 @@ class CountSource(Protocol):
         ...
 
 
+class StoredSource(CountSource, Protocol):
+    """Counts of a model in a store, which may also have arrays and a graph of the family."""
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether the store has a graph of the model's topics."""
+        ...
+
+    def graph(self) -> tuple[Dag, NDArray[np.float64]]:
+        """The graph, checked, and the Dirichlet parameter of each edge."""
+        ...
+
+    def array(self, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+        """An array of the model, of a known shape."""
+        ...
+
+
 @runtime_checkable
 class InStore(Protocol):
     """A model in a store, not loaded: answers come from rows, some of them ready-made."""
 
-    store: Any
+    store: HasPath
     name: str
     family: str
-    catalogue_: Any
+    catalogue_: Catalogue
 
     def load(self) -> Any:
         """The fitted model, read as a whole."""
@@ -140,7 +192,7 @@ class InStore(Protocol):
         """Whether the rows hold trends by this column."""
         ...
 
-    def yearly_counts(self, by: str) -> Any:
+    def yearly_counts(self, by: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Years or decades, and tokens per topic in each."""
         ...
 
@@ -148,7 +200,7 @@ class InStore(Protocol):
         """The hue that each topic wears in the browser."""
         ...
 
-    def author_perplexities(self, author: int) -> Any:
+    def author_perplexities(self, author: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
         """An author's documents, their words and perplexities."""
         ...
 
@@ -157,8 +209,9 @@ class InStore(Protocol):
 class Scores(Protocol):
     """A model that gives documents a probability."""
 
-    def log_likelihood(self, X: Any, *args: Any, **options: Any) -> NDArray[np.float64]:
-        """Log probability of each document."""
+    @property
+    def log_likelihood(self) -> Callable[..., NDArray[np.float64]]:
+        """Log probability of each document; families differ in how it is to be estimated."""
         ...
 
 
@@ -166,8 +219,9 @@ class Scores(Protocol):
 class ReportsErrors(Protocol):
     """A model whose probabilities of documents are estimates with a stated error."""
 
-    def log_likelihood_report(self, X: Any, *args: Any, **options: Any) -> pd.DataFrame:
-        """Log probabilities with standard errors and notes."""
+    @property
+    def log_likelihood_report(self) -> Callable[..., pd.DataFrame]:
+        """Log probabilities with standard errors and notes; takes what ``log_likelihood`` does."""
         ...
 
 
@@ -178,7 +232,9 @@ class HasChains(Protocol):
     chains_: list[Any]
     has_graph: bool
 
-    def documents_and_chains(self, X: Any, metadata: Any) -> Any:
+    def documents_and_chains(
+        self, X: DocumentsLike, metadata: MetadataLike | None
+    ) -> tuple[Corpus, Documents, list[Any]]:
         """Documents in the model's words, in the form in which chains read them, and the chains."""
         ...
 
@@ -196,7 +252,7 @@ class ReadsMetadata(Protocol):
         ...
 
     @property
-    def feature_columns_(self) -> list[Any]:
+    def feature_columns_(self) -> list[Column]:
         """The features, each with what was learned about its values."""
         ...
 
@@ -205,7 +261,7 @@ class ReadsMetadata(Protocol):
 class HasCoefficients(Protocol):
     """A model that is linear in its metadata."""
 
-    def coefficients(self, *args: Any, **options: Any) -> pd.DataFrame:
+    def coefficients(self) -> pd.DataFrame:
         """Coefficients with their errors."""
         ...
 
@@ -214,8 +270,8 @@ class HasCoefficients(Protocol):
 class SampledChain(Protocol):
     """A chain whose documents' mixtures are not Dirichlet, and that integrates them out itself."""
 
-    def sampled(self, bags: Any, n_samples: int | None, seed: int, n_jobs: int) -> Any:
-        """Importance-sampled log probabilities."""
+    def sampled(self, bags: Bags, n_samples: int | None, seed: int, n_jobs: int) -> tuple[NDArray[np.float64], ...]:
+        """Importance-sampled log probabilities, standard errors, effective draws, and shapes of weights' tails."""
         ...
 
 
@@ -223,7 +279,7 @@ class SampledChain(Protocol):
 class HasTopics(Protocol):
     """A chain with topics, each a distribution of words."""
 
-    def word_columns(self, words: Any) -> NDArray[np.float64]:
+    def word_columns(self, words: Chosen) -> NDArray[np.float64]:
         """P(word | topic) of some words, topics × words."""
         ...
 
@@ -232,7 +288,7 @@ class HasTopics(Protocol):
 class DrawsMixtures(Protocol):
     """A chain that draws mixtures of topics from a document's prior."""
 
-    def prior_mixtures(self, documents: Any, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
+    def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
         """Mixtures drawn from the prior; n × topics."""
         ...
 
@@ -243,7 +299,7 @@ class FiltersDocuments(Protocol):
 
     def log_likelihood(
         self,
-        documents: Any,
+        documents: Documents,
         seed: int,
         n_particles: int,
         n_moves: int,
@@ -254,7 +310,7 @@ class FiltersDocuments(Protocol):
         """Log probability of each document."""
         ...
 
-    def is_integrated(self, documents: Any) -> NDArray[np.bool_]:
+    def is_integrated(self, documents: Documents) -> NDArray[np.bool_]:
         """Whether each document's mixture is integrated out, so that its log-likelihood is an estimate, not exact."""
         ...
 
@@ -265,6 +321,6 @@ class PriorPerDocument(Protocol):
 
     topic_word: NDArray[np.float64]
 
-    def alphas(self, documents: Any) -> NDArray[np.float64]:
+    def alphas(self, documents: Documents) -> NDArray[np.float64]:
         """Dirichlet parameters: documents × topics."""
         ...

@@ -276,7 +276,7 @@ class Dag:
     def __copy__(self) -> Dag:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Dag:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Dag:
         return self
 
     def __reduce__(self) -> Any:
@@ -290,7 +290,7 @@ class Dag:
         return f"Dag({text}, also words from {_listed(inner)})" if inner else f"Dag({text})"
 
 
-def as_dag(value: Any) -> Dag:
+def as_dag(value: object) -> Dag:
     """The value as a ``Dag``: one already, a list of edges, a nested dict, or a networkx graph."""
     if isinstance(value, Dag):
         return value

@@ -6,28 +6,38 @@ For queries and stores that count words by topic, every training token's topic i
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.kernels import lanes
-from topoi.kernels.counts import Assignments, Counts, Priors
+from topoi.kernels.counts import Assignments, Counts, Documents, Priors
 from topoi.kernels.folding import Labels, SamplingPlan, content_key
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import seed_stream, uniform
+from topoi.models.contract import Chosen, CountSource
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.posterior import Posterior
 from topoi.models.prediction import make_documents
 from topoi.models.sources import ArraySource, TrainingDocument
-from topoi.models.weighted_authors import WeightedAuthors
 
 # Smoothing of words' counts for queries that need it; P(word | topic) itself has no prior.
 _BETA = 0.01
 
+T = TypeVar("T")
+
 
 @compiled
-def draw_labels(documents: Any, word_topic: Any, gamma: Any, n_topics: int, seed: int, topic: Any) -> None:
+def draw_labels(
+    documents: Documents,
+    word_topic: NDArray[np.float64],
+    gamma: NDArray[np.float64],
+    n_topics: int,
+    seed: int,
+    topic: NDArray[np.uint16],
+) -> None:
     """Draw each token's topic k with probability ∝ p(w|k) γ_k, its share under the document's mean mixture."""
     stream, upto = np.zeros(2, np.uint64), np.empty(n_topics)
     for d in range(documents.doc_start.shape[0] - 1):
@@ -43,7 +53,7 @@ def draw_labels(documents: Any, word_topic: Any, gamma: Any, n_topics: int, seed
             topic[i] = a
 
 
-def _itself(value: Any) -> Any:
+def _itself(value: T) -> T:
     return value
 
 
@@ -75,6 +85,7 @@ class DrawnSource(ArraySource):
         self._word_topic, self._gamma, self._seed = word_topic, gamma, seed
         n_words, total = len(word_topic), float(alpha.sum())
         priors = Priors(alpha.astype(np.float32), total, np.full(n_words, _BETA), _BETA * n_words)
+        self._drawn_priors = priors
         super().__init__(
             corpus, 0, len(alpha), self._drawn, self._counted, priors, partial(_itself, (np.asarray(alpha), total))
         )
@@ -82,8 +93,7 @@ class DrawnSource(ArraySource):
     @property
     def priors(self) -> Priors:
         """Dirichlet parameters of topics and words."""
-        found: Priors = self._priors
-        return found
+        return self._drawn_priors
 
     def _drawn(self) -> Assignments:
         topic = np.zeros(self._corpus.n_tokens, np.uint16)
@@ -118,7 +128,9 @@ class DrawnPosterior(Posterior):
     can_sample = True
     words_by_tokens = False
 
-    def __init__(self, source: Any, priors: Any = None, gamma: NDArray[np.float64] | None = None) -> None:
+    def __init__(
+        self, source: CountSource, priors: Priors | None = None, gamma: NDArray[np.float64] | None = None
+    ) -> None:
         super().__init__(source, priors)
         self._gamma = gamma
 
@@ -136,7 +148,7 @@ class DrawnPosterior(Posterior):
         """P(word | topic): topics × words, rows sum to one."""
         return np.ascontiguousarray(self.word_topic.T)
 
-    def word_columns(self, words: Any) -> NDArray[np.float64]:
+    def word_columns(self, words: Chosen) -> NDArray[np.float64]:
         """P(word | topic) of some words, topics × words."""
         return np.asarray(self.word_topic[words].T)
 

@@ -18,7 +18,7 @@ from scipy.special import entr
 
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
-from topoi.models.contract import FiltersDocuments
+from topoi.models.contract import FiltersDocuments, HasTopics
 from topoi.models.ranges import some_documents
 from topoi.models.scores import log_mean_exp, mean_error
 from topoi.models.validation import whole_number
@@ -45,7 +45,7 @@ class Filtered(NamedTuple):
     n_particles: NDArray[np.int64]
 
 
-def checked_particles(n_particles: Any) -> int | str:
+def checked_particles(n_particles: int | str) -> int | str:
     """``"auto"``, or a whole number.
 
     Examples
@@ -68,7 +68,7 @@ def tolerance(lengths: NDArray[Any]) -> Array:
 
 def filtered(
     chain: FiltersDocuments,
-    documents: Any,
+    documents: Documents,
     seed: int,
     n_particles: int | str,
     n_moves: int,
@@ -120,7 +120,7 @@ def over_chains(each: list[Filtered]) -> Filtered:
     )
 
 
-def spread_words(chain: Any, documents: Documents) -> Documents:
+def spread_words(chain: HasTopics, documents: Documents) -> Documents:
     """The documents with their words in an order that suits a filter; it depends on the words alone.
 
     Each word's occurrences are spread evenly over the document; of words at the same position, those that are most
@@ -137,7 +137,7 @@ def spread_words(chain: Any, documents: Documents) -> Documents:
     return documents._replace(tokens=np.ascontiguousarray(tokens[order][new]))
 
 
-def _vagueness(chain: Any, words: NDArray[Any]) -> Array:
+def _vagueness(chain: HasTopics, words: NDArray[Any]) -> Array:
     """Entropy of P(topic | word), given equally probable topics."""
     found = np.zeros(len(words))
     for begin in range(0, len(words), _WORDS_AT_ONCE):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -16,10 +16,9 @@ from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.chains import best_first, diagnose, trace_frame
 from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.executors import open_executor, resolve_jobs
-from topoi.engine.gibbs import Chain, Sampling, restored, saved_progress
+from topoi.engine.gibbs import Chain, Sampler, Sampling, restored, saved_progress
 from topoi.engine.interruption import interruptible
-from topoi.engine.loop import Outcome, Schedule, run
-from topoi.engine.progress import SweepInfo, open_progress
+from topoi.engine.loop import Outcome, Schedule, SweepInfo, open_progress, run
 from topoi.engine.shards import resolve_shards
 from topoi.errors import ModelError
 from topoi.models.posterior import Posterior
@@ -30,8 +29,15 @@ from topoi.models.validation import choice, resolve_seed, whole_number
 _SETTLED = "settled_"
 
 
-class GibbsModel(TrainedModel):
-    """A model fitted by Gibbs chains. A family adds ``_make_sampler`` and ``_freeze``.
+SamplerT = TypeVar("SamplerT", bound=Sampler)
+PosteriorT = TypeVar("PosteriorT")
+
+
+class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
+    """A model fitted by Gibbs chains. A family says of what kind its sampler and its posteriors are.
+
+    Hooks of a family: ``_make_sampler`` and ``_freeze``; ``_begun`` where chains start from something better than
+    chance.
 
     ``_chains`` are those that ``resume`` continues; ``_settled`` are those that estimates are made from. They differ
     only in the sparse schemes.
@@ -44,12 +50,13 @@ class GibbsModel(TrainedModel):
     evaluate_every: int
     average: bool
     progress: bool | None
-    chains_: list[Any]
+    chains_: list[PosteriorT]
+    _sampler: SamplerT
     _chains: list[Chain]
     _settled: list[Chain]
 
     @abstractmethod
-    def _make_sampler(self, corpus: Corpus, n_shards: int) -> Any:
+    def _make_sampler(self, corpus: Corpus, n_shards: int) -> SamplerT:
         """Check the settings and build the family's sampler."""
 
     @abstractmethod
@@ -87,7 +94,7 @@ class GibbsModel(TrainedModel):
         self._finish(outcome, done)
         return self
 
-    def _begun(self, sampler: Any) -> bool:
+    def _begun(self, sampler: SamplerT) -> bool:
         """Whether a chain is usable before its first sweep; a random start is not."""
         return False
 
@@ -96,7 +103,7 @@ class GibbsModel(TrainedModel):
 
     def _run(
         self,
-        sampler: Any,
+        sampler: SamplerT,
         chains: list[Chain],
         schedule: Schedule,
         done: int,
@@ -150,7 +157,8 @@ class GibbsModel(TrainedModel):
         """For ``fit_info_``: the chain shown first, the number of samples averaged, the topics that changed."""
         first = self._settled[0]
         shown = self.chains_[0]
-        changed = {k for topics in shown.averaged.changed for k in topics} if isinstance(shown, Posterior) else set()
+        averaged = shown.averaged if isinstance(shown, Posterior) else None
+        changed = {k for topics in averaged.changed for k in topics} if averaged is not None else set()
         return {
             "best_chain": first.index,
             "averaged_samples": 1 + sum(sweep != first.sweep for sweep in first.samples),

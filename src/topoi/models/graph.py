@@ -1,19 +1,32 @@
-"""A ``Dag`` as arrays for samplers: components of Dirichlets, ways up, and numbered paths."""
+"""Graphs of topics: as kernels read them, in files, and the frames and words of their nodes."""
 
 from __future__ import annotations
 
+import json
+import os
+import secrets
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from topoi.errors import ModelError
-from topoi.models.dag import WORDS, Dag
+from topoi.errors import ModelError, StoreError
+from topoi.models.dag import WORDS, Dag, as_dag
+from topoi.models.ranking import largest, ranked
+from topoi.models.smoothed_counts import count_pairs
+from topoi.models.validation import whole_number
 
 _MOST_TOPICS = 2**16 - 1
 _PATH_BITS = 32
 _MOST_PATHS = 2**_PATH_BITS - 1
+# Labels favour words that distinguish a node from the rest (Sievert and Shirley 2014).
+_RELEVANCE = 0.6
+# A mixture of topics resembles the corpus, so its special words need a larger weight.
+_RELEVANCE_OF_MIXTURES = 0.3
+_LARGEST = 16 * 2**20
 
 
 class Graph(NamedTuple):
@@ -175,3 +188,222 @@ def _check_sizes(dag: Dag, topics: list[int], n_paths: list[int]) -> None:
     if most > _MOST_PATHS:
         name = dag.nodes[n_paths.index(most)]
         raise ModelError(f"{most:,} paths lead to the node {name!r}; at most {_MOST_PATHS:,} are possible")
+
+
+class NodeDocuments(NamedTuple):
+    """Documents, their words with paths through a node, and the posterior mean share of such words."""
+
+    document: NDArray[np.int64]
+    n_words: NDArray[np.int64]
+    share: NDArray[np.float64]
+
+
+class GraphFrames:
+    """Super-topics and pruning; a class with this mixin provides the graph, its edges and words."""
+
+    dag_: Dag
+
+    def edges(self) -> pd.DataFrame:
+        """Every edge with its Dirichlet parameter: parent, child, topic, alpha, share, n_words."""
+        raise NotImplementedError  # abstract: from a sample, or from rows
+
+    def node_labels(self, n_words: int = 3) -> dict[str, str]:
+        """A short label for every node but the root."""
+        raise NotImplementedError  # abstract: from a sample, or from rows
+
+    def _top_words(self, n: int) -> list[str]:
+        """Most probable words of each topic."""
+        raise NotImplementedError  # abstract: from a sample, or from rows
+
+    @property
+    def super_nodes(self) -> NDArray[np.int64]:
+        """Numbers of the super-topics: nodes with children, without the root."""
+        return np.array([v for v, name in enumerate(self.dag_.nodes) if v and self.dag_.children(name)], np.int64)
+
+    def super_topics(self, n: int = 10, n_words: int = 3) -> pd.DataFrame:
+        """Strongest children of each super-topic: super_topic, rank, child, topic, alpha, share, n_words, label, words.
+
+        A super-topic is an inner node below the root. ``label`` consists of words that distinguish the super-topic from
+        the others, ``words`` are the child's most probable.
+
+        Parameters
+        ----------
+        n : int
+            Number of children per super-topic, ranked by alpha.
+        n_words : int
+            Number of words in labels.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+        >>> model = topoi.PachinkoAllocation(2, 2, n_iter=30, random_state=0).fit(corpus)
+        >>> model.super_topics(1)["super_topic"].tolist()
+        ['super 0', 'super 1']
+        """
+        whole_number("n", n)
+        edges = self.edges()
+        labels = self.node_labels(n_words)
+        below = edges[edges["parent"] != self.dag_.root]
+        frame = below.sort_values("alpha", ascending=False, kind="stable").groupby("parent", sort=False).head(n)
+        order = {name: i for i, name in enumerate(self.dag_.nodes)}
+        frame = frame.sort_values("parent", key=lambda column: column.map(order), kind="stable", ignore_index=True)
+        frame = frame.rename(columns={"parent": "super_topic"})
+        frame["label"] = frame["super_topic"].map(labels)
+        tops = self._top_words(n_words)
+        pairs = zip(frame["topic"], frame["child"], strict=True)
+        frame["words"] = [tops[k] if pd.notna(k) else labels[child] for k, child in pairs]
+        return ranked(frame, "super_topic")
+
+    def pruned_dag(self, min_share: float = 0.01) -> Dag:
+        """The graph reduced to its important edges, as a structure to fit again.
+
+        An edge stays if its alpha is at least ``min_share`` of its parent's sum. The root's edges stay, every node
+        keeps its strongest child, and every node that would lose all parents keeps the strongest. Nodes keep their
+        order, and so topics their ids, as long as their levels stay.
+
+        Parameters
+        ----------
+        min_share : float
+            From 0 (nothing is pruned) to 1.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+        >>> model = topoi.PachinkoAllocation(2, 2, n_iter=30, random_state=0).fit(corpus)
+        >>> sparse = topoi.PachinkoAllocation(dag=model.pruned_dag(0.2), n_iter=30, random_state=0).fit(corpus)
+        >>> sparse.dag_.topics
+        ('sub 0', 'sub 1')
+        """
+        if not 0.0 <= min_share <= 1.0:
+            raise ModelError(f"min_share is {min_share!r}; it must be between 0 and 1")
+        edges = self.edges()
+        strongest_child = edges.groupby("parent", sort=False)["share"].transform("max") == edges["share"]
+        kept = (edges["share"] >= min_share) | strongest_child | (edges["parent"] == self.dag_.root)
+        pairs = set(zip(edges["parent"][kept], edges["child"][kept], strict=True))
+        reached = {child for _, child in pairs}
+        for child, ways in edges.groupby("child", sort=False):
+            if child not in reached and child != WORDS:
+                pairs.add((ways["parent"].iloc[int(ways["share"].to_numpy().argmax())], child))
+        place = {name: v for v, name in enumerate((*self.dag_.nodes, WORDS))}
+        return Dag.from_edges(sorted(pairs, key=lambda edge: (place[edge[1]], place[edge[0]])))
+
+
+def telling_words(
+    dag: Dag, alpha: NDArray[np.float64], topic_word: NDArray[np.float64], sizes: NDArray[Any], n: int
+) -> NDArray[np.int64]:
+    """The ``n`` most relevant words of every node but the root, the best first: nodes × words.
+
+    Relevance combines P(word | node) under the means of all Dirichlets (``alpha`` is per slot) with how much more
+    probable the word is there than in the whole corpus, whose topics have ``sizes`` tokens.
+    """
+    overall = sizes @ topic_word
+    relevance = np.array([_RELEVANCE_OF_MIXTURES if dag.children(name) else _RELEVANCE for name in dag.nodes])
+    with np.errstate(divide="ignore"):
+        ranking = np.log(_node_word(dag, alpha, topic_word)) - (1.0 - relevance[:, None]) * np.log(overall)
+    return largest(ranking[1:], n)
+
+
+def _node_word(dag: Dag, alpha: NDArray[np.float64], topic_word: NDArray[np.float64]) -> NDArray[np.float64]:
+    """P(word | node): nodes × words, children before parents."""
+    number = {name: v for v, name in enumerate(dag.nodes)}
+    topic = {name: k for k, name in enumerate(dag.topics)}
+    slots = slot_children(dag)
+    start = np.cumsum([0] + [len(slots[name]) for name in dag.nodes])
+    result = np.zeros((len(number), topic_word.shape[1]))
+    for name in reversed(dag.nodes):
+        v = number[name]
+        if not slots[name]:
+            result[v] = topic_word[topic[name]]
+            continue
+        share = alpha[start[v] : start[v + 1]]
+        rows = [topic_word[topic[name]] if c == WORDS else result[number[c]] for c in slots[name]]
+        result[v] = (share / share.sum()) @ np.array(rows)
+    return result
+
+
+def slot_sizes(graph: Graph, topic: NDArray[Any], path: NDArray[Any]) -> NDArray[np.int64]:
+    """Number of tokens that took each slot."""
+    sizes = np.zeros(int(graph.slot_start[-1]), np.int64)
+    for _, _, slot in climb(graph, topic, path):
+        sizes += np.bincount(slot, minlength=len(sizes))
+    return sizes
+
+
+def passing(
+    graph: Graph, doc: NDArray[Any], topic: NDArray[Any], path: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Numbers of tokens of documents through nodes with slots, without the root: documents, nodes, numbers.
+
+    ``doc`` is each token's document; zero counts are left out.
+    """
+    docs, nodes = [], []
+    for at, node, _ in climb(graph, topic, path):
+        below = node > 0
+        docs.append(doc[at[below]])
+        nodes.append(node[below])
+    return count_pairs(np.concatenate(docs), np.concatenate(nodes), len(graph.n_paths))  # type: ignore[return-value]
+
+
+def read_graph(path: Path) -> Dag:
+    """The graph in a file: a nested object of nodes and their children, or a list of pairs [parent, child].
+
+    ``"<words>"`` among children makes a node draw words as well. Errors name the file.
+    """
+    if path.is_dir():
+        raise ModelError(f"{path} is a folder; name a JSON file with a graph")
+    if not path.exists():
+        raise FileNotFoundError(2, "No such file", str(path))
+    if not path.is_file():
+        raise ModelError(f"{path} is not a file")  # reading a pipe would block for ever
+    if path.stat().st_size > _LARGEST:
+        raise ModelError(f"{path} is larger than {_LARGEST >> 20} MB; a graph of that size cannot be fitted")
+    try:
+        graph = json.loads(path.read_bytes().decode("utf-8-sig"), object_pairs_hook=_no_key_twice)
+    except json.JSONDecodeError as error:
+        raise ModelError(f"{path}, line {error.lineno}: this is not JSON ({error.msg})") from error
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{path} is not a text in UTF-8 ({error.reason} at byte {error.start:,})") from error
+    except RecursionError as error:
+        raise ModelError(f"{path} is nested too deeply; list edges as pairs [parent, child] instead") from error
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error
+    if not isinstance(graph, dict | list):
+        raise ModelError(f"{path} holds {_named(graph)}; it must be an object of nodes, or a list of [parent, child]")
+    try:
+        return as_dag(graph)
+    except RecursionError as error:
+        raise ModelError(f"{path} is nested too deeply; list edges as pairs [parent, child] instead") from error
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object with distinct keys; of duplicates, JSON would silently keep the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ModelError(f"the node {twice!r} stands twice in one place; put its children together")
+    return found
+
+
+def _named(value: object) -> str:
+    return "nothing" if value is None else f"a {type(value).__name__}"
+
+
+def write_graph(path: Path, dag: Dag) -> None:
+    """Write a graph as a list of edges, one per line, atomically."""
+    text = "[\n" + ",\n".join(json.dumps(edge, ensure_ascii=False) for edge in dag.to_plain()) + "\n]\n"
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+    try:
+        with open(temporary, "xb") as stream:
+            stream.write(text.encode("utf-8"))
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,19 +1,23 @@
-"""Conversion of user input to a corpus in the model's word and author ids."""
+"""User input as kernels read it: a corpus in the model's ids, lists of authors, and limits of exact counts."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError
 from topoi.models.notices import warn_user
 
+EXACT_IN_FLOAT32 = 2**24
 
-def counts_corpus(matrix: Any, words: Any = None) -> Corpus:
+
+def counts_corpus(matrix: Any, words: Iterable[object] | None = None) -> Corpus:
     """A corpus from a validated matrix of counts; fractions are a ``ModelError``.
 
     Examples
@@ -117,8 +121,72 @@ def _renumber(
     return new[kept].astype(np.int32), np.concatenate(([0], np.cumsum(lengths))).astype(np.int64), kept
 
 
-def checked_observed(observed: Any, n_tokens: int) -> NDArray[np.bool_]:
+def checked_observed(observed: ArrayLike, n_tokens: int) -> NDArray[np.bool_]:
     """Return ``observed`` as one boolean per token, checked."""
     if np.shape(observed) != (n_tokens,):
         raise ModelError(f"observed has {np.size(observed)} values for {n_tokens} tokens; pass one per token")
     return np.ascontiguousarray(observed, bool)
+
+
+@dataclass(frozen=True)
+class WeightedAuthors:
+    """Each document's possible authors with their weights; row ``n_shared`` is the document's private author."""
+
+    author: NDArray[np.int32]
+    start: NDArray[np.int64]
+    weight: NDArray[np.float32]
+    n_shared: int
+
+    @property
+    def private_slot(self) -> NDArray[np.int64]:
+        """For each document the position of its private author in its list, or -1."""
+        slot = np.full(len(self.start) - 1, -1, np.int64)
+        where = np.flatnonzero(self.author == self.n_shared)
+        doc = np.searchsorted(self.start, where, side="right") - 1
+        slot[doc] = where - self.start[doc]
+        return slot
+
+    @property
+    def all_private(self) -> bool:
+        """Whether every document has a private author and no other: the model is LDA."""
+        return len(self.author) == len(self.start) - 1 and bool((self.author == self.n_shared).all())
+
+    @classmethod
+    def private(cls, n_docs: int, n_shared: int = 0) -> WeightedAuthors:
+        """One private author per document."""
+        return cls(np.full(n_docs, n_shared, np.int32), np.arange(n_docs + 1), np.ones(n_docs, np.float32), n_shared)
+
+    @classmethod
+    def from_csr(
+        cls, author: NDArray[Any], start: NDArray[Any], n_shared: int, fictitious: bool, weight: float | None
+    ) -> WeightedAuthors:
+        """The documents' own authors; a private one for documents without any, and for all if ``fictitious``.
+
+        With a ``weight`` the private author has that prior probability and the others share the rest evenly.
+        """
+        lengths = np.diff(start)
+        extra = (lengths == 0) | fictitious
+        new_start = np.concatenate(([0], np.cumsum(lengths + extra))).astype(np.int64)
+        authors = np.full(new_start[-1], n_shared, np.int32)
+        own = np.ones(len(authors), bool)
+        own[new_start[1:][extra] - 1] = False
+        authors[own] = author
+        weights = np.ones(len(authors), np.float32)
+        if weight is not None:
+            shared = fictitious & (lengths > 0)
+            share = np.repeat(np.where(shared, (1.0 - weight) / np.maximum(lengths, 1), 1.0), lengths + extra)
+            weights = np.where(own, share, np.repeat(np.where(shared, weight, 1.0), lengths + extra))
+        return cls(authors, new_start, weights.astype(np.float32), n_shared)
+
+
+def check_exact(corpus: Corpus) -> None:
+    """Raise an error if a word is too frequent, or a document too long, to be counted exactly."""
+    commonest = int(np.bincount(corpus.tokens, minlength=1).max(initial=0))
+    if commonest >= EXACT_IN_FLOAT32:
+        raise ModelError(
+            f"one word occurs {commonest:,} times; counts are exact below {EXACT_IN_FLOAT32:,}: "
+            "drop the commonest words (max_df)"
+        )
+    longest = int(np.diff(corpus.doc_start).max(initial=0))
+    if longest >= EXACT_IN_FLOAT32:
+        raise ModelError(f"a document has {longest:,} words; cut it into parts below {EXACT_IN_FLOAT32:,}")

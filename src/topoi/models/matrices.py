@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,19 +11,27 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.progress import SweepInfo
+from topoi.engine.loop import SweepInfo
+from topoi.models.contract import DocumentsLike
 from topoi.models.inputs import counts_corpus
-from topoi.models.prediction import Predictions
+from topoi.models.prediction import DocumentReader, Predictions
 from topoi.models.texts import new_documents, training_corpus
 
 
-class MatrixInput(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predictions):
+class HasTopicWord(Protocol):
+    """A model with topics."""
+
+    @property
+    def topic_word_(self) -> NDArray[np.float64]:
+        """P(word | topic): topics × words."""
+        ...
+
+
+class MatrixReader(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DocumentReader):
     """Mixin that lets a model take a corpus, texts or a matrix of counts.
 
     The class itself must define ``transform``: scikit-learn wraps only methods that the class defines.
     """
-
-    topic_word_: NDArray[np.float64]
 
     def __sklearn_tags__(self) -> Any:
         """Scikit-learn tags: input is non-negative whole numbers, sparse or dense."""
@@ -34,7 +42,7 @@ class MatrixInput(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predictions
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+    def fit(self, X: DocumentsLike, y: object = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         """Fit the model to a corpus, to texts, or to a matrix of counts.
 
         Parameters
@@ -56,14 +64,14 @@ class MatrixInput(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predictions
         """
         return self._fit_corpus(self._training_corpus(X), callback)
 
-    def _training_corpus(self, X: Any) -> Corpus:
+    def _training_corpus(self, X: DocumentsLike) -> Corpus:
         corpus = training_corpus(X)
         if corpus is None:
             return self._corpus_from_matrix(X, reset=True)
         self.__dict__.pop("feature_names_in_", None)  # left by an earlier fit to a frame
         return corpus
 
-    def _checked_matrix(self, X: Any, reset: bool) -> Any:
+    def _checked_matrix(self, X: DocumentsLike, reset: bool) -> Any:
         if isinstance(X, list | tuple):
             # Scikit-learn would convert lists to the first dtype below and truncate fractions.
             X = np.asarray(X)
@@ -71,20 +79,24 @@ class MatrixInput(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predictions
             self, X, reset=reset, accept_sparse="csr", dtype=[np.int64, np.float64], ensure_non_negative=True
         )
 
-    def _corpus_from_matrix(self, X: Any, reset: bool) -> Corpus:
+    def _corpus_from_matrix(self, X: DocumentsLike, reset: bool) -> Corpus:
         matrix = self._checked_matrix(X, reset)
         words = getattr(self, "feature_names_in_", None) if reset else self.vocabulary_.words
         return counts_corpus(matrix, words)
 
-    def _as_corpus(self, X: Any) -> Corpus:
+    def _as_corpus(self, X: DocumentsLike) -> Corpus:
         corpus = new_documents(X, self.corpus_)
         return self._corpus_from_matrix(X, reset=False) if corpus is None else corpus
 
     @property
-    def components_(self) -> NDArray[np.float64]:
+    def components_(self: HasTopicWord) -> NDArray[np.float64]:
         """P(word | topic), under scikit-learn's name."""
         return self.topic_word_
 
     @property
-    def _n_features_out(self) -> int:
+    def _n_features_out(self: HasTopicWord) -> int:
         return len(self.topic_word_)
+
+
+class MatrixInput(MatrixReader, Predictions):
+    """``MatrixReader`` for models that sample new documents."""

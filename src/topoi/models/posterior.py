@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.engine.samples import Sample
 from topoi.errors import ModelError
-from topoi.kernels.counts import Counts, Documents
+from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored, content_key, label_room
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import seed_stream
-from topoi.models.contract import CountSource
+from topoi.kernels.word_lists import SparseCounts
+from topoi.models.averages import Averaged
+from topoi.models.contract import Chosen, CountSource, SeedLike
 from topoi.models.ranges import document_range, for_documents
 from topoi.models.smoothed_counts import SmoothedCounts, blocks, whole_tokens
 from topoi.models.sources import ArraySource, Rows, TrainingDocument
+from topoi.models.validation import resolve_seed, whole_number
 
 _NOBODY = np.zeros(0, np.int64)
 _ROUNDING = 1e-3
+
+# Topics of tokens with what else a family draws for each: the position of its author, or its path.
+AssignmentsT = TypeVar("AssignmentsT")
 
 
 class Posterior:
@@ -36,9 +42,8 @@ class Posterior:
         Parameters in the form in which the family's kernels read them.
     """
 
-    # Whether documents can be labelled, and whether a topic's words are ordered by their tokens, so that rows of a
-    # store that are ordered by tokens begin with its leading words.
-    can_sample = False
+    # Whether a topic's words are ordered by their tokens, so that rows of a store that are ordered by tokens begin with
+    # its leading words.
     words_by_tokens = True
     trace: list[tuple[int, float]] = []
     priors: Any = None
@@ -47,6 +52,11 @@ class Posterior:
         self.source = source
         if priors is not None:
             self.priors = priors
+
+    @property
+    def can_sample(self) -> bool:
+        """Whether documents can be labelled."""
+        return False
 
     @property
     def arrays(self) -> ArraySource:
@@ -61,7 +71,7 @@ class Posterior:
         return self.source.index
 
     @property
-    def counts(self) -> Any:
+    def counts(self) -> Counts | SparseCounts:
         """Means of the samples' counts, of all words and authors; a model in a store has none in memory."""
         return self.arrays.counts
 
@@ -71,7 +81,7 @@ class Posterior:
         return self.arrays.assignments
 
     @property
-    def averaged(self) -> Any:
+    def averaged(self) -> Averaged | None:
         """The samples that the counts are means of; not in a store."""
         return self.arrays.averaged
 
@@ -125,11 +135,17 @@ class Posterior:
         return _smoothed(self.source.author_cells(), self.alpha, self.n_samples)
 
     @cached_property
+    def author_topic(self) -> NDArray[np.float64]:
+        """P(topic | author): authors × topics, rows sum to one; authors without tokens have the prior's mean."""
+        counts = self.authors.counts(np.arange(len(self.authors))) + self.alpha
+        return np.asarray(counts / (self.authors.totals[:, None] + self.alpha_sum))
+
+    @cached_property
     def topics(self) -> SmoothedCounts:
         """Sparse word counts of the topics; of a store this reads a million rows or more."""
         return _smoothed(self.source.topic_cells(), self.beta, self.n_samples)
 
-    def word_columns(self, words: Any) -> NDArray[np.float64]:
+    def word_columns(self, words: Chosen) -> NDArray[np.float64]:
         """P(word | topic) of some words, topics × words: these columns of ``topic_word`` alone."""
         counts = self.source.word_rows(words) + self.beta[words, None]
         return np.asarray((counts / (self.topic_totals + self.source.beta_sum)).T)
@@ -276,26 +292,29 @@ class Posterior:
         raise NotImplementedError  # abstract: sampled, or inferred
 
 
-class SampledPosterior(Posterior):
+class SampledPosterior(Posterior, Generic[AssignmentsT]):
     """A posterior that samples one document at a time from the counts of its own words and authors alone.
 
     These are fetched from the source, and the kernels of the fit run on them; a family adds its kernels.
     """
 
-    can_sample = True
+    @property
+    def can_sample(self) -> bool:
+        """Whether documents can be labelled."""
+        return True
 
     @abstractmethod
     def _local_problem(
         self, tokens: NDArray[Any], authors: NDArray[np.int64], private: bool, weighted: bool
-    ) -> tuple[Documents, Counts, Any]:
+    ) -> tuple[Documents, Counts, Priors]:
         """One document with its own small vocabulary and author rows, as ``folding`` makes it from all counts."""
 
     @abstractmethod
-    def _start(self, small: Documents, rows: Counts, stream: NDArray[np.uint64]) -> Any:
+    def _start(self, small: Documents, rows: Counts, stream: NDArray[np.uint64]) -> AssignmentsT:
         """Random assignments of a new document's tokens, counted in ``rows``."""
 
     @abstractmethod
-    def _last_assignments(self, document: TrainingDocument) -> Any:
+    def _last_assignments(self, document: TrainingDocument) -> AssignmentsT:
         """Last sample of a training document, in the form that the kernel reads."""
 
     @abstractmethod
@@ -306,9 +325,9 @@ class SampledPosterior(Posterior):
     def _run(
         self,
         small: Documents,
-        assignments: Any,
+        assignments: AssignmentsT,
         rows: Counts,
-        priors: Any,
+        priors: Priors,
         plan: SamplingPlan,
         stream: NDArray[np.uint64],
         shares: NDArray[np.float64],
@@ -370,9 +389,9 @@ class SampledPosterior(Posterior):
     def _sampled(
         self,
         small: Documents,
-        assignments: Any,
+        assignments: AssignmentsT,
         rows: Counts,
-        priors: Any,
+        priors: Priors,
         plan: SamplingPlan,
         stream: NDArray[np.uint64],
         labels: bool,
@@ -427,3 +446,19 @@ def _smoothed(rows: Rows, prior: NDArray[np.float64], n_samples: int) -> Smoothe
 
 def _are_probabilities(values: NDArray[np.float64]) -> bool:
     return bool(((values >= -_ROUNDING) & (values <= 1 + _ROUNDING)).all())
+
+
+def checked_plan(
+    burn_in: int, n_samples: int, lag: int, seed: int, random_state: SeedLike = None, chain: int = 0
+) -> SamplingPlan:
+    """A sampling plan; ``random_state``, if given, replaces the fit's seed.
+
+    Examples
+    --------
+    >>> from topoi.models.posterior import checked_plan
+    >>> checked_plan(20, 10, 2, seed=0).n_samples
+    10
+    """
+    whole_number("burn_in", burn_in, 0)
+    seed = seed if random_state is None else resolve_seed(random_state)
+    return SamplingPlan(burn_in, whole_number("n_samples", n_samples), whole_number("lag", lag), seed, chain)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import defaultdict, deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,22 +18,21 @@ from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
 from topoi.kernels.folding import Labels, SamplingPlan, Scored
+from topoi.models.contract import DocumentsLike, MetadataLike, SeedLike
 from topoi.models.filtering import AUTO, N_MOVES, Filtered, checked_particles, filtered, over_chains, spread_words
-from topoi.models.inputs import Aligned, align, checked_observed
+from topoi.models.inputs import Aligned, WeightedAuthors, align, checked_observed
+from topoi.models.posterior import checked_plan
 from topoi.models.ranges import document_range
-from topoi.models.recognition import author_bytes, content_keys, matching_rows, names_of
-from topoi.models.sampling import checked_plan
 from topoi.models.scores import log_mean_exp, perplexities
 from topoi.models.texts import need_documents
 from topoi.models.validation import resolve_seed
-from topoi.models.weighted_authors import WeightedAuthors
 
 # Largest number of token-topic probabilities held at once: 32 MB.
 _CELLS_AT_ONCE = 2**22
 
 
-class Predictions:
-    """Predictions of a fitted topic model; mixed into the families' members.
+class DocumentReader:
+    """Documents as a fitted model reads them, and what all models say of them; mixed into the families' members.
 
     Random streams are named by the fit's seed, the chain and the document's own words and authors: a result depends
     neither on the order of documents nor on the number of threads.
@@ -46,17 +48,19 @@ class Predictions:
     _seed: int
 
     def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
-        raise NotImplementedError  # abstract: each member says who may have written a document
+        """Who may have written each document; ``WeightedAuthors.private`` for a model without authors."""
+        raise NotImplementedError  # abstract: each family's own
 
-    def _as_corpus(self, X: Any) -> Corpus:
+    def _as_corpus(self, X: DocumentsLike) -> Corpus:
+        """New documents as a corpus."""
         return need_documents(X, self.corpus_)
 
-    def _align(self, X: Any) -> tuple[Aligned, Documents]:
+    def _align(self, X: DocumentsLike) -> tuple[Aligned, Documents]:
         check_is_fitted(self, "n_iter_")
         aligned = align(self._as_corpus(X), self.vocabulary_, self.authors_)
         return aligned, make_documents(aligned.corpus, self._lists_for(aligned.corpus))
 
-    def read_documents(self, X: Any) -> tuple[Corpus, Documents]:
+    def read_documents(self, X: DocumentsLike) -> tuple[Corpus, Documents]:
         """Documents in the model's words and authors, and in the form that its chains read.
 
         Examples
@@ -70,36 +74,10 @@ class Predictions:
         aligned, documents = self._align(X)
         return aligned.corpus, documents
 
-    def _plan(self, burn_in: int, n_samples: int, lag: int, chain: int, random_state: Any = None) -> SamplingPlan:
+    def _plan(self, burn_in: int, n_samples: int, lag: int, chain: int, random_state: SeedLike = None) -> SamplingPlan:
         return checked_plan(burn_in, n_samples, lag, self._seed, random_state, chain)
 
-    def transform(self, X: Any, burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[np.float64]:
-        """Topic shares of new documents, documents × topics; rows sum to one.
-
-        Sampled against the first chain (topics of different chains do not correspond), the mean of
-        ``n_samples`` samples ``lag`` sweeps apart after ``burn_in``. A document's authors, where the model knows them,
-        inform its topics; one without known authors gets a private author.
-
-        Parameters
-        ----------
-        X : Corpus, list of texts or of lists of words, table with texts, or (LDA) a matrix of counts
-            The documents. Words the model does not know are left out; texts without any it knows are a ``ModelError``.
-        burn_in, n_samples, lag : int
-            Gibbs sweeps.
-
-        Examples
-        --------
-        >>> import topoi
-        >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]] * 10)
-        >>> model = topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
-        >>> model.transform(["a b a", "c"]).argmax(axis=1).tolist() == model.doc_topic_[:2].argmax(axis=1).tolist()
-        True
-        """
-        _, documents = self._align(X)
-        plan = self._plan(burn_in, n_samples, lag, 0)
-        return self.chains_[0].sample_documents(documents, plan, n_jobs=resolve_jobs(self.n_jobs))[0]
-
-    def topic_counts(self, X: Any) -> NDArray[np.float64]:
+    def topic_counts(self, X: DocumentsLike) -> NDArray[np.float64]:
         """Words of each topic in documents, documents × topics, without smoothing; a row sums to a document's length.
 
         Training documents have the counts of the fit (first chain). They are recognised by their words and by whatever
@@ -159,29 +137,9 @@ class Predictions:
             counts[rows] = np.add.reduceat(labels, part.doc_start[:-1])
         return counts
 
-    def label_text(
-        self,
-        tokens: NDArray[Any],
-        authors: NDArray[np.int64],
-        burn_in: int = 20,
-        n_samples: int = 20,
-        lag: int = 2,
-        random_state: Any = None,
-    ) -> Labels:
-        """Probabilities of topics and authors (positions in ``authors``) for every token of a new text (first chain).
-
-        Without authors, the text is treated as written by somebody new.
-        """
-        check_is_fitted(self, "n_iter_")
-        plan = self._plan(burn_in, n_samples, lag, 0, random_state)
-        private = self.chains_[0].counts.author_topic.shape[0] - 1
-        author = authors.astype(np.int32) if len(authors) else np.array([private], np.int32)
-        lists = WeightedAuthors(author, np.array([0, len(author)]), np.ones(len(author), np.float32), private)
-        edges = np.array([0, len(tokens)])
-        document = Documents(np.ascontiguousarray(tokens, np.int32), edges, lists.author, lists.start, lists.weight)
-        return self.chains_[0].sample_documents(document, plan, labels=True)[2]
-
-    def documents_and_chains(self, X: Any, metadata: Any = None) -> tuple[Corpus, Documents, list[Any]]:
+    def documents_and_chains(
+        self, X: DocumentsLike, metadata: MetadataLike | None = None
+    ) -> tuple[Corpus, Documents, list[Any]]:
         """Documents as the chains read them, and the chains, with each document's prior given its metadata.
 
         Examples
@@ -196,11 +154,11 @@ class Predictions:
             raise ModelError(f"{type(self).__name__} reads no metadata; leave out metadata=")
         return *self.read_documents(X), self.chains_
 
-    def _seed_of(self, random_state: Any) -> int:
+    def _seed_of(self, random_state: SeedLike) -> int:
         return self._seed if random_state is None else resolve_seed(random_state)
 
     def _filtered(
-        self, X: Any, n_particles: Any, random_state: Any, metadata: Any = None
+        self, X: DocumentsLike, n_particles: int | str, random_state: SeedLike, metadata: MetadataLike | None = None
     ) -> tuple[NDArray[np.int64], Filtered]:
         """Lengths of documents, and their log probabilities by the particle filter, averaged over chains."""
         particles = checked_particles(n_particles)
@@ -209,7 +167,61 @@ class Predictions:
         each = [filtered(c, spread_words(c, documents) if particles == AUTO else documents, *how) for c in chains]
         return corpus.doc_lengths, over_chains(each)
 
-    def log_likelihood(self, X: Any, n_particles: Any = AUTO, random_state: Any = None) -> NDArray[np.float64]:
+
+class Predictions(DocumentReader):
+    """Predictions of models that sample new documents; families with other estimators have methods of their own."""
+
+    def transform(self, X: DocumentsLike, burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[np.float64]:
+        """Topic shares of new documents, documents × topics; rows sum to one.
+
+        Sampled against the first chain (topics of different chains do not correspond), the mean of
+        ``n_samples`` samples ``lag`` sweeps apart after ``burn_in``. A document's authors, where the model knows them,
+        inform its topics; one without known authors gets a private author.
+
+        Parameters
+        ----------
+        X : Corpus, list of texts or of lists of words, table with texts, or (LDA) a matrix of counts
+            The documents. Words the model does not know are left out; texts without any it knows are a ``ModelError``.
+        burn_in, n_samples, lag : int
+            Gibbs sweeps.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]] * 10)
+        >>> model = topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
+        >>> model.transform(["a b a", "c"]).argmax(axis=1).tolist() == model.doc_topic_[:2].argmax(axis=1).tolist()
+        True
+        """
+        _, documents = self._align(X)
+        plan = self._plan(burn_in, n_samples, lag, 0)
+        return self.chains_[0].sample_documents(documents, plan, n_jobs=resolve_jobs(self.n_jobs))[0]
+
+    def label_text(
+        self,
+        tokens: NDArray[Any],
+        authors: NDArray[np.int64],
+        burn_in: int = 20,
+        n_samples: int = 20,
+        lag: int = 2,
+        random_state: SeedLike = None,
+    ) -> Labels:
+        """Probabilities of topics and authors (positions in ``authors``) for every token of a new text (first chain).
+
+        Without authors, the text is treated as written by somebody new.
+        """
+        check_is_fitted(self, "n_iter_")
+        plan = self._plan(burn_in, n_samples, lag, 0, random_state)
+        private = self.chains_[0].counts.author_topic.shape[0] - 1
+        author = authors.astype(np.int32) if len(authors) else np.array([private], np.int32)
+        lists = WeightedAuthors(author, np.array([0, len(author)]), np.ones(len(author), np.float32), private)
+        edges = np.array([0, len(tokens)])
+        document = Documents(np.ascontiguousarray(tokens, np.int32), edges, lists.author, lists.start, lists.weight)
+        return self.chains_[0].sample_documents(document, plan, labels=True)[2]
+
+    def log_likelihood(
+        self, X: DocumentsLike, n_particles: int | str = AUTO, random_state: SeedLike = None
+    ) -> NDArray[np.float64]:
         """Log probability of each document, natural log, without multinomial coefficient, averaged over chains.
 
         It is the probability of the words given what the model knows of the document beforehand (its authors). The
@@ -237,7 +249,9 @@ class Predictions:
         """
         return self._filtered(X, n_particles, random_state)[1].log_likelihood
 
-    def log_likelihood_report(self, X: Any, n_particles: Any = AUTO, random_state: Any = None) -> pd.DataFrame:
+    def log_likelihood_report(
+        self, X: DocumentsLike, n_particles: int | str = AUTO, random_state: SeedLike = None
+    ) -> pd.DataFrame:
         """``log_likelihood`` with its errors, one row per document.
 
         Parameters
@@ -263,11 +277,11 @@ class Predictions:
 
     def perplexity(
         self,
-        X: Any,
+        X: DocumentsLike,
         average: str = "tokens",
         per_document: bool = False,
-        n_particles: Any = AUTO,
-        random_state: Any = None,
+        n_particles: int | str = AUTO,
+        random_state: SeedLike = None,
     ) -> Any:
         """Perplexity of documents: the lower, the better the model predicts them.
 
@@ -292,7 +306,7 @@ class Predictions:
         lengths, found = self._filtered(X, n_particles, random_state)
         return perplexities(found.log_likelihood, lengths, average, per_document)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: DocumentsLike, y: object = None) -> float:
         """Mean log-likelihood per token, for scikit-learn's model selection: the higher, the better.
 
         Examples
@@ -359,3 +373,66 @@ def _part(documents: Documents, chosen: NDArray[np.bool_], doc: NDArray[np.int64
     lengths = np.bincount(doc[chosen], minlength=len(documents.doc_start) - 1)
     start = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
     return documents._replace(tokens=documents.tokens[chosen], doc_start=start)
+
+
+def author_bytes(corpus: Corpus) -> list[bytes]:
+    """Each document's author numbers, sorted, as bytes."""
+    return _sorted_rows(corpus.doc_author, corpus.doc_author_start)
+
+
+def content_keys(corpus: Corpus, beside: Sequence[bytes]) -> list[bytes]:
+    """Digest of each document's bag of words and of the bytes in ``beside``.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> from topoi.models.prediction import content_keys
+    >>> one, other, third = content_keys(topoi.Corpus.from_tokens([["a", "b"], ["b", "a"], ["b", "b"]]), [b""] * 3)
+    >>> one == other, one == third
+    (True, False)
+    """
+    words = _sorted_rows(corpus.tokens, corpus.doc_start)
+    lengths = (len(each).to_bytes(8, "little") for each in words)
+    parts = zip(lengths, words, beside, strict=True)
+    return [hashlib.blake2b(b"".join(part), digest_size=16).digest() for part in parts]
+
+
+def matching_rows(
+    keys: Sequence[bytes], names: Sequence[str], known_keys: Sequence[bytes], known_names: Sequence[str]
+) -> NDArray[np.int64]:
+    """For each document, the known one with the same key; -1 if there is none.
+
+    Of several with the same key, the one with the same name is taken; without such a name they are taken in order.
+
+    Examples
+    --------
+    >>> from topoi.models.prediction import matching_rows
+    >>> matching_rows([b"x", b"y", b"x"], ["2", "9", "1"], [b"x", b"x"], ["1", "2"]).tolist()
+    [1, -1, 0]
+    """
+    named: dict[tuple[bytes, str], deque[int]] = defaultdict(deque)
+    first: dict[bytes, int] = {}
+    for row, (key, name) in enumerate(zip(known_keys, known_names, strict=True)):
+        named[key, name].append(row)
+        first.setdefault(key, row)
+    found = np.full(len(keys), -1, np.int64)
+    for d, place in enumerate(zip(keys, names, strict=True)):
+        if named.get(place):
+            found[d] = named[place].popleft()
+    rest: dict[bytes, deque[int]] = defaultdict(deque)
+    for row in sorted(row for rows in named.values() for row in rows):
+        rest[known_keys[row]].append(row)
+    for d in np.flatnonzero(found < 0).tolist():
+        if keys[d] in first:
+            found[d] = rest[keys[d]].popleft() if rest.get(keys[d]) else first[keys[d]]
+    return found
+
+
+def names_of(corpus: Corpus) -> list[str]:
+    """Ids of the documents; empty strings if the corpus has none."""
+    return [str(each) for each in corpus.documents["id"]] if "id" in corpus.documents else [""] * corpus.n_docs
+
+
+def _sorted_rows(values: NDArray[np.int32], start: NDArray[np.int64]) -> list[bytes]:
+    edges = start.tolist()
+    return [np.sort(values[a:b]).tobytes() for a, b in zip(edges, edges[1:], strict=False)]

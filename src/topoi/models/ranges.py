@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,19 @@ from topoi.engine.shards import cut
 # Words in a range: enough to pay for the call, and some hundredths of a second of the slowest work.
 _LONGEST = 10_000
 
+DocumentsT = TypeVar("DocumentsT", bound=NamedTuple)
 
-def document_range(documents: Any, first: int, last: int) -> Any:
+
+class HasDocuments(Protocol):
+    """Tokens of documents, one after the other."""
+
+    @property
+    def doc_start(self) -> NDArray[np.int64]:
+        """Offset of each document's first token, then the end of the last document."""
+        ...
+
+
+def document_range(documents: DocumentsT, first: int, last: int) -> DocumentsT:
     """Documents ``first`` to ``last``, counted from zero.
 
     ``documents`` is a ``Documents``, or another named tuple of tokens, their start, and a list of items with weights:
@@ -24,16 +35,11 @@ def document_range(documents: Any, first: int, last: int) -> Any:
     """
     tokens, doc_start, item, item_start, weight = documents
     here, there = slice(doc_start[first], doc_start[last]), slice(item_start[first], item_start[last])
-    return type(documents)(
-        tokens[here],
-        doc_start[first : last + 1] - doc_start[first],
-        item[there],
-        item_start[first : last + 1] - item_start[first],
-        weight[there],
-    )
+    starts = doc_start[first : last + 1] - doc_start[first], item_start[first : last + 1] - item_start[first]
+    return documents._make((tokens[here], starts[0], item[there], starts[1], weight[there]))
 
 
-def some_documents(documents: Any, rows: NDArray[np.int64]) -> Any:
+def some_documents(documents: DocumentsT, rows: NDArray[np.int64]) -> DocumentsT:
     """Some of the documents, in the order of ``rows``; see ``document_range``.
 
     Examples
@@ -49,10 +55,10 @@ def some_documents(documents: Any, rows: NDArray[np.int64]) -> Any:
     tokens, doc_start, item, item_start, weight = documents
     here, new_start = row_positions(doc_start, rows)
     there, new_item_start = row_positions(item_start, rows)
-    return type(documents)(tokens[here], new_start, item[there], new_item_start, weight[there])
+    return documents._make((tokens[here], new_start, item[there], new_item_start, weight[there]))
 
 
-def for_documents(run: Callable[[int, int], Any], documents: Any, n_jobs: int) -> None:
+def for_documents(run: Callable[[int, int], Any], documents: HasDocuments, n_jobs: int) -> None:
     """Call ``run(first, last)`` for ranges that cover all documents, on ``n_jobs`` threads."""
     for_rows(run, np.diff(documents.doc_start), n_jobs)
 

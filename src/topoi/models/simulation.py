@@ -6,7 +6,7 @@ import numbers
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
@@ -40,9 +40,9 @@ def draw_corpus(
     )
 
 
-def draw_topics(rng: np.random.Generator, beta: Any, n_topics: int) -> tuple[NDArray[np.float64], list[str]]:
+def draw_topics(rng: np.random.Generator, beta: ArrayLike, n_topics: int) -> tuple[NDArray[np.float64], list[str]]:
     """Topics drawn from their prior, topics × words, and names for the words."""
-    n_words = N_WORDS if np.ndim(beta) == 0 else len(beta)
+    n_words = N_WORDS if np.ndim(beta) == 0 else len(np.asarray(beta))
     prior = positive_vector("beta", beta, n_words, "the number of words")
     return dirichlet_rows(rng, prior, n_topics), invented_words(n_words)
 

@@ -12,18 +12,67 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from topoi.corpus.pieces import BLOCK, occurrences, ranges, row_blocks, row_positions
 from topoi.kernels import sparse
 from topoi.kernels.counts import count_cells
-from topoi.models.distances import distances
+from topoi.models.validation import choice
 
+MEASURES = ("symmetrised-kl", "jensen-shannon", "hellinger", "cosine")
 _ROWS_AT_ONCE = 4096
 _CELLS_AT_ONCE = 2**17
-
 # Nonzero counts, row by row: rows, columns, numbers.
 Cells = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+
+
+def distances(p: NDArray[Any], rows: NDArray[Any], measure: str) -> NDArray[np.float64]:
+    """Distances of ``p`` to each row, all of them distributions; natural logarithms.
+
+    ``symmetrised-kl`` is KL(p‖q) + KL(q‖p); ``jensen-shannon`` the root of the divergence, and ``hellinger`` the
+    root of half the squared difference of roots, so that both are metrics; ``cosine`` is one minus the cosine.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.smoothed_counts import distances
+    >>> distances(np.array([0.5, 0.5]), np.array([[0.5, 0.5], [0.9, 0.1]]), "symmetrised-kl").round(3).tolist()
+    [0.0, 0.879]
+    """
+    choice("measure", measure, MEASURES)
+    if measure == "symmetrised-kl":
+        with np.errstate(divide="ignore"):
+            return np.asarray(((rows - p) * (np.log(rows) - np.log(p))).sum(axis=1))
+    if measure == "jensen-shannon":
+        middle = (rows + p) / 2
+        divergence = (_relative_entropy(rows, middle) + _relative_entropy(p, middle)).sum(axis=1) / 2
+        return np.asarray(np.sqrt(np.maximum(divergence, 0.0)))
+    if measure == "hellinger":
+        return np.asarray(np.sqrt(((np.sqrt(rows) - np.sqrt(p)) ** 2).sum(axis=1) / 2))
+    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(p)
+    return np.asarray(np.maximum(1.0 - rows @ p / lengths, 0.0))
+
+
+def _relative_entropy(p: NDArray[Any], q: NDArray[Any]) -> NDArray[np.float64]:
+    """p log (p / q), zero where p is zero; elsewhere q must not be zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(p > 0, p * np.log(p / q), 0.0)
+
+
+def kl_matrix(p: NDArray[Any], q: NDArray[Any]) -> NDArray[np.float64]:
+    """KL(p‖q) + KL(q‖p) between all rows of ``p`` and of ``q``, by matrix products; zeros are not allowed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.smoothed_counts import kl_matrix
+    >>> kl_matrix(np.array([[0.5, 0.5]]), np.array([[0.5, 0.5], [0.9, 0.1]])).round(3).tolist()
+    [[0.0, 0.879]]
+    """
+    log_p, log_q = np.log(p), np.log(q)
+    own = (p * log_p).sum(axis=1)[:, None] + (q * log_q).sum(axis=1)
+    # Rounding can push zeros slightly below zero.
+    return np.asarray(np.maximum(own - p @ log_q.T - log_p @ q.T, 0.0))
 
 
 class SmoothedCounts:
@@ -119,18 +168,18 @@ class SmoothedCounts:
         made._set_prior(np.zeros_like(self.alpha))
         return made
 
-    def counts(self, rows: Any) -> NDArray[np.float64]:
+    def counts(self, rows: int | Sequence[int] | NDArray[Any]) -> NDArray[np.float64]:
         """Dense counts of some rows."""
         return self._dense(rows) / self._samples
 
-    def _dense(self, rows: Any) -> NDArray[np.int64]:
+    def _dense(self, rows: int | Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
         wanted = np.atleast_1d(rows)
         at, start = row_positions(self._start, wanted)
         dense = np.zeros((len(wanted), len(self.alpha)), np.int64)
         dense[np.repeat(np.arange(len(wanted)), np.diff(start)), self._column[at]] = self._number[at]
         return dense
 
-    def shares(self, rows: Any) -> NDArray[np.float64]:
+    def shares(self, rows: int | Sequence[int] | NDArray[Any]) -> NDArray[np.float64]:
         """P(column | row) of some rows; uniform for a row without words and without prior."""
         return _shares(self._dense(rows) + self._prior)
 
@@ -159,7 +208,7 @@ class SmoothedCounts:
         return SmoothedCounts(before[self._start], new[kept], self._number[kept], self.alpha[columns], self._samples)
 
     def distances(self, p: NDArray[np.float64], measure: str) -> NDArray[np.float64]:
-        """Distances of a mixture to every row, as in ``topoi.models.distances.distances``."""
+        """Distances of a mixture to every row, as in ``topoi.models.smoothed_counts.distances``."""
         if measure == "symmetrised-kl" and self.alpha.min() > 0:
             return self._symmetrised_kl(p)
         if measure == "jensen-shannon" and self.alpha_sum == 0:
@@ -281,7 +330,7 @@ def count_pairs(row: NDArray[Any], column: NDArray[Any], n_columns: int) -> tupl
     return keys // n_columns, keys % n_columns, number
 
 
-def whole_tokens(number: Any) -> NDArray[np.int64]:
+def whole_tokens(number: ArrayLike) -> NDArray[np.int64]:
     """Expected counts rounded to whole tokens, halves up, for display.
 
     Examples

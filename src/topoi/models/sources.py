@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from topoi.kernels.counts import Assignments, Counts
 from topoi.kernels.lanes import padded
 from topoi.kernels.word_lists import SparseCounts
 from topoi.models.averages import Averaged
+from topoi.models.contract import Chosen
 from topoi.models.smoothed_counts import Cells, blocks, count_samples, sparse_rows, whole_tokens
 
 # Words × topics from which on dense counts are avoided: 64 megabytes.
@@ -40,6 +41,20 @@ class TrainingDocument(NamedTuple):
     authors: NDArray[np.int64]
     paths: NDArray[np.uint32] | None = None
     number: int = 0
+
+
+class WordPriors(Protocol):
+    """Priors of a family, of which a source reads those of the words."""
+
+    @property
+    def beta(self) -> NDArray[Any]:
+        """The Dirichlet parameter of each word."""
+        ...
+
+    @property
+    def beta_sum(self) -> float:
+        """Sum of beta, as kernels read it."""
+        ...
 
 
 class ArraySource:
@@ -72,9 +87,9 @@ class ArraySource:
         corpus: Corpus,
         index: int,
         n_topics: int,
-        assignments: Any,
+        assignments: NamedTuple | Callable[[], NamedTuple],
         counts: Callable[[], Counts | SparseCounts],
-        priors: Any,
+        priors: WordPriors,
         alpha: Callable[[], tuple[NDArray[np.float64], float]],
         averaged: Averaged | None = None,
         lists: Callable[[], SparseCounts] | None = None,
@@ -161,7 +176,7 @@ class ArraySource:
 
     # Rows of counts.
 
-    def word_rows(self, words: Any) -> NDArray[np.float64]:
+    def word_rows(self, words: Chosen) -> NDArray[np.float64]:
         """Tokens of some words per topic, words × topics: means over the samples."""
         return self.exact(self.counts.word_rows(words))
 
@@ -213,7 +228,7 @@ class ArraySource:
             before += (weight > own).sum(axis=0) + (weight[: max(word - part.start, 0)] == own).sum(axis=0)
         return before
 
-    def _listed(self, words: Any) -> NDArray[np.float64]:
+    def _listed(self, words: Chosen) -> NDArray[np.float64]:
         """Weights that rank the words of topics, words × topics: a topic's probabilities up to a factor."""
         counts = self.counts.word_rows(words)
         return np.where(counts >= 0.5, counts + self.beta[words, None], 0.0)

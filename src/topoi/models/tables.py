@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -12,21 +12,24 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError, NotFoundError
 from topoi.models.names import find_name
+from topoi.models.posterior import Posterior
 from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.registry import giving
 from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.validation import choice, whole_number
 
+PosteriorT = TypeVar("PosteriorT", bound=Posterior)
 
-class Tables:
+
+class Tables(Generic[PosteriorT]):
     """Frames of a fitted topic model; mixed into the families' members."""
 
     vocabulary_: Vocabulary
     authors_: NDArray[Any]
-    chains_: list[Any]
+    chains_: list[PosteriorT]
 
     @property
-    def _first(self) -> Any:
+    def _first(self) -> PosteriorT:
         """The first chain, which is the best; an error if the model is not fitted."""
         check_is_fitted(self, "n_iter_")
         return self.chains_[0]

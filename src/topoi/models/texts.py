@@ -14,6 +14,7 @@ from topoi.corpus.records import FieldMap, RecordTable
 from topoi.corpus.sources import Rows, column_values, is_table, records_of
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import CorpusError, ModelError
+from topoi.models.contract import DocumentsLike
 from topoi.models.notices import warn_user
 
 _ROLES = frozenset({"authors", "author", "date", "year", "title", "id"})
@@ -58,7 +59,7 @@ class Found(NamedTuple):
             raise ModelError(str(error)) from None
 
 
-def training_corpus(X: Any) -> Corpus | None:
+def training_corpus(X: DocumentsLike) -> Corpus | None:
     """Documents to fit a model to, as a ``Corpus``; None if ``X`` is not documents but a matrix.
 
     Examples
@@ -73,7 +74,7 @@ def training_corpus(X: Any) -> Corpus | None:
     return None if found is None else found.corpus()
 
 
-def corpus_with(what: str, X: Any, family: str) -> Corpus:
+def corpus_with(what: str, X: DocumentsLike, family: str) -> Corpus:
     """Documents for a model that needs ``"authors"`` or ``"metadata"``, which only a corpus or a table has.
 
     Examples
@@ -97,7 +98,7 @@ def corpus_with(what: str, X: Any, family: str) -> Corpus:
     return found.corpus()
 
 
-def new_documents(X: Any, like: Corpus) -> Corpus | None:
+def new_documents(X: DocumentsLike, like: Corpus) -> Corpus | None:
     """New documents in the words of a fitted model's corpus; None if ``X`` is not documents but a matrix.
 
     Texts without any word that the model knows are a ``ModelError``.
@@ -122,7 +123,7 @@ def new_documents(X: Any, like: Corpus) -> Corpus | None:
     return new
 
 
-def need_documents(X: Any, like: Corpus) -> Corpus:
+def need_documents(X: DocumentsLike, like: Corpus) -> Corpus:
     """``new_documents`` for models that do not accept a matrix.
 
     Examples
@@ -169,7 +170,7 @@ def is_numbered(vocabulary: Vocabulary) -> bool:
     return len(vocabulary) > 0 and all(word == str(w) for w, word in enumerate(vocabulary.words))
 
 
-def find_documents(X: Any) -> Found | None:
+def find_documents(X: DocumentsLike) -> Found | None:
     """Recognise texts, lists of words, or a table with texts; None for anything else, such as a matrix.
 
     Examples
@@ -199,16 +200,16 @@ def find_documents(X: Any) -> Found | None:
     return None
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value))
 
 
-def _is_column(values: Any) -> bool:
+def _is_column(values: object) -> bool:
     """Whether this is another library's sequence, such as a column of a Hugging Face dataset."""
     return isinstance(values, Iterable) and hasattr(values, "__getitem__") and not hasattr(values, "shape")
 
 
-def _checked(listed: list[Any], kind: str, expected: Any) -> Found:
+def _checked(listed: list[Any], kind: str, expected: type | tuple[type, ...]) -> Found:
     for d, each in enumerate(listed):
         if not isinstance(each, expected) and not (expected is str and _is_missing(each)):
             raise ModelError(f"document {d} is of type {type(each).__name__}, unlike the first; {_ACCEPTED}")
@@ -224,7 +225,7 @@ def _lists_of_words(listed: list[Any]) -> Found | None:
     return Found("words", [list(row) for row in _checked(listed, "words", _LISTS).values])
 
 
-def _in_table(X: Any) -> Found | None:
+def _in_table(X: DocumentsLike) -> Found | None:
     """Rows of a table that has one column of texts; None if it holds only numbers, as a matrix of counts does."""
     try:
         rows, some = _looked_at(X)
@@ -245,7 +246,7 @@ def _in_table(X: Any) -> Found | None:
     return Found("rows", rows, chosen)
 
 
-def _looked_at(X: Any) -> tuple[Rows, list[Mapping[str, Any]]]:
+def _looked_at(X: DocumentsLike) -> tuple[Rows, list[Mapping[str, Any]]]:
     """Rows of a table, and the first few of them; a large frame of counts is not converted to rows for that."""
     if isinstance(X, pd.DataFrame):
         head = list(records_of(X.head(_ROWS_LOOKED_AT)).records)
@@ -266,9 +267,9 @@ def _are_long(texts: list[str]) -> bool:
     return 2 * sum(len(text.split()) >= _FEWEST_WORDS for text in texts) >= len(texts)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return _is_missing(value) or isinstance(value, int | float | np.number | np.bool_)
 
 
-def _named(X: Any) -> str:
+def _named(X: DocumentsLike) -> str:
     return f"{type(X).__name__}{' of numbers' if hasattr(X, 'shape') or isinstance(X, list | tuple) else ''}"

@@ -14,22 +14,23 @@ from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.checkpoint import Checkpoint
 from topoi.errors import ModelError
 from topoi.models.base import FREE_TO_CHANGE, FittedModel
+from topoi.models.contract import SeedLike
 
 
 class TrainedModel(FittedModel):
     """A model fitted by the engine's loop, with a checkpoint that is tied to its settings and its corpus."""
 
-    random_state: Any
+    random_state: SeedLike
     checkpoint: str | Path | None
     checkpoint_every: int | str
 
-    def _identity(self, corpus: Corpus, **facts: Any) -> dict[str, Any]:
+    def _identity(self, corpus: Corpus, **facts: object) -> dict[str, Any]:
         """Settings and facts that must agree for a checkpoint to be continued."""
         settings = self._plain_settings(self.get_params(deep=False))
         settings = {name: value for name, value in settings.items() if name not in FREE_TO_CHANGE}
         return settings | {"model": type(self).__name__, "corpus": corpus.fingerprint()} | facts
 
-    def _open_checkpoint(self, corpus: Corpus, **facts: Any) -> Checkpoint | None:
+    def _open_checkpoint(self, corpus: Corpus, **facts: object) -> Checkpoint | None:
         """The file of the setting ``checkpoint``, if it is given; nothing is read yet."""
         if self.checkpoint is None:
             return None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from topoi.errors import ModelError
+from topoi.models.contract import SeedLike
+
+T = TypeVar("T")
 
 
-def whole_number(name: str, value: Any, least: int = 1) -> int:
+def whole_number(name: str, value: object, least: int = 1) -> int:
     """Return the setting as an int of at least ``least``.
 
     Examples
@@ -25,7 +28,7 @@ def whole_number(name: str, value: Any, least: int = 1) -> int:
     return int(value)
 
 
-def positive_vector(name: str, value: Any, n: int, what: str) -> NDArray[np.float64]:
+def positive_vector(name: str, value: ArrayLike, n: int, what: str) -> NDArray[np.float64]:
     """Return a scalar or ``n`` values as ``n`` positive finite numbers.
 
     Examples
@@ -66,14 +69,14 @@ def fits_kernels(values: NDArray[Any], n: int) -> bool:
     return bool(((values >= np.finfo(np.float32).tiny) & (values <= 1e30)).all())
 
 
-def choice(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
+def choice(name: str, value: T, allowed: tuple[object, ...]) -> T:
     """Return the setting if it is one of the allowed values."""
     if not any(value is a or (type(value) is type(a) and value == a) for a in allowed):
         raise ModelError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")
     return value
 
 
-def resolve_seed(random_state: Any) -> int:
+def resolve_seed(random_state: SeedLike) -> int:
     """A seed below 2**63 from an int, a numpy generator, or None (then from the operating system).
 
     Examples

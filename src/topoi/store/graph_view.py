@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from topoi.errors import StoreError
 from topoi.models.dag import WORDS, Dag
-from topoi.models.graph import slot_children
-from topoi.models.graph_frames import GraphFrames, NodeDocuments
-from topoi.models.node_words import telling_words
+from topoi.models.graph import GraphFrames, NodeDocuments, slot_children, telling_words
 from topoi.models.ranking import N_RANKED, N_WORDS, largest
 from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.validation import whole_number

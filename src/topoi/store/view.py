@@ -16,9 +16,9 @@ from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import CorpusError, ModelError, NotFoundError, StoreError
 from topoi.models.calibration import Calibration, restored
 from topoi.models.notices import warn_user
+from topoi.models.posterior import checked_plan
 from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.registry import find, giving
-from topoi.models.sampling import checked_plan
 from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.texts import check_known
 from topoi.models.validation import choice, whole_number

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numbers
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
@@ -18,17 +18,17 @@ from topoi.corpus.pieces import ArrayOrPieces
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.chains import trace_frame
 from topoi.engine.executors import resolve_jobs
-from topoi.engine.progress import SweepInfo
+from topoi.engine.loop import SweepInfo
 from topoi.errors import ModelError, StoreError
 from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.fitting import Restarts, Run, Schedule, fit
+from topoi.models.aspect.fitting import Restarts, Run, Schedule, fit, fit_report
 from topoi.models.aspect.learning import Plan
 from topoi.models.aspect.posterior import AspectPosterior
 from topoi.models.aspect.prediction import AspectPredictions
-from topoi.models.aspect.report import fit_report
 from topoi.models.aspect.simulate import simulate_aspects
 from topoi.models.aspect.state import Parameters, checked_aspects, mixture_prior
 from topoi.models.bags import Bags
+from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.notices import warn_unfinished
 from topoi.models.tables import Tables
 from topoi.models.trained import TrainedModel
@@ -38,7 +38,7 @@ from topoi.models.validation import choice, positive_vector, resolve_seed, whole
 _PASSES_PER_STEP = 10
 
 
-class AspectModel(Tables, AspectPredictions, TrainedModel):
+class AspectModel(Tables[AspectPosterior], AspectPredictions, TrainedModel):
     """The generative aspect model of Minka and Lafferty: aspects are parameters, documents' mixtures integrated out.
 
     The model is that of LDA; the words of aspects are fitted by maximum likelihood, and mixtures are inferred by
@@ -126,7 +126,7 @@ class AspectModel(Tables, AspectPredictions, TrainedModel):
         *,
         inference: str = "ep",
         learning: str = "em",
-        alpha: Any = None,
+        alpha: ArrayLike | None = None,
         learn_alpha: bool = False,
         smoothing: float = 0.05,
         n_iter: int = 1000,
@@ -137,7 +137,7 @@ class AspectModel(Tables, AspectPredictions, TrainedModel):
         damping: float = 1.0,
         memory: int = 2**30,
         n_jobs: int | None = 1,
-        random_state: Any = None,
+        random_state: SeedLike = None,
         evaluate_every: int = 10,
         checkpoint: str | Path | None = None,
         checkpoint_every: int | str = "1min",
@@ -164,7 +164,9 @@ class AspectModel(Tables, AspectPredictions, TrainedModel):
         self.progress = progress
 
     @classmethod
-    def from_parameters(cls, aspect_word: Any, alpha: Any = 1.0, words: Any = None, **settings: Any) -> AspectModel:
+    def from_parameters(
+        cls, aspect_word: ArrayLike, alpha: ArrayLike = 1.0, words: Iterable[object] | None = None, **settings: Any
+    ) -> AspectModel:
         """A model with known parameters, as if fitted: for inference, likelihoods and simulation.
 
         Parameters
@@ -241,7 +243,7 @@ class AspectModel(Tables, AspectPredictions, TrainedModel):
         check_is_fitted(self, "n_iter_")
         return self._learn(self.corpus_, callback, whole_number("n_iter", n_iter, 0), self.n_iter_)
 
-    def _learn(self, corpus: Corpus, callback: Any, n_iter: int, done: int = 0) -> Self:
+    def _learn(self, corpus: Corpus, callback: Callable[[SweepInfo], Any] | None, n_iter: int, done: int = 0) -> Self:
         self._checked_settings()
         if corpus.n_docs == 0 or corpus.n_words == 0:
             raise ModelError(f"the corpus has {corpus.n_docs} documents and {corpus.n_words} words: nothing to fit")
@@ -294,8 +296,8 @@ class AspectModel(Tables, AspectPredictions, TrainedModel):
 
     def _state(self) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
         columns = self.trace_[["chain", "sweep", "log_joint"]]
-        progress = {"sweep": self.n_iter_, "seed": self._seed, "trace": columns.to_numpy().tolist()}
-        arrays = {
+        progress: dict[str, Any] = {"sweep": self.n_iter_, "seed": self._seed, "trace": columns.to_numpy().tolist()}
+        arrays: dict[str, ArrayOrPieces] = {
             "word_aspect": np.ascontiguousarray(self.aspect_word_.T),
             "alpha": self.alpha_,
             "posterior": self.posterior_,
@@ -332,7 +334,7 @@ class AspectModel(Tables, AspectPredictions, TrainedModel):
         return self._first.topic_word
 
     @property
-    def topic_word_(self) -> NDArray[np.float64]:  # type: ignore[override]
+    def topic_word_(self) -> NDArray[np.float64]:
         """The same as ``aspect_word_``, under the name of the other families."""
         return self._first.topic_word
 
@@ -351,7 +353,7 @@ class AspectModel(Tables, AspectPredictions, TrainedModel):
         """The same as ``doc_aspect_``, under the name of the other families."""
         return self._first.doc_topic
 
-    def transform(self, X: Any) -> NDArray[np.float64]:  # type: ignore[override]
+    def transform(self, X: DocumentsLike) -> NDArray[np.float64]:
         """Posterior means of new documents' mixtures, documents × aspects; rows sum to one. Obeys ``set_output``.
 
         Examples
@@ -363,7 +365,7 @@ class AspectModel(Tables, AspectPredictions, TrainedModel):
         """
         return self.posterior_mean(X)
 
-    def top_words(  # type: ignore[override]
+    def top_words(
         self, n: int = 10, topic: int | None = None, relevance: float = 1.0, max_unigram: float | None = None
     ) -> pd.DataFrame:
         """The most probable, or most telling, words of each aspect: topic, rank, word, probability.
@@ -402,7 +404,7 @@ class AspectModel(Tables, AspectPredictions, TrainedModel):
         check_is_fitted(self, "n_iter_")
         return self.corpus_
 
-    def simulate(self, n_docs: int, doc_length: float = 100, random_state: Any = None) -> Corpus:
+    def simulate(self, n_docs: int, doc_length: float = 100, random_state: SeedLike = None) -> Corpus:
         """Draw a corpus from the model's generative process, with new aspects or, once fitted, the fitted ones.
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import copy
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +12,23 @@ from numpy.typing import NDArray
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.loop import Outcome as End
-from topoi.engine.loop import Saved, Trace, Training, run
+from topoi.engine.loop import Saved, SweepInfo, Trace, Training, open_progress, run
 from topoi.engine.loop import Schedule as Steps
-from topoi.engine.progress import SweepInfo, open_progress
 from topoi.errors import ModelError
 from topoi.models.aspect.ep import Outcome, Rule
 from topoi.models.aspect.inference import Inferred, no_outcome
-from topoi.models.aspect.learning import Learner, Plan, first_aspects
+from topoi.models.aspect.learning import ALPHA_RANGE, Learner, Plan, first_aspects
 from topoi.models.aspect.state import Parameters
 from topoi.models.bags import Bags
 from topoi.models.validation import whole_number
+
+if TYPE_CHECKING:
+    from topoi.models.aspect.estimator import AspectModel
+
+# From this alpha on, the EP evidence is off by a tenth of a nat or less on average (docs/aspect.md).
+RELIABLE_ALPHA = 0.5
+# An aspect that explains less than half a word is dead.
+_DEAD_BELOW = 0.5
 
 
 class Schedule(NamedTuple):
@@ -84,7 +91,7 @@ class Restarts(Training):
         self.learner = Learner(self._bags, self._n_words, Parameters.pad(aspects, self._alpha), self._plan)
 
     @property
-    def converged(self) -> bool:  # type: ignore[override]
+    def converged(self) -> bool:
         """Whether the last step changed the parameters by less than ``tol``."""
         return self.learner.change < self.schedule.tol
 
@@ -227,3 +234,57 @@ def fit(training: Restarts, seed: int, done: int = 0, store: Checkpoint | None =
             return training.runs
         training.begin(training.restart + 1)
         done = 0
+
+
+def fit_report(model: AspectModel, runs: list[Run], best: int, seconds: float) -> dict[str, Any]:
+    """Return ``fit_info_``; ``runs`` are the starts, ``best`` the one that was kept."""
+    run = runs[best]
+    outcome, rule = run.inferred.outcome, model._final_rule()
+    skipped = int(outcome.skipped.sum())
+    alpha = run.parameters.alpha[: run.parameters.n_aspects]
+    n_tokens = model.corpus_.n_tokens
+    steps = sum(each.n_steps for each in runs)
+    return {
+        "model": type(model).__name__,
+        "inference": model.inference,
+        "learning": model.learning,
+        "seed": model._seed,
+        "n_sweeps": model.n_iter_,
+        "n_chains": 1,
+        "n_restarts": len(runs),
+        "best_restart": best,
+        "restart_log_likelihoods": [each.evidence for each in runs],
+        "log_likelihood": run.evidence,
+        "log_likelihood_per_token": run.evidence / max(n_tokens, 1),
+        "converged": bool(run.converged),
+        "last_change": run.change if np.isfinite(run.change) else None,
+        "sites_kept": bool(run.keeps_sites),
+        "skipped_words": skipped,
+        "skipped_documents": int((outcome.skipped > 0).sum()),
+        "unsettled_documents": int((outcome.change >= rule.tolerance).sum()),
+        "mean_passes": float(outcome.passes.mean()) if len(outcome.passes) else 0.0,
+        "dead_aspects": int((run.sizes < _DEAD_BELOW).sum()) if n_tokens and run.n_steps else 0,
+        "advice": _advice(model, float(alpha.min()), skipped),
+        "interrupted": runs[-1].interrupted,
+        "stopped": runs[-1].stopped,
+        "seconds": seconds,
+        "tokens_per_second": n_tokens * steps / seconds if seconds > 0 and steps else None,
+    }
+
+
+def _advice(model: AspectModel, least_alpha: float, skipped: int) -> str | None:
+    """Warnings about an unreliable alpha or evidence, with advice."""
+    notes = []
+    if model.learn_alpha and least_alpha <= ALPHA_RANGE[0]:
+        notes.append(
+            f"alpha has fallen to its limit of {ALPHA_RANGE[0]:g}, where each document has one aspect and new ones are "
+            "predicted badly: hold it, for example by alpha=0.1, learn_alpha=False"
+        )
+    if model.inference == "vb":
+        notes.append('the evidence is a lower bound: compare models by log_likelihood(..., estimator="filter")')
+    elif skipped or (least_alpha < RELIABLE_ALPHA and (model.learn_alpha or model.alpha is not None)):
+        reason = f"alpha is as low as {least_alpha:.3g}, where the evidence of expectation propagation can be off"
+        if skipped:
+            reason = f"expectation propagation had to skip {skipped:,} words"
+        notes.append(f'{reason}: for document probabilities use log_likelihood(..., estimator="filter")')
+    return "; ".join(notes) or None

@@ -4,7 +4,7 @@ Mixtures are drawn from an inferred posterior and, one in ten, from the prior, w
 posterior is too narrow. Weights count both sources (Veach and Guibas 1995: the balance heuristic).
 
 With alpha of 1 or more the posterior of a mixture is log-concave: it has one mode, which one Dirichlet can cover, and
-the shape of the weights' tail tells whether it does (``models.pareto``). With smaller alpha a document may have several
+the shape of the weights' tail tells whether it does (``models.scores``). With smaller alpha a document may have several
 explanations, of which the draws cover one: the logarithm is then too low, and nothing in the draws shows it. So an
 error is given only for alpha of 1 or more.
 """
@@ -17,14 +17,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.kernels.folding import content_key
 from topoi.kernels.jit import compiled, lean
 from topoi.kernels.random import seed_stream
 from topoi.kernels.special import log_beta, log_dirichlet
 from topoi.models.aspect.state import Parameters
 from topoi.models.aspect.vb import word_norm
+from topoi.models.author_topic.likelihood import integrated
 from topoi.models.bags import Bags
-from topoi.models.pareto import largest_shape, pareto_shapes, tail_length
 from topoi.models.ranges import for_rows
+from topoi.models.scores import largest_shape, pareto_shapes, tail_length
 
 _FROM_PRIOR = 10
 
@@ -32,7 +34,7 @@ _FROM_PRIOR = 10
 class Sampled(NamedTuple):
     """Per document: log of the estimate, its scatter (in nats), the effective number of weights, and their shape.
 
-    The shape is that of the weights' tail, see ``models.pareto``; NaN where the draws may have missed a mode.
+    The shape is that of the weights' tail, see ``models.scores``; NaN where the draws may have missed a mode.
     """
 
     log_likelihood: NDArray[np.float64]
@@ -155,3 +157,33 @@ def trusted_errors(found: Sampled, n_samples: int) -> NDArray[np.float64]:
     # Equal draws, for a document without words or with one aspect, have no error but rounding.
     exact = (found.standard_error < 1e-6) & np.isfinite(found.log_likelihood)
     return np.where((found.shape <= largest_shape(n_samples)) | exact, found.standard_error, np.nan)
+
+
+@compiled
+def log_likelihood(
+    documents,
+    word_aspect,
+    priors,
+    n_aspects,
+    n_particles,
+    n_moves,
+    seed,
+    chain,
+    result,
+    resample_below=0.5,
+    weighted=True,
+):
+    """Set ``result[d]`` to the log probability of each document; see ``author_topic.likelihood.log_likelihood``.
+
+    The document's mixture is integrated out; nothing else is unknown. Minus infinity for a document with a word that no
+    aspect draws.
+    """
+    stream, nobody = np.empty(2, np.uint64), np.zeros(n_aspects)
+    how = n_particles, n_moves, resample_below, weighted
+    for d in range(documents.doc_start.shape[0] - 1):
+        first, last = documents.doc_start[d], documents.doc_start[d + 1]
+        phi = np.empty((last - first, n_aspects))
+        for i in range(last - first):
+            phi[i] = word_aspect[documents.tokens[first + i], :n_aspects]
+        seed_stream(stream, seed, chain, content_key(documents, d), 2)
+        result[d] = integrated(phi, nobody, 1.0, priors, how, stream)

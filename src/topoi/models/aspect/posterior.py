@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.kernels.counts import Documents
+from topoi.kernels.counts import Documents, Priors
 from topoi.kernels.folding import FilterPlan, Labels
 from topoi.models.aspect.ep import Rule
+from topoi.models.aspect.importance import log_likelihood
 from topoi.models.aspect.inference import METHODS, label_tokens
-from topoi.models.aspect.particles import log_likelihood
 from topoi.models.aspect.state import Parameters
+from topoi.models.contract import CountSource, StoredSource
 from topoi.models.drawn import DrawnPosterior, DrawnSource
 from topoi.models.simulation import dirichlet_rows
 
@@ -41,8 +42,8 @@ class AspectPosterior(DrawnPosterior):
 
     def __init__(
         self,
-        source: Any,
-        priors: Any,
+        source: CountSource,
+        priors: Priors | None,
         gamma: NDArray[np.float64] | None,
         parameters: Parameters | Callable[[], Parameters],
         method: str = METHODS[0],
@@ -67,7 +68,7 @@ class AspectPosterior(DrawnPosterior):
         return cls(source, source.priors, gamma, parameters, method, rule)
 
     @classmethod
-    def from_source(cls, source: Any, settings: dict[str, Any]) -> Self:
+    def from_source(cls, source: StoredSource, settings: dict[str, Any]) -> Self:
         """The posterior of a model in a store."""
         method = METHODS[1] if settings.get("inference") == METHODS[1] else METHODS[0]
         return cls(source, None, None, lambda: _stored_parameters(source), method, stopping_rule(settings))
@@ -95,7 +96,7 @@ class AspectPosterior(DrawnPosterior):
         return dirichlet_rows(np.random.default_rng(name), self.alpha, n)
 
 
-def _stored_parameters(source: Any) -> Parameters:
+def _stored_parameters(source: StoredSource) -> Parameters:
     words = np.asarray(source.array("word_aspect", (len(source.beta), source.n_topics)), np.float64)
     # Check here: kernels do not check these numbers.
     if not (np.isfinite(words).all() and (words >= 0).all() and (words <= 1).all()):

@@ -17,13 +17,13 @@ from topoi.models.aspect.importance import sample, trusted_errors
 from topoi.models.aspect.inference import METHODS, Corrected, Inferred, infer, infer_corrected, label_tokens
 from topoi.models.aspect.state import Parameters
 from topoi.models.bags import Bags
+from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.filtering import AUTO, tolerance
-from topoi.models.inputs import checked_observed
-from topoi.models.matrices import MatrixInput
+from topoi.models.inputs import WeightedAuthors, checked_observed
+from topoi.models.matrices import MatrixReader
 from topoi.models.scores import perplexities
 from topoi.models.texts import new_documents
 from topoi.models.validation import choice, whole_number
-from topoi.models.weighted_authors import WeightedAuthors
 
 ESTIMATORS = ("filter", *METHODS, "corrected", "importance")
 
@@ -40,7 +40,7 @@ def _whole(lengths: NDArray[np.float64]) -> NDArray[Any]:
     return rounded.astype(np.int64) if np.allclose(rounded, lengths, rtol=0, atol=1e-9) else lengths
 
 
-class AspectPredictions(MatrixInput):
+class AspectPredictions(MatrixReader):
     """Inference for new documents; random streams (filter, importance sampling) are named by seed and words."""
 
     inference: str
@@ -52,7 +52,7 @@ class AspectPredictions(MatrixInput):
     def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
         return WeightedAuthors.private(corpus.n_docs)
 
-    def _bags(self, X: Any) -> Bags:
+    def _bags(self, X: DocumentsLike) -> Bags:
         """Documents as bags of the model's words; a matrix of counts is kept, since powers need not be whole."""
         check_is_fitted(self, "n_iter_")
         corpus = new_documents(X, self.corpus_)
@@ -71,7 +71,7 @@ class AspectPredictions(MatrixInput):
         mean = self._infer(bags, self.inference).mean
         return bags.shared(self._parameters_.word_aspect[:, : mean.shape[1]], mean)
 
-    def posterior(self, X: Any) -> NDArray[np.float64]:
+    def posterior(self, X: DocumentsLike) -> NDArray[np.float64]:
         """Dirichlet parameters of each document's posterior mixture; documents × aspects.
 
         Parameters
@@ -88,7 +88,7 @@ class AspectPredictions(MatrixInput):
         """
         return self._infer(self._bags(X), self.inference).gamma.copy()
 
-    def posterior_mean(self, X: Any, estimator: str | None = None) -> NDArray[np.float64]:
+    def posterior_mean(self, X: DocumentsLike, estimator: str | None = None) -> NDArray[np.float64]:
         """Mean mixture of aspects of each document, documents × aspects; ``transform`` is this by the fit's inference.
 
         Parameters
@@ -109,13 +109,13 @@ class AspectPredictions(MatrixInput):
         bags = self._bags(X)
         return self._infer_corrected(bags).mean if estimator == "corrected" else self._infer(bags, estimator).mean
 
-    def log_likelihood(  # type: ignore[override]
+    def log_likelihood(
         self,
-        X: Any,
+        X: DocumentsLike,
         estimator: str | None = None,
         n_samples: int = 1000,
-        random_state: Any = None,
-        n_particles: Any = AUTO,
+        random_state: SeedLike = None,
+        n_particles: int | str = AUTO,
     ) -> NDArray[np.float64]:
         """Estimate of the log probability of each document, natural log, without multinomial coefficient.
 
@@ -148,13 +148,13 @@ class AspectPredictions(MatrixInput):
         report = self.log_likelihood_report(X, estimator, n_samples, random_state, n_particles)
         return report["log_likelihood"].to_numpy()
 
-    def log_likelihood_report(  # type: ignore[override]
+    def log_likelihood_report(
         self,
-        X: Any,
+        X: DocumentsLike,
         estimator: str | None = None,
         n_samples: int = 1000,
-        random_state: Any = None,
-        n_particles: Any = AUTO,
+        random_state: SeedLike = None,
+        n_particles: int | str = AUTO,
     ) -> pd.DataFrame:
         """``log_likelihood`` with its errors and diagnostics, one row per document.
 
@@ -189,7 +189,7 @@ class AspectPredictions(MatrixInput):
     def _no_report(self, n_docs: int) -> dict[str, Any]:
         return {"effective_samples": np.full(n_docs, np.nan), "passes": 0, "skipped_words": 0}
 
-    def _inferred_report(self, bags: Bags, estimator: str, n_samples: int, random_state: Any) -> pd.DataFrame:
+    def _inferred_report(self, bags: Bags, estimator: str, n_samples: int, random_state: SeedLike) -> pd.DataFrame:
         """Report of an estimator that is based on inference."""
         errors = sizes = np.full(bags.n_docs, np.nan)
         if estimator == "corrected":
@@ -220,7 +220,7 @@ class AspectPredictions(MatrixInput):
             }
         )
 
-    def _has_powers(self, X: Any) -> bool:
+    def _has_powers(self, X: DocumentsLike) -> bool:
         """Whether the documents are a matrix with entries that are not whole numbers."""
         check_is_fitted(self, "n_iter_")
         if new_documents(X, self.corpus_) is not None:
@@ -228,15 +228,15 @@ class AspectPredictions(MatrixInput):
         times = Bags.from_matrix(self._checked_matrix(X, reset=False)).times
         return bool((times != np.rint(times)).any())
 
-    def perplexity(  # type: ignore[override]
+    def perplexity(
         self,
-        X: Any,
+        X: DocumentsLike,
         average: str = "tokens",
         per_document: bool = False,
         estimator: str | None = None,
         n_samples: int = 1000,
-        random_state: Any = None,
-        n_particles: Any = AUTO,
+        random_state: SeedLike = None,
+        n_particles: int | str = AUTO,
     ) -> Any:
         """Perplexity of documents: the lower, the better the model predicts them.
 
@@ -261,14 +261,12 @@ class AspectPredictions(MatrixInput):
         report = self.log_likelihood_report(X, estimator, n_samples, random_state, n_particles)
         return perplexities(report["log_likelihood"].to_numpy(), report["n_words"].to_numpy(), average, per_document)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: DocumentsLike, y: object = None) -> float:
         """Mean log-likelihood per token, for scikit-learn's model selection: the higher, the better."""
         report = self.log_likelihood_report(X)
         return float(report["log_likelihood"].sum() / max(report["n_words"].sum(), 1))
 
-    def log_completion(  # type: ignore[override]
-        self, corpus: Corpus, observed: NDArray[np.bool_], **ignored: Any
-    ) -> NDArray[np.float64]:
+    def log_completion(self, corpus: Corpus, observed: NDArray[np.bool_], **ignored: object) -> NDArray[np.float64]:
         """Log probability of each document's unobserved tokens, by its mean mixture given the observed ones.
 
         Parameters
@@ -299,9 +297,7 @@ class AspectPredictions(MatrixInput):
             log_p = np.log((words * mean[doc[~observed]]).sum(axis=1))
         return np.asarray(np.bincount(doc[~observed], log_p, whole.n_docs), np.float64)
 
-    def label_text(  # type: ignore[override]
-        self, tokens: NDArray[Any], authors: NDArray[np.int64], *ignored: Any
-    ) -> Labels:
+    def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], *ignored: object) -> Labels:
         """Probabilities of aspects for every token of a new text; there are no authors."""
         check_is_fitted(self, "n_iter_")
         return label_tokens(tokens, self._parameters_, self.inference, self._final_rule())[1]

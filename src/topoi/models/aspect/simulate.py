@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from topoi.models.simulation import (
 )
 from topoi.models.validation import whole_number
 
+if TYPE_CHECKING:
+    from topoi.models.aspect.estimator import AspectModel
+
 _WORDS_PRIOR = 0.1
 
 
@@ -30,7 +33,7 @@ class AspectTruth(NamedTuple):
     aspect: NDArray[np.int64]
 
 
-def simulate_aspects(model: Any, n_docs: int, doc_length: float, seed: int) -> SimulatedCorpus:
+def simulate_aspects(model: AspectModel, n_docs: int, doc_length: float, seed: int) -> SimulatedCorpus:
     """Draw a corpus with the model's settings; aspects and alpha are the fitted ones if there are any."""
     rng = np.random.default_rng(seed)
     whole_number("n_docs", n_docs)

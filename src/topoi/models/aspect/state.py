@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from topoi.errors import ModelError
 from topoi.kernels.doubles import padded
@@ -67,7 +67,7 @@ def with_padding(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return room
 
 
-def mixture_prior(alpha: Any, n_aspects: int) -> NDArray[np.float64]:
+def mixture_prior(alpha: ArrayLike | None, n_aspects: int) -> NDArray[np.float64]:
     """The setting ``alpha`` as one number per aspect; None is 5 / n_aspects, at most 0.5.
 
     Examples
@@ -79,7 +79,7 @@ def mixture_prior(alpha: Any, n_aspects: int) -> NDArray[np.float64]:
     return positive_vector("alpha", min(5.0 / n_aspects, 0.5) if alpha is None else alpha, n_aspects, "n_aspects")
 
 
-def checked_aspects(aspect_word: Any) -> NDArray[np.float64]:
+def checked_aspects(aspect_word: ArrayLike) -> NDArray[np.float64]:
     """Check P(word | aspect) given by the user, aspects × words: rows must be probabilities.
 
     Examples

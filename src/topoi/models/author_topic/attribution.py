@@ -8,7 +8,7 @@ sweeps without them, one fold of documents after the other.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
+from topoi.engine.gibbs import Chain
 from topoi.kernels.random import new_stream
 from topoi.models.calibration import (
     LONGEST,
@@ -33,6 +34,7 @@ from topoi.models.calibration import (
     with_documents,
     with_others,
 )
+from topoi.models.gibbs import SamplerT
 
 # Largest share of documents in a fold, and number of sweeps that the chain continues without it. With at most 300
 # held-out documents that is a hundred sweeps of a small corpus, and twenty of a large one.
@@ -56,12 +58,12 @@ class AuthorWords:
         The prior weight of each word.
     """
 
-    def __init__(self, counts: Any, beta: NDArray[np.float64]) -> None:
+    def __init__(self, counts: sparse.csr_matrix, beta: NDArray[np.float64]) -> None:
         self.counts, self.beta = sparse.csr_matrix(counts, dtype=np.float64), beta
         self.totals = np.asarray(self.counts.sum(axis=1)).ravel()
         self.room = self.totals + beta.sum()
 
-    def log_likelihoods(self, bags: Any) -> NDArray[np.float64]:
+    def log_likelihoods(self, bags: sparse.csr_matrix) -> NDArray[np.float64]:
         """Log probability of bags of words (texts × words, sparse) under each author: texts × authors.
 
         Cost: O(number of authors with a word, summed over all distinct words of the texts).
@@ -73,14 +75,14 @@ class AuthorWords:
         return np.asarray(beyond + (bags @ np.log(self.beta))[:, None] - np.outer(length, np.log(self.room)))
 
 
-def bags_of(texts: list[NDArray[Any]], n_words: int) -> Any:
+def bags_of(texts: list[NDArray[Any]], n_words: int) -> sparse.csr_matrix:
     """Texts as a sparse matrix of counts, texts × words."""
     start = np.cumsum([0, *map(len, texts)])
     tokens = np.concatenate([*texts, np.zeros(0, np.int64)]).astype(np.int64)
     return sparse.csr_matrix((np.ones(len(tokens)), tokens, start), (len(texts), n_words))
 
 
-def even_counts(corpus: Corpus) -> Any:
+def even_counts(corpus: Corpus) -> sparse.csr_matrix:
     """Counts of words by author, authors × words, with a document's words divided evenly among its authors."""
     number = np.diff(corpus.doc_author_start)
     weight = np.repeat(1.0 / np.maximum(number, 1), number)
@@ -101,7 +103,7 @@ class _Left(NamedTuple):
     totals: NDArray[np.float64]
 
 
-def _left(counts: Any, totals: NDArray[np.float64], corpus: Corpus, document: int) -> _Left:
+def _left(counts: sparse.csr_matrix, totals: NDArray[np.float64], corpus: Corpus, document: int) -> _Left:
     own = authors_of(corpus, document)
     words, times = np.unique(tokens_of(corpus, document), return_counts=True)
     left = np.maximum(np.asarray(counts[own][:, words].toarray()) - times / len(own), 0.0)
@@ -140,7 +142,7 @@ def learn_beta(corpus: Corpus) -> tuple[NDArray[np.float64], float | None]:
     if not len(documents):
         return np.full(corpus.n_words, PLAIN_BETA), None
     counts = even_counts(corpus)
-    totals = np.asarray(counts.sum(axis=1)).ravel()
+    totals = np.asarray(counts.sum(axis=1), np.float64).ravel()
     lefts = [_left(counts, totals, corpus, d) for d in documents.tolist()]
     losses = [_best_loss(AuthorWords(counts, word_weights(corpus, weight)), corpus, lefts) for weight in _WEIGHTS]
     weight = _WEIGHTS[int(np.argmin(np.round(losses, 4)))]
@@ -163,7 +165,7 @@ def _best_loss(model: AuthorWords, corpus: Corpus, lefts: list[_Left]) -> float:
     return float(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 0.1}).fun)
 
 
-class CalibratedAuthors:
+class CalibratedAuthors(Generic[SamplerT]):
     """Mixin of models with authors: the calibration of ``topoi.likely_authors``, learned when it is first needed.
 
     It is learned from the first chain and saved with the model. Cost: see ``_FOLD`` and ``_SWEEPS``, plus the scores of
@@ -174,18 +176,18 @@ class CalibratedAuthors:
     chains_: list[Any]
     authors_: NDArray[Any]
     n_iter_: int
-    _sampler: Any
-    _chains: list[Any]
+    _sampler: SamplerT
+    _chains: list[Chain]
     _seed: int
     _settings: dict[str, Any]
     fit_info_: dict[str, Any]
     _calibrated: tuple[list[Any], Calibration] | None = None
 
-    def _sampler_for(self, corpus: Corpus) -> Any:
+    def _sampler_for(self, corpus: Corpus) -> SamplerT:
         """A sampler with the settings and priors of this fit for some of its documents."""
         return type(self)(**self._settings)._make_sampler(corpus, 1)  # type: ignore[attr-defined]
 
-    def _text_scores(self, sampler: Any, chain: Any, texts: list[NDArray[Any]]) -> NDArray[np.float64]:
+    def _text_scores(self, sampler: SamplerT, chain: Chain, texts: list[NDArray[Any]]) -> NDArray[np.float64]:
         """Log-likelihoods of texts under each author by the counts of a chain: texts × authors."""
         raise NotImplementedError  # abstract: by words or by topics
 
@@ -225,7 +227,7 @@ class CalibratedAuthors:
             scores[:, ~known] = -np.inf
         return LeftOut(scores, right[asked], np.array([len(text) for text in texts], np.int64))
 
-    def _gone_on(self, sampler: Any, kept: NDArray[np.bool_]) -> Any:
+    def _gone_on(self, sampler: SamplerT, kept: NDArray[np.bool_]) -> Chain:
         """The first chain after a few sweeps with only the kept documents."""
         token = np.repeat(kept, self.corpus_.doc_lengths)
         arrays = self._sampler.to_arrays(self._chains[0])

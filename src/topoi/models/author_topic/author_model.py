@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import gammaln
 from sklearn.utils.validation import check_is_fitted
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.blocks import Table, position_blobs
 from topoi.corpus.corpus import Corpus
 from topoi.engine.gibbs import Chain, Sampler
-from topoi.engine.progress import SweepInfo
+from topoi.engine.loop import SweepInfo
 from topoi.engine.samples import Sample, compact
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
@@ -35,6 +35,7 @@ from topoi.models.author_topic.author_words import Choices, PairCounts
 from topoi.models.author_topic.simulate import simulate_author_words
 from topoi.models.author_topic.surprise import by_words, surprise_rows
 from topoi.models.averages import average
+from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.gibbs import GibbsModel
 from topoi.models.inputs import align, checked_observed
 from topoi.models.names import find_name
@@ -45,8 +46,11 @@ from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.texts import corpus_with, need_documents
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
+# Shards are the tokens' authors, as positions in their documents' lists; beta is fixed, so there are no priors.
+AuthorChain: TypeAlias = Chain[PairCounts, None, NDArray[np.int64]]
 
-class AuthorModelSampler(Sampler):
+
+class AuthorModelSampler(Sampler[AuthorChain]):
     """Sampler of the author model."""
 
     beta_weight: float | None = None
@@ -75,14 +79,14 @@ class AuthorModelSampler(Sampler):
         self.whole = whole
         self._parts = [_choice_range(whole, a, b) for a, b in cut(np.diff(corpus.doc_start), n_shards)]
 
-    def start(self, seed: int, index: int) -> Chain:
+    def start(self, seed: int, index: int) -> AuthorChain:
         """A chain with random authors, from the stream (seed, chain, sweep 0, shard)."""
         slots = [np.zeros(len(part.tokens), np.int64) for part in self._parts]
         for number, (part, slot) in enumerate(zip(self._parts, slots, strict=True)):
             author_words.random_slots(part, slot, new_stream(seed, index, 0, number))
         return self._chain(index, slots)
 
-    def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
+    def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> AuthorChain:
         """Restore a chain from the arrays of ``to_arrays``."""
         slot = arrays["slot"]
         if slot.dtype != np.uint16:
@@ -95,7 +99,7 @@ class AuthorModelSampler(Sampler):
 
     sampled = ("slot",)
 
-    def snapshot(self, chain: Chain) -> Sample | None:
+    def snapshot(self, chain: AuthorChain) -> Sample | None:
         """Every token's author, as a position in its document's list."""
         return {"slot": compact(np.concatenate(chain.shards), int(np.diff(self.author_start).max(initial=1)))}
 
@@ -105,13 +109,13 @@ class AuthorModelSampler(Sampler):
         if sample["slot"].shape != (self.n_tokens,) or (sample["slot"] >= limit).any():
             raise ModelError("the saved assignments do not fit this corpus")
 
-    def _chain(self, index: int, slots: list[NDArray[np.int64]]) -> Chain:
+    def _chain(self, index: int, slots: list[NDArray[np.int64]]) -> AuthorChain:
         counts = PairCounts(np.zeros(len(self.keys), np.int64), np.zeros(self.n_rows, np.int64))
         for part, slot in zip(self._parts, slots, strict=True):
             author_words.count_pairs(part, slot, counts, 1)
         return Chain(index, counts, None, [np.ascontiguousarray(slot) for slot in slots])
 
-    def mean_counts(self, chain: Chain) -> PairCounts:
+    def mean_counts(self, chain: AuthorChain) -> PairCounts:
         """Means of the counts of a chain's samples; authors have fixed identities, so no sample needs alignment."""
         samples = average(chain, self.to_arrays(chain)).samples
         total = PairCounts(np.zeros(len(self.keys), np.int64), np.zeros(self.n_rows, np.int64))
@@ -119,19 +123,19 @@ class AuthorModelSampler(Sampler):
             author_words.count_pairs(self.whole, sample["slot"].astype(np.int64), total, 1)
         return PairCounts(total.pair / len(samples), total.author / len(samples))
 
-    def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
+    def to_arrays(self, chain: AuthorChain) -> dict[str, NDArray[Any]]:
         """Every token's author, as a position in its document's list."""
         return {"slot": np.concatenate(chain.shards).astype(np.uint16)}
 
-    def sample(self, chain: Chain, shard: int, counts: PairCounts, stream: NDArray[np.uint64]) -> None:
+    def sample(self, chain: AuthorChain, shard: int, counts: PairCounts, stream: NDArray[np.uint64]) -> None:
         """Sample one shard once against the given counts."""
         part, slot = self._parts[shard], chain.shards[shard]
         author_words.sweep_authors(part, slot, counts, self.beta, self.beta_sum, stream)
 
-    def learn(self, chain: Chain, sweep: int) -> None:
+    def learn(self, chain: AuthorChain, sweep: int) -> None:
         """Beta is fixed."""
 
-    def log_joint(self, chain: Chain) -> float:
+    def log_joint(self, chain: AuthorChain) -> float:
         """log P(words, authors | author lists, beta), the authors' distributions integrated out."""
         prior = self.beta[self.keys % self.n_words]
         words = gammaln(chain.counts.pair + prior) - gammaln(prior)
@@ -172,7 +176,7 @@ def _choice_range(whole: Choices, first: int, last: int) -> Choices:
     )
 
 
-class AuthorModel(CalibratedAuthors, GibbsModel):
+class AuthorModel(CalibratedAuthors[AuthorModelSampler], GibbsModel[AuthorModelSampler, PairCounts]):
     """Each author has one distribution over words and no topics.
 
     The defaults suit attribution of texts to authors (see ``docs/authorship.md`` and ``topoi.likely_authors``);
@@ -210,13 +214,13 @@ checkpoint_every, progress
     def __init__(
         self,
         *,
-        beta: Any = "auto",
+        beta: ArrayLike = "auto",
         n_iter: int = 500,
         no_authors: str = "private",
         n_chains: int = 1,
         n_jobs: int | None = 1,
         n_shards: int | str = "auto",
-        random_state: Any = None,
+        random_state: SeedLike = None,
         evaluate_every: int = 10,
         average: bool = True,
         checkpoint: str | Path | None = None,
@@ -236,7 +240,7 @@ checkpoint_every, progress
         self.checkpoint_every = checkpoint_every
         self.progress = progress
 
-    def fit(self, corpus: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+    def fit(self, corpus: DocumentsLike, y: object = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         """Fit the model to a corpus with authors.
 
         Examples
@@ -299,7 +303,9 @@ checkpoint_every, progress
         table.eliminate_zeros()
         return AuthorWords(table, sampler.beta)
 
-    def _text_scores(self, sampler: Any, chain: Chain, texts: list[NDArray[Any]]) -> NDArray[np.float64]:
+    def _text_scores(
+        self, sampler: AuthorModelSampler, chain: AuthorChain, texts: list[NDArray[Any]]
+    ) -> NDArray[np.float64]:
         return self._author_words(sampler, chain.counts).log_likelihoods(bags_of(texts, sampler.n_words))
 
     def author_log_likelihoods(self, words: NDArray[Any], times: NDArray[Any]) -> NDArray[np.float64]:
@@ -377,7 +383,7 @@ checkpoint_every, progress
         frame = {"author": name, "word": self.vocabulary_.words[best], "probability": probability[best]}
         return ranked(pd.DataFrame(frame), "author")
 
-    def log_likelihood(self, X: Any) -> NDArray[np.float64]:
+    def log_likelihood(self, X: DocumentsLike) -> NDArray[np.float64]:
         """Log probability of each document given its authors, averaged over chains as in ``AuthorTopicModel``.
 
         Examples
@@ -435,7 +441,7 @@ checkpoint_every, progress
         pair = np.where(self._sampler.keys[at] == keys, at, -1) if len(self._sampler.keys) else np.full(len(keys), -1)
         return make_choices(corpus.tokens, corpus.doc_start, author, start, pair)
 
-    def perplexity(self, X: Any, average: str = "tokens", per_document: bool = False) -> Any:
+    def perplexity(self, X: DocumentsLike, average: str = "tokens", per_document: bool = False) -> Any:
         """Perplexity of documents given their authors; see ``AuthorTopicModel.perplexity``.
 
         Examples
@@ -449,7 +455,7 @@ checkpoint_every, progress
         aligned = align(need_documents(X, self.corpus_), self.vocabulary_, self.authors_).corpus
         return perplexities(self.log_likelihood(aligned), aligned.doc_lengths, average, per_document)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: DocumentsLike, y: object = None) -> float:
         """Mean log-likelihood per token: the higher, the better.
 
         Examples
@@ -463,7 +469,13 @@ checkpoint_every, progress
         aligned = align(need_documents(X, self.corpus_), self.vocabulary_, self.authors_).corpus
         return float(self.log_likelihood(aligned).sum() / max(aligned.n_tokens, 1))
 
-    def simulate(self, n_docs: int, doc_length: float = 100, authors: Any = None, random_state: Any = None) -> Corpus:
+    def simulate(
+        self,
+        n_docs: int,
+        doc_length: float = 100,
+        authors: Sequence[Sequence[str]] | int | None = None,
+        random_state: SeedLike = None,
+    ) -> Corpus:
         """Draw a corpus from the model's generative process; see ``AuthorTopicModel.simulate``.
 
         Examples

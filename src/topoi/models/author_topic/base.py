@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.blocks import Table
@@ -13,28 +14,37 @@ from topoi.corpus.corpus import Corpus
 from topoi.models.author_topic.attribution import CalibratedAuthors
 from topoi.models.author_topic.posterior import AuthorTopicPosterior
 from topoi.models.author_topic.simulate import simulate_corpus
-from topoi.models.author_topic.state import AuthorTopicSampler
+from topoi.models.author_topic.state import AuthorTopicSampler, TopicChain
 from topoi.models.author_topic.surprise import by_topics, surprise_rows
+from topoi.models.contract import SeedLike
 from topoi.models.gibbs import GibbsModel
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.prediction import Predictions
 from topoi.models.sparse.scheme import resolve_sparse
 from topoi.models.tables import Tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
-from topoi.models.weighted_authors import WeightedAuthors
 
 _LEARN = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric": "asymmetric"}
 
 
-class TopicModel(CalibratedAuthors, Tables, Predictions, GibbsModel):
+class TopicModel(
+    CalibratedAuthors[AuthorTopicSampler],
+    Tables[AuthorTopicPosterior],
+    Predictions,
+    GibbsModel[AuthorTopicSampler, AuthorTopicPosterior],
+):
     """Common base of the family's members: topics, authors (possibly private ones), one sampler."""
 
     n_topics: int
-    alpha: Any
-    beta: Any
+    alpha: ArrayLike | None
+    beta: ArrayLike
     learn_alpha: bool | str
     learn_beta: bool
 
-    _sparse: Any = False
+    @property
+    def _sparse(self) -> bool | str:
+        """The sparse scheme; False for none."""
+        return False
 
     def _author_lists(self, corpus: Corpus) -> WeightedAuthors:
         raise NotImplementedError  # abstract: each member says who may have written a document
@@ -54,7 +64,7 @@ class TopicModel(CalibratedAuthors, Tables, Predictions, GibbsModel):
         self.chains_ = [self._frozen(chain, self._sampler) for chain in self._settled]
         self.authors_ = self.corpus_.authors if self._sampler.lists.n_shared else np.zeros(0, object)
 
-    def _frozen(self, chain: Any, sampler: AuthorTopicSampler) -> AuthorTopicPosterior:
+    def _frozen(self, chain: TopicChain, sampler: AuthorTopicSampler) -> AuthorTopicPosterior:
         return AuthorTopicPosterior.from_chain(chain, sampler, self.corpus_)
 
     def family_tables(self, corpus: Corpus) -> dict[str, Table]:
@@ -76,7 +86,9 @@ class TopicModel(CalibratedAuthors, Tables, Predictions, GibbsModel):
         self._take_calibration(meta)
         return self
 
-    def _text_scores(self, sampler: Any, chain: Any, texts: list[NDArray[Any]]) -> NDArray[np.float64]:
+    def _text_scores(
+        self, sampler: AuthorTopicSampler, chain: TopicChain, texts: list[NDArray[Any]]
+    ) -> NDArray[np.float64]:
         posterior = self._frozen(chain, sampler)
         scores = np.empty((len(texts), len(self.authors_)))
         for row, text in enumerate(texts):
@@ -104,7 +116,13 @@ class TopicModel(CalibratedAuthors, Tables, Predictions, GibbsModel):
         """Topic shares of the training documents' own words, smoothed by alpha; documents × topics."""
         return self._first.doc_topic
 
-    def simulate(self, n_docs: int, doc_length: float = 100, authors: Any = None, random_state: Any = None) -> Corpus:
+    def simulate(
+        self,
+        n_docs: int,
+        doc_length: float = 100,
+        authors: Sequence[Sequence[str]] | int | None = None,
+        random_state: SeedLike = None,
+    ) -> Corpus:
         """Draw a corpus from the model's generative process, with new topics or, once fitted, the fitted ones.
 
         Parameters

@@ -8,19 +8,20 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.progress import SweepInfo
+from topoi.engine.loop import SweepInfo
 from topoi.errors import ModelError
 from topoi.models.author_topic.author_model import AuthorModel, check_authors
 from topoi.models.author_topic.base import TopicModel
 from topoi.models.author_topic.posterior import AuthorTopicPosterior
-from topoi.models.author_topic.state import AuthorTopicSampler
+from topoi.models.author_topic.state import AuthorTopicSampler, TopicChain
+from topoi.models.contract import DocumentsLike, SeedLike
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
 from topoi.models.texts import corpus_with
 from topoi.models.validation import choice
-from topoi.models.weighted_authors import WeightedAuthors
 
 __all__ = ["LDA", "AuthorModel", "AuthorTopicModel"]
 
@@ -105,8 +106,8 @@ class AuthorTopicModel(TopicModel):
         self,
         n_topics: int = 100,
         *,
-        alpha: Any = None,
-        beta: Any = 0.01,
+        alpha: ArrayLike | None = None,
+        beta: ArrayLike = 0.01,
         n_iter: int = 500,
         fictitious_authors: bool = False,
         fictitious_weight: float | None = None,
@@ -116,7 +117,7 @@ class AuthorTopicModel(TopicModel):
         n_chains: int = 1,
         n_jobs: int | None = 1,
         n_shards: int | str = "auto",
-        random_state: Any = None,
+        random_state: SeedLike = None,
         evaluate_every: int = 10,
         average: bool = True,
         checkpoint: str | Path | None = None,
@@ -142,7 +143,7 @@ class AuthorTopicModel(TopicModel):
         self.checkpoint_every = checkpoint_every
         self.progress = progress
 
-    def fit(self, corpus: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+    def fit(self, corpus: DocumentsLike, y: object = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         """Fit the model to a corpus with authors.
 
         Parameters
@@ -174,9 +175,10 @@ class AuthorTopicModel(TopicModel):
             raise ModelError("fictitious_weight is given but fictitious_authors is False; set fictitious_authors=True")
         return self._lists_for(corpus)
 
-    def _frozen(self, chain: Any, sampler: AuthorTopicSampler) -> AuthorTopicPosterior:
-        given = self.fictitious_authors, self.fictitious_weight
-        return AuthorTopicPosterior.from_chain(chain, sampler, self.corpus_, *given)
+    def _frozen(self, chain: TopicChain, sampler: AuthorTopicSampler) -> AuthorTopicPosterior:
+        return AuthorTopicPosterior.from_chain(
+            chain, sampler, self.corpus_, self.fictitious_authors, self.fictitious_weight
+        )
 
     def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
         weight = None if self.fictitious_weight is None else float(self.fictitious_weight)
@@ -229,8 +231,8 @@ checkpoint, checkpoint_every, progress
         self,
         n_topics: int = 100,
         *,
-        alpha: Any = None,
-        beta: Any = 0.01,
+        alpha: ArrayLike | None = None,
+        beta: ArrayLike = 0.01,
         n_iter: int = 500,
         learn_alpha: bool | str = False,
         learn_beta: bool = False,
@@ -238,7 +240,7 @@ checkpoint, checkpoint_every, progress
         n_chains: int = 1,
         n_jobs: int | None = 1,
         n_shards: int | str = "auto",
-        random_state: Any = None,
+        random_state: SeedLike = None,
         evaluate_every: int = 10,
         average: bool = True,
         checkpoint: str | Path | None = None,
@@ -263,7 +265,7 @@ checkpoint, checkpoint_every, progress
         self.progress = progress
 
     @property
-    def _sparse(self) -> Any:  # type: ignore[override]
+    def _sparse(self) -> bool | str:
         return self.sparse
 
     def _freeze(self) -> None:
@@ -276,7 +278,7 @@ checkpoint, checkpoint_every, progress
     def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
         return WeightedAuthors.private(corpus.n_docs)
 
-    def transform(self, X: Any, burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[np.float64]:
+    def transform(self, X: DocumentsLike, burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[np.float64]:
         """Topic shares of new documents, as in ``AuthorTopicModel``; obeys ``set_output``.
 
         Examples

@@ -17,12 +17,13 @@ from topoi.models.author_topic import likelihood
 from topoi.models.author_topic.inference import fold_in, sample_document, start_document
 from topoi.models.author_topic.state import AuthorTopicSampler
 from topoi.models.averages import average
+from topoi.models.contract import CountSource, StoredSource
 from topoi.models.posterior import SampledPosterior
 from topoi.models.simulation import dirichlet_rows
 from topoi.models.sources import ArraySource, TrainingDocument
 
 
-class AuthorTopicPosterior(SampledPosterior):
+class AuthorTopicPosterior(SampledPosterior[Assignments]):
     """Mean counts of one chain's samples, and the point estimates they give (AT09, equations 6 and 7).
 
     Parameters
@@ -34,13 +35,24 @@ class AuthorTopicPosterior(SampledPosterior):
     """
 
     def __init__(
-        self, source: Any, priors: Any, fictitious: bool = False, fictitious_weight: float | None = None
+        self,
+        source: CountSource,
+        priors: Priors | None,
+        fictitious: bool = False,
+        fictitious_weight: float | None = None,
     ) -> None:
         super().__init__(source, priors)
         self._fictitious, self._fictitious_weight = fictitious, fictitious_weight
 
     @classmethod
-    def from_chain(cls, chain: Chain, sampler: AuthorTopicSampler, corpus: Corpus, *fictitious: Any) -> Self:
+    def from_chain(
+        cls,
+        chain: Chain,
+        sampler: AuthorTopicSampler,
+        corpus: Corpus,
+        fictitious: bool = False,
+        fictitious_weight: float | None = None,
+    ) -> Self:
         """Freeze a chain."""
         assignments = sampler.whole(chain)[1]
         last = {name: getattr(assignments, name) for name in sampler.sampled}
@@ -59,25 +71,20 @@ class AuthorTopicPosterior(SampledPosterior):
                 sampler.lists.n_shared,
             ),
             priors,
-            *fictitious,
+            fictitious,
+            fictitious_weight,
         )
         found.trace = list(chain.trace)
         return found
 
     @classmethod
-    def from_source(cls, source: Any, settings: dict[str, Any]) -> Self:
+    def from_source(cls, source: StoredSource, settings: dict[str, Any]) -> Self:
         """The posterior of a model in a store."""
         weight = settings.get("fictitious_weight")
         if weight is not None and not (isinstance(weight, int | float) and 0 <= weight <= 1):
             raise source.damaged(f"the model is damaged: fictitious_weight is a share, not {weight!r}")
         fictitious = bool(settings.get("fictitious_authors", False))
         return cls(source, None, fictitious, None if weight is None else float(weight))
-
-    @cached_property
-    def author_topic(self) -> NDArray[np.float64]:
-        """P(topic | author): authors × topics, rows sum to one; authors without tokens have the prior's mean."""
-        counts = self.authors.counts(np.arange(len(self.authors))) + self.alpha
-        return np.asarray(counts / (self.authors.totals[:, None] + self.alpha_sum))
 
     @cached_property
     def doc_topic(self) -> NDArray[np.float64]:
@@ -146,9 +153,9 @@ class AuthorTopicPosterior(SampledPosterior):
     def _run(
         self,
         small: Documents,
-        assignments: Any,
+        assignments: Assignments,
         rows: Counts,
-        priors: Any,
+        priors: Priors,
         plan: SamplingPlan,
         stream: NDArray[np.uint64],
         shares: NDArray[np.float64],
@@ -175,5 +182,5 @@ class AuthorTopicPosterior(SampledPosterior):
         return small, counts, Priors(alpha, self.alpha_sum, beta, self.source.beta_sum)
 
 
-def _alpha(priors: Any, n_topics: int) -> tuple[NDArray[np.float64], float]:
+def _alpha(priors: Priors, n_topics: int) -> tuple[NDArray[np.float64], float]:
     return np.asarray(priors.alpha[:n_topics], np.float64), float(priors.alpha_sum)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.errors import ModelError
 from topoi.models.author_topic.attribution import PLAIN_BETA
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.simulation import (
     N_WORDS,
     SimulatedCorpus,
@@ -22,7 +24,10 @@ from topoi.models.simulation import (
     topic_shares,
 )
 from topoi.models.validation import positive_vector, whole_number
-from topoi.models.weighted_authors import WeightedAuthors
+
+if TYPE_CHECKING:
+    from topoi.models.author_topic.author_model import AuthorModel
+    from topoi.models.author_topic.base import TopicModel
 
 
 class Truth(NamedTuple):
@@ -35,7 +40,9 @@ class Truth(NamedTuple):
     slot: NDArray[np.int64]
 
 
-def simulate_corpus(model: Any, n_docs: int, doc_length: float, authors: Any, seed: int) -> SimulatedCorpus:
+def simulate_corpus(
+    model: TopicModel, n_docs: int, doc_length: float, authors: Sequence[Sequence[str]] | int | None, seed: int
+) -> SimulatedCorpus:
     """Draw a corpus with the model's settings; topics and authors' mixtures are the fitted ones if there are any."""
     rng = np.random.default_rng(seed)
     whole_number("n_docs", n_docs)
@@ -64,11 +71,13 @@ def simulate_corpus(model: Any, n_docs: int, doc_length: float, authors: Any, se
     return _draw(rng, lists, author_topic, topic_word, alpha, doc_length, words, names, (doc_author, start))
 
 
-def _authors(authors: Any, n_docs: int, rng: np.random.Generator) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
+def _authors(
+    authors: Sequence[Sequence[str]] | int | None, n_docs: int, rng: np.random.Generator
+) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
     """Author names, and each document's authors in CSR form."""
     if authors is None:
         return [], np.zeros(0, np.int32), np.zeros(n_docs + 1, np.int64)
-    if isinstance(authors, numbers.Integral):
+    if isinstance(authors, int | numbers.Integral):
         n = whole_number("authors", authors)
         rows = [rng.choice(n, min(n, int(rng.integers(1, 4))), replace=False).tolist() for _ in range(n_docs)]
         names = [f"author {a}" for a in range(n)]
@@ -113,7 +122,9 @@ def _draw(
     return corpus
 
 
-def simulate_author_words(model: Any, n_docs: int, doc_length: float, authors: Any, seed: int) -> SimulatedCorpus:
+def simulate_author_words(
+    model: AuthorModel, n_docs: int, doc_length: float, authors: Sequence[Sequence[str]] | int | None, seed: int
+) -> SimulatedCorpus:
     """Draw a corpus in which each author has one distribution over words, as in the author model.
 
     ``truth.topic_word`` holds the authors' distributions, one "topic" per row of ``truth.author_topic``: the known

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,13 @@ from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet, log_probabi
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
-from topoi.models import limits
+from topoi.models import inputs
 from topoi.models.author_topic import equations, kernels, word_major
 from topoi.models.averages import Averaged, mean_counts, mean_lists
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.sparse.scheme import SparseScheme, chosen_documents, shuffled
 from topoi.models.sparse.word_shard import SparseShard
 from topoi.models.validation import fits_kernels
-from topoi.models.weighted_authors import WeightedAuthors
 
 _LARGEST_UINT16 = 2**16 - 1
 
@@ -87,7 +87,11 @@ def make_priors(alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Priors
     return Priors(wide, math.fsum(wide.tolist()), narrow, math.fsum(narrow.tolist()))
 
 
-class AuthorTopicSampler(SparseScheme):
+# Priors and shards are those of the family that shares the sampler: ``Priors``, or one row of alpha for each document.
+TopicChain: TypeAlias = Chain[Counts | SparseCounts, Any, Any]
+
+
+class AuthorTopicSampler(SparseScheme[TopicChain]):
     """Sampler of the author-topic family for the engine's loop (see ``topoi.engine.gibbs.Sampler``).
 
     ``sparse`` other than False requires that documents have only private authors (LDA).
@@ -102,7 +106,7 @@ class AuthorTopicSampler(SparseScheme):
         n_shards: int = 1,
         learn_alpha: str | None = None,
         learn_beta: bool = False,
-        sparse: Any = False,
+        sparse: bool | str = False,
     ):
         self.sparse = sparse
         self.n_docs = corpus.n_docs
@@ -144,17 +148,17 @@ class AuthorTopicSampler(SparseScheme):
         most = int(np.diff(self.lists.start).max(initial=0))
         if most > _LARGEST_UINT16:
             raise ModelError(f"a document has {most} authors; at most {_LARGEST_UINT16} are possible")
-        limits.check_exact(self._corpus)
+        inputs.check_exact(self._corpus)
         lengths = np.diff(self._corpus.doc_start)
         n_authors = np.diff(self.lists.start)
         may_write = np.bincount(self.lists.author, np.repeat(lengths, n_authors), self.lists.n_shared + 1)
-        self._many_words = may_write[:-1].max(initial=0) >= limits.EXACT_IN_FLOAT32
+        self._many_words = may_write[:-1].max(initial=0) >= inputs.EXACT_IN_FLOAT32
 
-    def _check_counts(self, chain: Chain) -> None:
+    def _check_counts(self, chain: TopicChain) -> None:
         """Raise an error if an author's count is no longer exact, which takes an author with very many words."""
-        if self._many_words and chain.counts.author_topic[:-1].max() >= limits.EXACT_IN_FLOAT32:
+        if self._many_words and chain.counts.author_topic[:-1].max() >= inputs.EXACT_IN_FLOAT32:
             raise ModelError(
-                f"an author has {limits.EXACT_IN_FLOAT32:,} words in one topic, more than can be counted exactly: "
+                f"an author has {inputs.EXACT_IN_FLOAT32:,} words in one topic, more than can be counted exactly: "
                 "use more topics, or divide that author's documents among several names"
             )
 
@@ -170,10 +174,11 @@ class AuthorTopicSampler(SparseScheme):
             self.lists.weight[authors],
         )
 
-    def _new_chain(self, index: int, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Chain:
+    def _new_chain(self, index: int, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> TopicChain:
         if self.sparse:
             shards: list[Any] = [SparseShard(part) for part in self._parts]
-            chain = Chain(index, empty_lists(self._word_times, self.n_topics), make_priors(alpha, beta), shards)
+            lists = empty_lists(self._word_times, self.n_topics)
+            chain: TopicChain = Chain(index, lists, make_priors(alpha, beta), shards)
             chain.merge = self._merge(chain)
             return chain
         width = padded(self.n_topics)
@@ -188,7 +193,7 @@ class AuthorTopicSampler(SparseScheme):
             shards = [WordShard(part, layout) for part, layout in zip(self._parts, self._layouts, strict=True)]
         return Chain(index, counts, make_priors(alpha, beta), shards)
 
-    def start(self, seed: int, index: int) -> Chain:
+    def start(self, seed: int, index: int) -> TopicChain:
         """A chain with random assignments, from the stream (seed, chain, sweep 0, shard)."""
         chain = self._new_chain(index, self._alpha, self._beta)
         if self.sparse is True:
@@ -203,7 +208,7 @@ class AuthorTopicSampler(SparseScheme):
         self.recount(chain)
         return chain
 
-    def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
+    def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> TopicChain:
         """Restore a chain from the arrays of ``to_arrays``; its counts are recounted from the assignments."""
         n = self.n_tokens
         topic = arrays["topic"]
@@ -230,7 +235,7 @@ class AuthorTopicSampler(SparseScheme):
         """Names of a sample's arrays."""
         return ("topic",) if self.lists.all_private else ("topic", "slot")
 
-    def snapshot(self, chain: Chain) -> Sample | None:
+    def snapshot(self, chain: TopicChain) -> Sample | None:
         """Topics, a byte per token (two if there are more than 256), and likewise authors where documents have any."""
         if chain.sparse is not None and not chain.sparse.whole:
             return None
@@ -247,12 +252,12 @@ class AuthorTopicSampler(SparseScheme):
         if (slot >= np.repeat(np.diff(self.lists.start), np.diff(self._corpus.doc_start))).any():
             raise ModelError("the saved assignments name authors that this corpus does not have")
 
-    def mean_counts(self, chain: Chain, averaged: Averaged) -> Counts | SparseCounts:
+    def mean_counts(self, chain: TopicChain, averaged: Averaged) -> Counts | SparseCounts:
         """Means of the counts of a chain's samples; the chain's own counts if the last is the only sample."""
         if self.sparse:
             return self.mean_lists(averaged)
         if len(averaged) == 1:
-            return chain.counts  # type: ignore[no-any-return]
+            return chain.counts
         tokens, sizes = np.ascontiguousarray(self._corpus.tokens, np.int32), (self.n_words, self.n_topics)
         if self.lists.all_private:
             return mean_counts(tokens, averaged, *sizes)
@@ -271,7 +276,7 @@ class AuthorTopicSampler(SparseScheme):
         first = np.repeat(self.lists.start[docs], bounds[1:] - bounds[:-1])
         return lambda slot: self.lists.author[first + slot]
 
-    def recount(self, chain: Chain) -> None:
+    def recount(self, chain: TopicChain) -> None:
         """Recompute the shared counts from the assignments."""
         documents, assignments = self._counted(chain)
         if self.sparse:
@@ -280,7 +285,7 @@ class AuthorTopicSampler(SparseScheme):
         equations.count(documents, assignments, chain.counts)
         self._check_counts(chain)
 
-    def _counted(self, chain: Chain) -> tuple[Documents, Assignments]:
+    def _counted(self, chain: TopicChain) -> tuple[Documents, Assignments]:
         """Documents added so far, and their assignments."""
         documents, assignments = self.whole(chain)
         if chain.sparse is None or chain.sparse.whole:
@@ -288,19 +293,19 @@ class AuthorTopicSampler(SparseScheme):
         documents, at = chosen_documents(documents, np.sort(chain.sparse.order[: chain.sparse.n_in]).astype(np.int64))
         return documents, Assignments(assignments.topic[at], assignments.slot[at])
 
-    def whole(self, chain: Chain) -> tuple[Documents, Assignments]:
+    def whole(self, chain: TopicChain) -> tuple[Documents, Assignments]:
         """All documents and all assignments, in document order."""
         parts = [shard.in_document_order() for shard in chain.shards]
         assignments = Assignments(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
         return self.documents(0, len(self._corpus.doc_start) - 1), assignments
 
-    def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
+    def to_arrays(self, chain: TopicChain) -> dict[str, NDArray[Any]]:
         """Assignments (two bytes each per token) and priors."""
         parts = [shard.in_document_order() for shard in chain.shards]
         arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in self.sampled}
         return arrays | {"alpha": chain_alpha(chain), "beta": chain_beta(chain)} | self._growing(chain)
 
-    def sample(self, chain: Chain, shard: int, counts: Any, stream: NDArray[np.uint64]) -> None:
+    def sample(self, chain: TopicChain, shard: int, counts: Counts | SparseCounts, stream: NDArray[np.uint64]) -> None:
         """Sample one shard once against the given counts."""
         if not self.sparse:
             chain.shards[shard].sweep(counts, chain.priors, stream)
@@ -311,7 +316,7 @@ class AuthorTopicSampler(SparseScheme):
             counts, chain.priors, before, new, self._pruned(chain.sweep), everything, stream
         )
 
-    def learn(self, chain: Chain, sweep: int) -> None:
+    def learn(self, chain: TopicChain, sweep: int) -> None:
         """Update alpha and beta by maximum likelihood every ten sweeps, from the twentieth on."""
         self._settle(chain)
         self._check_counts(chain)
@@ -326,7 +331,7 @@ class AuthorTopicSampler(SparseScheme):
             beta = learn_dirichlet(histogram, beta, symmetric=True)
         chain.priors = make_priors(alpha, beta)
 
-    def _alpha_histogram(self, chain: Chain) -> CountHistogram:
+    def _alpha_histogram(self, chain: TopicChain) -> CountHistogram:
         """Counts of topics per author, private authors included."""
         rows = chain.counts.author_topic[:-1]
         a, k = np.nonzero(rows)
@@ -339,7 +344,7 @@ class AuthorTopicSampler(SparseScheme):
             np.concatenate(columns), np.concatenate(values), np.concatenate(totals), self.n_topics
         )
 
-    def _private_counts(self, chain: Chain) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    def _private_counts(self, chain: TopicChain) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Nonzero topic counts of private authors: document, topic, number."""
         documents, assignments = self._counted(chain)
         lengths = np.diff(documents.doc_start)
@@ -351,7 +356,7 @@ class AuthorTopicSampler(SparseScheme):
         keys, number = np.unique(doc * self.n_topics + assignments.topic[mine], return_counts=True)
         return keys // self.n_topics, keys % self.n_topics, number
 
-    def log_joint(self, chain: Chain) -> float:
+    def log_joint(self, chain: TopicChain) -> float:
         """log P(words, topics, authors | author lists, alpha, beta), parameters integrated out."""
         counts, priors = chain.counts, chain.priors
         words = counts.log_words(priors.beta, priors.beta_sum)
@@ -363,11 +368,11 @@ class AuthorTopicSampler(SparseScheme):
         return float(words + topics + rest)
 
 
-def chain_alpha(chain: Chain) -> NDArray[np.float64]:
+def chain_alpha(chain: TopicChain) -> NDArray[np.float64]:
     """Alpha of the chain per topic, without padding."""
     return np.asarray(chain.priors.alpha[: len(chain.counts.topic)], np.float64)
 
 
-def chain_beta(chain: Chain) -> NDArray[np.float64]:
+def chain_beta(chain: TopicChain) -> NDArray[np.float64]:
     """Beta of the chain per word."""
     return np.asarray(chain.priors.beta, np.float64)

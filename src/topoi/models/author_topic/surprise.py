@@ -52,7 +52,15 @@ def by_topics(corpus: Corpus, counts: Counts, priors: Priors) -> NDArray[np.floa
 
 
 @compiled
-def _by_topics(author: Any, doc: Any, tokens: Any, doc_start: Any, counts: Counts, priors: Priors, result: Any) -> None:
+def _by_topics(
+    author: NDArray[np.int64],
+    doc: NDArray[np.int64],
+    tokens: NDArray[np.int32],
+    doc_start: NDArray[np.int64],
+    counts: Counts,
+    priors: Priors,
+    result: NDArray[np.float64],
+) -> None:
     """Set ``result`` for each pair, authors in order. O(tokens of all pairs × topics that the author has words in)."""
     n_topics = counts.topic.shape[0]
     inverse = 1.0 / (counts.topic + priors.beta_sum)
@@ -82,7 +90,7 @@ def _by_topics(author: Any, doc: Any, tokens: Any, doc_start: Any, counts: Count
 
 
 @compiled
-def _prior_probabilities(counts: Counts, priors: Priors, inverse: Any) -> Any:
+def _prior_probabilities(counts: Counts, priors: Priors, inverse: NDArray[np.float64]) -> NDArray[np.float64]:
     """Σ_k alpha[k] · phi[k, w] of each word: its probability for an author without words, times the sum of alpha."""
     prior = np.zeros(priors.beta.shape[0])
     for w in range(len(prior)):
@@ -91,7 +99,9 @@ def _prior_probabilities(counts: Counts, priors: Priors, inverse: Any) -> Any:
     return prior
 
 
-def by_words(corpus: Corpus, choices: Choices, counts: PairCounts, beta: Any, beta_sum: float) -> NDArray[np.float64]:
+def by_words(
+    corpus: Corpus, choices: Choices, counts: PairCounts, beta: NDArray[np.float64], beta_sum: float
+) -> NDArray[np.float64]:
     """Log probability of each pair's document under its author's words, for one chain of the author model."""
     author, doc, position = written_by(corpus)
     result = np.zeros(len(author))
@@ -101,7 +111,13 @@ def by_words(corpus: Corpus, choices: Choices, counts: PairCounts, beta: Any, be
 
 @lean
 def _by_words(
-    doc: Any, position: Any, choices: Choices, counts: PairCounts, beta: Any, beta_sum: float, result: Any
+    doc: NDArray[np.int64],
+    position: NDArray[np.int64],
+    choices: Choices,
+    counts: PairCounts,
+    beta: NDArray[np.float64],
+    beta_sum: float,
+    result: NDArray[np.float64],
 ) -> None:
     for j in range(doc.shape[0]):
         d = doc[j]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
+from topoi.models.contract import FeaturesLike, MetadataLike
 from topoi.models.features.columns import Names, Number, as_names, as_numbers, as_plain, from_plain, is_somebody
 from topoi.models.features.table import as_source, kind_of, values_of, wanted
 
@@ -20,6 +22,9 @@ Array = NDArray[np.float64]
 AUTO_PARTS, _MOST_BUMPS = 10.0, 1000
 # Candidate numbers of parts of the range, to be chosen by cross-validation.
 PARTS = (2.5, 5.0, 10.0, 20.0, 40.0)
+# Width of a number's bumps, "auto" or "cv" for one to be chosen, None for a straight line; or one for each feature.
+Width = float | str | None
+WidthLike = Width | Mapping[str, Width]
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ class Term:
             return [f"{self.name}={level}" for level in self.column.levels]
         return [self.name] if self.width is None else [f"{self.name}~{centre:g}" for centre in self.centres]
 
-    def columns(self, source: Any) -> csr_matrix:
+    def columns(self, source: Corpus | pd.DataFrame) -> csr_matrix:
         """Columns of some documents."""
         values = values_of(source, self.name)
         if isinstance(self.column, Names):
@@ -65,7 +70,7 @@ class Term:
             dense[dense < 1e-6] = 0.0
         return csr_matrix(np.nan_to_num(dense))
 
-    def unseen(self, source: Any) -> Array:
+    def unseen(self, source: Corpus | pd.DataFrame) -> Array:
         """Prior variance of some documents that the training documents leave open, one number per document.
 
         In units of the prior variance. A name that no training document has is as uncertain as its coefficient before
@@ -85,7 +90,7 @@ class Term:
         return np.asarray(-np.sqrt(np.pi) * np.expm1(-0.5 * away**2))
 
     @staticmethod
-    def _indicators(column: Names, values: Any) -> csr_matrix:
+    def _indicators(column: Names, values: Sequence[Any]) -> csr_matrix:
         place = {level: i for i, level in enumerate(column.levels)}
         rows = [[place[each] for each in row if each in place] for row in as_names(values, column.single)]
         start = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
@@ -116,7 +121,9 @@ class Design:
     terms: tuple[Term, ...]
 
     @classmethod
-    def learn(cls, corpus: Corpus, features: Any, width: Any = "auto", parts: float = AUTO_PARTS) -> Design:
+    def learn(
+        cls, corpus: Corpus, features: FeaturesLike | None, width: WidthLike = "auto", parts: float = AUTO_PARTS
+    ) -> Design:
         """Learn the columns from the features of a corpus. Without features there is only an intercept.
 
         A width of "cv" is the range divided by ``parts``, which the caller chooses.
@@ -137,7 +144,7 @@ class Design:
         """Name of each column, the intercept first."""
         return ["intercept", *(label for term in self.terms for label in term.labels)]
 
-    def matrix(self, source: Any) -> csr_matrix:
+    def matrix(self, source: MetadataLike) -> csr_matrix:
         """Design matrix of a corpus, a frame, or a mapping of columns: documents × columns.
 
         Values are rounded to float32, so that they equal those that documents carry.
@@ -148,7 +155,7 @@ class Design:
         found.sort_indices()
         return csr_matrix((found.data.astype(np.float32).astype(np.float64), found.indices, found.indptr), found.shape)
 
-    def unseen(self, source: Any) -> Array:
+    def unseen(self, source: MetadataLike) -> Array:
         """Prior variances of new documents beyond what their columns say (see ``Term.unseen``)."""
         frame = as_source(source)
         n = frame.n_docs if isinstance(frame, Corpus) else len(frame)
@@ -164,19 +171,19 @@ class Design:
         return cls(tuple(Term(from_plain(each["column"]), each["width"]) for each in plain))  # type: ignore[arg-type]
 
 
-def is_chosen(width: Any) -> bool:
+def is_chosen(width: WidthLike) -> bool:
     """Whether a width, or one in a mapping, is to be chosen by cross-validation."""
     each = list(width.values()) if isinstance(width, Mapping) else [width]
     return any(isinstance(one, str) and one == "cv" for one in each)
 
 
-def _learned(corpus: Corpus, name: str, kind: str | None, named: dict[str, Any], rule: Any, parts: float) -> Term:
+def _learned(corpus: Corpus, name: str, kind: str | None, named: dict[str, Width], rule: Width, parts: float) -> Term:
     values = values_of(corpus, name)
     kind = kind or kind_of(corpus, name, values)
     if kind in ("number", "date"):
         number = Number.learn(name, values, kind == "date")
         wide = named.get(name, rule if kind == "date" or name == "year" else None)
-        if wide in ("auto", "cv"):
+        if isinstance(wide, str):
             parts = AUTO_PARTS if wide == "auto" else parts
             wide = max(number.high - number.low, number.deviation) / parts
         if wide is not None and (number.high - number.low) / wide > _MOST_BUMPS:
@@ -188,7 +195,7 @@ def _learned(corpus: Corpus, name: str, kind: str | None, named: dict[str, Any],
     return Term(Names.learn(name, values, kind == "category"))
 
 
-def _widths(width: Any, names: list[str]) -> tuple[dict[str, Any], Any]:
+def _widths(width: WidthLike, names: list[str]) -> tuple[dict[str, Width], Width]:
     """Widths by feature, and the width of dates and years not in the mapping."""
     if not isinstance(width, Mapping):
         return {}, _width(width)
@@ -198,7 +205,7 @@ def _widths(width: Any, names: list[str]) -> tuple[dict[str, Any], Any]:
     return {str(name): _width(each) for name, each in width.items()}, "auto"
 
 
-def _width(width: Any) -> Any:
+def _width(width: Width) -> Width:
     if width is None or (isinstance(width, str) and width in ("auto", "cv")):
         return width
     if isinstance(width, bool) or not isinstance(width, numbers.Real) or not 0 < float(width) < np.inf:

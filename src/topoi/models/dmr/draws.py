@@ -8,11 +8,12 @@ the topics, each step leaves the joint posterior of topics and coefficients inva
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
+from scipy.sparse import csr_matrix
 
 from topoi.models.dmr.likelihood import (
     Gaussian,
@@ -110,7 +111,7 @@ class Metric(NamedTuple):
         return self.root * gradient if self.root.ndim == 2 else np.einsum("kij,ki->kj", self.root, gradient)
 
 
-def metric_of(design: Any, cells: TopicCells, prior: Gaussian, rng: np.random.Generator) -> Metric:
+def metric_of(design: csr_matrix, cells: TopicCells, prior: Gaussian, rng: np.random.Generator) -> Metric:
     """Roots of the inverse curvature near the mode, topic by topic, and a step that is short enough there.
 
     It depends only on the counts, the prior and random numbers. Cost: about thirty gradients.
@@ -126,7 +127,7 @@ def metric_of(design: Any, cells: TopicCells, prior: Gaussian, rng: np.random.Ge
     return metric
 
 
-def _root(design: Any, cells: TopicCells, near: Array, prior: Gaussian) -> Array:
+def _root(design: csr_matrix, cells: TopicCells, near: Array, prior: Gaussian) -> Array:
     alpha = alpha_rows(design, near)
     own, shared = curvature(cells, alpha)
     weight = np.maximum(own - shared[:, None] * alpha**2, 0.0)
@@ -144,7 +145,7 @@ def _root(design: Any, cells: TopicCells, near: Array, prior: Gaussian) -> Array
 
 
 def draw(
-    design: Any, cells: TopicCells, start: Array, prior: Gaussian, metric: Metric, rng: np.random.Generator
+    design: csr_matrix, cells: TopicCells, start: Array, prior: Gaussian, metric: Metric, rng: np.random.Generator
 ) -> tuple[Array, bool]:
     """One Metropolis-corrected trajectory from ``start``, and whether its end was accepted.
 
@@ -162,7 +163,7 @@ def _log_uniform(rng: np.random.Generator) -> float:
 
 
 def _trajectory(
-    design: Any,
+    design: csr_matrix,
     cells: TopicCells,
     here: Array,
     prior: Gaussian,

@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.executors import open_executor
 from topoi.engine.interruption import interruptible
-from topoi.engine.progress import SweepInfo
+from topoi.engine.loop import SweepInfo
 from topoi.errors import ModelError, StoreError
-from topoi.models.dmr.design import PARTS, Design, is_chosen
-from topoi.models.dmr.frozen import topics_of_words
+from topoi.models.contract import DocumentsLike, FeaturesLike, MetadataLike, SeedLike
+from topoi.models.dmr.design import PARTS, Design, WidthLike, is_chosen
 from topoi.models.dmr.likelihood import Gaussian
 from topoi.models.dmr.posterior import RegressionPosterior
 from topoi.models.dmr.prediction import RegressionPredictions
-from topoi.models.dmr.refitting import Refitting
+from topoi.models.dmr.refitting import Refitting, topics_of_words
 from topoi.models.dmr.selection import FEW_VARIANCES, best_design
 from topoi.models.dmr.simulate import simulate_regression
 from topoi.models.dmr.state import Plan, RegressionSampler, checked_variance, prior_mean
@@ -36,7 +36,12 @@ Array = NDArray[np.float64]
 _FEWEST_SWEEPS = 20
 
 
-class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, GibbsModel):
+class DirichletMultinomialRegression(
+    Tables[RegressionPosterior],
+    Refitting,
+    RegressionPredictions,
+    GibbsModel[RegressionSampler, RegressionPosterior],
+):
     """LDA in which a document's alpha is a log-linear function of its metadata (Mimno and McCallum 2008).
 
     alpha[d, k] = exp(x_d · λ_k): an author, a year or a venue makes topics more or less likely. Topics are sampled by
@@ -108,12 +113,12 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         self,
         n_topics: int = 100,
         *,
-        features: Any = None,
-        width: Any = "auto",
-        variance: Any = 0.5,
+        features: FeaturesLike | None = None,
+        width: WidthLike = "auto",
+        variance: float | str = 0.5,
         intercept_variance: float = 10.0,
-        alpha: Any = 0.1,
-        beta: Any = 0.01,
+        alpha: ArrayLike = 0.1,
+        beta: ArrayLike = 0.01,
         n_iter: int = 500,
         n_warmup: int = 50,
         learn_every: int = 10,
@@ -121,7 +126,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         n_chains: int = 1,
         n_jobs: int | None = 1,
         n_shards: int | str = "auto",
-        random_state: Any = None,
+        random_state: SeedLike = None,
         evaluate_every: int = 10,
         average: bool = True,
         checkpoint: str | Path | None = None,
@@ -149,7 +154,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         self.checkpoint_every = checkpoint_every
         self.progress = progress
 
-    def fit(self, corpus: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+    def fit(self, corpus: DocumentsLike, y: object = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         """Fit the model to a corpus with metadata.
 
         Parameters
@@ -237,7 +242,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         }
 
     @property
-    def topic_word_(self) -> Array:  # type: ignore[override]
+    def topic_word_(self) -> Array:
         """P(word | topic), topics × words: the mean of the best chain's samples."""
         return self._first.topic_word
 
@@ -247,7 +252,7 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
         return self._first.doc_topic
 
     @property
-    def alpha_(self) -> Array:  # type: ignore[override]
+    def alpha_(self) -> Array:
         """Mean alpha of the training documents (first chain)."""
         return self._first.alpha
 
@@ -259,9 +264,9 @@ class DirichletMultinomialRegression(Tables, Refitting, RegressionPredictions, G
     @property
     def coefficient_draws_(self) -> Array:
         """Draws of the coefficients from their posterior, draws × topics × columns (second half of the first chain)."""
-        return self._first.priors.draws.settled()  # type: ignore[no-any-return]
+        return self._first.priors.draws.settled()
 
-    def simulate(self, features: Any, doc_length: float = 100, random_state: Any = None) -> Corpus:
+    def simulate(self, features: MetadataLike, doc_length: float = 100, random_state: SeedLike = None) -> Corpus:
         """Draw a corpus of documents with given metadata from the model's generative process.
 
         Coefficients and topics are drawn from their priors, or, once fitted, are the fitted ones.

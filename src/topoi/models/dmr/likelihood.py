@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.sparse import csr_matrix
 from threadpoolctl import ThreadpoolController
 
 from topoi.kernels.jit import inlined, lean
@@ -52,7 +53,7 @@ def one_thread() -> Any:
     return _libraries().limit(limits=1, user_api="blas")
 
 
-def alpha_rows(design: Any, coefficients: Array) -> Array:
+def alpha_rows(design: csr_matrix, coefficients: Array) -> Array:
     """exp(x·λ) for every document and topic, clipped to 1e-6 to 1e6."""
     return np.exp(np.clip(design @ coefficients.T, -_LARGEST_LOG, _LARGEST_LOG))
 
@@ -94,7 +95,7 @@ def log_counts(cells: TopicCells, alpha: Array) -> float:
     return float(_add_documents(cells, alpha, np.empty_like(alpha)))
 
 
-def objective(design: Any, cells: TopicCells, coefficients: Array, prior: Gaussian) -> tuple[float, Array]:
+def objective(design: csr_matrix, cells: TopicCells, coefficients: Array, prior: Gaussian) -> tuple[float, Array]:
     """Log posterior of coefficients, up to a constant, and its gradient; topics × columns."""
     linear = design @ coefficients.T
     alpha = np.exp(np.clip(linear, -_LARGEST_LOG, _LARGEST_LOG))
@@ -106,7 +107,7 @@ def objective(design: Any, cells: TopicCells, coefficients: Array, prior: Gaussi
     return value - 0.5 * float((away**2 / prior.variance).sum()), gradient
 
 
-def maximise(design: Any, cells: TopicCells, start: Array, prior: Gaussian, max_steps: int) -> Array:
+def maximise(design: csr_matrix, cells: TopicCells, start: Array, prior: Gaussian, max_steps: int) -> Array:
     """Improve coefficients by L-BFGS from ``start``; on one BLAS thread, so that the result is reproducible."""
 
     def loss(x: Array) -> tuple[float, Array]:
@@ -138,7 +139,7 @@ def curvature(cells: TopicCells, alpha: Array) -> tuple[Array, Array]:
     return own, shared
 
 
-def covariance(design: Any, cells: TopicCells, coefficients: Array, prior: Gaussian) -> Array:
+def covariance(design: csr_matrix, cells: TopicCells, coefficients: Array, prior: Gaussian) -> Array:
     """Inverse of the curvature at the coefficients: topics × columns × topics × columns.
 
     With more than 3,000 coefficients, only within topics: topics × columns × columns, without what topics share. Where
@@ -170,7 +171,7 @@ def covariance(design: Any, cells: TopicCells, coefficients: Array, prior: Gauss
     return _inverse(whole.reshape(size, size), prior).reshape(whole.shape)
 
 
-def _weighted(design: Any, weight: Array) -> Array:
+def _weighted(design: csr_matrix, weight: Array) -> Array:
     return np.asarray((design.multiply(weight[:, None]).T @ design).todense())
 
 
@@ -187,7 +188,7 @@ def standard_errors(found: Array) -> Array:
     return np.sqrt(found if found.ndim == 2 else np.einsum("kii->ki", found))
 
 
-def linear_covariance(design: Any, found: Array) -> Array:
+def linear_covariance(design: csr_matrix, found: Array) -> Array:
     """Covariance of each document's log alpha: documents × topics × topics."""
     if found.ndim == 2:
         return np.asarray((design.multiply(design) @ found.T)[..., None] * np.eye(len(found)))

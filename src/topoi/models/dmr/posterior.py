@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from topoi.corpus.corpus import Corpus
-from topoi.kernels.counts import Documents
+from topoi.errors import ModelError
+from topoi.kernels.counts import Documents, Priors
 from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored
 from topoi.kernels.lanes import padded
 from topoi.models.author_topic import likelihood
@@ -60,20 +62,22 @@ class RegressionPosterior(AuthorTopicPosterior):
         counts += self.priors.rows[:, : self.n_topics].astype(np.float64)
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
-    def alphas(self, documents: Any) -> NDArray[np.float64]:
+    def alphas(self, documents: Documents | DesignedDocuments) -> NDArray[np.float64]:
         """Dirichlet parameters of each document: documents × topics."""
-        return alpha_rows(documents.rows(self.coefficients.shape[1]), self.coefficients)
+        return alpha_rows(_designed(documents).rows(self.coefficients.shape[1]), self.coefficients)
 
-    def is_integrated(self, documents: Any) -> NDArray[np.bool_]:
+    def is_integrated(self, documents: Documents | DesignedDocuments) -> NDArray[np.bool_]:
         """True for all documents: every mixture is unknown."""
         return np.ones(len(documents.doc_start) - 1, bool)
 
-    def prior_mixtures(self, documents: Any, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
+    def prior_mixtures(
+        self, documents: Documents | DesignedDocuments, d: int, n: int, name: tuple[int, ...]
+    ) -> NDArray[np.float64]:
         """Mixtures from the Dirichlet given by the metadata."""
         alpha = self.alphas(document_range(documents, d, d + 1))[0]
         return dirichlet_rows(np.random.default_rng(name), alpha, n)
 
-    def _each(self, part: Any) -> Any:
+    def _each(self, part: Documents | DesignedDocuments) -> Iterator[tuple[int, slice, Documents, Priors]]:
         """Documents one by one, as if by a private author, with their priors."""
         rows = np.zeros((len(part.doc_start) - 1, padded(self.n_topics)), np.float32)
         rows[:, : self.n_topics] = self.alphas(part)
@@ -85,7 +89,7 @@ class RegressionPosterior(AuthorTopicPosterior):
 
     def _fold_in(
         self,
-        part: Any,
+        part: Documents | DesignedDocuments,
         wanted: Scored,
         plan: SamplingPlan,
         doc_topic: NDArray[np.float64],
@@ -99,8 +103,17 @@ class RegressionPosterior(AuthorTopicPosterior):
             mine = Labels(labels.topic[words], labels.slot[words, :1]) if len(labels.topic) else labels
             fold_in(document, scored, self.counts, priors, plan, doc_topic[d : d + 1], scores[there], mine)
 
-    def _log_likelihood(self, part: Any, plan: FilterPlan, result: NDArray[np.float64]) -> None:
+    def _log_likelihood(
+        self, part: Documents | DesignedDocuments, plan: FilterPlan, result: NDArray[np.float64]
+    ) -> None:
         n_particles, n_moves, seed, chain, *rest = plan
         for d, _, document, priors in self._each(part):
             how = n_particles, n_moves, seed, chain, result[d : d + 1], *rest
             likelihood.log_likelihood(document, self.counts, priors, *how)
+
+
+def _designed(documents: Documents | DesignedDocuments) -> DesignedDocuments:
+    """The documents, whose rows of the design give their priors; there is no prior without them."""
+    if not isinstance(documents, DesignedDocuments):
+        raise ModelError("these documents have no rows of the design; read them with model.read_documents")
+    return documents

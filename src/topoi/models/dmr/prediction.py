@@ -2,30 +2,128 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.special import ndtri, stdtrit
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.models.bags import Bags
+from topoi.models.contract import DocumentsLike, MetadataLike
 from topoi.models.dmr.design import Design
-from topoi.models.dmr.likelihood import alpha_rows, covariance
+from topoi.models.dmr.likelihood import alpha_rows, covariance, linear_covariance, standard_errors
 from topoi.models.dmr.posterior import DesignedDocuments
-from topoi.models.dmr.spread import CurvatureSpread, DrawnSpread, Spread
+from topoi.models.dmr.state import RegressionChain, RegressionSampler
 from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
-from topoi.models.features.table import as_source
-from topoi.models.features.unknown import warn_unknown
+from topoi.models.features.table import as_source, warn_unknown
 from topoi.models.filtering import Filtered
 from topoi.models.gaussian_points import root, softmax_points
 from topoi.models.inputs import Aligned, align
 
 Array = NDArray[np.float64]
+# Fewest draws that have a spread.
+_LEAST_WORTH, _MOST_ROUNDS = 2.0, 50
 _DRAWS, _ROWS_AT_ONCE = 1000, 256
+
+
+class Spread(Protocol):
+    """Interface of the two."""
+
+    def errors(self) -> Array:
+        """Standard errors: topics × columns."""
+        ...
+
+    def of_logs(self, design: csr_matrix) -> Array:
+        """Covariance of some documents' log alpha: documents × topics × topics."""
+        ...
+
+
+class CurvatureSpread:
+    """Inverse of the curvature at the mode, given counts of topics (see ``likelihood.covariance``)."""
+
+    def __init__(self, covariance: Array):
+        self._covariance = covariance
+
+    def errors(self) -> Array:
+        """Standard errors: topics × columns."""
+        return standard_errors(self._covariance)
+
+    def of_logs(self, design: csr_matrix) -> Array:
+        """Covariance of some documents' log alpha: documents × topics × topics."""
+        return linear_covariance(design, self._covariance)
+
+
+class DrawnSpread:
+    """Draws × topics × columns, from the joint posterior of coefficients and topics.
+
+    The draws of a chain are correlated and few: they are worth ``effective`` independent ones. Errors are enlarged so
+    that ±1.645 of them cover 90 %, by Student's t for the next draw from a Gaussian of which that many draws are known.
+    """
+
+    def __init__(self, draws: Array):
+        self.effective = effective_draws(draws)
+        scale = spread_factor(len(draws), self.effective) / np.sqrt(len(draws) - 1)
+        self._away = scale * (draws - draws.mean(axis=0))
+
+    def errors(self) -> Array:
+        """Standard errors: topics × columns."""
+        return np.asarray(np.sqrt((self._away**2).sum(axis=0)))
+
+    def of_logs(self, design: csr_matrix) -> Array:
+        """Covariance of some documents' log alpha: documents × topics × topics."""
+        n_draws, n_topics, n_columns = self._away.shape
+        logs = design @ self._away.reshape(-1, n_columns).T
+        logs = np.asarray(logs).reshape(-1, n_draws, n_topics)
+        return np.asarray(np.einsum("dmk,dml->dkl", logs, logs, optimize=True))
+
+
+def spread_factor(n_draws: int, worth: float) -> float:
+    """Factor that enlarges the standard deviation of ``n_draws`` draws worth ``worth`` independent ones.
+
+    (1 − 1/n) / (1 − 1/worth): correlated draws lie closer to their own mean. 1 + 1/worth: that mean is uncertain. The
+    95 % quantile of Student's t, worth − 1 degrees of freedom, over that of a Gaussian: the variance is uncertain too.
+    """
+    variance = (1.0 - 1.0 / n_draws) / (1.0 - 1.0 / worth) * (1.0 + 1.0 / worth)
+    return float(np.sqrt(variance) * stdtrit(worth - 1.0, 0.95) / ndtri(0.95))
+
+
+def effective_draws(draws: Array) -> float:
+    """Effective number of independent draws of a chain: n / τ, where τ = 1 + 2 Σ autocorrelation.
+
+    Autocorrelations are averaged over all coefficients, and summed as long as pairs of them are positive, none larger
+    than the one before (Geyer 1992). Measured about the draws' own mean each is τ / n too small, which matters in a
+    short chain: it is added back until τ does not change.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.dmr.prediction import effective_draws
+    >>> draws = np.random.default_rng(0).standard_normal((50, 3, 4))
+    >>> 40 < effective_draws(draws) <= 50, 7 < effective_draws(np.repeat(draws, 5, axis=0)[:50]) < 13
+    (True, True)
+    """
+    n_draws = len(draws)
+    away = (draws - draws.mean(axis=0)).reshape(n_draws, -1)
+    size = np.sqrt((away**2).sum(axis=0))
+    away = away[:, size > 0.0] / size[size > 0.0]
+    if not away.size:
+        return float(n_draws)
+    even = n_draws // 2 * 2
+    found = np.array([(away[: n_draws - lag] * away[lag:]).sum() for lag in range(even)]) / away.shape[1]
+    tau = 1.0
+    for _ in range(_MOST_ROUNDS):
+        pairs = (found + tau / n_draws * (1.0 - np.arange(even) / n_draws)).reshape(-1, 2).sum(axis=1)
+        pairs = np.minimum.accumulate(pairs) * np.logical_and.accumulate(pairs > 0.0)
+        before, tau = tau, min(max(2.0 * float(pairs.sum()) - 1.0, 1.0), n_draws / _LEAST_WORTH)
+        if abs(tau - before) < 1e-3 * tau:
+            break
+    return n_draws / tau
 
 
 class RegressionPredictions(MetadataPredictions):
@@ -34,8 +132,8 @@ class RegressionPredictions(MetadataPredictions):
     design_: Design
     n_iter_: int
     n_warmup: int
-    _sampler: Any
-    _chains: list[Any]
+    _sampler: RegressionSampler
+    _chains: list[RegressionChain]
 
     @property
     def feature_columns_(self) -> list[Column]:
@@ -43,13 +141,13 @@ class RegressionPredictions(MetadataPredictions):
         check_is_fitted(self, "n_iter_")
         return [term.column for term in self.design_.terms]
 
-    def _align(self, X: Any) -> tuple[Aligned, DesignedDocuments]:  # type: ignore[override]
+    def _align(self, X: DocumentsLike) -> tuple[Aligned, DesignedDocuments]:  # type: ignore[override]
         check_is_fitted(self, "n_iter_")
         aligned = align(self._as_corpus(X), self.vocabulary_, None)
         return aligned, DesignedDocuments.from_corpus(aligned.corpus, self.design_.matrix(aligned.corpus))
 
     def documents_and_chains(  # type: ignore[override]
-        self, X: Any, metadata: Any = None
+        self, X: DocumentsLike, metadata: MetadataLike | None = None
     ) -> tuple[Corpus, DesignedDocuments, list[Any]]:
         """Documents with their rows of the design, from which the chains compute their priors."""
         corpus, source = self._source(X, metadata)
@@ -57,11 +155,11 @@ class RegressionPredictions(MetadataPredictions):
         return aligned, DesignedDocuments.from_corpus(aligned, self.design_.matrix(source)), self.chains_
 
     def _integrated(
-        self, X: Any, metadata: Any, n_particles: int | str, seed: int
+        self, X: DocumentsLike, metadata: MetadataLike | None, n_particles: int | str, seed: int
     ) -> tuple[NDArray[np.int64], Filtered]:
         return self._filtered(X, n_particles, seed, metadata)
 
-    def _beliefs(self, source: Any) -> list[Belief]:
+    def _beliefs(self, source: MetadataLike) -> list[Belief]:
         design = self.design_.matrix(source)
         return [self._belief(chain.topic_word, alpha_rows(design, chain.coefficients)) for chain in self.chains_]
 
@@ -133,7 +231,7 @@ class RegressionPredictions(MetadataPredictions):
             }
         )
 
-    def predict(self, features: Any, level: float = 0.8, noise: bool = True) -> pd.DataFrame:
+    def predict(self, features: MetadataLike, level: float = 0.8, noise: bool = True) -> pd.DataFrame:
         """Topic shares of documents of which only the metadata are known, with bands (first chain).
 
         Parameters

@@ -2,25 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.executors import open_executor, resolve_jobs
+from topoi.engine.executors import Executor, open_executor, resolve_jobs
+from topoi.engine.gibbs import sweep_chains
+from topoi.engine.interruption import Abandoned, interruptible
 from topoi.errors import ModelError
-from topoi.models.dmr.design import Design
-from topoi.models.dmr.frozen import frozen_topics
-from topoi.models.dmr.likelihood import maximise
+from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet
+from topoi.models.contract import FeaturesLike
+from topoi.models.dmr.design import Design, WidthLike
+from topoi.models.dmr.draws import Draws
+from topoi.models.dmr.likelihood import TopicCells, maximise
 from topoi.models.dmr.selection import VARIANCES, best_variance, held_out
-from topoi.models.dmr.state import checked_variance, prior_mean
+from topoi.models.dmr.state import Plan, RegressionChain, RegressionSampler, checked_variance, prior_mean
 from topoi.models.validation import positive_vector, whole_number
 
+_LEARN_EVERY, _SEED = 10, 0
 _STEPS_AFTER = 1000
+
+
+def frozen_topics(
+    sampler: RegressionSampler,
+    corpus: Corpus,
+    chain: RegressionChain,
+    sweeps: range,
+    seed: int,
+    executor: Executor,
+    stop: Callable[[], bool] | None = None,
+) -> NDArray[np.uint16]:
+    """Topics of all tokens after some sweeps from the chain's state with the same alpha for all documents.
+
+    That alpha is learned by maximum likelihood on the way. The chain is not changed. ``stop`` may end the sweeps early.
+    """
+    never = sweeps.stop + 1
+    beta = chain.priors.beta.astype(np.float64)
+    same = csr_matrix(np.ones((sampler.n_docs, 1)))
+    plan = Plan(np.zeros((sampler.n_topics, 1)), 1.0, 1.0, never, 1)
+    twin = RegressionSampler(corpus, same, plan, beta, len(chain.shards))
+    none = Draws.none(plan.mean.shape)
+    arrays = sampler.to_arrays(chain) | {"coefficients": plan.mean, "frozen": np.zeros(0, np.uint16)}
+    arrays |= {"draws": none.values, "drawn_at": none.sweeps}
+    copy = twin.restore(chain.index, arrays, [])
+    alpha = np.asarray(chain.priors.alpha[: sampler.n_topics], np.float64)
+    for sweep in sweeps:
+        if stop is not None and stop():
+            break
+        if (sweep - sweeps.start) % _LEARN_EVERY == 0:
+            alpha = learn_dirichlet(_histogram(twin, copy), alpha, symmetric=False)
+            copy.priors = twin.priors(np.log(alpha)[:, None], beta, 1.0)
+        sweep_chains(twin, [copy], sweep, seed, executor)
+    return twin.whole(copy)[1].topic
+
+
+def topics_of_words(
+    corpus: Corpus, alpha: NDArray[np.float64], beta: NDArray[np.float64], n_iter: int, executor: Executor
+) -> tuple[NDArray[np.uint16], TopicCells]:
+    """Topics of all tokens after a short run without metadata, and their counts per document, to compare settings by.
+
+    It is always the same run, so that a choice based on it depends neither on the seed of a fit, nor on its number of
+    chains, nor on a checkpoint. A signal ends it after the current sweep.
+    """
+    same = csr_matrix(np.ones((corpus.n_docs, 1)))
+    sampler = RegressionSampler(corpus, same, Plan(np.log(alpha)[:, None], 1.0, 1.0, n_iter + 1, 1), beta)
+    start, sweeps = sampler.start(_SEED, 0), range(1, n_iter + 1)
+    with interruptible() as interruption:
+        try:
+            work = partial(frozen_topics, sampler, corpus, start, sweeps, _SEED, executor, stop=interruption.is_set)
+            topic = interruption.run(work)
+        except Abandoned:
+            interruption.give_up("the first sweeps were done")
+    return topic, sampler.cells(topic)
+
+
+def _histogram(sampler: RegressionSampler, chain: RegressionChain) -> CountHistogram:
+    cells = sampler.cells(sampler.whole(chain)[1].topic)
+    return CountHistogram.from_counts(cells.topic, cells.number, cells.total, sampler.n_topics)
 
 
 class Refitting:
@@ -29,16 +94,16 @@ class Refitting:
     corpus_: Corpus
     n_iter_: int
     n_jobs: int | None
-    features: Any
-    width: Any
-    _sampler: Any
-    _chains: list[Any]
+    features: FeaturesLike | None
+    width: WidthLike
+    _sampler: RegressionSampler
+    _chains: list[RegressionChain]
     _seed: int
 
     def _freeze(self) -> None:
         raise NotImplementedError  # abstract: the estimator's
 
-    def refit(self, n_iter: int = 50, variance: Any = None) -> Self:
+    def refit(self, n_iter: int = 50, variance: float | str | None = None) -> Self:
         """Refit the coefficients to counts of topics sampled without metadata.
 
         Every document's topics are sampled for some sweeps under one alpha for all, and the coefficients maximised
@@ -84,7 +149,9 @@ class Refitting:
         with open_executor(resolve_jobs(self.n_jobs), len(chains[0].shards)) as executor:
             return [frozen_topics(self._sampler, self.corpus_, c, sweeps, self._seed, executor) for c in chains]
 
-    def cross_validate(self, variances: Any = VARIANCES, widths: Any = (None,), n_iter: int = 50) -> pd.DataFrame:
+    def cross_validate(
+        self, variances: Sequence[float] = VARIANCES, widths: Sequence[WidthLike] = (None,), n_iter: int = 50
+    ) -> pd.DataFrame:
         """Score other settings by cross-validation: how well they predict topics of left-out documents (first chain).
 
         Counts are those of ``refit``. Topics are not refitted, so it is quick. Fit again with the best settings.
@@ -128,7 +195,7 @@ class Refitting:
         return frame.sort_values("log_likelihood", ascending=False, kind="stable", ignore_index=True)
 
 
-def _several(name: str, given: Any) -> list[Any]:
+def _several(name: str, given: object) -> list[Any]:
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise ModelError(f"{name} is {given!r}; pass a list")
     found = list(given)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from topoi.engine.interruption import Abandoned, interruptible
 from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
@@ -26,7 +27,7 @@ def some_cells(cells: TopicCells, docs: NDArray[np.int64]) -> TopicCells:
     return TopicCells(start, cells.topic[at], cells.number[at], cells.total[docs])
 
 
-def held_out(design: Any, cells: TopicCells, priors: list[Gaussian], n_folds: int = _FOLDS) -> list[float]:
+def held_out(design: csr_matrix, cells: TopicCells, priors: list[Gaussian], n_folds: int = _FOLDS) -> list[float]:
     """Log probability per token of left-out counts for each prior, one fold of documents at a time.
 
     Folds are random but always the same. Coefficients of one prior start from those of the previous one (warm start).
@@ -46,7 +47,7 @@ def held_out(design: Any, cells: TopicCells, priors: list[Gaussian], n_folds: in
     return list((found / max(float(cells.total.sum()), 1.0)).tolist())
 
 
-def best_variance(design: Any, cells: TopicCells, prior: Callable[[float], Gaussian]) -> float:
+def best_variance(design: csr_matrix, cells: TopicCells, prior: Callable[[float], Gaussian]) -> float:
     """The variance, of a few candidates, under which left-out counts are most probable."""
     scores = held_out(design, cells, [prior(variance) for variance in VARIANCES])
     return VARIANCES[int(np.argmax(scores))]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.errors import ModelError
+from topoi.models.contract import MetadataLike
 from topoi.models.dmr.design import Design
-from topoi.models.dmr.likelihood import alpha_rows
+from topoi.models.dmr.likelihood import Gaussian, alpha_rows
 from topoi.models.dmr.state import Plan, checked_variance, prior_mean
 from topoi.models.features.table import corpus_of
 from topoi.models.simulation import (
@@ -23,6 +24,9 @@ from topoi.models.simulation import (
 )
 from topoi.models.validation import positive_vector, whole_number
 
+if TYPE_CHECKING:
+    from topoi.models.dmr.estimator import DirichletMultinomialRegression
+
 
 class RegressionTruth(NamedTuple):
     """Truth of a simulated corpus: topics, coefficients, documents' alphas and shares, tokens' topics."""
@@ -34,7 +38,9 @@ class RegressionTruth(NamedTuple):
     topic: NDArray[np.int64]
 
 
-def simulate_regression(model: Any, features: Any, doc_length: float, seed: int) -> SimulatedCorpus:
+def simulate_regression(
+    model: DirichletMultinomialRegression, features: MetadataLike, doc_length: float, seed: int
+) -> SimulatedCorpus:
     """Draw a corpus of documents with these features, with the model's settings or, once fitted, its first chain."""
     rng = np.random.default_rng(seed)
     empty = corpus_of(features)
@@ -56,7 +62,7 @@ def simulate_regression(model: Any, features: Any, doc_length: float, seed: int)
     return corpus
 
 
-def _prior(model: Any, n_topics: int, n_columns: int) -> Any:
+def _prior(model: DirichletMultinomialRegression, n_topics: int, n_columns: int) -> Gaussian:
     variance = checked_variance(model.variance)
     if np.isnan(variance):
         raise ModelError("variance is 'cv', which takes documents to choose it by; pass a number to simulate")

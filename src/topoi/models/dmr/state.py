@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.gibbs import Chain
@@ -15,13 +16,15 @@ from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
+from topoi.kernels.word_lists import SparseCounts
 from topoi.models.author_topic import kernels
 from topoi.models.author_topic.state import AuthorTopicSampler, DocumentShard, make_priors
+from topoi.models.dmr.design import Design
 from topoi.models.dmr.draws import Draws, draw, draws_at_once, metric_of
 from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
 from topoi.models.dmr.selection import best_variance
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.smoothed_counts import count_topics
-from topoi.models.weighted_authors import WeightedAuthors
 
 Array = NDArray[np.float64]
 _STEPS_WITHIN = 20
@@ -65,6 +68,9 @@ class RegressedShard(DocumentShard):
         kernels.sweep_with_priors(self.documents, self.assignments, counts, priors.rows[self.here], room, stream)
 
 
+RegressionChain: TypeAlias = Chain[Counts | SparseCounts, RegressionPriors, RegressedShard]
+
+
 class Plan(NamedTuple):
     """The coefficients' prior, and when (at intervals of sweeps after the warm-up) and how they are learned.
 
@@ -101,17 +107,17 @@ class RegressionSampler(AuthorTopicSampler):
     [[0.5, 0.25], [0.5, 0.25]]
     """
 
-    def __init__(self, corpus: Corpus, design: Any, plan: Plan, beta: Array, n_shards: int = 1):
+    def __init__(self, corpus: Corpus, design: csr_matrix, plan: Plan, beta: Array, n_shards: int = 1):
         alpha = np.ones(len(plan.mean))
         super().__init__(corpus, WeightedAuthors.private(corpus.n_docs), alpha, beta, n_shards)
         self.by_words = False
         self.design, self.plan = design, plan
-        self.terms: Any = None
+        self.terms = Design(())
         # Initial topic of every token; random if empty.
         self.begin: NDArray[np.uint16] | None = None
 
     def priors(
-        self, coefficients: Array, beta: Array, variance: float, frozen: Any = (), draws: Draws | None = None
+        self, coefficients: Array, beta: Array, variance: float, frozen: ArrayLike = (), draws: Draws | None = None
     ) -> RegressionPriors:
         """Priors of all documents, in the form that kernels read."""
         rows = np.zeros((self.n_docs, padded(self.n_topics)), np.float32)
@@ -121,13 +127,13 @@ class RegressionSampler(AuthorTopicSampler):
         frozen = np.array(frozen, np.uint16)
         return RegressionPriors(*make_priors(mean, beta), rows, coefficients, variance, frozen, draws)
 
-    def _new_chain(self, index: int, alpha: Array, beta: Array) -> Chain:
+    def _new_chain(self, index: int, alpha: Array, beta: Array) -> RegressionChain:
         chain = super()._new_chain(index, alpha, beta)
         chain.shards = [RegressedShard(part, first) for part, (first, _) in zip(self._parts, self._ranges, strict=True)]
         chain.priors = self.priors(self.plan.mean, beta, self.plan.variance)
         return chain
 
-    def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
+    def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> RegressionChain:
         """Restore a chain from the arrays of ``to_arrays``."""
         coefficients = np.array(arrays["coefficients"], np.float64)
         if coefficients.shape != self.plan.mean.shape or not np.isfinite(coefficients).all():
@@ -147,7 +153,7 @@ class RegressionSampler(AuthorTopicSampler):
         chain.priors = self.priors(coefficients, arrays["beta"], float(arrays["variance"][0]), frozen, draws)
         return chain
 
-    def start(self, seed: int, index: int) -> Chain:
+    def start(self, seed: int, index: int) -> RegressionChain:
         """A chain with random topics, or with given initial ones."""
         chain = super().start(seed, index)
         return chain if self.begin is None else self.restore(index, self.to_arrays(chain) | {"topic": self.begin}, [])
@@ -156,11 +162,16 @@ class RegressionSampler(AuthorTopicSampler):
         """Whether coefficients are learned after a sweep, which may take much longer than the sweep itself."""
         return sweep >= self.plan.n_warmup and sweep % self.plan.learn_every == 0
 
-    def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
+    def to_arrays(self, chain: RegressionChain) -> dict[str, NDArray[Any]]:
         """Assignments (two bytes per token), priors and coefficients."""
-        own = {"coefficients": chain.priors.coefficients, "variance": np.array([chain.priors.variance])}
-        drawn = {"draws": chain.priors.draws.values, "drawn_at": chain.priors.draws.sweeps}
-        return super().to_arrays(chain) | own | drawn | {"frozen": chain.priors.frozen}
+        priors = chain.priors
+        return super().to_arrays(chain) | {
+            "coefficients": priors.coefficients,
+            "variance": np.array([priors.variance]),
+            "draws": priors.draws.values,
+            "drawn_at": priors.draws.sweeps,
+            "frozen": priors.frozen,
+        }
 
     def cells(self, topic: NDArray[np.uint16]) -> TopicCells:
         """Topic counts of the documents, from every token's topic."""
@@ -168,12 +179,12 @@ class RegressionSampler(AuthorTopicSampler):
         lengths = np.diff(self._corpus.doc_start).astype(np.float64)
         return TopicCells(start, column.astype(np.int64), number.astype(np.float64), lengths)
 
-    def fitted_cells(self, chain: Chain) -> TopicCells:
+    def fitted_cells(self, chain: RegressionChain) -> TopicCells:
         """Counts that the coefficients were fitted to."""
         frozen = chain.priors.frozen
         return self.cells(frozen if len(frozen) else self.whole(chain)[1].topic)
 
-    def learn(self, chain: Chain, sweep: int) -> None:
+    def learn(self, chain: RegressionChain, sweep: int) -> None:
         """Draw the coefficients, or improve their posterior by steps of L-BFGS; first choose their variance, if asked.
 
         The first step always optimises: a trajectory from the prior mean would start far from the posterior's mass.
@@ -198,7 +209,7 @@ class RegressionSampler(AuthorTopicSampler):
             draws = draws.add(np.stack(several), sweep)
         chain.priors = self.priors(found, beta, variance, draws=draws)
 
-    def summary(self, chain: Chain) -> RegressionPriors:
+    def summary(self, chain: RegressionChain) -> RegressionPriors:
         """Priors of the chain at its point estimate of the coefficients: the mean of its draws.
 
         With too few draws, the coefficients are optimised to the mode given the latest topics.
@@ -214,7 +225,7 @@ class RegressionSampler(AuthorTopicSampler):
             point = maximise(self.design, cells, priors.coefficients, prior, _STEPS_WITHIN)
         return self.priors(point, priors.beta.astype(np.float64), priors.variance, draws=priors.draws)
 
-    def log_joint(self, chain: Chain) -> float:
+    def log_joint(self, chain: RegressionChain) -> float:
         """log P(words, topics | coefficients, beta), topics' and documents' distributions integrated out."""
         words = chain.counts.log_words(chain.priors.beta, chain.priors.beta_sum)
         rows = chain.priors.rows[:, : self.n_topics].astype(np.float64)
@@ -228,7 +239,7 @@ def prior_mean(alpha: Array, n_columns: int) -> Array:
     return mean
 
 
-def checked_variance(variance: Any) -> float:
+def checked_variance(variance: float | str) -> float:
     """Return the variance, checked; NaN if it is to be chosen."""
     if isinstance(variance, str) and variance == "cv":
         return float("nan")

@@ -274,7 +274,7 @@ def feature_bytes(column: Column, values: Sequence[Any]) -> list[bytes]:
     return [json.dumps(sorted(row)).encode() for row in rows]
 
 
-def _level(value: Any) -> str:
+def _level(value: object) -> str:
     """Name of a category; 3.0 and 3 are the same, since a missing value beside it turns 3 into 3.0."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))

@@ -17,13 +17,14 @@ from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
 from topoi.kernels.folding import Labels
 from topoi.models.bags import Bags
+from topoi.models.contract import DocumentsLike, MetadataLike, SeedLike
 from topoi.models.features import folding
 from topoi.models.features.columns import Column, feature_bytes
-from topoi.models.features.labels import PASSES, TOLERANCE, fold_labels
-from topoi.models.features.table import as_source, values_of
+from topoi.models.features.folding import PASSES, TOLERANCE, fold_labels
+from topoi.models.features.table import MetadataSource, as_source, values_of
 from topoi.models.filtering import AUTO, Filtered, checked_particles
 from topoi.models.inputs import Aligned, align, checked_observed
-from topoi.models.prediction import Predictions, make_documents, report_frame
+from topoi.models.prediction import DocumentReader, make_documents, report_frame
 from topoi.models.ranges import for_rows
 from topoi.models.scores import log_mean_exp, perplexities
 
@@ -42,21 +43,18 @@ class Belief(NamedTuple):
     shares: Callable[[Bags], Array]
 
 
-class MetadataPredictions(Predictions):
+class MetadataPredictions(DocumentReader):
     """Predictions from metadata and words; only the integration over mixtures is random.
 
     ``alpha_`` is the Dirichlet of a document without known metadata.
     """
-
-    topic_word_: Any
-    alpha_: Any
 
     @property
     def reads_features(self) -> bool:
         """Whether documents have features."""
         return True
 
-    def _beliefs(self, source: Any) -> list[Belief]:
+    def _beliefs(self, source: MetadataSource) -> list[Belief]:
         """Belief of each chain about documents with these metadata."""
         raise NotImplementedError  # abstract: each family's own
 
@@ -65,16 +63,16 @@ class MetadataPredictions(Predictions):
         """Columns of the features: name, kind, and range or names."""
         raise NotImplementedError  # abstract: each family's own
 
-    def _align(self, X: Any) -> tuple[Aligned, Documents]:
+    def _align(self, X: DocumentsLike) -> tuple[Aligned, Documents]:
         """Documents in the model's words; their authors, which may be a feature, stay as they are."""
         check_is_fitted(self, "n_iter_")
         aligned = align(self._as_corpus(X), self.vocabulary_, None)
         return aligned, make_documents(aligned.corpus, self._lists_for(aligned.corpus))
 
-    def _as_metadata(self, metadata: Any) -> Any:
+    def _as_metadata(self, metadata: MetadataLike) -> MetadataSource:
         return as_source(metadata)
 
-    def _source(self, X: Any, metadata: Any) -> tuple[Corpus, Any]:
+    def _source(self, X: DocumentsLike, metadata: MetadataLike | None) -> tuple[Corpus, MetadataSource]:
         """The documents, and the source of their features."""
         check_is_fitted(self, "n_iter_")
         corpus = self._as_corpus(X)
@@ -114,7 +112,7 @@ class MetadataPredictions(Predictions):
         for_rows(run, np.diff(bags.doc_start), resolve_jobs(self.n_jobs))
         return counts
 
-    def transform(self, X: Any, metadata: Any = None) -> Array:  # type: ignore[override]
+    def transform(self, X: DocumentsLike, metadata: MetadataLike | None = None) -> Array:
         """Topic shares of documents with words and metadata, documents × topics; rows sum to one.
 
         The metadata give the prior; the words are then folded in (first chain).
@@ -138,8 +136,13 @@ class MetadataPredictions(Predictions):
         bags = Bags.from_corpus(align(corpus, self.vocabulary_, None).corpus)
         return self._beliefs(source)[0].shares(bags)
 
-    def log_likelihood(  # type: ignore[override]
-        self, X: Any, given: Any = None, metadata: Any = None, n_particles: Any = AUTO, random_state: Any = None
+    def log_likelihood(
+        self,
+        X: DocumentsLike,
+        given: int | str | None = None,
+        metadata: MetadataLike | None = None,
+        n_particles: int | str = AUTO,
+        random_state: SeedLike = None,
     ) -> Array:
         """Log probability of each document's words given its metadata, natural log, without multinomial coefficient.
 
@@ -173,8 +176,13 @@ class MetadataPredictions(Predictions):
         """
         return self._scores(X, given, metadata, n_particles, random_state)[1].log_likelihood
 
-    def log_likelihood_report(  # type: ignore[override]
-        self, X: Any, given: Any = None, metadata: Any = None, n_particles: Any = AUTO, random_state: Any = None
+    def log_likelihood_report(
+        self,
+        X: DocumentsLike,
+        given: int | str | None = None,
+        metadata: MetadataLike | None = None,
+        n_particles: int | str = AUTO,
+        random_state: SeedLike = None,
     ) -> pd.DataFrame:
         """``log_likelihood`` with its errors, one row per document.
 
@@ -187,13 +195,18 @@ class MetadataPredictions(Predictions):
         return report_frame(*self._scores(X, given, metadata, n_particles, random_state))
 
     def _integrated(
-        self, X: Any, metadata: Any, n_particles: int | str, seed: int
+        self, X: DocumentsLike, metadata: MetadataLike | None, n_particles: int | str, seed: int
     ) -> tuple[NDArray[np.int64], Filtered]:
         """Lengths of documents, and their log probabilities with mixtures integrated out."""
         raise NotImplementedError  # abstract: each family's own
 
     def _scores(
-        self, X: Any, given: Any, metadata: Any, n_particles: Any = AUTO, random_state: Any = None
+        self,
+        X: DocumentsLike,
+        given: int | str | None,
+        metadata: MetadataLike | None,
+        n_particles: int | str = AUTO,
+        random_state: SeedLike = None,
     ) -> tuple[NDArray[np.int64], Filtered]:
         """Number of words scored of each document, and log probabilities."""
         particles = checked_particles(n_particles)
@@ -215,7 +228,9 @@ class MetadataPredictions(Predictions):
         seen = place < np.repeat(shown, whole.doc_lengths)
         return whole.doc_lengths - shown, Filtered(self._log_parts(whole, seen, ~seen, source), *nothing)
 
-    def _log_parts(self, corpus: Corpus, seen: NDArray[np.bool_], scored: NDArray[np.bool_], source: Any) -> Array:
+    def _log_parts(
+        self, corpus: Corpus, seen: NDArray[np.bool_], scored: NDArray[np.bool_], source: MetadataSource
+    ) -> Array:
         """Log probabilities of the scored tokens given the seen ones, averaged over chains."""
         given, rest = Bags.from_corpus(_part(corpus, seen)), Bags.from_corpus(_part(corpus, scored))
         blind = np.bincount(_doc(corpus)[seen], minlength=corpus.n_docs) == 0
@@ -231,15 +246,15 @@ class MetadataPredictions(Predictions):
             each.append(found)
         return each[0] if len(each) == 1 else log_mean_exp(np.stack(each))
 
-    def perplexity(  # type: ignore[override]
+    def perplexity(
         self,
-        X: Any,
-        given: Any = None,
+        X: DocumentsLike,
+        given: int | str | None = None,
         average: str = "tokens",
         per_document: bool = False,
-        metadata: Any = None,
-        n_particles: Any = AUTO,
-        random_state: Any = None,
+        metadata: MetadataLike | None = None,
+        n_particles: int | str = AUTO,
+        random_state: SeedLike = None,
     ) -> Any:
         """Perplexity of documents: the lower, the better the model predicts them.
 
@@ -265,14 +280,12 @@ class MetadataPredictions(Predictions):
         lengths, found = self._scores(X, given, metadata, n_particles, random_state)
         return perplexities(found.log_likelihood, lengths, average, per_document)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: DocumentsLike, y: object = None) -> float:
         """Mean log-likelihood per token given the metadata, for scikit-learn's model selection: higher is better."""
         lengths, found = self._scores(X, None, None)
         return float(found.log_likelihood.sum() / max(int(lengths.sum()), 1))
 
-    def log_completion(  # type: ignore[override]
-        self, corpus: Corpus, observed: NDArray[np.bool_], **ignored: Any
-    ) -> Array:
+    def log_completion(self, corpus: Corpus, observed: NDArray[np.bool_], **ignored: object) -> Array:
         """Log probability of each document's unobserved tokens, given its metadata and the observed ones.
 
         Parameters
@@ -287,20 +300,20 @@ class MetadataPredictions(Predictions):
         seen = checked_observed(observed, len(aligned.kept))[aligned.kept]
         return self._log_parts(aligned.corpus, seen, ~seen, source)
 
-    def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], *ignored: Any) -> Labels:  # type: ignore[override]
+    def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], *ignored: object) -> Labels:
         """Probabilities of topics for every token of a new text without known metadata (first chain)."""
         check_is_fitted(self, "n_iter_")
-        return fold_labels(np.ascontiguousarray(self.topic_word_.T), self.alpha_, tokens)[1]
+        return fold_labels(np.ascontiguousarray(self.chains_[0].topic_word.T), self.chains_[0].alpha, tokens)[1]
 
 
-def checked_tail(level: Any) -> float:
+def checked_tail(level: float) -> float:
     """Probability of each tail of a band that holds ``level``."""
     if isinstance(level, bool) or not isinstance(level, numbers.Real) or not 0 < float(level) < 1:
         raise ModelError(f"level is {level!r}; it is the probability of a band, between 0 and 1")
     return (1.0 - float(level)) / 2.0
 
 
-def shares_frame(features: Any, names: list[str], found: Array) -> pd.DataFrame:
+def shares_frame(features: MetadataLike, names: list[str], found: Array) -> pd.DataFrame:
     """Means, lower and upper ends (3 × documents × topics) as a frame: row, the features, topic, mean, lower, upper."""
     _, n_rows, n_topics = found.shape
     columns: dict[str, Any] = {"row": np.repeat(np.arange(n_rows), n_topics)}

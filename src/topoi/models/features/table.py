@@ -14,6 +14,7 @@ from scipy.sparse import csr_matrix, hstack, issparse
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.sources import metadata_columns
 from topoi.errors import ModelError
+from topoi.models.contract import FeaturesLike, MetadataLike
 from topoi.models.features.columns import (
     KINDS,
     Column,
@@ -21,15 +22,25 @@ from topoi.models.features.columns import (
     Names,
     Number,
     as_names,
+    as_numbers,
     as_plain,
     from_plain,
     is_missing,
+    is_somebody,
 )
+from topoi.models.names import closest
+from topoi.models.notices import warn_user
+
+# Coordinates of documents, documents × coordinates: dense, or sparse if most are zero.
+Coordinates = NDArray[np.float64] | csr_matrix
+# What metadata are read from: columns of a corpus or a frame, or, for a precomputed kernel, similarities.
+MetadataSource = Corpus | pd.DataFrame | NDArray[np.float64]
 
 _WRITTEN = {
     "number": re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"),
     "date": re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?"),
 }
+_TOLD = 3
 
 
 class FeatureTable(NamedTuple):
@@ -50,17 +61,17 @@ class FeatureTable(NamedTuple):
     """
 
     columns: list[Column]
-    coordinates: Any
+    coordinates: Coordinates
 
     @classmethod
-    def learn(cls, corpus: Corpus, features: Any, sparse: bool = False) -> FeatureTable:
+    def learn(cls, corpus: Corpus, features: FeaturesLike, sparse: bool = False) -> FeatureTable:
         """Learn the features of a corpus. ``features`` are names of columns, or a mapping of names to kinds.
 
         With ``sparse`` the coordinates, here and of new documents, are sparse, as tens of thousands of authors have a
         coordinate each.
         """
         columns: list[Column] = []
-        parts: list[Any] = []
+        parts: list[Coordinates] = []
         for name, kind in wanted(features).items():
             values = values_of(corpus, name)
             kind = kind or kind_of(corpus, name, values)
@@ -88,10 +99,10 @@ class FeatureTable(NamedTuple):
         self.block(name)
         return self.columns[self.names.index(name)]
 
-    def encode(self, source: Any) -> Any:
+    def encode(self, source: MetadataLike) -> Coordinates:
         """Coordinates of new documents: a corpus, a frame, or a mapping of columns; sparse if the table's are."""
         frame, sparse = as_source(source), is_sparse(self.coordinates)
-        parts: list[Any] = []
+        parts: list[Coordinates] = []
         for column in self.columns:
             values = values_of(frame, column.name)
             if isinstance(column, Links):
@@ -100,7 +111,7 @@ class FeatureTable(NamedTuple):
                 parts.append(_rows(column, values, sparse))
         return side_by_side(parts, sparse)
 
-    def unknown(self, source: Any) -> dict[str, int]:
+    def unknown(self, source: MetadataLike) -> dict[str, int]:
         """Number of documents in which each feature is missing or unknown."""
         frame = as_source(source)
         return {column.name: column.count_unknown(values_of(frame, column.name)) for column in self.columns}
@@ -110,17 +121,18 @@ class FeatureTable(NamedTuple):
         return [as_plain(column) for column in self.columns]
 
     @classmethod
-    def from_plain(cls, plain: list[dict[str, Any]], coordinates: Any) -> FeatureTable:
+    def from_plain(cls, plain: list[dict[str, Any]], coordinates: Coordinates | None) -> FeatureTable:
         """Restore a table from ``to_plain``; without coordinates it has columns only."""
         columns = [from_plain(each) for each in plain]
-        if coordinates is not None and (
-            coordinates.ndim != 2 or coordinates.shape[1] != sum(column.width for column in columns)
-        ):
+        width = sum(column.width for column in columns)
+        if coordinates is None:
+            return cls(columns, np.zeros((0, width)))
+        if coordinates.ndim != 2 or coordinates.shape[1] != width:
             raise ModelError("the features' coordinates do not fit their columns")
         return cls(columns, coordinates)
 
 
-def wanted(features: Any) -> dict[str, str | None]:
+def wanted(features: FeaturesLike) -> dict[str, str | None]:
     """Names of features and, where given, their kinds.
 
     Examples
@@ -145,7 +157,7 @@ def wanted(features: Any) -> dict[str, str | None]:
     return found
 
 
-def as_source(source: Any) -> Corpus | pd.DataFrame:
+def as_source(source: MetadataLike) -> Corpus | pd.DataFrame:
     """Any source of metadata columns as a corpus or a frame."""
     if isinstance(source, Corpus | pd.DataFrame):
         return source
@@ -155,7 +167,7 @@ def as_source(source: Any) -> Corpus | pd.DataFrame:
     raise ModelError(f"pass a DataFrame of features, a mapping of columns, or a Corpus, not {type(source).__name__}")
 
 
-def _column_values(name: str, values: Any) -> list[Any]:
+def _column_values(name: str, values: object) -> list[Any]:
     """A column of a mapping; a single string is refused, as it would be split into letters."""
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise ModelError(f"the features are no table: {name!r} is {values!r}; pass a list with one value per document")
@@ -170,7 +182,7 @@ def _frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
 
 
-def corpus_of(features: Any) -> Corpus:
+def corpus_of(features: MetadataLike) -> Corpus:
     """Documents with metadata but no words."""
     source = as_source(features)
     if isinstance(source, Corpus):
@@ -224,7 +236,7 @@ def _kind_of_texts(values: Sequence[Any]) -> str:
     return "category"
 
 
-def _learned(corpus: Corpus, name: str, kind: str, values: Sequence[Any], sparse: bool) -> tuple[Column, Any]:
+def _learned(corpus: Corpus, name: str, kind: str, values: Sequence[Any], sparse: bool) -> tuple[Column, Coordinates]:
     if kind == "links":
         return Links.learn(name, values, corpus.documents["id"].tolist())
     if kind in ("number", "date"):
@@ -234,24 +246,69 @@ def _learned(corpus: Corpus, name: str, kind: str, values: Sequence[Any], sparse
     return names, _rows(names, values, sparse)
 
 
-def _rows(column: Number | Names, values: Sequence[Any], sparse: bool) -> Any:
+def _rows(column: Number | Names, values: Sequence[Any], sparse: bool) -> Coordinates:
     if sparse and isinstance(column, Names):
         return column.sparse_coordinates(values)
     return column.coordinates(values)
 
 
-def side_by_side(parts: list[Any], sparse: bool) -> Any:
+def side_by_side(parts: list[Coordinates], sparse: bool) -> Coordinates:
     """Columns of coordinates as one array, or one sparse matrix."""
     return (
-        csr_matrix(hstack([csr_matrix(part) for part in parts])) if sparse else np.ascontiguousarray(np.hstack(parts))
+        csr_matrix(hstack([csr_matrix(part) for part in parts]))
+        if sparse
+        else np.ascontiguousarray(np.hstack([as_dense(part) for part in parts]))
     )
 
 
-def is_sparse(coordinates: Any) -> bool:
+def is_sparse(coordinates: Coordinates) -> bool:
     """Whether coordinates are sparse."""
     return bool(issparse(coordinates))
 
 
-def as_dense(coordinates: Any) -> NDArray[np.float64]:
+def as_dense(coordinates: Coordinates) -> NDArray[np.float64]:
     """Coordinates as a dense array."""
-    return np.asarray(coordinates.toarray() if is_sparse(coordinates) else coordinates)
+    return coordinates.toarray() if isinstance(coordinates, csr_matrix) else np.asarray(coordinates)
+
+
+def warn_unknown(columns: Sequence[Column], features: MetadataLike) -> None:
+    """Warn about names that no training document has, with similar ones, and numbers outside the training range.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from topoi.models.features.columns import Names
+    >>> from topoi.models.features.table import warn_unknown
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_unknown([Names("authors", ["Ann", "Bob"], False)], {"authors": [["Anm"], ["Bob"]]})
+    >>> str(caught[0].message)
+    "no document has authors 'Anm': taken as new; did you mean 'Ann'?"
+    """
+    source = as_source(features)
+    for column in columns:
+        if isinstance(column, Number):
+            _warn_outside(column, values_of(source, column.name))
+            continue
+        known = column.levels if isinstance(column, Names) else column.ids
+        single = isinstance(column, Names) and column.single
+        given = dict.fromkeys(name for row in as_names(values_of(source, column.name), single) for name in row)
+        there = set(known)
+        unknown = [name for name in given if name not in there and not is_somebody(name)]
+        which = column.name if isinstance(column, Names) else "the id"
+        for name in unknown[:_TOLD]:
+            near = " or ".join(map(repr, closest(name, known, 0.6)[:_TOLD]))
+            warn_user(f"no document has {which} {name!r}: taken as new{f'; did you mean {near}?' if near else ''}")
+        if len(unknown) > _TOLD:
+            warn_user(f"{len(unknown) - _TOLD:,} other names of {column.name!r} are in no document: taken as new")
+
+
+def _warn_outside(column: Number, values: Sequence[Any]) -> None:
+    """Warn about the number farthest beyond the range, with the number of such values."""
+    found = as_numbers(column.name, values, column.date)
+    away = np.nan_to_num(np.maximum(column.low - found, found - column.high))
+    n = int((away > 0).sum())
+    if n:
+        which = f"{column.name} {found[away.argmax()]:g}"
+        are = "is" if n == 1 else f"and {n - 1:,} more are"
+        warn_user(f"{which} {are} outside the documents' range, {column.low:g} to {column.high:g}: an extrapolation")

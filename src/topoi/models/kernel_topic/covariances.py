@@ -6,16 +6,21 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from topoi.errors import ModelError
-from topoi.models.features.table import as_dense, is_sparse
+from topoi.models.contract import FeaturesLike
+from topoi.models.features.table import Coordinates, as_dense, is_sparse
 
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+# Range of a hyper-parameter, or "fixed".
+Bounds = tuple[float, ...] | NDArray[np.float64] | str
 
 
 class Proximity(Kernel):
@@ -55,8 +60,8 @@ class Proximity(Kernel):
         features: Any = None,
         length_scale: Any = None,
         alpha: float = 1.0,
-        length_scale_bounds: Any = None,
-        alpha_bounds: Any = (0.05, 50.0),
+        length_scale_bounds: Bounds | None = None,
+        alpha_bounds: Bounds = (0.05, 50.0),
         blocks: Any = None,
     ):
         self.features = features
@@ -78,7 +83,7 @@ class Proximity(Kernel):
         """The mixture of scales; fixed if infinite."""
         return _scalar("alpha", "fixed" if np.isinf(self.alpha) else self.alpha_bounds)
 
-    def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
+    def __call__(self, X: Coordinates, Y: Coordinates | None = None, eval_gradient: bool = False) -> Any:
         """Kernel matrix and, on request, its gradient by the logs of alpha and length scales."""
         squares = self._squares(X, X if Y is None else Y)
         q = np.sum(squares, axis=0)
@@ -100,7 +105,7 @@ class Proximity(Kernel):
             return np.asarray(np.exp(-0.5 * q))
         return np.asarray((1.0 + q / (2.0 * self.alpha)) ** (-self.alpha))
 
-    def _squares(self, X: Any, Y: Any) -> list[NDArray[np.float64]]:
+    def _squares(self, X: Coordinates, Y: Coordinates) -> list[NDArray[np.float64]]:
         """Squared distances of each feature, in its length scale."""
         if self.blocks is None:
             raise ModelError("this kernel has not met its features; give it to a KernelTopicModel")
@@ -111,7 +116,7 @@ class Proximity(Kernel):
             for (first, last), scale in zip(self.blocks, scales, strict=True)
         ]
 
-    def diag(self, X: Any) -> NDArray[np.float64]:
+    def diag(self, X: Coordinates) -> NDArray[np.float64]:
         """Ones."""
         return np.ones(X.shape[0] if is_sparse(X) else len(X))
 
@@ -127,7 +132,7 @@ class Proximity(Kernel):
         return f"Proximity({self.features!r}, length_scale=[{scales}], alpha={shown})"
 
 
-def _scalar(name: str, bounds: Any) -> Hyperparameter:
+def _scalar(name: str, bounds: Bounds) -> Hyperparameter:
     return Hyperparameter(name, "numeric", bounds)
 
 
@@ -164,7 +169,7 @@ class On(Kernel):
     [2.3, 0.0]
     """
 
-    def __init__(self, features: Any, kernel: Kernel, columns: Any = None):
+    def __init__(self, features: FeaturesLike, kernel: Kernel, columns: Sequence[int] | None = None):
         self.features = features
         self.kernel = kernel
         self.columns = columns
@@ -187,7 +192,7 @@ class On(Kernel):
         return self.kernel.theta
 
     @theta.setter
-    def theta(self, theta: Any) -> None:
+    def theta(self, theta: ArrayLike) -> None:
         self.kernel.theta = theta
 
     @property
@@ -195,22 +200,22 @@ class On(Kernel):
         """Bounds of ``theta``."""
         return self.kernel.bounds
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.features == other.features and bool(self.kernel == other.kernel)
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _seen(self, X: Any) -> NDArray[np.float64]:
+    def _seen(self, X: Coordinates) -> NDArray[np.float64]:
         if self.columns is None:
             raise ModelError("this kernel has not met its features; give it to a KernelTopicModel")
         seen = (X if is_sparse(X) else np.asarray(X))[:, list(self.columns)]
         return np.ascontiguousarray(as_dense(seen))
 
-    def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
+    def __call__(self, X: Coordinates, Y: Coordinates | None = None, eval_gradient: bool = False) -> Any:
         """Matrix of the inner kernel for these features."""
         return self.kernel(self._seen(X), None if Y is None else self._seen(Y), eval_gradient=eval_gradient)
 
-    def diag(self, X: Any) -> NDArray[np.float64]:
+    def diag(self, X: Coordinates) -> NDArray[np.float64]:
         """Diagonal of the inner kernel for these features."""
         return np.asarray(self.kernel.diag(self._seen(X)))
 
@@ -225,10 +230,10 @@ class On(Kernel):
 class FunctionKernel(Kernel):
     """A user's own function of two arrays of coordinates, without hyper-parameters."""
 
-    def __init__(self, function: Any):
+    def __init__(self, function: Callable[..., Any]):
         self.function = function
 
-    def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
+    def __call__(self, X: Coordinates, Y: Coordinates | None = None, eval_gradient: bool = False) -> Any:
         """Matrix of the function's values."""
         other = X if Y is None else Y
         value = np.asarray(self.function(np.asarray(X), np.asarray(other)), np.float64)
@@ -236,7 +241,7 @@ class FunctionKernel(Kernel):
             raise ModelError(f"the kernel gave a matrix of shape {value.shape} for {len(X)} and {len(other)} documents")
         return (value, np.empty((*value.shape, 0))) if eval_gradient else value
 
-    def diag(self, X: Any) -> NDArray[np.float64]:
+    def diag(self, X: Coordinates) -> NDArray[np.float64]:
         """The function of each row with itself."""
         return np.array([self(row[None])[0, 0] for row in np.asarray(X)])
 

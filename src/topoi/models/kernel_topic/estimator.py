@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
@@ -20,10 +21,10 @@ from topoi.engine.chains import trace_frame
 from topoi.engine.executors import resolve_jobs
 from topoi.engine.interruption import Abandoned, Interruption, interruptible
 from topoi.engine.loop import Schedule as Steps
-from topoi.engine.loop import run
-from topoi.engine.progress import SweepInfo, open_progress
+from topoi.engine.loop import SweepInfo, open_progress, run
 from topoi.errors import ModelError, StoreError
 from topoi.models.bags import Bags
+from topoi.models.contract import DocumentsLike, FeaturesLike, MetadataLike, SeedLike
 from topoi.models.features.table import FeatureTable
 from topoi.models.kernel_topic.evidence import Hyper
 from topoi.models.kernel_topic.fitting import (
@@ -61,7 +62,7 @@ from topoi.models.validation import choice, positive_vector, resolve_seed, whole
 Array = NDArray[np.float64]
 
 
-class KernelTopicModel(Tables, KernelPredictions, TrainedModel):
+class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
     """Topics whose shares are smooth functions of time, people, links and any other metadata.
 
     Each topic has a Gaussian process over the documents' features. A document's y is its value there plus noise, its
@@ -157,14 +158,14 @@ class KernelTopicModel(Tables, KernelPredictions, TrainedModel):
         self,
         n_topics: int = 10,
         *,
-        features: Any = None,
-        kernel: Any = None,
+        features: FeaturesLike | None = None,
+        kernel: Kernel | ArrayLike | Callable[..., Any] | None = None,
         inference: str = "laplace",
         solver: str = "auto",
         amplitude: str = "per-topic",
         learn_kernel: bool = True,
         learn_from: str = "auto",
-        noise: Any = 0.5,
+        noise: ArrayLike = 0.5,
         beta: float = 0.01,
         n_iter: int = 1000,
         n_warmup: int = 100,
@@ -173,7 +174,7 @@ class KernelTopicModel(Tables, KernelPredictions, TrainedModel):
         learn_every: int = 20,
         damping: float = 0.5,
         n_jobs: int | None = 1,
-        random_state: Any = None,
+        random_state: SeedLike = None,
         evaluate_every: int = 10,
         checkpoint: str | Path | None = None,
         checkpoint_every: int | str = "1min",
@@ -221,7 +222,7 @@ class KernelTopicModel(Tables, KernelPredictions, TrainedModel):
         if isinstance(damping, bool) or not isinstance(damping, numbers.Real) or not 0 < damping <= 1:
             raise ModelError(f"damping is {damping!r}; it is the share of a message that is sent: above 0, at most 1")
 
-    def fit(self, X: Any, y: Any = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
+    def fit(self, X: DocumentsLike, y: object = None, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         """Fit the model to a corpus with metadata.
 
         Parameters
@@ -313,14 +314,30 @@ class KernelTopicModel(Tables, KernelPredictions, TrainedModel):
             earlier = [(int(s), float(v)) for s, v in self.trace_[["sweep", "log_joint"]].to_numpy()]
         schedule = self._schedule(seed, setup, n_iter)
         hyper = Hyper(setup.shape, np.ones(n_topics), positive_vector("noise", self.noise, n_topics, "n_topics"))
-        given = counts, schedule, hyper, state, done, store is not None
         is_bridge = isinstance(state, Beliefs) or (state is None and self.inference == "bridge")
         with each_topic(jobs, n_topics) as each, interruptible() as interruption:
             training: Sweeps
+            saves = store is not None
             if is_bridge:
-                training = BridgeSweeps(float(self.damping), *given)
+                training = BridgeSweeps(
+                    float(self.damping),
+                    counts,
+                    schedule,
+                    hyper,
+                    state if isinstance(state, Beliefs) else None,
+                    done,
+                    saves,
+                )
             else:
-                training = LaplaceSweeps(partial(setup.process, each=each), *given)
+                training = LaplaceSweeps(
+                    partial(setup.process, each=each),
+                    counts,
+                    schedule,
+                    hyper,
+                    None if isinstance(state, Beliefs) else state,
+                    done,
+                    saves,
+                )
             if store is not None:
                 seed, done = self._continued(store, seed, n_iter, training.restore)
             bar = open_progress(self.progress, type(self).__name__, n_iter, done)
@@ -351,14 +368,16 @@ class KernelTopicModel(Tables, KernelPredictions, TrainedModel):
         warn_unfinished(self.fit_info_, f"{outcome.sweep:,} sweeps", last, float(self.tol))
         return self
 
-    def _mean_shares(self, posterior: Any, counts: Array, interruption: Interruption) -> Array:
+    def _mean_shares(
+        self, posterior: LaplacePosterior | LargePosterior | BridgePosterior, counts: Array, interruption: Interruption
+    ) -> Array:
         """Mean shares of the training documents; after an interrupt, those of the counts."""
         try:
             return np.asarray(interruption.run(lambda: mean_shares(*posterior.training())))
         except Abandoned:
             return smoothed(counts)
 
-    def _checked_corpus(self, corpus: Any) -> Corpus:
+    def _checked_corpus(self, corpus: DocumentsLike) -> Corpus:
         corpus = corpus_with("metadata", corpus, type(self).__name__)
         if corpus.n_docs < 2 or corpus.n_words == 0:
             raise ModelError(f"the corpus has {corpus.n_docs} documents and {corpus.n_words} words: nothing to fit")
@@ -409,7 +428,7 @@ class KernelTopicModel(Tables, KernelPredictions, TrainedModel):
         check_is_fitted(self, "n_iter_")
         return self._population.copy()
 
-    def simulate(self, features: Any, doc_length: float = 100, random_state: Any = None) -> Corpus:
+    def simulate(self, features: MetadataLike, doc_length: float = 100, random_state: SeedLike = None) -> Corpus:
         """Draw a corpus of documents with given metadata from the model's generative process.
 
         Functions and topics are new draws or, once fitted, the fitted ones.
@@ -456,7 +475,7 @@ class KernelTopicModel(Tables, KernelPredictions, TrainedModel):
             "features": None if self.table_ is None else self.table_.to_plain(),
             "solver": self.fit_info_.get("solver", "exact"),
         }
-        arrays = {
+        arrays: dict[str, ArrayOrPieces] = {
             "topic_word": self.topic_word_,
             **coordinate_arrays(hyper.shape.coordinates),
             "amplitude": hyper.amplitude,

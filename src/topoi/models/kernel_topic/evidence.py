@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from sklearn.gaussian_process.kernels import Kernel
 
 from topoi.errors import ModelError
+from topoi.models.features.table import Coordinates, as_dense
 from topoi.models.kernel_topic.gaussian_process import Each, Prior, Sites, Solution, serially, solve
 
 Array = NDArray[np.float64]
@@ -34,7 +35,7 @@ class Shape:
     which may differ in the last bit.
     """
 
-    def __init__(self, kernel: Kernel | None, coordinates: Array, learned: Array | None = None) -> None:
+    def __init__(self, kernel: Kernel | None, coordinates: Coordinates, learned: Array | None = None) -> None:
         self.kernel, self.coordinates, self.learned = kernel, coordinates, learned
 
     @property
@@ -64,14 +65,14 @@ class Shape:
         value, gradient = self.kernel(self.coordinates, eval_gradient=True)
         return self._checked(value), gradient
 
-    def cross(self, coordinates: Array, diagonal: Any = None) -> tuple[Array, Array]:
+    def cross(self, coordinates: Coordinates, diagonal: float | None = None) -> tuple[Array, Array]:
         """Matrix between new and training documents, and the new documents' diagonal."""
         if self.kernel is None:
-            own = np.mean(np.diag(self.coordinates)) if diagonal is None else diagonal
-            return coordinates, np.full(len(coordinates), own, np.float64)
+            own = np.mean(np.diag(as_dense(self.coordinates))) if diagonal is None else diagonal
+            return as_dense(coordinates), np.full(coordinates.shape[0], own, np.float64)
         return self.kernel(coordinates, self.coordinates), np.asarray(self.kernel.diag(coordinates), np.float64)
 
-    def _checked(self, matrix: Any) -> Array:
+    def _checked(self, matrix: Coordinates) -> Array:
         found, n_docs = np.asarray(matrix, np.float64), self.coordinates.shape[0]
         if found.shape != (n_docs, n_docs):
             raise ModelError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from typing import Any, NamedTuple, Protocol
@@ -19,7 +19,7 @@ from topoi.engine.loop import Saved, Trace, Training, checked_trace, plain_trace
 from topoi.errors import ModelError
 from topoi.models.bags import Bags
 from topoi.models.features import folding
-from topoi.models.kernel_topic import word_shares
+from topoi.models.kernel_topic import kernels
 from topoi.models.kernel_topic.evidence import Hyper, Learned, learn
 from topoi.models.kernel_topic.gaussian_process import Each, Mode, Prior, Sites, find_mode, sites_at, start_at
 from topoi.models.trained import checked_floats
@@ -74,7 +74,7 @@ class Counts:
 
     def recount(self) -> None:
         """Recompute the counts from the shares, so that rounding errors do not accumulate."""
-        word_shares.count(self.bags, *self._arrays)
+        kernels.count(self.bags, *self._arrays)
 
     def recounted(self) -> Counts:
         """The same shares with their counts computed anew; these counts stay as they are."""
@@ -91,7 +91,7 @@ class Counts:
         """State of the generator of draws, in plain integers."""
         return dict(self._random.bit_generator.state)
 
-    def restored(self, arrays: Mapping[str, ArrayOrPieces], random_state: Any) -> Counts:
+    def restored(self, arrays: Mapping[str, ArrayOrPieces], random_state: Mapping[str, Any]) -> Counts:
         """Counts of the same documents at an earlier ``arrays()`` and ``random_state()``, checked."""
         found = copy(self)
         for name, mine in self.arrays().items():
@@ -114,7 +114,9 @@ class Counts:
         return found
 
     @classmethod
-    def of_mixtures(cls, bags: Bags, topic_word: Array, mixture: Array, seed: Any, beta: float) -> Counts:
+    def of_mixtures(
+        cls, bags: Bags, topic_word: Array, mixture: Array, seed: int | Sequence[int], beta: float
+    ) -> Counts:
         """Shares of every entry by its word and its document's mixture, as a fitted model has them."""
         found = cls.__new__(cls)
         found.bags, found.beta, found._random = bags, beta, np.random.default_rng(seed)
@@ -129,16 +131,16 @@ class Counts:
     def drawn(self) -> Array:
         """Topic counts with one topic drawn for every word, which vary as topics do; expected counts vary less."""
         found = np.empty_like(self.doc_topic)
-        word_shares.draw_counts(self.bags, self.shares, self._random.random(int(self.bags.times.sum())), found)
+        kernels.draw_counts(self.bags, self.shares, self._random.random(int(self.bags.times.sum())), found)
         return found
 
     def sweep(self, base: Array, counted: bool) -> None:
         """Recompute the shares of every word."""
-        word_shares.sweep(self.bags, *self._arrays, base, counted, self.beta)
+        kernels.sweep(self.bags, *self._arrays, base, counted, self.beta)
 
     def share_document(self, d: int, base: Array, n_passes: int) -> None:
         """Recompute the shares of one document's words."""
-        word_shares.share_document(self.bags, d, *self._arrays, base, self.beta, n_passes)
+        kernels.share_document(self.bags, d, *self._arrays, base, self.beta, n_passes)
 
     @property
     def topic_word(self) -> Array:
@@ -316,7 +318,7 @@ class Sweeps(Training):
         self.n_tokens = int(counts.bags.times.sum())
 
     @property
-    def converged(self) -> bool:  # type: ignore[override]
+    def converged(self) -> bool:
         """Whether shares and topics have come to rest."""
         return self.rest.reached
 
@@ -431,8 +433,17 @@ class LaplaceSweeps(Sweeps):
 
     state: State | None
 
-    def __init__(self, make: MakesProcess, *given: Any, **more: Any) -> None:
-        super().__init__(*given, **more)
+    def __init__(
+        self,
+        make: MakesProcess,
+        counts: Counts,
+        schedule: Schedule,
+        hyper: Hyper,
+        state: State | None = None,
+        done: int = 0,
+        saves: bool = False,
+    ) -> None:
+        super().__init__(counts, schedule, hyper, state, done, saves)
         self._make = make
         self._process: Process | None = None
 

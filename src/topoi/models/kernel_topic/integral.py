@@ -17,12 +17,13 @@ from threadpoolctl import threadpool_limits
 
 from topoi.kernels.counts import Documents
 from topoi.models.bags import Bags
+from topoi.models.contract import Chosen
 from topoi.models.filtering import AUTO, Filtered, tolerance
 from topoi.models.gaussian_points import root
 from topoi.models.kernel_topic.fitting import softmax
 from topoi.models.kernel_topic.folding_in import axes, laplace
-from topoi.models.pareto import pareto_shapes, tail_length
 from topoi.models.ranges import for_rows
+from topoi.models.scores import pareto_shapes, tail_length
 
 Array = NDArray[np.float64]
 _FIRST, _MOST = 500, 32_000
@@ -106,7 +107,7 @@ class BelievedDocuments:
         """The number of topics."""
         return len(self.topic_word)
 
-    def word_columns(self, words: Any) -> Array:
+    def word_columns(self, words: Chosen) -> Array:
         """P(word | topic) of some words, topics × words."""
         return np.asarray(self.topic_word[:, words])
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import sklearn.gaussian_process.kernels as known
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel
 
@@ -26,7 +26,7 @@ _THEIRS = (
 _CLASSES: dict[str, Any] = _OURS | {name: getattr(known, name) for name in _THEIRS if name != "CompoundKernel"}
 
 
-def as_kernel(kernel: Any) -> Kernel:
+def as_kernel(kernel: Kernel | Callable[..., Any] | None) -> Kernel:
     """A kernel from the user or a file: None is ``Proximity`` over all features.
 
     Examples
@@ -88,7 +88,7 @@ def _bind_proximity(kernel: Proximity, table: FeatureTable) -> None:
     kernel.blocks = [(block.start, block.stop) for block in blocks]
 
 
-def _parts(kernel: Any) -> list[Any]:
+def _parts(kernel: Kernel) -> list[Any]:
     inner = [
         getattr(kernel, name) for name in ("k1", "k2", "kernel") if isinstance(getattr(kernel, name, None), Kernel)
     ]
@@ -96,7 +96,7 @@ def _parts(kernel: Any) -> list[Any]:
     return [kernel] if isinstance(kernel, On) else [kernel, *(part for each in inner for part in _parts(each))]
 
 
-def to_plain(kernel: Any) -> Any:
+def to_plain(kernel: Kernel | None) -> Any:
     """A kernel as JSON can hold it."""
     if isinstance(kernel, FunctionKernel) or (callable(kernel) and not isinstance(kernel, Kernel)):
         raise ModelError("a function as kernel cannot be saved: files hold data only; use kernels of scikit-learn")
@@ -141,7 +141,7 @@ def _given(key: str, value: Any) -> Any:
     return value
 
 
-def checked_similarities(matrix: Any, n_docs: int, thoroughly: bool = True) -> NDArray[np.float64]:
+def checked_similarities(matrix: ArrayLike, n_docs: int, thoroughly: bool = True) -> NDArray[np.float64]:
     """Return a user's own matrix between the documents, checked to be a covariance.
 
     Eigenvalues, the only proof, take time cubic in the documents; they are computed only if ``thoroughly``.

@@ -8,10 +8,8 @@ not come from a Dirichlet the inverse is over-determined, and its least likely t
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, polygamma, psi
 
 from topoi.errors import ModelError
@@ -21,7 +19,7 @@ _NEWTON_STEPS, _HALVINGS, _SHORT = 200, 30, 1e-3
 _SMALLEST, _LARGEST = 1e-8, 1e12
 
 
-def to_gaussian(alpha: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def to_gaussian(alpha: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The Gaussian that approximates a Dirichlet in the softmax basis (equations 15 and 18).
 
     Parameters
@@ -50,7 +48,7 @@ def to_gaussian(alpha: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return logs - logs.mean(axis=-1, keepdims=True), variance
 
 
-def to_dirichlet(mean: Any, variance: Any) -> NDArray[np.float64]:
+def to_dirichlet(mean: ArrayLike, variance: ArrayLike) -> NDArray[np.float64]:
     """The Dirichlet of a Gaussian: the inverse of ``to_gaussian``, exact for its results.
 
     α_k = (1 − 2/K + exp(μ_k) Σ exp(−μ_l) / K²) / σ²_k. The printed equation 19 has the wrong sign of μ_k.
@@ -80,7 +78,7 @@ def to_dirichlet(mean: Any, variance: Any) -> NDArray[np.float64]:
     return np.asarray(np.exp(np.logaddexp(even, own) - np.log(variance)))
 
 
-def project(mean: Any, covariance: Any, n_draws: int = N_DRAWS) -> NDArray[np.float64]:
+def project(mean: ArrayLike, covariance: ArrayLike, n_draws: int = N_DRAWS) -> NDArray[np.float64]:
     """The Dirichlet nearest to a Gaussian: the α that minimises KL(softmax of the Gaussian ‖ Dirichlet).
 
     That is the α whose expected log π is the Gaussian's. The expectation is taken over a fixed low-discrepancy set of
@@ -178,7 +176,7 @@ def _likelihood(alpha: NDArray[np.float64], expected: NDArray[np.float64]) -> ND
     return np.asarray(gammaln(alpha.sum(axis=1)) + (alpha * expected - gammaln(alpha)).sum(axis=1))
 
 
-def _positive(name: str, values: Any) -> NDArray[np.float64]:
+def _positive(name: str, values: ArrayLike) -> NDArray[np.float64]:
     try:
         array = np.asarray(values, np.float64)
     except (TypeError, ValueError):
@@ -191,7 +189,7 @@ def _positive(name: str, values: Any) -> NDArray[np.float64]:
     return array
 
 
-def _finite_mean(mean: Any, variance: NDArray[np.float64]) -> NDArray[np.float64]:
+def _finite_mean(mean: ArrayLike, variance: NDArray[np.float64]) -> NDArray[np.float64]:
     mean = np.asarray(mean, np.float64)
     if mean.shape != variance.shape:
         raise ModelError(f"mean has the shape {mean.shape} and variance {variance.shape}; they must agree")

@@ -9,7 +9,7 @@ counted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.models.kernel_topic import gaussian_process as gp
 from topoi.models.kernel_topic.evidence import Hyper, Layout, maximise
-from topoi.models.kernel_topic.fitting import Counts, Rest, Sweeps
+from topoi.models.kernel_topic.fitting import Counts, Rest, Schedule, Sweeps
+from topoi.models.kernel_topic.kernels import subtract_outer
 from topoi.models.kernel_topic.laplace_bridge import to_dirichlet, to_gaussian
-from topoi.models.kernel_topic.rank_one import subtract_outer
 from topoi.models.trained import checked_floats
 
 Array = NDArray[np.float64]
@@ -132,8 +132,17 @@ class BridgeSweeps(Sweeps):
 
     state: Beliefs | None
 
-    def __init__(self, damping: float, *given: Any, **more: Any) -> None:
-        super().__init__(*given, **more)
+    def __init__(
+        self,
+        damping: float,
+        counts: Counts,
+        schedule: Schedule,
+        hyper: Hyper,
+        state: Beliefs | None = None,
+        done: int = 0,
+        saves: bool = False,
+    ) -> None:
+        super().__init__(counts, schedule, hyper, state, done, saves)
         self._damping = damping
         self._messages: Messages | None = None
         self.info = dict.fromkeys(_COUNTED, 0)

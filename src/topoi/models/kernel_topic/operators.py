@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.models.features.table import Coordinates
 from topoi.models.kernel_topic.gaussian_process import Each, serially
 
 Array = NDArray[np.float64]
@@ -64,7 +65,7 @@ class Operator(Protocol):
         """The documents that share a name with one, itself included."""
         ...
 
-    def cross(self, coordinates: Any, diagonal: Any = None) -> Cross:
+    def cross(self, coordinates: Coordinates, diagonal: float | None = None) -> Cross:
         """Operator between new documents and these."""
         ...
 
@@ -119,7 +120,7 @@ class DenseOperator:
         """The document itself only: names are unknown here."""
         return np.array([doc])
 
-    def cross(self, coordinates: Any, diagonal: Any = None) -> DenseCross:
+    def cross(self, coordinates: Coordinates, diagonal: float | None = None) -> DenseCross:
         """Operator between new documents and these."""
         return DenseCross(*self._between(coordinates, diagonal))
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.models.features.table import Coordinates
 from topoi.models.gaussian_points import root, softmax_points
 from topoi.models.kernel_topic import gaussian_process as gp
 from topoi.models.kernel_topic.evidence import Hyper
 from topoi.models.kernel_topic.fitting import each_topic, softmax
 from topoi.models.kernel_topic.gp_iterative import LargePrior
-from topoi.models.kernel_topic.large_process import large_prior
-from topoi.models.kernel_topic.near_covariance import new_covariances, training_covariances
+from topoi.models.kernel_topic.large_process import large_prior, new_covariances, training_covariances
 from topoi.models.kernel_topic.structured_operators import Structure
 
 Array = NDArray[np.float64]
@@ -44,7 +43,7 @@ class LaplacePosterior:
         with each_topic(self._n_jobs, self.prior.n_topics) as each:
             return solution.y, gp.marginals(self.prior, solution, each)
 
-    def new(self, coordinates: Any, noise: bool, diagonal: Any = None) -> tuple[Array, Array]:
+    def new(self, coordinates: Coordinates, noise: bool, diagonal: float | None = None) -> tuple[Array, Array]:
         """Mean and covariance of new documents' y."""
         solution, (cross, own) = self.solution, self.hyper.shape.cross(coordinates, diagonal)
         with each_topic(self._n_jobs, self.prior.n_topics) as each:
@@ -56,7 +55,7 @@ class LaplacePosterior:
 
 
 class LargePosterior:
-    """``LaplacePosterior`` for very many documents: covariances from the most similar ones (``near_covariance``)."""
+    """``LaplacePosterior`` for very many documents: covariances from the most similar ones (``large_process``)."""
 
     def __init__(
         self, hyper: Hyper, structure: Structure | None, y: Array, a: Array, counts: Array, n_jobs: int = 1
@@ -78,7 +77,7 @@ class LargePosterior:
         with each_topic(self._n_jobs, self._n_jobs) as each:
             return self.y, training_covariances(self.prior, self._weight, each)
 
-    def new(self, coordinates: Any, noise: bool, diagonal: Any = None) -> tuple[Array, Array]:
+    def new(self, coordinates: Coordinates, noise: bool, diagonal: float | None = None) -> tuple[Array, Array]:
         """Mean and covariance of new documents' y."""
         prior, cross = self.prior, self.prior.shape.cross(coordinates, diagonal)
         with each_topic(self._n_jobs, self._n_jobs) as each:
@@ -117,7 +116,7 @@ class BridgePosterior:
         mean, variance = (np.stack([getattr(s, name) for s in self.solution], 1) for name in ("mean", "variance"))
         return mean, _diagonal(variance)
 
-    def new(self, coordinates: Any, noise: bool, diagonal: Any = None) -> tuple[Array, Array]:
+    def new(self, coordinates: Coordinates, noise: bool, diagonal: float | None = None) -> tuple[Array, Array]:
         """Mean and covariance of new documents' y."""
         cross, values = self.hyper.shape.cross(coordinates, diagonal)
         prior, n_new = self.prior, len(cross)

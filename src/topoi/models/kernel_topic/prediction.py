@@ -16,12 +16,12 @@ from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
 from topoi.models.bags import Bags
+from topoi.models.contract import DocumentsLike, MetadataLike
 from topoi.models.features.columns import Column
 from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
-from topoi.models.features.table import FeatureTable, as_source
-from topoi.models.features.unknown import warn_unknown
+from topoi.models.features.table import FeatureTable, MetadataSource, as_source, warn_unknown
 from topoi.models.filtering import Filtered
-from topoi.models.inputs import align
+from topoi.models.inputs import WeightedAuthors, align
 from topoi.models.kernel_topic.folding_in import fold_in
 from topoi.models.kernel_topic.integral import BelievedDocuments
 from topoi.models.kernel_topic.posterior import (
@@ -35,7 +35,6 @@ from topoi.models.kernel_topic.posterior import (
 from topoi.models.prediction import make_documents
 from topoi.models.ranges import for_rows
 from topoi.models.validation import whole_number
-from topoi.models.weighted_authors import WeightedAuthors
 
 Array = NDArray[np.float64]
 
@@ -43,6 +42,7 @@ Array = NDArray[np.float64]
 class KernelPredictions(MetadataPredictions):
     """Predictions of a fitted kernel topic model; only the integration over y is random."""
 
+    topic_word_: Array
     table_: FeatureTable | None
     _posterior: LaplacePosterior | LargePosterior | BridgePosterior
 
@@ -60,7 +60,7 @@ class KernelPredictions(MetadataPredictions):
     def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
         return WeightedAuthors.private(corpus.n_docs)
 
-    def _belief(self, features: Any, noise: bool = True, diagonal: Any = None) -> tuple[Array, Array]:
+    def _belief(self, features: MetadataLike, noise: bool = True, diagonal: float | None = None) -> tuple[Array, Array]:
         """Mean and covariance of y at new documents."""
         check_is_fitted(self, "n_iter_")
         shape = self._posterior.hyper.shape
@@ -69,7 +69,7 @@ class KernelPredictions(MetadataPredictions):
         cross = _similarities(features, len(shape.coordinates))
         return self._posterior.new(cross, noise, _own_similarity(diagonal))
 
-    def _beliefs(self, source: Any) -> list[Belief]:
+    def _beliefs(self, source: MetadataSource) -> list[Belief]:
         mean, covariance = self._belief(source)
 
         def means(rows: NDArray[np.bool_]) -> Array:
@@ -80,7 +80,9 @@ class KernelPredictions(MetadataPredictions):
 
         return [Belief(self.topic_word_, means, shares)]
 
-    def documents_and_chains(self, X: Any, metadata: Any = None) -> tuple[Corpus, Documents, list[Any]]:
+    def documents_and_chains(
+        self, X: DocumentsLike, metadata: MetadataLike | None = None
+    ) -> tuple[Corpus, Documents, list[Any]]:
         """Documents, and the topics with the beliefs that the metadata give about each document."""
         corpus, source = self._source(X, metadata)
         aligned = align(corpus, self.vocabulary_, None).corpus
@@ -88,7 +90,7 @@ class KernelPredictions(MetadataPredictions):
         return aligned, documents, [BelievedDocuments(self.topic_word_, *self._belief(source))]
 
     def _integrated(
-        self, X: Any, metadata: Any, n_particles: int | str, seed: int
+        self, X: DocumentsLike, metadata: MetadataLike | None, n_particles: int | str, seed: int
     ) -> tuple[NDArray[np.int64], Filtered]:
         corpus, _, chains = self.documents_and_chains(X, metadata)
         found = chains[0].integrated(Bags.from_corpus(corpus), n_particles, seed, resolve_jobs(self.n_jobs))
@@ -106,12 +108,12 @@ class KernelPredictions(MetadataPredictions):
             for_rows(run, np.diff(bags.doc_start), resolve_jobs(self.n_jobs))
         return found
 
-    def _as_metadata(self, metadata: Any) -> Any:
+    def _as_metadata(self, metadata: MetadataLike) -> MetadataSource:
         if self.table_ is not None:
             return as_source(metadata)
         return _similarities(metadata, len(self._posterior.hyper.shape.coordinates))
 
-    def _source(self, X: Any, metadata: Any) -> tuple[Corpus, Any]:
+    def _source(self, X: DocumentsLike, metadata: MetadataLike | None) -> tuple[Corpus, MetadataSource]:
         check_is_fitted(self, "n_iter_")
         if metadata is None and self.table_ is None:
             raise ModelError(
@@ -119,7 +121,9 @@ class KernelPredictions(MetadataPredictions):
             )
         return super()._source(X, metadata)
 
-    def predict(self, features: Any, level: float = 0.8, noise: bool = True, diagonal: Any = None) -> pd.DataFrame:
+    def predict(
+        self, features: MetadataLike, level: float = 0.8, noise: bool = True, diagonal: float | None = None
+    ) -> pd.DataFrame:
         """Topic shares of documents of which only the metadata are known, with bands.
 
         Parameters
@@ -162,7 +166,9 @@ class KernelPredictions(MetadataPredictions):
             found[1:, d] = np.quantile(draws, (tail, 1.0 - tail), axis=0)
         return shares_frame(features, [] if self.table_ is None else self.table_.names, found)
 
-    def draw_shares(self, features: Any, n_draws: int = N_DRAWS, noise: bool = True, diagonal: Any = None) -> Array:
+    def draw_shares(
+        self, features: MetadataLike, n_draws: int = N_DRAWS, noise: bool = True, diagonal: float | None = None
+    ) -> Array:
         """Topic shares at fixed points that represent the predicted distribution, as ``predict`` summarises them.
 
         Parameters
@@ -193,7 +199,7 @@ class KernelPredictions(MetadataPredictions):
         return found
 
 
-def _similarities(given: Any, n_train: int) -> Array:
+def _similarities(given: MetadataLike, n_train: int) -> Array:
     """Similarities of new × training documents for a model whose kernel is a matrix, checked."""
     try:
         cross = np.asarray(given, np.float64)
@@ -207,7 +213,7 @@ def _similarities(given: Any, n_train: int) -> Array:
     return cross
 
 
-def _own_similarity(diagonal: Any) -> float | None:
+def _own_similarity(diagonal: float | None) -> float | None:
     if diagonal is None:
         return None
     if isinstance(diagonal, bool) or not isinstance(diagonal, numbers.Real) or not 0 <= float(diagonal) < np.inf:

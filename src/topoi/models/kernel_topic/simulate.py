@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.errors import ModelError
+from topoi.models.contract import MetadataLike
 from topoi.models.features.table import corpus_of
 from topoi.models.gaussian_points import root
 from topoi.models.kernel_topic.fitting import softmax
@@ -23,6 +24,9 @@ from topoi.models.simulation import (
 )
 from topoi.models.validation import positive_vector, whole_number
 
+if TYPE_CHECKING:
+    from topoi.models.kernel_topic.estimator import KernelTopicModel
+
 _WORDS_PRIOR, _MEAN_VARIANCE = 0.1, 1.0
 
 
@@ -35,7 +39,9 @@ class KernelTruth(NamedTuple):
     topic: NDArray[np.int64]
 
 
-def simulate_kernel_topics(model: Any, features: Any, doc_length: float, seed: int) -> SimulatedCorpus:
+def simulate_kernel_topics(
+    model: KernelTopicModel, features: MetadataLike, doc_length: float, seed: int
+) -> SimulatedCorpus:
     """Draw a corpus of documents with these features, with the model's settings or, once fitted, its posterior."""
     rng = np.random.default_rng(seed)
     empty = corpus_of(features)

@@ -12,14 +12,13 @@ from scipy.sparse import csr_matrix, issparse
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
-from topoi.models.features.table import FeatureTable, as_dense, is_sparse
-from topoi.models.kernel_topic.block_evidence import BLOCK_SIZE, N_BLOCKS
+from topoi.models.contract import FeaturesLike
+from topoi.models.features.table import Coordinates, FeatureTable, as_dense
 from topoi.models.kernel_topic.evidence import Hyper, Shape
 from topoi.models.kernel_topic.fitting import Process, Schedule
 from topoi.models.kernel_topic.gaussian_process import Each
 from topoi.models.kernel_topic.kernel_forms import as_kernel, bind, checked_similarities, from_plain
-from topoi.models.kernel_topic.large_process import LargeProcess
-from topoi.models.kernel_topic.near_covariance import N_NEAR
+from topoi.models.kernel_topic.large_process import BLOCK_SIZE, N_BLOCKS, N_NEAR, LargeProcess
 from topoi.models.kernel_topic.posterior import LaplacePosterior, LargePosterior
 from topoi.models.kernel_topic.structured_operators import MOST_PAIRS, Structure
 from topoi.models.notices import warn_user
@@ -82,7 +81,7 @@ class Setup(NamedTuple):
         return found | {"evidence_blocks": N_BLOCKS, "documents_per_block": BLOCK_SIZE, "documents_per_band": N_NEAR}
 
 
-def set_up(corpus: Corpus, features: Any, kernel: Any, solver: str, inference: str) -> Setup:
+def set_up(corpus: Corpus, features: FeaturesLike | None, kernel: Any, solver: str, inference: str) -> Setup:
     """Read the features and choose a solver; anything impossible is refused before any work."""
     n_docs = corpus.n_docs
     large = is_large(n_docs, solver, inference)
@@ -148,7 +147,7 @@ def _check_dense(n_docs: int, large: bool) -> None:
         )
 
 
-def _checked_dense(coordinates: Any) -> Array:
+def _checked_dense(coordinates: Coordinates) -> Array:
     n_docs, width = coordinates.shape
     if n_docs * width > _MOST_NUMBERS:
         raise ModelError(
@@ -158,9 +157,9 @@ def _checked_dense(coordinates: Any) -> Array:
     return as_dense(coordinates)
 
 
-def coordinate_arrays(coordinates: Any) -> dict[str, NDArray[Any]]:
+def coordinate_arrays(coordinates: Coordinates) -> dict[str, NDArray[Any]]:
     """Coordinates as arrays for a file: one array, or the three of a sparse matrix."""
-    if not is_sparse(coordinates):
+    if not isinstance(coordinates, csr_matrix):
         return {"coordinates": coordinates}
     return {
         "coordinates": coordinates.data,
@@ -180,7 +179,7 @@ def stored_setup(progress: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> S
     return Setup(table, Shape(kernel, coordinates), large, Structure.of(kernel, table) if large else None)
 
 
-def _stored_coordinates(arrays: dict[str, NDArray[Any]], width: int) -> Any:
+def _stored_coordinates(arrays: dict[str, NDArray[Any]], width: int) -> Coordinates:
     values = np.array(arrays["coordinates"], np.float64)
     if "coordinates_index" not in arrays:
         return values

@@ -8,18 +8,20 @@ Documents without any name are alike in that; having none is part of the value.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+from sklearn.gaussian_process.kernels import Kernel
 
-from topoi.models.features.columns import Names, Number
-from topoi.models.features.table import FeatureTable, as_dense, is_sparse
+from topoi.models.features.columns import Column, Names, Number
+from topoi.models.features.table import FeatureTable, as_dense
 from topoi.models.kernel_topic.covariances import Proximity, squared_distances
 from topoi.models.kernel_topic.gaussian_process import Each, serially
+from topoi.models.kernel_topic.kernels import multiply_rows
 from topoi.models.kernel_topic.operators import Places, pivoted_factor
-from topoi.models.kernel_topic.sparse_rows import multiply_rows
 
 Array = NDArray[np.float64]
 # Largest number of pairs, at about 50 bytes each: 1 GB.
@@ -56,15 +58,15 @@ class Structure(NamedTuple):
 
     blocks: list[slice]
     named: list[bool]
-    coordinates: Any
+    coordinates: csr_matrix
     points: list[Array]
     value: Places
     pairs: Pairs
 
     @classmethod
-    def of(cls, kernel: Any, table: FeatureTable | None) -> Structure | None:
+    def of(cls, kernel: Kernel, table: FeatureTable | None) -> Structure | None:
         """Structure of a kernel at the training documents; None if it has none, or too many pairs."""
-        if table is None or not isinstance(kernel, Proximity) or not is_sparse(table.coordinates):
+        if table is None or not isinstance(kernel, Proximity) or not isinstance(table.coordinates, csr_matrix):
             return None
         columns = [table.column(name) for name in kernel.features]
         if not all(isinstance(column, Names | Number) for column in columns):
@@ -80,7 +82,7 @@ class Structure(NamedTuple):
         return cls(blocks, named, table.coordinates, [part[first] for part in parts], value.ravel(), pairs)
 
 
-def value_parts(blocks: list[slice], named: list[bool], rows: Any) -> list[Array]:
+def value_parts(blocks: list[slice], named: list[bool], rows: csr_matrix) -> list[Array]:
     """Part of each feature in documents' values: its coordinates or, for names, whether there are none."""
     # The last coordinates of names are for documents without any, and for names that no training document has.
     return [
@@ -89,20 +91,20 @@ def value_parts(blocks: list[slice], named: list[bool], rows: Any) -> list[Array
     ]
 
 
-def _n_pairs(column: Any, rows: Any) -> int:
+def _n_pairs(column: Column, rows: csr_matrix) -> int:
     if not isinstance(column, Names):
         return 0
     return int((np.bincount(rows.indices, minlength=column.width)[:-2].astype(np.float64) ** 2).sum())
 
 
-def _makes_pairs(column: Any, n_pairs: int) -> bool:
+def _makes_pairs(column: Column, n_pairs: int) -> bool:
     """Whether a feature's names are in the sparse part; a category of few values has too many pairs for that."""
     if not isinstance(column, Names):
         return False
     return not (column.single and len(column.levels) <= _MOST_LEVELS and n_pairs > MOST_PAIRS // 4)
 
 
-def _pairs(blocks: list[slice], named: list[bool], rows: Any, others: Any, itself: bool) -> Pairs:
+def _pairs(blocks: list[slice], named: list[bool], rows: csr_matrix, others: csr_matrix, itself: bool) -> Pairs:
     """All pairs of a row and another that share a name; with ``itself``, also those at the same position."""
     alike = [
         rows[:, b.start : b.stop - 2] @ others[:, b.start : b.stop - 2].T if is_named else None
@@ -152,7 +154,7 @@ class _Scaled:
         named = [w * (1.0 - points[:, 0] ** 2) for w, points in self._terms(self.structure.points)]
         return self.kernel.profile(np.sum(named, axis=0) if named else np.zeros(self.n_points))
 
-    def _terms(self, rows: Any) -> list[tuple[float, Any]]:
+    def _terms(self, rows: Iterable[Array]) -> list[tuple[float, Array]]:
         return [(w, row) for w, named, row in zip(self._weights, self.structure.named, rows, strict=True) if named]
 
     def extra(self, pairs: Pairs) -> Array:
@@ -246,7 +248,7 @@ class StructuredOperator:
         others = others[~np.isin(others, close)][: most - len(close)]
         return np.concatenate((close, others)).astype(np.int64)
 
-    def cross(self, coordinates: Any, diagonal: Any = None) -> StructuredCross:
+    def cross(self, coordinates: Any, diagonal: float | None = None) -> StructuredCross:
         """Operator between new documents, by their coordinates, and these."""
         return StructuredCross(self, coordinates)
 

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
+from topoi.kernels.counts import Priors
 from topoi.kernels.folding import Labels
+from topoi.models.contract import CountSource, StoredSource
 from topoi.models.drawn import DrawnPosterior, DrawnSource
-from topoi.models.features.labels import fold_labels
+from topoi.models.features.folding import fold_labels
 
 
 class KernelTopics(DrawnPosterior):
@@ -28,8 +30,8 @@ class KernelTopics(DrawnPosterior):
 
     def __init__(
         self,
-        source: Any,
-        priors: Any,
+        source: CountSource,
+        priors: Priors | None,
         gamma: NDArray[np.float64] | None,
         topic_word: NDArray[np.float64] | Callable[[], NDArray[np.float64]],
     ) -> None:
@@ -50,7 +52,7 @@ class KernelTopics(DrawnPosterior):
         return cls(source, source.priors, gamma, topic_word)
 
     @classmethod
-    def from_source(cls, source: Any, settings: dict[str, Any]) -> Self:
+    def from_source(cls, source: StoredSource, settings: dict[str, Any]) -> Self:
         """The posterior of a model in a store."""
         return cls(source, None, None, lambda: _stored_words(source))
 
@@ -63,7 +65,7 @@ class KernelTopics(DrawnPosterior):
         return fold_labels(self.word_topic, self.alpha, tokens)
 
 
-def _stored_words(source: Any) -> NDArray[np.float64]:
+def _stored_words(source: StoredSource) -> NDArray[np.float64]:
     found = np.asarray(source.array("topic_word", (source.n_topics, len(source.beta))), np.float64)
     # Check here: kernels do not check these numbers.
     if not (np.isfinite(found).all() and (found > 0).all() and (found <= 1).all()):

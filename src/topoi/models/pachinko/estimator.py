@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.blocks import Table
 from topoi.corpus.corpus import Corpus
+from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.dag import Dag, as_dag
 from topoi.models.gibbs import GibbsModel
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
+from topoi.models.pachinko.learning import EdgeAlpha, resolve_alpha
 from topoi.models.pachinko.posterior import PachinkoPosterior
 from topoi.models.pachinko.rows import graph_tables
-from topoi.models.pachinko.settings import resolve_alpha
 from topoi.models.pachinko.simulate import simulate_pachinko
 from topoi.models.pachinko.state import PachinkoSampler
 from topoi.models.pachinko.structure import Structure
 from topoi.models.sparse.scheme import resolve_sparse
 from topoi.models.tables import Tables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
-from topoi.models.weighted_authors import WeightedAuthors
 
 _RULES = ("moments", "moments-paper", "ml", False)
 
 
-class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
+class PachinkoAllocation(
+    Structure, Tables[PachinkoPosterior], MatrixInput, GibbsModel[PachinkoSampler, PachinkoPosterior]
+):
     """Topics and mixtures of topics over a directed acyclic graph, which models their correlations (Li and McCallum).
 
     In every document each inner node of the graph has its own mixture of its children; a word follows a path from the
@@ -89,17 +93,17 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         n_super: int = 50,
         n_sub: int = 100,
         *,
-        dag: Any = None,
-        root_alpha: Any = 0.01,
-        alpha: Any = 0.1,
-        beta: Any = 0.01,
+        dag: Dag | Iterable[Any] | None = None,
+        root_alpha: ArrayLike = 0.01,
+        alpha: EdgeAlpha = 0.1,
+        beta: ArrayLike = 0.01,
         learn_alpha: str | bool = "moments",
         sparse: bool | str = False,
         n_iter: int = 500,
         n_chains: int = 1,
         n_jobs: int | None = 1,
         n_shards: int | str = "auto",
-        random_state: Any = None,
+        random_state: SeedLike = None,
         evaluate_every: int = 10,
         average: bool = True,
         checkpoint: str | Path | None = None,
@@ -166,7 +170,7 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         return WeightedAuthors.private(corpus.n_docs)
 
     @property
-    def topic_word_(self) -> NDArray[np.float64]:  # type: ignore[override]
+    def topic_word_(self) -> NDArray[np.float64]:
         """P(word | topic), topics × words: the mean of the best chain's samples; topics as in ``dag_.topics``."""
         return self._first.topic_word
 
@@ -190,7 +194,7 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         """Beta per word."""
         return self._first.beta
 
-    def transform(self, X: Any, burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[np.float64]:
+    def transform(self, X: DocumentsLike, burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[np.float64]:
         """Topic shares of new documents, as in ``LDA``; obeys ``set_output``.
 
         Examples
@@ -202,7 +206,7 @@ class PachinkoAllocation(Structure, Tables, MatrixInput, GibbsModel):
         """
         return super().transform(X, burn_in, n_samples, lag)  # scikit-learn wraps only what the class itself defines
 
-    def simulate(self, n_docs: int, doc_length: float = 100, random_state: Any = None) -> Corpus:
+    def simulate(self, n_docs: int, doc_length: float = 100, random_state: SeedLike = None) -> Corpus:
         """Draw a corpus from the model's generative process, with new topics or, once fitted, the fitted ones.
 
         Parameters

@@ -23,7 +23,7 @@ FAMILY = Family(
                     Path,
                     "A graph of topics as JSON, instead of --super and --sub.",
                     "FILE",
-                    read="topoi.models.graph_file:read_graph",
+                    read="topoi.models.graph:read_graph",
                     excludes=("--super", "--sub"),
                 ),
                 ALPHA.but(shown="0.1, learned"),

@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.gibbs import Chain
 from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored
 from topoi.kernels.lanes import padded
 from topoi.models.averages import average
-from topoi.models.graph import Graph, four_level_widths, make_graph, slot_nodes
-from topoi.models.node_words import passing, slot_sizes
+from topoi.models.contract import CountSource, StoredSource
+from topoi.models.graph import Graph, four_level_widths, make_graph, passing, slot_nodes, slot_sizes
 from topoi.models.pachinko import likelihood
 from topoi.models.pachinko.equations import Paths
 from topoi.models.pachinko.inference import document_nodes, document_topics, fold_in, sample_document, start_document
-from topoi.models.pachinko.state import PachinkoSampler, chain_alpha, make_priors
+from topoi.models.pachinko.state import PachinkoChain, PachinkoSampler, chain_alpha, make_priors
 from topoi.models.posterior import SampledPosterior
 from topoi.models.simulation import dirichlet_rows
 from topoi.models.smoothed_counts import blocks
@@ -37,10 +36,10 @@ class Structure(NamedTuple):
     graph: Graph
     n_super: int
     edge_alpha: NDArray[np.float64]
-    priors: Any
+    priors: Priors
 
 
-class PachinkoPosterior(SampledPosterior):
+class PachinkoPosterior(SampledPosterior[Paths]):
     """Paths and mean counts of one chain's samples, and the point estimates they give.
 
     Parameters
@@ -51,14 +50,14 @@ class PachinkoPosterior(SampledPosterior):
         The graph and its parameters, or a function that reads them when they are needed.
     """
 
-    source: Any
+    _stored: StoredSource | None = None
 
-    def __init__(self, source: Any, structure: Structure | Callable[[], Structure]) -> None:
+    def __init__(self, source: CountSource, structure: Structure | Callable[[], Structure]) -> None:
         super().__init__(source)
         self._given = structure
 
     @classmethod
-    def from_chain(cls, chain: Chain, sampler: PachinkoSampler, corpus: Corpus) -> Self:
+    def from_chain(cls, chain: PachinkoChain, sampler: PachinkoSampler, corpus: Corpus) -> Self:
         """Freeze a chain."""
         paths, graph, priors = sampler.whole(chain), sampler.graph, chain.priors
         averaged = average(chain, paths._asdict(), sampler.n_topics)
@@ -77,14 +76,16 @@ class PachinkoPosterior(SampledPosterior):
         return found
 
     @classmethod
-    def from_source(cls, source: Any, settings: dict[str, Any]) -> Self:
+    def from_source(cls, source: StoredSource, settings: dict[str, Any]) -> Self:
         """The posterior of a model in a store."""
-        return cls(source, partial(_stored_structure, source))
+        found = cls(source, partial(_stored_structure, source))
+        found._stored = source
+        return found
 
     @property
-    def can_sample(self) -> bool:  # type: ignore[override]
+    def can_sample(self) -> bool:
         """Whether the graph is there; a damaged file may lack it."""
-        return isinstance(self._given, Structure) or bool(self.source.has_graph)
+        return self._stored is None or self._stored.has_graph
 
     @cached_property
     def _structure(self) -> Structure:
@@ -106,7 +107,7 @@ class PachinkoPosterior(SampledPosterior):
         return self._structure.edge_alpha
 
     @property
-    def priors(self) -> Any:  # type: ignore[override]
+    def priors(self) -> Priors:  # type: ignore[override]
         """Parameters as kernels read them."""
         return self._structure.priors
 
@@ -138,7 +139,7 @@ class PachinkoPosterior(SampledPosterior):
         """Posterior mean probabilities of passing through each node, for documents ``first`` to ``last``."""
         return self._mean_shares(document_nodes, first, last, len(self.graph.n_paths))
 
-    def _mean_shares(self, shares_of: Any, first: int, last: int, n: int) -> NDArray[np.float64]:
+    def _mean_shares(self, shares_of: Callable[..., None], first: int, last: int, n: int) -> NDArray[np.float64]:
         """Mean over the samples of documents' shares."""
         part = _wordless(self._doc_start[first : last + 1] - self._doc_start[first])
         total, shares = np.zeros((last - first, n)), np.zeros((last - first, n))
@@ -219,9 +220,9 @@ class PachinkoPosterior(SampledPosterior):
     def _run(
         self,
         small: Documents,
-        assignments: Any,
+        assignments: Paths,
         rows: Counts,
-        priors: Any,
+        priors: Priors,
         plan: SamplingPlan,
         stream: NDArray[np.uint64],
         shares: NDArray[np.float64],
@@ -253,7 +254,7 @@ def shares_in_blocks(
     return share
 
 
-def _stored_structure(source: Any) -> Structure:
+def _stored_structure(source: StoredSource) -> Structure:
     dag, alpha = source.graph()
     if not ((alpha > 0) & (alpha < np.finfo(np.float32).max)).all():
         raise source.damaged("the graph is damaged: alpha is above zero and finite")
@@ -261,7 +262,7 @@ def _stored_structure(source: Any) -> Structure:
     return Structure(graph, widths[0] if widths else 0, alpha, make_priors(graph, alpha, source.beta))
 
 
-def prior_weights(graph: Graph, priors: Any, n_topics: int) -> tuple[NDArray[np.float64], float]:
+def prior_weights(graph: Graph, priors: Priors, n_topics: int) -> tuple[NDArray[np.float64], float]:
     """Prior share of each topic, before any token is seen, times the sum of the root's parameters; and their sum.
 
     A Dirichlet with these parameters has the topics' prior means and about the root's spread. It is used wherever a

@@ -13,8 +13,7 @@ from topoi.corpus.blocks import Blobs, Blocks, Columns, Table
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import BLOCK, row_blocks
 from topoi.models.dag import WORDS, Dag
-from topoi.models.graph import path_bytes, slot_children
-from topoi.models.node_words import telling_words
+from topoi.models.graph import path_bytes, slot_children, telling_words
 from topoi.models.pachinko.posterior import PachinkoPosterior, shares_in_blocks
 from topoi.models.periods import trend_rows
 from topoi.models.ranking import N_LABEL, N_WORDS

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.models.graph import Graph, make_graph, slot_nodes
-from topoi.models.pachinko.settings import resolve_alpha
+from topoi.models.pachinko.learning import resolve_alpha
 from topoi.models.simulation import (
     SimulatedCorpus,
     dirichlet_rows,
@@ -18,6 +18,9 @@ from topoi.models.simulation import (
     topic_shares,
 )
 from topoi.models.validation import whole_number
+
+if TYPE_CHECKING:
+    from topoi.models.pachinko.estimator import PachinkoAllocation
 
 
 class PachinkoTruth(NamedTuple):
@@ -30,7 +33,7 @@ class PachinkoTruth(NamedTuple):
     path: NDArray[np.int64]
 
 
-def simulate_pachinko(model: Any, n_docs: int, doc_length: float, seed: int) -> SimulatedCorpus:
+def simulate_pachinko(model: PachinkoAllocation, n_docs: int, doc_length: float, seed: int) -> SimulatedCorpus:
     """Draw a corpus with the model's settings; topics and alpha are the fitted ones if there are any."""
     rng = np.random.default_rng(seed)
     whole_number("n_docs", n_docs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,13 @@ from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models.averages import Averaged, mean_counts, mean_lists
 from topoi.models.dag import Dag
 from topoi.models.graph import Graph, four_level_widths, make_graph
-from topoi.models.limits import check_exact
+from topoi.models.inputs import check_exact
 from topoi.models.pachinko import blocks, equations, four_level, general, row_blocks
 from topoi.models.pachinko.equations import Paths
 from topoi.models.pachinko.learning import learn_alpha
 from topoi.models.ranges import document_range
-from topoi.models.sparse import paths_entering, pruned, pruned_equations
+from topoi.models.sparse import pruned, pruned_equations
+from topoi.models.sparse.pruned import enter_documents
 from topoi.models.sparse.scheme import SparseScheme, chosen_documents, shuffled
 from topoi.models.validation import fits_kernels
 
@@ -53,7 +54,10 @@ def private_documents(corpus: Corpus) -> Documents:
     )
 
 
-class PachinkoSampler(SparseScheme):
+PachinkoChain: TypeAlias = Chain[Counts | SparseCounts, Priors, Paths]
+
+
+class PachinkoSampler(SparseScheme[PachinkoChain]):
     """Sampler of the pachinko family for the engine's loop (see ``topoi.engine.gibbs.Sampler``).
 
     A chain's shards are ``Paths``. The four-level model has its own sweep; any other graph uses the general one.
@@ -67,7 +71,7 @@ class PachinkoSampler(SparseScheme):
         beta: NDArray[np.float64],
         n_shards: int = 1,
         rule: str | None = None,
-        sparse: Any = False,
+        sparse: bool | str = False,
     ):
         check_exact(corpus)
         self.sparse = sparse
@@ -95,14 +99,14 @@ class PachinkoSampler(SparseScheme):
             np.zeros(1),
         )
 
-    def _new_chain(self, index: int, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Chain:
+    def _new_chain(self, index: int, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> PachinkoChain:
         sizes = [len(part.tokens) for part in self._parts]
         shards = [Paths(np.zeros(n, np.uint16), np.zeros(n, np.uint32)) for n in sizes]
         chain = Chain(index, self._empty_counts(), make_priors(self.graph, alpha, beta), shards)
         chain.merge = self._merge(chain)
         return chain
 
-    def start(self, seed: int, index: int) -> Chain:
+    def start(self, seed: int, index: int) -> PachinkoChain:
         """A chain with random paths, from the stream (seed, chain, sweep 0, shard), or without documents yet."""
         chain = self._new_chain(index, self._alpha, self._beta)
         if self.sparse is True:
@@ -114,7 +118,7 @@ class PachinkoSampler(SparseScheme):
         self.recount(chain)
         return chain
 
-    def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
+    def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> PachinkoChain:
         """Restore a chain from the arrays of ``to_arrays``; its counts are recounted from the paths."""
         topic, path, alpha, beta = (arrays[name] for name in ("topic", "path", "alpha", "beta"))
         if topic.dtype != np.uint16 or path.dtype != np.uint32:
@@ -135,7 +139,7 @@ class PachinkoSampler(SparseScheme):
 
     sampled = ("topic", "path")
 
-    def snapshot(self, chain: Chain) -> Sample | None:
+    def snapshot(self, chain: PachinkoChain) -> Sample | None:
         """Topics and paths, a byte each per token (two if there are more than 256 of them)."""
         if chain.sparse is not None and not chain.sparse.whole:
             return None
@@ -151,15 +155,15 @@ class PachinkoSampler(SparseScheme):
         if (path >= self.graph.n_paths[self.graph.topic_node[topic]]).any():
             raise ModelError("the saved paths are not in this graph")
 
-    def mean_counts(self, chain: Chain, averaged: Averaged) -> Counts | SparseCounts:
+    def mean_counts(self, chain: PachinkoChain, averaged: Averaged) -> Counts | SparseCounts:
         """Means of the counts of a chain's samples; the chain's own counts if the last is the only sample."""
         if self.sparse:
             return mean_lists(self.documents.tokens, averaged, self.n_words, self.n_topics)
         if len(averaged) == 1:
-            return chain.counts  # type: ignore[no-any-return]
+            return chain.counts
         return mean_counts(self.documents.tokens, averaged, self.n_words, self.n_topics)
 
-    def recount(self, chain: Chain) -> None:
+    def recount(self, chain: PachinkoChain) -> None:
         """Recompute the shared counts from the paths."""
         if not self.sparse:
             equations.count(self.documents, self.whole(chain), chain.counts)
@@ -168,7 +172,7 @@ class PachinkoSampler(SparseScheme):
         tokens = np.concatenate([documents.tokens for documents, _ in parts])
         count_lists(tokens, np.concatenate([paths.topic for _, paths in parts])[None], chain.counts)
 
-    def _counted(self, chain: Chain) -> list[tuple[Documents, Paths]]:
+    def _counted(self, chain: PachinkoChain) -> list[tuple[Documents, Paths]]:
         """Documents added so far, with their paths, shard by shard."""
         parts = list(zip(self._parts, chain.shards, strict=True))
         if chain.sparse is None or chain.sparse.whole:
@@ -179,16 +183,18 @@ class PachinkoSampler(SparseScheme):
             found.append((few, Paths(paths.topic[at], paths.path[at])))
         return found
 
-    def whole(self, chain: Chain) -> Paths:
+    def whole(self, chain: PachinkoChain) -> Paths:
         """All paths, in document order."""
         return Paths(*(np.concatenate(arrays) for arrays in zip(*chain.shards, strict=True)))
 
-    def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
+    def to_arrays(self, chain: PachinkoChain) -> dict[str, NDArray[Any]]:
         """Paths (six bytes per token) and priors."""
         own = {"alpha": chain_alpha(chain), "beta": chain_beta(chain)}
         return self.whole(chain)._asdict() | own | self._growing(chain)
 
-    def sample(self, chain: Chain, shard: int, counts: Any, stream: NDArray[np.uint64]) -> None:
+    def sample(
+        self, chain: PachinkoChain, shard: int, counts: Counts | SparseCounts, stream: NDArray[np.uint64]
+    ) -> None:
         """Sample one shard once against the given counts; in the four-level model, move blocks of tokens afterwards."""
         part, paths, priors = self._parts[shard], chain.shards[shard], chain.priors
         docs = np.arange(len(part.doc_start) - 1)
@@ -202,7 +208,7 @@ class PachinkoSampler(SparseScheme):
             blocks.move_blocks(part, docs, paths, priors, self.n_super, self.n_topics, stream)
 
     def _sample_sparse(
-        self, chain: Chain, shard: int, counts: SparseCounts, stream: NDArray[np.uint64]
+        self, chain: PachinkoChain, shard: int, counts: Counts | SparseCounts, stream: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
         """Sample the shard's documents already in, add new ones, and return the former."""
         part, paths = self._parts[shard], chain.shards[shard]
@@ -220,13 +226,13 @@ class PachinkoSampler(SparseScheme):
         if len(new):
             n += int(lengths[new].sum())
             if n_super:
-                considered += paths_entering.enter_documents(part, new, paths, counts, priors, n_super, stream)
+                considered += enter_documents(part, new, paths, counts, priors, n_super, stream)
             else:
                 considered += pruned_equations.enter_plain(part, new, paths, counts, priors, graph, stream)
         chain.sparse.tally[shard] = considered, n
         return before
 
-    def learn(self, chain: Chain, sweep: int) -> None:
+    def learn(self, chain: PachinkoChain, sweep: int) -> None:
         """Update alpha of all nodes but the root every ten sweeps, from the twentieth on."""
         self._settle(chain)
         if self._rule is None or not self._learning_due(sweep):
@@ -234,7 +240,7 @@ class PachinkoSampler(SparseScheme):
         alpha = learn_alpha(self.graph, self._counted(chain), chain_alpha(chain), self._rule)
         chain.priors = make_priors(self.graph, alpha, chain_beta(chain))
 
-    def log_joint(self, chain: Chain) -> float:
+    def log_joint(self, chain: PachinkoChain) -> float:
         """log P(words, paths | alpha, beta), parameters integrated out."""
         counts, priors = chain.counts, chain.priors
         words = counts.log_words(priors.beta, priors.beta_sum)
@@ -242,11 +248,11 @@ class PachinkoSampler(SparseScheme):
         return float(words + sum(each))
 
 
-def chain_alpha(chain: Chain) -> NDArray[np.float64]:
+def chain_alpha(chain: PachinkoChain) -> NDArray[np.float64]:
     """Alpha of the chain per slot."""
     return np.asarray(chain.priors.alpha, np.float64)
 
 
-def chain_beta(chain: Chain) -> NDArray[np.float64]:
+def chain_beta(chain: PachinkoChain) -> NDArray[np.float64]:
     """Beta of the chain per word."""
     return np.asarray(chain.priors.beta, np.float64)

@@ -10,9 +10,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError
 from topoi.models.dag import WORDS
-from topoi.models.graph import slot_children
-from topoi.models.graph_frames import GraphFrames, NodeDocuments
-from topoi.models.node_words import telling_words
+from topoi.models.graph import GraphFrames, NodeDocuments, slot_children, telling_words
 from topoi.models.pachinko.posterior import PachinkoPosterior
 from topoi.models.ranking import largest
 from topoi.models.smoothed_counts import blocks, listed, whole_tokens

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.engine.executors import Executor
-from topoi.engine.gibbs import Chain, Sampler, sweep_chains
+from topoi.engine.gibbs import ChainT, Sampler, sweep_chains
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
 from topoi.kernels.jit import compiled
@@ -35,7 +35,7 @@ _EXACT_IN_THE_END = 2
 _LEARN_AFTER, _LEARN_EVERY = 20, 10
 
 
-def resolve_sparse(sparse: Any, n_docs: int, n_iter: int) -> Any:
+def resolve_sparse(sparse: bool | str, n_docs: int, n_iter: int) -> bool | str:
     """Return the setting after checking that it is known and that ``n_iter`` sweeps suffice to add all documents.
 
     Examples
@@ -85,7 +85,7 @@ def sweeps_needed(n_docs: int) -> int:
 
 
 @compiled
-def _random_keys(stream: Any, keys: Any) -> None:
+def _random_keys(stream: NDArray[np.uint64], keys: NDArray[np.uint64]) -> None:
     """Fill ``keys`` with random whole numbers."""
     for i in range(keys.shape[0]):
         keys[i] = next_bits(stream) >> np.uint64(1)
@@ -146,10 +146,10 @@ def chosen_documents(documents: Documents, docs: NDArray[np.int64]) -> tuple[Doc
     return Documents(documents.tokens[at], doc_start, author, start, weight), at
 
 
-class SparseScheme(Sampler):
+class SparseScheme(Sampler[ChainT]):
     """Mixin of the families' samplers with the common behaviour of sparse chains. ``sparse`` is the setting."""
 
-    sparse: Any
+    sparse: bool | str
     n_docs: int
 
     @property
@@ -157,7 +157,7 @@ class SparseScheme(Sampler):
         """Whether every sweep draws from the exact conditional."""
         return self.sparse in (False, "counts")
 
-    def recount(self, chain: Chain) -> None:
+    def recount(self, chain: ChainT) -> None:
         """Recompute the shared counts from the assignments."""
         raise NotImplementedError  # abstract: each family's own
 
@@ -169,7 +169,7 @@ class SparseScheme(Sampler):
         """Whether hyper-parameters are learned after a sweep: every ten sweeps, from the twentieth on."""
         return _LEARN_AFTER <= sweep < _SETTLING and sweep % _LEARN_EVERY == 0
 
-    def settled(self, chains: list[Chain], sweep: int, seed: int, executor: Executor) -> list[Chain]:
+    def settled(self, chains: list[ChainT], sweep: int, seed: int, executor: Executor) -> list[ChainT]:
         """The chains that estimates are made from: the given ones or, where sweeps are pruned, settled copies.
 
         A copy has all documents added, and its last sweeps are exact. The running chains are not touched, so they
@@ -191,7 +191,7 @@ class SparseScheme(Sampler):
             return None
         return SparseState(self.n_docs, self.n_docs if n_in is None else n_in, np.zeros((n_shards, 2), np.int64), order)
 
-    def _merge(self, chain: Chain) -> Callable[[], None] | None:
+    def _merge(self, chain: ChainT) -> Callable[[], None] | None:
         """Function that ends a sweep over several shards for list counts, instead of summing differences."""
         if self.sparse is False:
             return None
@@ -202,7 +202,7 @@ class SparseScheme(Sampler):
 
         return finish
 
-    def _settle(self, chain: Chain) -> None:
+    def _settle(self, chain: ChainT) -> None:
         """Update the state after a sweep: documents added, paths considered."""
         state = chain.sparse
         if state is None:
@@ -212,7 +212,7 @@ class SparseScheme(Sampler):
             considered, tokens = state.tally.sum(axis=0)
             state.paths_per_token = float(considered / tokens)
 
-    def _growing(self, chain: Chain) -> dict[str, NDArray[Any]]:
+    def _growing(self, chain: ChainT) -> dict[str, NDArray[Any]]:
         """Arrays of the scheme for a checkpoint."""
         state = chain.sparse
         if state is None:
@@ -236,14 +236,14 @@ class SparseScheme(Sampler):
             state.paths_per_token = float(arrays["paths_per_token"][0])
         return state
 
-    def check_growth(self, chains: list[Chain], sweep: int) -> None:
+    def check_growth(self, chains: list[ChainT], sweep: int) -> None:
         """Raise an error if chains from a file do not have the documents that are in after ``sweep``."""
         expected = documents_in(self.n_docs, sweep) if self.sparse is True else self.n_docs
         for chain in chains:
             if chain.sparse is not None and chain.sparse.n_in != expected:
                 raise ModelError(f"{chain.sparse.n_in:,} documents are in, not {expected:,} as after sweep {sweep}")
 
-    def notes(self, chains: list[Chain]) -> dict[str, Any]:
+    def notes(self, chains: list[ChainT]) -> dict[str, Any]:
         """For ``fit_info_``: mean number of paths considered per token in the last pruned sweep.
 
         If the fit was interrupted while documents were being added, also the number added.

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from topoi.kernels.counts import Assignments, Documents, Priors
 from topoi.kernels.word_lists import SparseCounts
 from topoi.models.author_topic import word_major
-from topoi.models.sparse import words, words_entering
+from topoi.models.sparse import words
 from topoi.models.sparse.scheme import chosen_documents
+from topoi.models.sparse.words import enter_documents
 
 
 class SparseShard:
@@ -55,7 +56,7 @@ class SparseShard:
             words.sweep_words_sparse(runs, topic, counts, priors, block_docs, stream)
         self.topic[order] = topic
         if len(new):
-            considered += words_entering.enter_documents(self.documents, new, self.topic, counts, priors, stream)
+            considered += enter_documents(self.documents, new, self.topic, counts, priors, stream)
             n += int(np.diff(self.documents.doc_start)[new].sum())
         return considered, n
 

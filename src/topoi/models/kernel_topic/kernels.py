@@ -1,6 +1,6 @@
-"""Topic shares of documents' words, with the topics integrated out; compiled.
+"""Compiled loops of the kernel topic model: topic shares of words, rank-one updates, products of sparse rows.
 
-The rule is that of collapsed variational inference (Teh et al. 2007) without its second-order terms, with a
+The shares are those of collapsed variational inference (Teh et al. 2007) without its second-order terms, with a
 document's mixture explicit: q(k | word w of document d) ∝ side_dk · (N_wk + β) / (N_k + Wβ), where a token's own share
 is left out of the counts. Kernel topic models have side_dk = exp(y_dk); the warm-up is LDA, α + N_dk.
 """
@@ -83,3 +83,29 @@ def draw_counts(bags, shares, uniform, doc_topic):
                     k += 1
                 doc_topic[d, k] += 1.0
                 at += 1
+
+
+@lean
+def subtract_outer(covariance, column, scale):
+    """C_k −= scale_k · c_k c_kᵀ for every topic, in place; O(topics × documents²)."""
+    for k in range(covariance.shape[0]):
+        for i in range(covariance.shape[1]):
+            factor = scale[k] * column[k, i]
+            for j in range(covariance.shape[2]):
+                covariance[k, i, j] -= factor * column[k, j]
+
+
+@compiled
+def multiply_rows(start, index, value, columns, first, last, result):
+    """Set rows ``first`` to ``last`` of ``result`` to those of the product; O(entries × columns).
+
+    Each row is summed in the order of its entries, whatever the ranges.
+    """
+    n_columns = columns.shape[1]
+    for d in range(first, last):
+        for k in range(n_columns):
+            result[d, k] = 0.0
+        for i in range(start[d], start[d + 1]):
+            other, weight = index[i], value[i]
+            for k in range(n_columns):
+                result[d, k] += weight * columns[other, k]
