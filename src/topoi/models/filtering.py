@@ -81,15 +81,18 @@ def filtered(
     See ``FilterPlan`` for the schedule. Random streams are named by seed, run, chain and content, so that
     neither threads nor other documents change a result.
     """
-    more = n_jobs, resample_below, weighted
+
+    def estimates(some: Documents, seed: int, n_particles: int, n_moves: int) -> Array:
+        return chain.log_likelihood(some, seed, n_particles, n_moves, n_jobs, resample_below, weighted)
+
     lengths, hidden = np.diff(documents.doc_start), chain.is_integrated(documents)
     if not isinstance(n_particles, str):
-        found = chain.log_likelihood(documents, seed, n_particles, n_moves, *more)
+        found = estimates(documents, seed, n_particles, n_moves)
         return Filtered(found, np.where(hidden, np.nan, 0.0), np.where(hidden, n_particles, 0))
     result = Filtered(np.zeros(len(lengths)), np.zeros(len(lengths)), np.zeros(len(lengths), np.int64))
     known = np.flatnonzero(~hidden)
     if len(known):
-        result.log_likelihood[known] = chain.log_likelihood(some_documents(documents, known), seed, 1, 0, *more)
+        result.log_likelihood[known] = estimates(some_documents(documents, known), seed, 1, 0)
     # For each run, the log of the sum over its filters of particles × estimate.
     sums, wanted = np.full((_RUNS, len(lengths)), -np.inf), np.where(hidden, _FIRST, 0)
     while wanted.any():
@@ -97,7 +100,7 @@ def filtered(
             rows = np.flatnonzero(wanted == n)
             part = some_documents(documents, rows)
             for run in range(_RUNS):
-                found = chain.log_likelihood(part, _run_seed(seed, n, run), n, n_moves, *more)
+                found = estimates(part, _run_seed(seed, n, run), n, n_moves)
                 sums[run, rows] = np.logaddexp(sums[run, rows], found + np.log(n))
             result.n_particles[rows] += _RUNS * n
         rows = np.flatnonzero(wanted)

@@ -21,7 +21,7 @@ from topoi.kernels.folding import Labels, SamplingPlan, Scored
 from topoi.models.contract import DocumentsLike, MetadataLike, SeedLike
 from topoi.models.filtering import AUTO, N_MOVES, Filtered, checked_particles, filtered, over_chains, spread_words
 from topoi.models.inputs import Aligned, WeightedAuthors, align, checked_observed
-from topoi.models.posterior import checked_plan
+from topoi.models.posterior import Posterior, checked_plan
 from topoi.models.ranges import document_range
 from topoi.models.scores import log_mean_exp, perplexities
 from topoi.models.texts import need_documents
@@ -163,9 +163,13 @@ class DocumentReader:
         """Lengths of documents, and their log probabilities by the particle filter, averaged over chains."""
         particles = checked_particles(n_particles)
         corpus, documents, chains = self.documents_and_chains(X, metadata)
-        how = self._seed_of(random_state), particles, N_MOVES, resolve_jobs(self.n_jobs)
-        each = [filtered(c, spread_words(c, documents) if particles == AUTO else documents, *how) for c in chains]
-        return corpus.doc_lengths, over_chains(each)
+        seed, jobs = self._seed_of(random_state), resolve_jobs(self.n_jobs)
+
+        def one(chain: Posterior) -> Filtered:
+            ordered = spread_words(chain, documents) if particles == AUTO else documents
+            return filtered(chain, ordered, seed, particles, N_MOVES, jobs)
+
+        return corpus.doc_lengths, over_chains([one(chain) for chain in chains])
 
 
 class Predictions(DocumentReader):

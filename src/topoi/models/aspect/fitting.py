@@ -1,4 +1,4 @@
-"""The fit: restarts, EM steps until convergence, and a trace of the evidence, under the engine's loop."""
+"""The fit: restarts, EM steps until convergence, and a trace of the evidence, under the engine's loop; its report."""
 
 from __future__ import annotations
 

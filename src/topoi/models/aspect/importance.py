@@ -1,4 +1,4 @@
-"""Document probabilities by importance sampling: unbiased, with a standard error where one can be given.
+"""Document probabilities by importance sampling (unbiased, with a standard error where there is one) or by particles.
 
 Mixtures are drawn from an inferred posterior and, one in ten, from the prior, which keeps weights bounded where that
 posterior is too narrow. Weights count both sources (Veach and Guibas 1995: the balance heuristic).

@@ -87,9 +87,19 @@ class AspectPosterior(DrawnPosterior):
         return label_tokens(tokens, self.parameters, self._method, self._rule)
 
     def _log_likelihood(self, part: Documents, plan: FilterPlan, result: NDArray[np.float64]) -> None:
-        n_particles, n_moves, seed, chain, *rest = plan
-        how = n_particles, n_moves, seed, chain, result, *rest
-        log_likelihood(part, self.parameters.writable().word_aspect, self.priors, self.n_topics, *how)
+        log_likelihood(
+            part,
+            self.parameters.writable().word_aspect,
+            self.priors,
+            self.n_topics,
+            plan.n_particles,
+            plan.n_moves,
+            plan.seed,
+            plan.chain,
+            result,
+            plan.resample_below,
+            plan.weighted,
+        )
 
     def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
         """Mixtures from Dir(alpha), the same for all documents."""

@@ -199,8 +199,8 @@ class AspectPredictions(MatrixReader):
             found = self._infer(bags, "vb" if estimator == "vb" else "ep", estimator != "importance")
             values, outcome = found.evidence, found.outcome
         if estimator == "importance":
-            how = n_samples, self._seed_of(random_state), resolve_jobs(self.n_jobs)
-            sampled = sample(bags, self._parameters_, found.room, *how)
+            seed, jobs = self._seed_of(random_state), resolve_jobs(self.n_jobs)
+            sampled = sample(bags, self._parameters_, found.room, n_samples, seed, jobs)
             values, sizes, errors = (
                 sampled.log_likelihood,
                 sampled.effective_samples,

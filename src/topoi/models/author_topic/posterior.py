@@ -132,9 +132,18 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
         fold_in(part, wanted, self.counts, self.priors, plan, doc_topic, scores, labels)
 
     def _log_likelihood(self, part: Documents, plan: FilterPlan, result: NDArray[np.float64]) -> None:
-        n_particles, n_moves, seed, chain, *rest = plan
-        how = n_particles, n_moves, seed, chain, result, *rest
-        likelihood.log_likelihood(part, self.counts, self.priors, *how)
+        likelihood.log_likelihood(
+            part,
+            self.counts,
+            self.priors,
+            plan.n_particles,
+            plan.n_moves,
+            plan.seed,
+            plan.chain,
+            result,
+            plan.resample_below,
+            plan.weighted,
+        )
 
     # One document, from the counts of its words and authors alone.
 

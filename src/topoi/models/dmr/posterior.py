@@ -106,10 +106,19 @@ class RegressionPosterior(AuthorTopicPosterior):
     def _log_likelihood(
         self, part: Documents | DesignedDocuments, plan: FilterPlan, result: NDArray[np.float64]
     ) -> None:
-        n_particles, n_moves, seed, chain, *rest = plan
         for d, _, document, priors in self._each(part):
-            how = n_particles, n_moves, seed, chain, result[d : d + 1], *rest
-            likelihood.log_likelihood(document, self.counts, priors, *how)
+            likelihood.log_likelihood(
+                document,
+                self.counts,
+                priors,
+                plan.n_particles,
+                plan.n_moves,
+                plan.seed,
+                plan.chain,
+                result[d : d + 1],
+                plan.resample_below,
+                plan.weighted,
+            )
 
 
 def _designed(documents: Documents | DesignedDocuments) -> DesignedDocuments:

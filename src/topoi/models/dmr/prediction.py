@@ -1,4 +1,4 @@
-"""Coefficients of a regression, and predictions for documents of which only the metadata are known."""
+"""Coefficients of a regression with their uncertainty, and predictions for documents with known metadata alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New documents with known topics and a Dirichlet prior each, compiled: expected counts and probabilities."""
+"""New documents with known topics and a Dirichlet prior each, compiled: expected counts, probabilities, labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table of features: the columns of metadata that a model reads, as coordinates side by side."""
+"""Table of features: columns of metadata as coordinates side by side, and warnings about values that are new."""
 
 from __future__ import annotations
 

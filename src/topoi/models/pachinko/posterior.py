@@ -197,9 +197,20 @@ class PachinkoPosterior(SampledPosterior[Paths]):
         fold_in(part, wanted, self.counts, self.priors, self.graph, self.n_super, plan, doc_topic, scores, labels)
 
     def _log_likelihood(self, part: Documents, plan: FilterPlan, result: NDArray[np.float64]) -> None:
-        n_particles, n_moves, seed, chain, *rest = plan
-        how = n_particles, n_moves, seed, chain, result, *rest
-        likelihood.log_likelihood(part, self.counts, self.priors, self.graph, self.n_super, *how)
+        likelihood.log_likelihood(
+            part,
+            self.counts,
+            self.priors,
+            self.graph,
+            self.n_super,
+            plan.n_particles,
+            plan.n_moves,
+            plan.seed,
+            plan.chain,
+            result,
+            plan.resample_below,
+            plan.weighted,
+        )
 
     # One document, from the counts of its words alone.
 
@@ -229,8 +240,20 @@ class PachinkoPosterior(SampledPosterior[Paths]):
         labels: Labels,
     ) -> None:
         nothing = np.zeros(0, np.int64)
-        given = small, assignments, nothing, rows, priors, self.graph, self.n_super, plan, stream
-        sample_document(*given, shares, np.zeros(0), labels)
+        sample_document(
+            small,
+            assignments,
+            nothing,
+            rows,
+            priors,
+            self.graph,
+            self.n_super,
+            plan,
+            stream,
+            shares,
+            np.zeros(0),
+            labels,
+        )
 
     def _local_problem(
         self, tokens: NDArray[Any], authors: NDArray[np.int64], private: bool, weighted: bool
