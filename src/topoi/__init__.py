@@ -59,6 +59,7 @@ __all__ = [
     "CorpusError",
     "Dag",
     "DirichletMultinomialRegression",
+    "HierarchicalDirichletProcess",
     "KernelTopicModel",
     "ModelError",
     "ModelView",
@@ -118,6 +119,7 @@ if TYPE_CHECKING:
     from topoi.models.author_topic.estimator import LDA, AuthorModel, AuthorTopicModel
     from topoi.models.dag import WORDS, Dag
     from topoi.models.dmr.estimator import DirichletMultinomialRegression
+    from topoi.models.hdp.model import HierarchicalDirichletProcess
     from topoi.models.kernel_topic import laplace_bridge
     from topoi.models.kernel_topic.covariances import On, Proximity
     from topoi.models.kernel_topic.estimator import KernelTopicModel
