@@ -1,4 +1,4 @@
-"""The equations of the hierarchical Dirichlet process in plain float64, as the README numbers them; slow, easy to check.
+"""The equations of the hierarchical Dirichlet process in plain float64, numbered as in the README.
 
 ``z`` has every token's topic, document by document; topics are numbered from 0 without gaps. ``b`` has the shares of
 the topics and, last, of all new ones together.

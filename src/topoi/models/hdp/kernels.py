@@ -204,7 +204,7 @@ def renumber(topic, place):
 
 @lean
 def renumbered(sample, place, topic, found):
-    """Set ``found`` to a sample in new numbers; a topic that is gone (its place is -1) leaves its tokens to ``topic``."""
+    """Set ``found`` to a sample in new numbers; tokens of topics that are gone (place -1) take those in ``topic``."""
     for i in range(sample.shape[0]):
         k = place[sample[i]]
         found[i] = topic[i] if k < 0 else k

@@ -24,6 +24,7 @@ from topoi.models.validation import positive_vector, whole_number
 from topoi.models.weighted_authors import WeightedAuthors
 
 LEARNED = "learned"
+_ALPHA_PRIOR, _GAMMA_PRIOR = (1.0, 1.0), (1.0, 0.1)
 
 
 class HierarchicalDirichletProcess(MatrixInput, Tables, GibbsModel):
@@ -41,8 +42,8 @@ class HierarchicalDirichletProcess(MatrixInput, Tables, GibbsModel):
         Drawn under its prior if not given (or ``"learned"``).
     gamma : float, optional
         Concentration of the common shares: the larger, the more topics. Drawn under its prior if not given.
-    alpha_prior, gamma_prior : (float, float)
-        Shape and rate of the gamma priors of the two concentrations.
+    alpha_prior, gamma_prior : (float, float), optional
+        Shape and rate of the gamma priors of the two concentrations; (1, 1) and (1, 0.1) if not given.
     beta : float or array
         Dirichlet parameter of topics' words, per word. The number of topics depends on it: a smaller one gives more.
     max_topics : int
@@ -70,8 +71,8 @@ class HierarchicalDirichletProcess(MatrixInput, Tables, GibbsModel):
     Examples
     --------
     >>> import topoi
-    >>> corpus = topoi.Corpus.from_tokens([["sun", "star"] * 5, ["cell", "gene"] * 5] * 10)
-    >>> model = topoi.HierarchicalDirichletProcess(beta=0.1, n_iter=100, random_state=0).fit(corpus)
+    >>> corpus = topoi.Corpus.from_tokens([["sun", "star", "moon"] * 2, ["cell", "gene", "enzyme"] * 2] * 10)
+    >>> model = topoi.HierarchicalDirichletProcess(1, beta=0.1, n_iter=200, random_state=0).fit(corpus)
     >>> model.n_topics_
     2
     """
@@ -82,8 +83,8 @@ class HierarchicalDirichletProcess(MatrixInput, Tables, GibbsModel):
         *,
         alpha: Any = None,
         gamma: Any = None,
-        alpha_prior: Any = (1.0, 1.0),
-        gamma_prior: Any = (1.0, 0.1),
+        alpha_prior: Any = None,
+        gamma_prior: Any = None,
         beta: Any = 0.01,
         max_topics: int = 1000,
         n_iter: int = 500,
@@ -129,8 +130,8 @@ class HierarchicalDirichletProcess(MatrixInput, Tables, GibbsModel):
             )
         if corpus.n_tokens == 0:
             raise ModelError("the corpus has no words: nothing to fit")
-        alpha = concentration("alpha", self.alpha, self.alpha_prior)
-        gamma = concentration("gamma", self.gamma, self.gamma_prior)
+        alpha = concentration("alpha", self.alpha, _ALPHA_PRIOR if self.alpha_prior is None else self.alpha_prior)
+        gamma = concentration("gamma", self.gamma, _GAMMA_PRIOR if self.gamma_prior is None else self.gamma_prior)
         beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
         return HdpSampler(corpus, n_topics, max_topics, alpha, gamma, beta)
 
