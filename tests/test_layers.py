@@ -154,6 +154,7 @@ KNOWN = {
     "models/dmr/posterior.py": {"author_topic"},
     "models/dmr/state.py": {"author_topic"},
     "models/hdp/posterior.py": {"author_topic"},
+    "models/plsi/posterior.py": {"aspect"},
     "models/sparse/pruned_equations.py": {"pachinko"},
     "models/sparse/word_shard.py": {"author_topic"},
     "models/sparse/words.py": {"author_topic"},

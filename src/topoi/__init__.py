@@ -65,6 +65,7 @@ __all__ = [
     "ModelView",
     "NotFoundError",
     "On",
+    "PLSI",
     "PachinkoAllocation",
     "Proximity",
     "StoreError",
@@ -124,6 +125,7 @@ if TYPE_CHECKING:
     from topoi.models.kernel_topic.covariances import On, Proximity
     from topoi.models.kernel_topic.estimator import KernelTopicModel
     from topoi.models.pachinko.estimator import PachinkoAllocation
+    from topoi.models.plsi.model import PLSI
     from topoi.store.files import load
     from topoi.store.store import open_store
     from topoi.store.view import ModelView, view
