@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 
 # Documents that the Dirichlet of mixtures is fitted to, evenly spaced, and steps of Newton's method.
 _DOCS, _STEPS = 2000, 30
+_LEAST = 1e-300
 
 
 class PlsiPosterior(DrawnPosterior):
@@ -57,6 +58,17 @@ class PlsiPosterior(DrawnPosterior):
     def word_topic(self) -> Array:
         """P(w|z), words × topics."""
         return self._given() if callable(self._given) else self._given
+
+    # Questions take logarithms of these, so they are never zero.
+
+    @cached_property
+    def topic_word(self) -> Array:
+        """P(word | topic): topics × words, rows sum to one."""
+        return np.maximum(np.ascontiguousarray(self.word_topic.T), _LEAST)
+
+    def word_columns(self, words: Any) -> Array:
+        """P(word | topic) of some words, topics × words."""
+        return np.maximum(super().word_columns(words), _LEAST)
 
     def fold_in(self, bags: Bags) -> Array:
         """Mixtures of new documents by EM with the topics fixed: documents × topics."""
