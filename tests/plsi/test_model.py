@@ -100,7 +100,8 @@ def test_killed_between_starts_and_continued(corpus: topoi.Corpus, tmp_path: Pat
 
 
 def test_log_likelihood_integrates_mixtures_out_under_the_fitted_dirichlet(fitted: Any) -> None:
-    text = topoi.Corpus.from_tokens([["w1", "w5", "w1", "w9"]], words=list(fitted.corpus_.words))
+    words = fitted.corpus_.words
+    text = topoi.Corpus.from_tokens([[str(words[w]) for w in fitted.corpus_.tokens[:4]]], words=list(words))
     theta = np.random.default_rng(0).dirichlet(fitted.alpha_, 300_000)
     expected = np.log((theta @ fitted.topic_word_[:, text.tokens]).prod(axis=1).mean())
     assert fitted.log_likelihood(text)[0] == pytest.approx(expected, abs=0.05)
@@ -115,7 +116,7 @@ def test_the_fitted_dirichlet_is_near_that_of_the_truth() -> None:
 
 
 def test_folding_in_is_optimistic_and_completion_is_not(corpus: topoi.Corpus) -> None:
-    """On new documents plugging in flatters the more the more topics there are; completion tells that they are too many."""
+    """Plugging in flatters, the more the more topics there are; completion tells that they are too many."""
     new = planted(60, seed=5)[0]
     few, many = (topoi.PLSI(k, random_state=0, smoothing=0.01, progress=False).fit(corpus) for k in (4, 30))
     assert many.perplexity(corpus, estimator="folded-in") < few.perplexity(corpus, estimator="folded-in")
