@@ -38,7 +38,7 @@ def corpus() -> topoi.Corpus:
 
 @pytest.fixture(scope="module")
 def fitted(corpus: topoi.Corpus) -> Any:
-    return Hdp(n_iter=300, beta=0.1, n_chains=3, random_state=1).fit(corpus)
+    return Hdp(20, n_iter=300, beta=0.1, n_chains=3, random_state=1).fit(corpus)
 
 
 # Reductions.

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.models.plsi.fitting import State
+from topoi.models.bags import Bags
+from topoi.models.plsi import kernels
+from topoi.models.plsi.fitting import FOLDING, State
 
 SETTINGS: dict[str, Any] = {"n_topics": 4, "random_state": 0, "progress": False}
 
@@ -143,6 +145,11 @@ def test_tempered_em_predicts_new_words_better(corpus: topoi.Corpus) -> None:
     observed = np.arange(new.n_tokens) % 2 == 0
     settings = {"n_topics": 20, "random_state": 0, "progress": False, "smoothing": 0.001}
     plain, tempered = (topoi.PLSI(**settings, tempered=flag).fit(corpus) for flag in (False, True))
+    mixture = np.zeros((new.n_docs, 20))
+    kernels.fold_in(
+        Bags.from_corpus(new), tempered.chains_[0].word_topic, tempered.fit_info_["power"], *FOLDING, mixture
+    )
+    assert np.array_equal(tempered.transform(new), mixture)
     assert tempered.fit_info_["power"] < 1 and tempered.fit_info_["held_out_log_likelihood"] < 0
     assert tempered.log_completion(new, observed).sum() > plain.log_completion(new, observed).sum()
 

@@ -13,7 +13,7 @@ FAMILY = Family(
             "topoi.models.hdp.model",
             "topoi.models.hdp.posterior:HdpPosterior",
             (
-                TOPICS.but(default=20),
+                TOPICS,
                 Option("--max-topics", "max_topics", int, "Most topics there may be.", "K", minimum=1, shown="1000"),
                 ALPHA.but(shown="learned"),
                 Option("--gamma", "gamma", float, "Weight of topics not seen yet.", "X", shown="learned"),

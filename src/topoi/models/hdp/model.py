@@ -36,7 +36,8 @@ class HierarchicalDirichletProcess(MatrixInput, Tables, GibbsModel):
     Parameters
     ----------
     n_topics : int
-        Number of topics to start with; the result hardly depends on it if the fit is long enough.
+        Number of topics to start with. Chains lose topics faster than they find new ones, so begin with more than you
+        expect; with far fewer, 500 sweeps are too few.
     alpha : float, optional
         Concentration of documents' mixtures around the common shares. It is a sum over topics, not the weight of each.
         Drawn under its prior if not given (or ``"learned"``).
@@ -79,7 +80,7 @@ class HierarchicalDirichletProcess(MatrixInput, Tables, GibbsModel):
 
     def __init__(
         self,
-        n_topics: int = 20,
+        n_topics: int = 100,
         *,
         alpha: Any = None,
         gamma: Any = None,

@@ -215,7 +215,8 @@ class PLSI(FoldedIn, Tables, TrainedModel):
         self.vocabulary_: Vocabulary = corpus.vocabulary
         self.authors_ = np.zeros(0, object)
         self.n_features_in_ = corpus.n_words
-        self.chains_ = [PlsiPosterior.from_fit(corpus, word_topic, doc_topic, alpha, self._seed)]
+        power = self._em_state.power
+        self.chains_ = [PlsiPosterior.from_fit(corpus, word_topic, doc_topic, alpha, self._seed, power)]
         self.trace_: pd.DataFrame = trace_frame(self._traces, corpus.n_tokens)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, ArrayOrPieces]]:
@@ -223,7 +224,7 @@ class PLSI(FoldedIn, Tables, TrainedModel):
         progress = {"sweep": self.n_iter_, "seed": self._seed, "traces": plain_traces(self._traces)}
         own = {"word_topic": first.word_topic, "doc_mixture": self._doc_mixture, "alpha": self.alpha_}
         em = {f"em_{name}": array for name, array in self._em_state.arrays().items()}
-        return progress, {**own, "chain0_beta": first.beta, **em}
+        return progress, {**own, "power": np.array([self._em_state.power]), "chain0_beta": first.beta, **em}
 
     def restore_bundle(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Restore what ``save`` wrote, checked, since kernels do not check these numbers."""

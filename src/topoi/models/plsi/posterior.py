@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
+from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
 from topoi.kernels.dirichlet import maximise_polya
 from topoi.kernels.folding import FilterPlan, Labels
@@ -36,23 +37,36 @@ class PlsiPosterior(DrawnPosterior):
         As in ``DrawnPosterior``; ``source.alpha`` is the Dirichlet that was fitted to the training documents' mixtures.
     word_topic : array or callable
         P(w|z), words × topics, or a function that reads it when it is needed.
+    power : float
+        The power of tempered EM, by which new documents are folded in too; 1 for plain EM.
     """
 
-    def __init__(self, source: Any, priors: Any, gamma: Array | None, word_topic: Array | Callable[[], Array]) -> None:
+    def __init__(
+        self,
+        source: Any,
+        priors: Any,
+        gamma: Array | None,
+        word_topic: Array | Callable[[], Array],
+        power: float = 1.0,
+    ) -> None:
         super().__init__(source, priors, gamma)
-        self._given = word_topic
+        self._given, self._power = word_topic, power
 
     @classmethod
-    def from_fit(cls, corpus: Corpus, word_topic: Array, doc_topic: Array, alpha: Array, seed: int) -> Self:
+    def from_fit(
+        cls, corpus: Corpus, word_topic: Array, doc_topic: Array, alpha: Array, seed: int, power: float = 1.0
+    ) -> Self:
         """Freeze fitted topics and mixtures."""
         source = DrawnSource(corpus, word_topic, doc_topic, alpha, seed)
-        return cls(source, source.priors, doc_topic, word_topic)
+        return cls(source, source.priors, doc_topic, word_topic, power)
 
     @classmethod
     def from_source(cls, source: Any, settings: dict[str, Any]) -> Self:
         """The posterior of a model in a store."""
-        shape = len(source.beta), source.n_topics
-        return cls(source, None, None, lambda: checked_shares(source.array("word_topic", shape), "word_topic", shape))
+        shape, power = (len(source.beta), source.n_topics), float(source.array("power", (1,))[0])
+        if not 0 < power <= 1:
+            raise source.damaged(f"the power of tempered EM is from 0 to 1, not {power}")
+        return cls(source, None, None, lambda: _stored_words(source, shape), power)
 
     @cached_property
     def word_topic(self) -> Array:
@@ -73,14 +87,14 @@ class PlsiPosterior(DrawnPosterior):
     def fold_in(self, bags: Bags) -> Array:
         """Mixtures of new documents by EM with the topics fixed: documents × topics."""
         found = np.zeros((bags.n_docs, self.n_topics))
-        kernels.fold_in(bags, self.word_topic, 1.0, *FOLDING, found)
+        kernels.fold_in(bags, self.word_topic, self._power, *FOLDING, found)
         return found
 
     def _label_tokens(self, tokens: NDArray[Any]) -> tuple[Array, Labels]:
         words, times = np.unique(np.asarray(tokens, np.int64), return_counts=True)
         mixture = self.fold_in(Bags(np.array([0, len(words)]), words, times.astype(np.float64)))[0]
         topic = np.zeros((len(tokens), self.n_topics))
-        kernels.label(np.asarray(tokens, np.int64), self.word_topic, mixture, 1.0, topic)
+        kernels.label(np.asarray(tokens, np.int64), self.word_topic, mixture, self._power, topic)
         return mixture, Labels(topic, np.ones((len(tokens), 1)))
 
     def _log_likelihood(self, part: Documents, plan: FilterPlan, result: Array) -> None:
@@ -91,6 +105,13 @@ class PlsiPosterior(DrawnPosterior):
     def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> Array:
         """Mixtures from the fitted Dirichlet, the same for all documents."""
         return dirichlet_rows(np.random.default_rng(name), self.alpha, n)
+
+
+def _stored_words(source: Any, shape: tuple[int, int]) -> Array:
+    try:
+        return checked_shares(source.array("word_topic", shape), "word_topic", shape)
+    except ModelError as error:
+        raise source.damaged(f"the topics are damaged ({error})") from error
 
 
 def fitted_dirichlet(doc_topic: Array, lengths: NDArray[Any]) -> Array:
