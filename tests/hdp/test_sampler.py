@@ -257,12 +257,14 @@ def test_samples_are_renumbered_with_the_topics() -> None:
     docs = [np.array([0, 1, 2, 0]), np.array([1, 2])]
     sampler = sampler_of(docs, np.ones(3))
     arrays = sampler.to_arrays(sampler.start(0, 0))
-    arrays |= {"weights": np.full(4, 0.2, np.float32), "tables": np.ones(3, np.int64)}
+    arrays |= {"weights": np.array([0.1, 0.2, 0.3, 0.4], np.float32), "tables": np.ones(3, np.int64)}
     chain = sampler.restore(0, arrays | {"topic": np.array([2, 2, 1, 2, 1, 2], np.uint16)}, [])
     before = np.array([0, 2, 1, 2, 1, 0], np.uint16)
     chain.samples = {1: {"topic": before}}
     sampler.settle(chain)
     assert chain.shards[0].tolist() == [0, 0, 1, 0, 1, 0] and chain.priors.n_topics == 2
+    np.testing.assert_allclose(chain.priors.weights[:3], [0.3, 0.2, 0.0])  # of new topics: drawn next
+    assert chain.counts.topic[:3].tolist() == [4, 2, 0]
     assert chain.samples[1]["topic"].tolist() == [0, 0, 1, 0, 1, 0]
     assert before.tolist() == [0, 2, 1, 2, 1, 0]  # what an interrupted fit would return to is as it was
 
