@@ -361,6 +361,57 @@ FILTER_MISTAKES = [
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="filter") for mistake in FILTER_MISTAKES]
 
+HDP = "src/topoi/models/hdp/"
+HDP_KERNELS, HDP_SAMPLER, HDP_POSTERIOR = (HDP + name for name in ("kernels.py", "sampler.py", "posterior.py"))
+TESTS["hdp"] = ["test_sampler.py", "test_geweke.py", "test_model.py"]
+HDP_MISTAKES = [
+    Mistake("hdp: own word still counted", HDP_KERNELS, "counts.word_topic[w, k0] - _ONE + words.beta[w]", "counts.word_topic[w, k0] + words.beta[w]"),
+    Mistake("hdp: own topic still counted in the document", HDP_KERNELS, "scratch.row[k0] - _ONE + weights[k0]", "scratch.row[k0] + weights[k0]"),
+    Mistake("hdp: no new topics", HDP_KERNELS, "n = min(n_topics + 1, most)\n        _open", "n = n_topics\n        _open"),
+    Mistake("hdp: the new topic takes the whole stick", HDP_KERNELS, "weights[n_topics] = rest * (1.0 - kept)", "weights[n_topics] = rest"),
+    Mistake("hdp: sticks broken by the wrong beta", HDP_KERNELS, "math.log(1.0 - uniform(stream)) / gamma", "math.log(1.0 - uniform(stream)) * gamma"),
+    Mistake("hdp: a new topic's side not set", HDP_KERNELS, "            _set_side(weights, scratch, k)\n        d += 1", "            if k < n_topics - 1:\n                _set_side(weights, scratch, k)\n        d += 1"),
+    Mistake("hdp: the next new topic's side not set", HDP_KERNELS, "_set_side(weights, scratch, n_topics)", "pass"),
+    Mistake("hdp: more topics than allowed", HDP_KERNELS, "n = min(n_topics + 1, most)\n        _open", "n = n_topics + 1\n        _open"),
+    Mistake("hdp: a table for every token", HDP_KERNELS, "uniform(stream) * (weight + number[k]) < weight", "True"),
+    Mistake("hdp: documents share their tables", HDP_KERNELS, "            number[topic[i]] = 0\n    return tables", "            number[topic[i]] += 0\n    return tables"),
+    Mistake("hdp: gamma without its prior's rate", HDP_KERNELS, "return math.exp(log_gamma(stream, shape)) / rate\n\n\n@compiled\ndef draw_alpha", "return math.exp(log_gamma(stream, shape))\n\n\n@compiled\ndef draw_alpha"),
+    Mistake("hdp: gamma's mixture always the larger", HDP_KERNELS, "(0.0 if uniform(stream) * (1.0 + odds) < odds else 1.0)", "0.0"),
+    Mistake("hdp: alpha's second auxiliary variable forgotten", HDP_KERNELS, "shape -= 1.0 if uniform(stream) * (lengths[d] + alpha) < lengths[d] else 0.0", "shape -= 0.0"),
+    Mistake("hdp: empty documents speak of alpha", HDP_KERNELS, "if lengths[d] > 0:\n            rate", "if lengths[d] >= 0:\n            rate"),
+    Mistake("hdp: shares without new topics", HDP_KERNELS, "parameters[n] = gamma", "parameters[n] = 1e-9"),
+    Mistake("hdp: columns not moved with the topics", HDP_KERNELS, "counts.word_topic[w, j] = row[order[j]]", "counts.word_topic[w, j] = row[j]"),
+    Mistake("hdp: weights not moved with the topics", HDP_SAMPLER, "weights[: len(order)] = priors.weights[order]", "weights[: len(order)] = priors.weights[: len(order)]"),
+    Mistake("hdp: samples not renumbered", HDP_SAMPLER, "chain.samples = {s: _renumbered(sample, place, topic)", "chain.samples = {s: sample"),
+    Mistake("hdp: samples of dead topics kept under their old number", HDP_KERNELS, "found[i] = topic[i] if k < 0 else k", "found[i] = sample[i] if k < 0 else k"),
+    Mistake("hdp: a wider table loses the weight of new topics", HDP_SAMPLER, "wide[: n_topics + 1] = weights[: n_topics + 1]", "wide[:n_topics] = weights[:n_topics]"),
+    Mistake("hdp: shares drawn given another alpha", HDP_SAMPLER, "weights[: n_topics + 1] = alpha * kernels", "weights[: n_topics + 1] = priors.alpha * kernels"),
+    Mistake("hdp: new documents have an even prior", HDP_POSTERIOR, "make_priors(chain.priors.means,", "make_priors(np.full(n_topics, chain.priors.means.mean()),"),
+]  # fmt: skip
+MISTAKES += [mistake._replace(family="hdp") for mistake in HDP_MISTAKES]
+
+PLSI = "src/topoi/models/plsi/"
+PLSI_KERNELS, PLSI_FITTING, PLSI_POSTERIOR = (PLSI + name for name in ("kernels.py", "fitting.py", "posterior.py"))
+TESTS["plsi"] = ["test_em.py", "test_model.py"]
+PLSI_MISTAKES = [
+    Mistake("plsi: counts of words ignored", PLSI_KERNELS, "scale = times[i] / total", "scale = 1.0 / total"),
+    Mistake("plsi: documents' tokens not added", PLSI_KERNELS, "by_document[d, k] += scale * part[k]", "by_document[d, k] = scale * part[k]"),
+    Mistake("plsi: topics not normalised", PLSI_KERNELS, "(by_word[w, k] + smoothing) / total", "by_word[w, k] + smoothing"),
+    Mistake("plsi: mixtures ignored in the E-step", PLSI_KERNELS, "part[k] = word_topic[w, k] * mixture[k]", "part[k] = word_topic[w, k]"),
+    Mistake("plsi: power without effect", PLSI_KERNELS, "part[k] = part[k] ** power", "part[k] = part[k]"),
+    Mistake("plsi: the last topics left out of sums", PLSI_KERNELS, "for k in range(n - n % 4, n):", "for k in range(n, n):"),
+    Mistake("plsi: smoothing forgotten in the sum", PLSI_KERNELS, "total += by_word[w, k] + smoothing", "total += by_word[w, k]"),
+    Mistake("plsi: folding in by one step", PLSI_KERNELS, "for _ in range(n_steps):", "for _ in range(1):"),
+    Mistake("plsi: a document begins where the last ended", PLSI_KERNELS, "doc_topic[d, k] = 1.0 / n_topics", "doc_topic[d, k] = doc_topic[d - 1, k] if d else 1.0 / n_topics"),
+    Mistake("plsi: words held out are trained on", PLSI_FITTING, "_without_zeros(bags, bags.times - held)", "bags"),
+    Mistake("plsi: the power never lowered", PLSI_FITTING, "state.power * self.plan.cooling, False", "state.power, False"),
+    Mistake("plsi: tempered EM keeps the last state, not the best", PLSI_FITTING, "words, mixtures = state.kept or (state.word_topic, state.doc_topic)\n        if", "words, mixtures = state.word_topic, state.doc_topic\n        if"),
+    Mistake("plsi: the worst start is kept", "src/topoi/models/plsi/model.py", "best = max(range", "best = min(range"),
+    Mistake("plsi: blocks overlap", PLSI_FITTING, "by_word, by_document[first:last])", "by_word, by_document[: last - first])"),
+    Mistake("plsi: new documents have an even prior", PLSI_POSTERIOR, "return maximise_polya(counts, start, _STEPS, 1e-3, 1e3)", "return np.ones_like(start)"),
+]  # fmt: skip
+MISTAKES += [mistake._replace(family="plsi") for mistake in PLSI_MISTAKES]
+
 
 class Project:
     """A copy of the project whose compiled kernels are kept from one mistake to the next, where that is safe.

@@ -59,11 +59,13 @@ __all__ = [
     "CorpusError",
     "Dag",
     "DirichletMultinomialRegression",
+    "HierarchicalDirichletProcess",
     "KernelTopicModel",
     "ModelError",
     "ModelView",
     "NotFoundError",
     "On",
+    "PLSI",
     "PachinkoAllocation",
     "Proximity",
     "StoreError",
@@ -118,10 +120,12 @@ if TYPE_CHECKING:
     from topoi.models.author_topic.estimator import LDA, AuthorModel, AuthorTopicModel
     from topoi.models.dag import WORDS, Dag
     from topoi.models.dmr.estimator import DirichletMultinomialRegression
+    from topoi.models.hdp.model import HierarchicalDirichletProcess
     from topoi.models.kernel_topic import laplace_bridge
     from topoi.models.kernel_topic.covariances import On, Proximity
     from topoi.models.kernel_topic.estimator import KernelTopicModel
     from topoi.models.pachinko.estimator import PachinkoAllocation
+    from topoi.models.plsi.model import PLSI
     from topoi.store.files import load
     from topoi.store.store import open_store
     from topoi.store.view import ModelView, view

@@ -340,7 +340,8 @@ def test_fitted_on_the_command_line(papers, site, tmp_path) -> None:
     model = topoi.load(tmp_path / "p.topoi")
     assert model.alpha == 2 and model.n_topics == 3 and model.n_iter_ == 6 and model.evaluate_every == 2
     shown = " ".join(run("-m", "topoi.cli.main", "fit", "--help", site=site).split())
-    assert "dmr, unigram-mixture." in shown
+    last = registry.built_in()[-1].models[-1].option
+    assert f"{last}, unigram-mixture." in shown
     assert "Only --model unigram-mixture: --evaluate-every N Sweeps between values of the log joint." in shown
 
 

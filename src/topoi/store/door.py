@@ -80,7 +80,8 @@ def check_model(connection: sqlite3.Connection, model_id: int, n_topics: int) ->
 def check_sizes(connection: sqlite3.Connection, model_id: int, settings: Mapping[str, Any], n_topics: int) -> None:
     """Refuse settings that claim more topics or nodes than are stored, before memory is allocated for them."""
     n_nodes = connection.execute("SELECT count(*) FROM dag_node WHERE model_id = ?", (model_id,)).fetchone()[0]
-    for name in _SIZES if not settings.get("dag") else ():
+    # A model with a limit learns how many topics there are; n_topics is only the number that it began with.
+    for name in () if settings.get("dag") or "max_topics" in settings else _SIZES:
         claimed = settings.get(name)
         # A file of an older version has no node rows; then two-byte numbering is the only bound.
         most = MOST_TOPICS if name == "n_super" and not n_nodes else max(n_topics, n_nodes)

@@ -1,0 +1,1 @@
+"""The hierarchical Dirichlet process: topics whose number is learned from the words."""

@@ -1,0 +1,27 @@
+"""Registry entry of the hierarchical Dirichlet process, read before the class is imported."""
+
+from topoi.models.options import ALPHA, BETA, GIBBS, SHARDS, TOPICS, Option
+from topoi.models.registry import Family, Model
+
+PLACE = 5
+FAMILY = Family(
+    (
+        Model(
+            "HierarchicalDirichletProcess",
+            "hdp",
+            "hierarchical Dirichlet process",
+            "topoi.models.hdp.model",
+            "topoi.models.hdp.posterior:HdpPosterior",
+            (
+                TOPICS,
+                Option("--max-topics", "max_topics", int, "Most topics there may be.", "K", minimum=1, shown="1000"),
+                ALPHA.but(shown="learned"),
+                Option("--gamma", "gamma", float, "Weight of topics not seen yet.", "X", shown="learned"),
+                BETA.but(shown="0.01"),
+                *(option for option in GIBBS if option is not SHARDS),
+            ),
+            gives=("topics",),
+            small={"n_topics": 3},
+        ),
+    )
+)

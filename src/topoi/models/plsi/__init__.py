@@ -1,0 +1,1 @@
+"""Probabilistic latent semantic indexing: topics and documents' mixtures by maximum likelihood (Hofmann 1999)."""
