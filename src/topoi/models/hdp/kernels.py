@@ -18,9 +18,9 @@ from topoi.kernels import lanes
 from topoi.kernels.counts import Inverses, make_inverses, move_between_topics
 from topoi.kernels.dirichlet import log_rising
 from topoi.kernels.draw import differences, draw_lanes, scan_products, scratch_length
-from topoi.kernels.gamma import log_dirichlet, log_gamma
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.random import next_bits, uniform
+from topoi.kernels.special import log_dirichlet, log_gamma
 
 _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)

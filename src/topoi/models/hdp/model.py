@@ -17,11 +17,11 @@ from topoi.errors import ModelError
 from topoi.models.gibbs import GibbsModel
 from topoi.models.hdp.posterior import HdpPosterior
 from topoi.models.hdp.sampler import LARGEST, Concentration, HdpSampler
+from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
 from topoi.models.notices import warn_user
 from topoi.models.tables import Tables
 from topoi.models.validation import positive_vector, whole_number
-from topoi.models.weighted_authors import WeightedAuthors
 
 LEARNED = "learned"
 _ALPHA_PRIOR, _GAMMA_PRIOR = (1.0, 1.0), (1.0, 0.1)

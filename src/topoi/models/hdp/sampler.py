@@ -19,9 +19,9 @@ from topoi.errors import ModelError
 from topoi.kernels.dirichlet import log_probability_columns
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
-from topoi.models import limits
 from topoi.models.hdp import kernels
 from topoi.models.hdp.kernels import TopicCounts, Words
+from topoi.models.inputs import check_exact
 from topoi.models.validation import fits_kernels
 
 # Number of the random stream of draws between sweeps, beyond the number of any shard.
@@ -82,7 +82,7 @@ class HdpSampler(Sampler):
         gamma: Concentration,
         beta: NDArray[np.float64],
     ):
-        limits.check_exact(corpus)
+        check_exact(corpus)
         self.n_tokens, self.n_words, self.n_docs = corpus.n_tokens, corpus.n_words, corpus.n_docs
         self.n_start, self.max_topics, self.alpha, self.gamma = n_topics, max_topics, alpha, gamma
         narrow = beta.astype(np.float32)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.executors import open_executor
-from topoi.engine.loop import Outcome, Saved, Schedule, Trace, Training, run
-from topoi.engine.progress import open_progress
+from topoi.engine.loop import Outcome, Saved, Schedule, Trace, Training, open_progress, run
 from topoi.errors import ModelError
 from topoi.models.bags import Bags
 from topoi.models.plsi import kernels

@@ -18,8 +18,7 @@ from topoi.corpus.pieces import ArrayOrPieces
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.chains import trace_frame
 from topoi.engine.executors import resolve_jobs
-from topoi.engine.loop import Schedule, checked_trace, plain_traces
-from topoi.engine.progress import SweepInfo
+from topoi.engine.loop import Schedule, SweepInfo, checked_trace, plain_traces
 from topoi.errors import ModelError
 from topoi.models.notices import warn_unfinished
 from topoi.models.plsi.fitting import Fitted, Plan, Restarts, State, checked_shares, fit

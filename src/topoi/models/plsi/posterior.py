@@ -14,7 +14,7 @@ from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
 from topoi.kernels.dirichlet import maximise_polya
 from topoi.kernels.folding import FilterPlan, Labels
-from topoi.models.aspect.particles import log_likelihood
+from topoi.models.aspect.importance import log_likelihood
 from topoi.models.bags import Bags
 from topoi.models.drawn import DrawnPosterior, DrawnSource
 from topoi.models.plsi import kernels

@@ -12,12 +12,11 @@ from topoi.corpus.corpus import Corpus
 from topoi.kernels.folding import Labels
 from topoi.models.bags import Bags
 from topoi.models.filtering import AUTO
-from topoi.models.inputs import checked_observed
+from topoi.models.inputs import WeightedAuthors, checked_observed
 from topoi.models.matrices import MatrixInput
 from topoi.models.plsi import kernels
 from topoi.models.scores import perplexities
 from topoi.models.validation import choice
-from topoi.models.weighted_authors import WeightedAuthors
 
 ESTIMATORS = ("integrated", "folded-in")
 
