@@ -17,9 +17,10 @@ from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic import kernels
 from topoi.models.author_topic.state import AuthorTopicSampler, DocumentShard, make_priors
-from topoi.models.dmr.draws import Draws, draw, draws_at_once, metric_of
+from topoi.models.dmr.draws import draw, draws_at_once, metric_of
 from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
 from topoi.models.dmr.selection import best_variance
+from topoi.models.draws import Draws
 from topoi.models.smoothed_counts import count_topics
 from topoi.models.weighted_authors import WeightedAuthors
 
