@@ -15,6 +15,7 @@ from topoi.models.dmr.draws import draw, draws_at_once, metric_of
 from topoi.models.dmr.likelihood import Gaussian, TopicCells
 from topoi.models.dmr.spread import DrawnSpread
 from topoi.models.dmr.state import Plan, RegressionSampler
+from topoi.models.draws import Draws, most_draws
 
 
 def cells_of(counts):

@@ -240,7 +240,8 @@ class CorrelatedTopicModel(MatrixInput, Tables, GibbsModel):
         >>> corpus.truth.covariance.shape
         (3, 3)
         """
-        n_topics, fitted = whole_number("n_topics", self.n_topics), {}
+        n_topics = whole_number("n_topics", self.n_topics)
+        fitted: dict[str, Any] = {}
         size = N_WORDS if np.ndim(self.beta) == 0 else len(self.beta)
         if hasattr(self, "n_iter_"):
             fitted = {"mean": self.mean_, "covariance": self.covariance_, "topic_word": self.topic_word_}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.gibbs import Chain
+from topoi.errors import ModelError
 from topoi.kernels.counts import Assignments, Documents
 from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored, content_key
 from topoi.kernels.moments import Proportions, match_moments
@@ -111,7 +112,9 @@ class CorrelatedPosterior(Posterior):
 
     def correlations(self, level: float = 0.9) -> Correlations:
         """Correlations of the components of eta, and intervals that hold ``level`` of the draws."""
-        priors = self.arrays and self._chain and self._chain.priors
+        if self._chain is None:
+            raise ModelError("a model in a store has no draws of correlations in its rows; load it with topoi.load")
+        priors = self._chain.priors
         return summarise(priors.draws, priors.covariance, self.settled_since, level)
 
     # Training documents.

@@ -128,7 +128,8 @@ class CorrelatedSampler(Sampler):
             np.zeros((1, width), np.float32),
             np.zeros(1),
         )
-        words = beta.astype(np.float32), math.fsum(beta.tolist())
+        rounded = beta.astype(np.float32)  # what a file has too
+        words = rounded, math.fsum(rounded.tolist())
         gaussian, draws = normal.gaussian(mean, covariance), Draws.none(covariance.shape)
         shards = [Shard(part, self.n_topics) for part in self._parts]
         return Chain(index, counts, Priors(*words, gaussian, covariance, draws), shards)

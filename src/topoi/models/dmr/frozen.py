@@ -15,9 +15,9 @@ from topoi.engine.executors import Executor
 from topoi.engine.gibbs import Chain, sweep_chains
 from topoi.engine.interruption import Abandoned, interruptible
 from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet
-from topoi.models.draws import Draws
 from topoi.models.dmr.likelihood import TopicCells
 from topoi.models.dmr.state import Plan, RegressionSampler
+from topoi.models.draws import Draws
 
 _LEARN_EVERY, _SEED = 10, 0
 
