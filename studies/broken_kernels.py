@@ -263,6 +263,7 @@ TESTS["dmr"] = [
 ]
 REGRESSION = "src/topoi/models/dmr/"
 DRAWS, SPREAD = REGRESSION + "draws.py", REGRESSION + "spread.py"
+KEPT_DRAWS = "src/topoi/models/draws.py"
 COUNTS_FIT, DESIGN, ALPHAS = (REGRESSION + name for name in ("likelihood.py", "design.py", "state.py"))
 METADATA_PRIOR, CHOICE, STORY = (REGRESSION + name for name in ("posterior.py", "selection.py", "simulate.py"))
 REFIT, FROZEN = REGRESSION + "refitting.py", REGRESSION + "frozen.py"
@@ -292,7 +293,7 @@ REGRESSION_MISTAKES = [
     Mistake("regression: bands without the coefficients' errors", REGRESSION + "prediction.py", "here + unseen[d] * np.eye(len(here)), noise)", "here * 1e-9 + unseen[d] * np.eye(len(here)), noise)"),
     Mistake("draws: ends always accepted", DRAWS, "accepted = bool(_log_uniform(rng) < gain)", "accepted = True"),
     Mistake("draws: momentum left out of the gain", DRAWS, "before = value - 0.5 * float((momentum**2).sum())", "before = value"),
-    Mistake("draws: of the first half as well", DRAWS, "return 2 * self.sweeps >= self.sweeps[:1].sum() + self.sweeps[-1:].sum()", "return self.sweeps >= 0"),
+    Mistake("draws: of the first half as well", KEPT_DRAWS, "second_half = 2 * self.sweeps >= self.sweeps[:1].sum() + self.sweeps[-1:].sum()", "second_half = self.sweeps >= 0"),
     Mistake("draws: correlated ones taken for independent", SPREAD, "    return n_draws / tau\n", "    return float(n_draws)\n"),
     Mistake("draws: errors without Student's t", SPREAD, "* stdtrit(worth - 1.0, 0.95) / ndtri(0.95)", "* 1.0"),
 ]  # fmt: skip

@@ -165,7 +165,11 @@ def test_families_are_known_to_themselves_and_the_registry() -> None:
         package = ".".join(path.relative_to(SOURCE.parent).parent.parts)
         for _, name in imported_names(ast.parse(path.read_text(encoding="utf-8")), package):
             parts = name.split(".")
-            if parts[:2] == ["topoi", "models"] and len(parts) > 2 and parts[2] in FAMILIES - set(path.parts):
+            if (
+                parts[:2] == ["topoi", "models"]
+                and len(parts) > 2
+                and parts[2] in FAMILIES - set(path.relative_to(SOURCE).parts)
+            ):
                 found.setdefault(place, set()).add(parts[2])
     assert found == KNOWN
 
@@ -245,7 +249,7 @@ def outside_models() -> list[Path]:
 
 def outside_families() -> list[Path]:
     shared = [path for path in our_modules() if path.relative_to(SOURCE).parts[0] == "models"]
-    return [*outside_models(), *(path for path in shared if not FAMILIES & set(path.parts))]
+    return [*outside_models(), *(path for path in shared if not FAMILIES & set(path.relative_to(SOURCE).parts))]
 
 
 def of_each(paths: list[Path], question: Callable[[ast.Module], set[str]]) -> dict[str, set[str]]:

@@ -108,26 +108,35 @@ def log_likelihood(phi, gaussian, root, n_particles, n_moves, resample_below, we
                 set_power(eta, p, scratch.power)
                 total = _pass(phi, i, eta, p, gaussian, scratch, stream)
                 _set_shares(shares, p, scratch.power, total)
-        estimate = 0.0
-        for p in range(n_particles):
-            mass[p] = 0.0
-            for k in range(n_topics):
-                mass[p] += shares[p, k] * phi[i, k]
-            estimate += weight[p] * mass[p]
-        if estimate == 0.0:  # a word that no topic draws
+        estimate, squares = _weigh(shares, phi, i, weight, mass, weighted)
+        if estimate == 0.0:
             return -np.inf
         result += math.log(estimate)
-        if not weighted:
-            continue
-        squares = 0.0
-        for p in range(n_particles):
-            weight[p] *= mass[p] / estimate
-            squares += weight[p] * weight[p]
         if 1.0 / squares < resample_below * n_particles and i + 1 < n_tokens:
             eta, shares = _resample(eta, shares, weight, stream)
-            for p in range(n_particles):
-                weight[p] = 1.0 / n_particles
+            weight[:] = 1.0 / n_particles
     return result
+
+
+@lean
+def _weigh(shares, phi, i, weight, mass, weighted):
+    """The probability of word ``i``, by which particles are then weighted, and the sum of their squared weights.
+
+    Zero for a word that no topic draws.
+    """
+    estimate = 0.0
+    for p in range(mass.shape[0]):
+        mass[p] = 0.0
+        for k in range(shares.shape[1]):
+            mass[p] += shares[p, k] * phi[i, k]
+        estimate += weight[p] * mass[p]
+    squares = 1.0 / mass.shape[0]
+    if weighted and estimate > 0.0:
+        squares = 0.0
+        for p in range(mass.shape[0]):
+            weight[p] *= mass[p] / estimate
+            squares += weight[p] ** 2
+    return estimate, squares
 
 
 @inlined

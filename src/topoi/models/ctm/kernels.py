@@ -1,8 +1,8 @@
 """The sweep, compiled: tokens' topics in sixteen lanes, then the document's eta one component at a time.
 
-``equations`` has the same conditionals in plain form. A token's topic has P(z = k) ∝ exp(eta[k]) · phi[w,k]. A component
-of eta has a log-concave conditional, drawn exactly by rejection from three exponentials that touch it: no auxiliary
-variables, no tuning, and no step that could be refused.
+``equations`` has the same conditionals in plain form. A token's topic has P(z = k) ∝ exp(eta[k]) · phi[w,k]. A
+component of eta has a log-concave conditional, drawn exactly by rejection from three exponentials that touch it: no
+auxiliary variables, no tuning, and no step that could be refused.
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from threadpoolctl import threadpool_limits
 
 from topoi.errors import ModelError
+from topoi.models.blas import one_thread
 from topoi.models.ctm.kernels import Gaussian
 
 Array = NDArray[np.float64]
@@ -77,7 +77,7 @@ def start(n_topics: int, hyper: Hyper) -> tuple[Array, Array]:
 def gaussian(mean: Array, covariance: Array) -> Gaussian:
     """A mean and a covariance in the form that kernels read: with the inverse, within the space of zero sums."""
     v = basis(len(mean))
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_thread():
         root = v @ solve_triangular(np.linalg.cholesky(v.T @ covariance @ v).T, np.eye(v.shape[1]))
         return Gaussian(mean, np.ascontiguousarray(root @ root.T))
 
@@ -92,7 +92,7 @@ def draw(eta: Array, hyper: Hyper, rng: np.random.Generator) -> tuple[Array, Arr
     size, weight = n_topics - 1, hyper.mean_weight + n
     normal = np.tril(rng.standard_normal((size, size)), -1)
     bartlett = normal + np.diag(np.sqrt(rng.chisquare(hyper.freedom + n - np.arange(size))))
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_thread():
         total = v.T @ eta.sum(axis=0)
         scatter = v.T @ (eta.T @ eta) @ v - np.outer(total, total) / weight
         scale = hyper.variance * (hyper.freedom - n_topics) * np.eye(size) + scatter
@@ -104,7 +104,7 @@ def draw(eta: Array, hyper: Hyper, rng: np.random.Generator) -> tuple[Array, Arr
 def root(covariance: Array) -> Array:
     """Rows by which independent standard normals are multiplied to have this covariance: (topics − 1) × topics."""
     v = basis(len(covariance))
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_thread():
         return np.ascontiguousarray((v @ np.linalg.cholesky(v.T @ covariance @ v)).T)
 
 
@@ -112,7 +112,7 @@ def log_densities(eta: Array, given: Gaussian) -> float:
     """Sum of the log densities of rows of eta, in the space of zero sums."""
     v = basis(eta.shape[1])
     apart = eta - given.mean
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_thread():
         log_determinant = np.linalg.slogdet(v.T @ given.precision @ v)[1] if v.size else 0.0
         square = float(((apart @ given.precision) * apart).sum())
     return float(0.5 * len(eta) * (log_determinant - v.shape[1] * math.log(2 * math.pi)) - 0.5 * square)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from topoi.models.blas import one_thread
 from topoi.models.dmr.likelihood import (
     Gaussian,
     TopicCells,
@@ -21,7 +22,6 @@ from topoi.models.dmr.likelihood import (
     curvature,
     maximise,
     objective,
-    one_thread,
 )
 from topoi.models.draws import most_draws
 
