@@ -171,10 +171,8 @@ def sweep(documents, state, counts, words, gaussian, root, step, stream):
     room = np.zeros((2, counts.topic.shape[0]))
     for d in range(documents.doc_start.shape[0] - 1):
         kernels.set_power(state.eta, d, scratch.power)
-        kernels._sweep_tokens(documents, d, state.topic, counts, words, scratch, inverses, stream)
-        scratch.number[:] = 0.0
-        for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
-            scratch.number[state.topic[i]] += 1.0
+        kernels.sweep_tokens(documents, d, state.topic, counts, words, np.float32(0.0), scratch, inverses, stream)
+        kernels.count_topics(documents, d, state.topic, scratch.number)
         if step == 1:
             polya_gamma_eta(state.eta, d, scratch.number, gaussian, scratch, stream)
         if step == 0 or step == 3 or step == 4:

@@ -1,5 +1,7 @@
 """The sampler as a whole: exact posterior of the topics of a tiny corpus, and Geweke's joint distribution test."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -111,6 +113,12 @@ def geweke(n_topics, n, hyper, told):
 
 
 HYPER = Hyper(1.5, 8.0, 1.0)
+
+
+@pytest.fixture(autouse=True)
+def _no_limits(monkeypatch):
+    """Tiny matrices have no use for several threads; setting their number takes most of the time."""
+    monkeypatch.setattr(normal, "one_thread", nullcontext)
 
 
 def test_sweeps_leave_the_joint_distribution_alone():

@@ -47,6 +47,8 @@ class CorrelatedTopicModel(MatrixInput, Tables, GibbsModel):
         The more, the closer correlations are drawn to none, as by that many documents.
     mean_weight : float
         Number of documents that the prior of eta's mean, which is zero, counts for.
+    n_warmup : int
+        First sweeps, in which tokens' topics are drawn as in LDA: from a random start this finds topics sooner.
     n_iter, n_chains, n_jobs, n_shards, random_state, evaluate_every, average, checkpoint, checkpoint_every, progress
         As in ``LDA``.
 
@@ -90,6 +92,7 @@ class CorrelatedTopicModel(MatrixInput, Tables, GibbsModel):
         freedom: float | None = None,
         mean_weight: float = 1.0,
         n_iter: int = 500,
+        n_warmup: int = 20,
         n_chains: int = 1,
         n_jobs: int | None = 1,
         n_shards: int | str = "auto",
@@ -106,6 +109,7 @@ class CorrelatedTopicModel(MatrixInput, Tables, GibbsModel):
         self.freedom = freedom
         self.mean_weight = mean_weight
         self.n_iter = n_iter
+        self.n_warmup = n_warmup
         self.n_chains = n_chains
         self.n_jobs = n_jobs
         self.n_shards = n_shards
@@ -127,7 +131,8 @@ class CorrelatedTopicModel(MatrixInput, Tables, GibbsModel):
     def _make_sampler(self, corpus: Corpus, n_shards: int) -> CorrelatedSampler:
         n_topics = whole_number("n_topics", self.n_topics)
         beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
-        return CorrelatedSampler(corpus, n_topics, beta, self._hyper(n_topics), n_shards)
+        n_warmup = whole_number("n_warmup", self.n_warmup, 0)
+        return CorrelatedSampler(corpus, n_topics, beta, self._hyper(n_topics), n_shards, n_warmup)
 
     def _freeze(self) -> None:
         averages = choice("average", self.average, (True, False))

@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 _MOST_TOPICS = 2**16 - 1
 # Number of the random stream of mean and covariance, beyond the number of any shard; and sweeps between kept draws.
 _STREAM, _KEPT_EVERY = 2**62, 2
+# LDA's alpha in the warm-up.
+_WARM_ALPHA = 0.1
 
 
 class Priors(NamedTuple):
@@ -96,7 +98,9 @@ class CorrelatedSampler(Sampler):
 
     sampled = ("topic",)
 
-    def __init__(self, corpus: Corpus, n_topics: int, beta: Array, hyper: Hyper, n_shards: int = 1) -> None:
+    def __init__(
+        self, corpus: Corpus, n_topics: int, beta: Array, hyper: Hyper, n_shards: int = 1, n_warmup: int = 0
+    ) -> None:
         if n_topics > _MOST_TOPICS:
             raise ModelError(f"n_topics is {n_topics}; at most {_MOST_TOPICS} are possible")
         limits.check_exact(corpus)
@@ -106,7 +110,7 @@ class CorrelatedSampler(Sampler):
             corpus.n_docs,
             n_topics,
         )
-        self._beta, self.hyper = beta, hyper
+        self._beta, self.hyper, self._n_warmup = beta, hyper, n_warmup
         self._ranges = cut(np.diff(corpus.doc_start), n_shards)
         self._parts = [_part(corpus, first, last) for first, last in self._ranges]
 
@@ -145,7 +149,11 @@ class CorrelatedSampler(Sampler):
     def sample(self, chain: Chain, shard: int, counts: Counts, stream: NDArray[np.uint64]) -> None:
         """Draw the topics and the eta of one shard's documents against the given counts."""
         mine, priors = chain.shards[shard], chain.priors
-        kernels.sweep(mine.documents, mine.state, counts, priors.words, priors.gaussian, stream)
+        given = mine.documents, mine.state, counts, priors.words, priors.gaussian
+        if chain.sweep <= self._n_warmup:
+            kernels.warm_up(*given, _WARM_ALPHA, stream)
+        else:
+            kernels.sweep(*given, stream)
 
     def learn(self, chain: Chain, sweep: int) -> None:
         """Draw mean and covariance given every document's eta."""
