@@ -11,6 +11,7 @@ from ctm.small import covariance_of, exact_topics, made, mean_of
 from topoi.kernels.draw import draw_plain
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream
+from topoi.models.blas import one_thread
 from topoi.models.ctm import normal
 from topoi.models.ctm.kernels import sweep
 from topoi.models.ctm.normal import Hyper
@@ -117,8 +118,10 @@ HYPER = Hyper(1.5, 8.0, 1.0)
 
 @pytest.fixture(autouse=True)
 def _no_limits(monkeypatch):
-    """Tiny matrices have no use for several threads; setting their number takes most of the time."""
-    monkeypatch.setattr(normal, "one_thread", nullcontext)
+    """One thread for the whole test: setting the number anew for every tiny matrix takes most of the time."""
+    with one_thread():
+        monkeypatch.setattr(normal, "one_thread", nullcontext)
+        yield
 
 
 def test_sweeps_leave_the_joint_distribution_alone():

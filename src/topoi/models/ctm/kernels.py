@@ -169,7 +169,7 @@ def _weigh(counts, words, gain, scratch, inverses, w, k0):
 
 @lean
 def sweep_tokens(documents, d, topic, counts, words, gain, scratch, inverses, stream):
-    """Draw the topics of a document's tokens given ``power``, to which a token adds ``gain``: none if it is exp(eta)."""
+    """Draw the topics of a document's tokens given ``power``, to which each adds ``gain``: none if it is exp(eta)."""
     tokens, doc_start = documents
     n_topics, width = counts.topic.shape[0], counts.word_topic.shape[1]
     last_token = tokens.shape[0] - 1
