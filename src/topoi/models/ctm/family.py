@@ -18,6 +18,7 @@ FAMILY = Family(
                 Option("--spread", "variance", float, "Prior variance of documents' log shares.", "X", shown="1"),
                 *GIBBS,
             ),
+            gives=("correlations",),
             small={"n_topics": 3},
         ),
     )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.errors import ModelError
+from topoi.models.ctm.correlations import by_similarity
 from topoi.models.ctm.normal import Hyper
 from topoi.models.ctm.posterior import COVARIANCE, MEAN, SHARES, CorrelatedPosterior
 from topoi.models.ctm.sampler import CorrelatedSampler
@@ -176,6 +177,11 @@ class CorrelatedTopicModel(MatrixInput, Tables, GibbsModel):
     def correlation_(self) -> Array:
         """Correlations of the components of eta, topics × topics: the mean over the first chain's draws."""
         return self._first.correlations().mean
+
+    @property
+    def topic_order_(self) -> NDArray[np.int64]:
+        """An order of the topics in which correlated ones are neighbours, for tables and figures."""
+        return by_similarity(self.correlation_)
 
     def topic_correlations(self, level: float = 0.9) -> pd.DataFrame:
         """Correlations of all pairs of topics, the largest first: topic, other, correlation, low, high.
