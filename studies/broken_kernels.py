@@ -263,6 +263,7 @@ TESTS["dmr"] = [
 ]
 REGRESSION = "src/topoi/models/dmr/"
 DRAWS, SPREAD = REGRESSION + "draws.py", REGRESSION + "prediction.py"
+KEPT_DRAWS = "src/topoi/models/draws.py"
 COUNTS_FIT, DESIGN, ALPHAS = (REGRESSION + name for name in ("likelihood.py", "design.py", "state.py"))
 METADATA_PRIOR, CHOICE, STORY = (REGRESSION + name for name in ("posterior.py", "selection.py", "simulate.py"))
 REFIT, FROZEN = REGRESSION + "refitting.py", REGRESSION + "refitting.py"
@@ -292,11 +293,46 @@ REGRESSION_MISTAKES = [
     Mistake("regression: bands without the coefficients' errors", REGRESSION + "prediction.py", "here + unseen[d] * np.eye(len(here)), noise)", "here * 1e-9 + unseen[d] * np.eye(len(here)), noise)"),
     Mistake("draws: ends always accepted", DRAWS, "accepted = bool(_log_uniform(rng) < gain)", "accepted = True"),
     Mistake("draws: momentum left out of the gain", DRAWS, "before = value - 0.5 * float((momentum**2).sum())", "before = value"),
-    Mistake("draws: of the first half as well", DRAWS, "return 2 * self.sweeps >= self.sweeps[:1].sum() + self.sweeps[-1:].sum()", "return self.sweeps >= 0"),
+    Mistake("draws: of the first half as well", KEPT_DRAWS, "second_half = 2 * self.sweeps >= self.sweeps[:1].sum() + self.sweeps[-1:].sum()", "second_half = self.sweeps >= 0"),
     Mistake("draws: correlated ones taken for independent", SPREAD, "    return n_draws / tau\n", "    return float(n_draws)\n"),
     Mistake("draws: errors without Student's t", SPREAD, "* stdtrit(worth - 1.0, 0.95) / ndtri(0.95)", "* 1.0"),
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="dmr") for mistake in REGRESSION_MISTAKES]
+
+TESTS["ctm"] = ["test_steps.py", "test_model.py", "test_joint.py"]
+CORRELATED = "src/topoi/models/ctm/"
+NORMAL_SWEEP, NORMAL, NORMAL_NEW, NORMAL_SUMS = (
+    CORRELATED + name for name in ("kernels.py", "normal.py", "inference.py", "sampler.py")
+)
+CORRELATED_MISTAKES = [
+    Mistake("ctm: own word still counted", NORMAL_SWEEP, "(counts.word_topic[w, k0] - _ONE + words.beta[w])", "(counts.word_topic[w, k0] + words.beta[w])"),
+    Mistake("ctm: own topic still counted", NORMAL_SWEEP, "inverses.less[k0] * (scratch.side", "inverses.now[k0] * (scratch.side"),
+    Mistake("ctm: all documents have the first one's eta", NORMAL_SWEEP, "            set_power(state.eta, d, scratch.power)\n        gain", "            set_power(state.eta, 0, scratch.power)\n        gain"),
+    Mistake("ctm: sides stale", NORMAL_SWEEP, "            scratch.sides[k] = scratch.side[k] * inverses.now[k]\n", ""),
+    Mistake("ctm: components see the others as they were", NORMAL_SWEEP, "pull[j] += (new - now) * precision[k, j]", "pull[j] += 0.0"),
+    Mistake("ctm: mean ignored", NORMAL_SWEEP, "apart = eta[d, k] - mean[k]", "apart = eta[d, k]"),
+    Mistake("ctm: a topic is its own rival", NORMAL_SWEEP, "rest = total - power[k]", "rest = total"),
+    Mistake("ctm: sum of rivals stale", NORMAL_SWEEP, "total = rest + power[k]", "total = total + 0.0"),
+    Mistake("ctm: prior twice as narrow", NORMAL_SWEEP, "height = own * x - 0.5 * precision", "height = own * x - precision"),
+    Mistake("ctm: proposals always accepted", NORMAL_SWEEP, "<= gap - bound", "<= 1.0"),
+    Mistake("ctm: right tail too short", NORMAL_SWEEP, "x = last + math.log(max(v, _TINY)) / fall", "x = last + 0.5 * math.log(max(v, _TINY)) / fall"),
+    Mistake("ctm: left tail too short", NORMAL_SWEEP, "x = first + math.log(u / area_left) / rise", "x = first + 0.5 * math.log(u / area_left) / rise"),
+    Mistake("ctm: eta not centred", NORMAL_SWEEP, "eta[d, k] -= middle / n_topics", "eta[d, k] -= 0.0"),
+    Mistake("ctm: one token too few", NORMAL_SWEEP, "number[np.int64(topic[i])] += 1.0", "number[np.int64(topic[i])] += 0.9"),
+    Mistake("ctm: degrees of freedom do not fall", NORMAL, "hyper.freedom + n - np.arange(size)", "hyper.freedom + n + 0 * np.arange(size)"),
+    Mistake("ctm: scale of the prior", NORMAL, "hyper.variance * (hyper.freedom - n_topics)", "hyper.variance * hyper.freedom"),
+    Mistake("ctm: mean drawn too narrow", NORMAL, "/ math.sqrt(weight)", "/ weight"),
+    Mistake("ctm: scatter about zero", NORMAL, " - np.outer(total, total) / weight", ""),
+    Mistake("ctm: Bartlett's triangle has no normals", NORMAL, "bartlett = normal + ", "bartlett = 0 * normal + "),
+    Mistake("ctm: particles see the word before they predict it", NORMAL_NEW, "_pass(phi, i, eta, p", "_pass(phi, i + 1, eta, p"),
+    Mistake("ctm: particles not weighted", NORMAL_NEW, "weight[p] *= mass[p] / estimate", "weight[p] *= 1.0"),
+    Mistake("ctm: particles all begin at the mean", NORMAL_NEW, "eta[p, k] += x * root[j, k]", "eta[p, k] += 0.0"),
+    Mistake("ctm: survivors forgotten", NORMAL_NEW, "= eta[source, k], shares[source, k]", "= eta[p, k], shares[p, k]"),
+    Mistake("ctm: scores without shares", NORMAL_NEW, "scores[i] += weight * scratch.power[k] * wanted[i, k]", "scores[i] += weight * wanted[i, k]"),
+    Mistake("ctm: sums of shares never begin anew", NORMAL_SUMS, "        shares[:] = 0.0\n", ""),
+    Mistake("ctm: draws of other topics are used", KEPT_DRAWS, "second_half & (self.sweeps > since)", "second_half"),
+]  # fmt: skip
+MISTAKES += [mistake._replace(family="ctm") for mistake in CORRELATED_MISTAKES]
 
 TESTS["features"] = ["test_table.py", "test_predictions.py"]
 FEATURES = "src/topoi/models/features/"

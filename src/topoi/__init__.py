@@ -57,6 +57,7 @@ __all__ = [
     "AuthorTopicModel",
     "Corpus",
     "CorpusError",
+    "CorrelatedTopicModel",
     "Dag",
     "DirichletMultinomialRegression",
     "HierarchicalDirichletProcess",
@@ -118,6 +119,7 @@ if TYPE_CHECKING:
     from topoi.corpus.read import read_corpus
     from topoi.models.aspect.estimator import AspectModel
     from topoi.models.author_topic.estimator import LDA, AuthorModel, AuthorTopicModel
+    from topoi.models.ctm.model import CorrelatedTopicModel
     from topoi.models.dag import WORDS, Dag
     from topoi.models.dmr.estimator import DirichletMultinomialRegression
     from topoi.models.hdp.model import HierarchicalDirichletProcess

@@ -11,10 +11,11 @@ from topoi.engine.executors import SerialExecutor
 from topoi.engine.gibbs import sweep_chains
 from topoi.models.dmr import draws
 from topoi.models.dmr.design import Design
-from topoi.models.dmr.draws import Draws, draw, draws_at_once, metric_of, most_draws
+from topoi.models.dmr.draws import draw, draws_at_once, metric_of
 from topoi.models.dmr.likelihood import Gaussian, TopicCells
 from topoi.models.dmr.prediction import DrawnSpread
 from topoi.models.dmr.state import Plan, RegressionSampler
+from topoi.models.draws import Draws, most_draws
 
 
 def cells_of(counts):

@@ -267,6 +267,25 @@ class HasCoefficients(Protocol):
 
 
 @runtime_checkable
+class KnowsCorrelations(Protocol):
+    """A model that knows which topics go together."""
+
+    @property
+    def correlation_(self) -> NDArray[np.float64]:
+        """Correlations of topics, topics × topics."""
+        ...
+
+    @property
+    def topic_order_(self) -> NDArray[np.int64]:
+        """An order of the topics in which correlated ones are neighbours."""
+        ...
+
+    def topic_correlations(self, level: float = 0.9) -> pd.DataFrame:
+        """Correlations of all pairs with intervals."""
+        ...
+
+
+@runtime_checkable
 class SampledChain(Protocol):
     """A chain whose documents' mixtures are not Dirichlet, and that integrates them out itself."""
 

@@ -53,7 +53,7 @@ class Model(NamedTuple):
         Whether words like "upon" and "while" are kept when a corpus is read for it.
     gives : tuple of str
         Features that only some models have: "topics" (named first to those who look for them), "authors", "graph",
-        "features", "coefficients".
+        "features", "coefficients", "correlations".
     small : dict
         Settings of a fit to a few words, by which ``topoi warm`` compiles everything.
     """

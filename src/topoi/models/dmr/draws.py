@@ -1,4 +1,4 @@
-"""Draws of the coefficients from their posterior given the counts of topics, and the choice of draws to keep.
+"""Draws of the coefficients from their posterior given the counts of topics.
 
 Hamiltonian Monte Carlo (Neal 2011) on the density of ``likelihood.objective``. The metric, the curvature near the
 mode, is a function of the counts alone, never of the coefficients being replaced. So, together with the Gibbs draws of
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.sparse import csr_matrix
 
+from topoi.models.blas import one_thread
 from topoi.models.dmr.likelihood import (
     Gaussian,
     TopicCells,
@@ -22,8 +23,8 @@ from topoi.models.dmr.likelihood import (
     curvature,
     maximise,
     objective,
-    one_thread,
 )
+from topoi.models.draws import most_draws
 
 Array = NDArray[np.float64]
 # Steps of L-BFGS from the prior mean that lead near enough to the mode for a metric.
@@ -34,58 +35,9 @@ _MOST_PRODUCTS = 200_000_000
 _QUARTER, _LONGEST_STEP, _MOST_LEAPS = 0.5 * math.pi, 1.2, 60
 # Trial trajectories from near the mode: the step is shortened until the error of the log density is small enough.
 _TRIALS, _TRIAL_LEAPS, _LARGEST_GAIN = 4, 8, 0.5
-# Between half and all of this many draws are kept of the whole chain, fewer if there are very many coefficients.
-_MOST_DRAWS, _LEAST_KEPT, _MOST_NUMBERS = 400, 40, 4_000_000
 # Given the topics, trajectories are cheap compared with their metric, and most of the spread is that of draws given
 # topics. So several are drawn in a row, fewer if those of a hundred sweeps could not be kept.
 _MOST_AT_ONCE, _STEPS_KEPT = 4, 100
-# With fewer draws than these, or from fewer sweeps, a spread cannot be estimated.
-_FEW_DRAWS, _FEW_SWEEPS = 10, 6
-
-
-class Draws(NamedTuple):
-    """Coefficients drawn so far, draws × topics × columns (float32), and the sweep of each draw."""
-
-    values: NDArray[np.float32]
-    sweeps: NDArray[np.int64]
-
-    @classmethod
-    def none(cls, shape: tuple[int, ...]) -> Draws:
-        """No draws yet."""
-        return cls(np.zeros((0, *shape), np.float32), np.zeros(0, np.int64))
-
-    def add(self, found: Array, sweep: int) -> Draws:
-        """Add the draws of one more sweep, if due. When there are too many, those of every other sweep are dropped.
-
-        Further draws are then added half as often. What is kept depends on the sweeps alone, not on the planned length
-        of the chain, so that one fit and a shorter one resumed keep the same.
-        """
-        at = np.unique(self.sweeps)
-        if len(at) and sweep - at[-1] < (at[1] - at[0] if len(at) > 1 else 1):
-            return self
-        values = np.concatenate((self.values, found.astype(np.float32)))
-        sweeps = np.append(self.sweeps, np.full(len(found), sweep, np.int64))
-        if len(sweeps) < most_draws(found[0].size):
-            return Draws(values, sweeps)
-        kept = np.isin(sweeps, np.append(at, sweep)[1::2])
-        return Draws(values[kept], sweeps[kept])
-
-    def settled(self) -> Array:
-        """Draws from the second half of the sweeps that have any."""
-        return self.values[self._late()].astype(np.float64)
-
-    def are_enough(self) -> bool:
-        """Whether those draws suffice for the uncertainty of coefficients: ten or more, from six sweeps or more."""
-        sweeps = self.sweeps[self._late()]
-        return len(sweeps) >= _FEW_DRAWS and len(np.unique(sweeps)) >= _FEW_SWEEPS
-
-    def _late(self) -> NDArray[np.bool_]:
-        return 2 * self.sweeps >= self.sweeps[:1].sum() + self.sweeps[-1:].sum()
-
-
-def most_draws(size: int) -> int:
-    """Number of draws at which they are thinned, for ``size`` coefficients; even."""
-    return 2 * (min(max(_MOST_NUMBERS // size, _LEAST_KEPT), _MOST_DRAWS) // 2)
 
 
 def draws_at_once(size: int) -> int:

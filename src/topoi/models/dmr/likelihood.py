@@ -7,17 +7,16 @@ nothing but the exponential.
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
-from threadpoolctl import ThreadpoolController
 
 from topoi.kernels.jit import inlined, lean
 from topoi.kernels.special import digamma
+from topoi.models.blas import one_thread
 
 Array = NDArray[np.float64]
 # Largest |log alpha|, beyond which a float32 sampler could not resolve alpha; the slope is zero there.
@@ -41,16 +40,6 @@ class Gaussian(NamedTuple):
 
     mean: Array
     variance: Array
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()  # inspects all loaded libraries, which takes milliseconds
-
-
-def one_thread() -> Any:
-    """Context in which BLAS uses one thread, so that sums have a fixed order and results are reproducible."""
-    return _libraries().limit(limits=1, user_api="blas")
 
 
 def alpha_rows(design: csr_matrix, coefficients: Array) -> Array:

@@ -20,10 +20,10 @@ from topoi.errors import ModelError
 from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet
 from topoi.models.contract import FeaturesLike
 from topoi.models.dmr.design import Design, WidthLike
-from topoi.models.dmr.draws import Draws
 from topoi.models.dmr.likelihood import TopicCells, maximise
 from topoi.models.dmr.selection import VARIANCES, best_variance, held_out
 from topoi.models.dmr.state import Plan, RegressionChain, RegressionSampler, checked_variance, prior_mean
+from topoi.models.draws import Draws
 from topoi.models.validation import positive_vector, whole_number
 
 _LEARN_EVERY, _SEED = 10, 0

@@ -20,9 +20,10 @@ from topoi.kernels.word_lists import SparseCounts
 from topoi.models.author_topic import kernels
 from topoi.models.author_topic.state import AuthorTopicSampler, DocumentShard, make_priors
 from topoi.models.dmr.design import Design
-from topoi.models.dmr.draws import Draws, draw, draws_at_once, metric_of
+from topoi.models.dmr.draws import draw, draws_at_once, metric_of
 from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
 from topoi.models.dmr.selection import best_variance
+from topoi.models.draws import Draws
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.smoothed_counts import count_topics
 
