@@ -128,7 +128,7 @@ def small_problem(seed: int, n_docs: int = 4, n_topics: int = 2, n_words: int = 
     words = [f"w{w}" for w in range(n_words)]
     corpus = topoi.Corpus.from_tokens([[words[w] for w in doc] for doc in docs], words=words)
     alpha, beta = rng.uniform(0.3, 2, n_topics), rng.uniform(0.3, 2, n_words)
-    return docs, alpha, beta, part("sampler").Sampler(corpus, alpha, beta)
+    return docs, alpha, beta, part("sampler").UnigramSampler(corpus, alpha, beta)
 
 
 def with_topics(sampler, z) -> Chain:
