@@ -414,7 +414,7 @@ HDP_MISTAKES = [
     Mistake("hdp: gamma without its prior's rate", HDP_KERNELS, "return math.exp(log_gamma(stream, shape)) / rate\n\n\n@compiled\ndef draw_alpha", "return math.exp(log_gamma(stream, shape))\n\n\n@compiled\ndef draw_alpha"),
     Mistake("hdp: gamma's mixture always the larger", HDP_KERNELS, "(0.0 if uniform(stream) * (1.0 + odds) < odds else 1.0)", "0.0"),
     Mistake("hdp: alpha's second auxiliary variable forgotten", HDP_KERNELS, "shape -= 1.0 if uniform(stream) * (lengths[d] + alpha) < lengths[d] else 0.0", "shape -= 0.0"),
-    Mistake("hdp: empty documents speak of alpha", HDP_KERNELS, "if lengths[d] > 0:\n            rate", "if lengths[d] >= 0:\n            rate"),
+    Mistake("hdp: alpha's first auxiliary variable of another beta", HDP_KERNELS, "rate -= _log_beta(alpha + 1.0,", "rate -= _log_beta(alpha,"),
     Mistake("hdp: shares without new topics", HDP_KERNELS, "parameters[n] = gamma", "parameters[n] = 1e-9"),
     Mistake("hdp: columns not moved with the topics", HDP_KERNELS, "counts.word_topic[w, j] = row[order[j]]", "counts.word_topic[w, j] = row[j]"),
     Mistake("hdp: weights not moved with the topics", HDP_SAMPLER, "weights[: len(order)] = priors.weights[order]", "weights[: len(order)] = priors.weights[: len(order)]"),

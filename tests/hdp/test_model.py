@@ -77,7 +77,14 @@ def test_new_documents_are_those_of_lda_with_these_weights(fitted: Any, corpus: 
     one = clone(fitted).set_params(n_chains=1, n_iter=0)
     one.__dict__.update({**fitted.__dict__, "chains_": [first]})
     assert one.log_likelihood(text)[0] == pytest.approx(expected, abs=0.05)
-    assert first.alpha.sum() < first.alpha_sum * (1 + 1e-6) and fitted.alpha_.shape == (fitted.n_topics_,)
+
+
+def test_weights_of_topics_are_alpha_times_their_mean_shares(fitted: Any) -> None:
+    for chain, frozen in zip(fitted._chains, fitted.chains_, strict=True):
+        known, tables = chain.priors, chain.priors.tables
+        expected = known.alpha * tables / (tables.sum() + known.gamma)
+        np.testing.assert_allclose(frozen.alpha, expected, rtol=1e-6)
+        assert frozen.alpha_sum == pytest.approx(expected.sum(), rel=1e-6) and frozen.alpha_sum < known.alpha
 
 
 # Recovery.

@@ -213,7 +213,8 @@ def recount_is_the_same(sampler: HdpSampler, chain: Chain) -> None:
 
 def test_counts_are_a_recount_while_topics_come_and_go() -> None:
     rng = np.random.default_rng(0)
-    sampler = sampler_of(random_docs(rng, 30, [20] * 12), np.full(30, 0.05), 2.0, 8.0, n_topics=1)
+    drawn = Concentration(2.0, (4.0, 2.0)), Concentration(8.0, (8.0, 1.0))
+    sampler = sampler_of(random_docs(rng, 30, [20] * 12), np.full(30, 0.05), *drawn, n_topics=1)
     chain, numbers = sampler.start(0, 0), Counter()
     for sweep in range(1, 40):
         run(sampler, chain, sweep)
