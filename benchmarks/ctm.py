@@ -1,6 +1,6 @@
 """Correlated topic models: processor seconds a sweep, and what they predict, beside tomotopy and topica.
 
-    TOPOI_DATA=… python -m benchmarks.ctm [--topics 40 100] [--turns 5] [--sweeps 300] [--peer-sweeps 100] [--no-quality]
+    TOPOI_DATA=… python -m benchmarks.ctm [--topics 40 100] [--turns 5] [--sweeps 300] [--peer-sweeps 100]
 
 Abstracts of NIPS, one thread. Sweeps of topoi and of tomotopy's CTModel alternate. topica's CTM is variational, so that
 its iterations are no sweeps: only its fit is timed. Held-out documents, a tenth, are scored by one piece of code, the

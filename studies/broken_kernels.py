@@ -301,7 +301,9 @@ MISTAKES += [mistake._replace(family="dmr") for mistake in REGRESSION_MISTAKES]
 
 TESTS["ctm"] = ["test_steps.py", "test_model.py", "test_joint.py"]
 CORRELATED = "src/topoi/models/ctm/"
-NORMAL_SWEEP, NORMAL, NORMAL_NEW, NORMAL_SUMS = (CORRELATED + name for name in ("kernels.py", "normal.py", "inference.py", "sampler.py"))
+NORMAL_SWEEP, NORMAL, NORMAL_NEW, NORMAL_SUMS = (
+    CORRELATED + name for name in ("kernels.py", "normal.py", "inference.py", "sampler.py")
+)
 CORRELATED_MISTAKES = [
     Mistake("ctm: own word still counted", NORMAL_SWEEP, "(counts.word_topic[w, k0] - _ONE + words.beta[w])", "(counts.word_topic[w, k0] + words.beta[w])"),
     Mistake("ctm: own topic still counted", NORMAL_SWEEP, "inverses.less[k0] * (scratch.side", "inverses.now[k0] * (scratch.side"),
