@@ -13,9 +13,8 @@ from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream
 from topoi.models.blas import one_thread
 from topoi.models.ctm import normal
-from topoi.models.ctm.kernels import count_documents, sweep
+from topoi.models.ctm.kernels import sweep
 from topoi.models.ctm.normal import Hyper
-from topoi.models.ctm.sampler import draw_normal
 
 BETA = np.array([0.5, 0.2, 0.9])
 DOCS = {2: [np.array([0, 1, 1]), np.array([2, 0, 1, 2])], 3: [np.array([0, 1, 1]), np.array([2, 0])]}
@@ -99,7 +98,7 @@ def geweke(n_topics, n, hyper, told):
     beta, rng = np.linspace(0.2, 0.8, 6), np.random.default_rng(5)
     topics = [np.zeros(6, int)] * 3
     documents, state, counts, words = made([np.zeros(6, int)] * 3, topics, np.zeros((3, n_topics)), beta)
-    stream, number, direct, chain = new_stream(1), np.zeros((3, n_topics)), [], []
+    stream, direct, chain = new_stream(1), [], []
     for _ in range(n):
         mean, covariance = normal.draw(np.zeros((0, n_topics)), hyper, rng)
         state.eta[:] = mean + rng.standard_normal((3, n_topics - 1)) @ normal.root(covariance)
@@ -107,8 +106,7 @@ def geweke(n_topics, n, hyper, told):
         draw_words(documents, state, counts, words.beta, stream)
         direct.append(statistics(documents, state, counts, mean, covariance))
     for _ in range(n):
-        count_documents(documents, state.topic, number)
-        mean, covariance = draw_normal(state.eta, number, told, rng.integers(2**63, size=2, dtype=np.uint64), stream)
+        mean, covariance = normal.draw(state.eta, told, rng)
         sweep(documents, state, counts, words, normal.gaussian(mean, covariance), stream)
         draw_words(documents, state, counts, words.beta, stream)
         chain.append(statistics(documents, state, counts, mean, covariance))

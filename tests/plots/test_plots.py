@@ -59,3 +59,19 @@ def test_without_plotly_a_hint(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
     with pytest.raises(ModelError, match=r'pip install "topoi\[plots\]"'):
         topoi.plots.trends(model)
+
+
+def test_correlated_topics_are_neighbours_with_their_intervals() -> None:
+    corpus = topoi.CorrelatedTopicModel(4).simulate(60, 20, random_state=0)
+    model = topoi.CorrelatedTopicModel(4, n_iter=60, random_state=0).fit(corpus)
+    cells = topoi.plots.topic_correlations(model).data[0]
+    order = model.topic_order_.tolist()
+    assert [int(name.split(":")[0]) for name in cells.x] == order
+    assert cells.z[0][1] == pytest.approx(model.correlation_[order[0], order[1]])
+    a, b, low, high = cells.customdata[1][2]
+    assert (a, b) == (order[1], order[2]) and low < cells.z[1][2] < high
+
+
+def test_models_without_correlations_are_told_which_has_them() -> None:
+    with pytest.raises(topoi.ModelError, match="fit a CorrelatedTopicModel"):
+        topoi.plots.topic_correlations(topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]))

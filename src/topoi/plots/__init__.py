@@ -3,7 +3,7 @@
 Install with ``pip install "topoi[plots]"``. The web browser (``topoi browse``) draws its own pictures.
 """
 
-from topoi.plots.correlations import correlations
+from topoi.plots.correlations import topic_correlations
 from topoi.plots.effects import effects
 from topoi.plots.links import link_graph
 from topoi.plots.map import topic_map
@@ -11,4 +11,4 @@ from topoi.plots.pachinko import pachinko_graph
 from topoi.plots.shares import topic_shares
 from topoi.plots.trends import trends
 
-__all__ = ["correlations", "effects", "link_graph", "pachinko_graph", "topic_map", "topic_shares", "trends"]
+__all__ = ["effects", "link_graph", "pachinko_graph", "topic_correlations", "topic_map", "topic_shares", "trends"]

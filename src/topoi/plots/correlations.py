@@ -12,7 +12,7 @@ from topoi.plots.figure import graph_objects, leading_words, quiet
 _WORDS = 3
 
 
-def correlations(model: Any, level: float = 0.9) -> Any:
+def topic_correlations(model: Any, level: float = 0.9) -> Any:
     """Plot which topics are found in the same documents, and which are not.
 
     Topics are ordered so that correlated ones are neighbours.
@@ -34,7 +34,7 @@ def correlations(model: Any, level: float = 0.9) -> Any:
     >>> import topoi
     >>> corpus = topoi.CorrelatedTopicModel(4).simulate(40, 20, random_state=0)
     >>> model = topoi.CorrelatedTopicModel(4, n_iter=60, random_state=0).fit(corpus)
-    >>> figure = topoi.plots.correlations(model)
+    >>> figure = topoi.plots.topic_correlations(model)
     >>> len(figure.data[0].x)
     4
     """

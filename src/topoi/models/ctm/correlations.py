@@ -86,7 +86,7 @@ def by_similarity(correlation: Array) -> NDArray[np.int64]:
     >>> import numpy as np
     >>> from topoi.models.ctm.correlations import by_similarity
     >>> by_similarity(np.array([[1, -0.5, 0.9], [-0.5, 1, -0.4], [0.9, -0.4, 1]])).tolist()
-    [1, 0, 2]
+    [1, 2, 0]
     """
     from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
     from scipy.spatial.distance import squareform

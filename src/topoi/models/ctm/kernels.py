@@ -137,13 +137,6 @@ def count_topics(documents, d, topic, number):
         number[np.int64(topic[i])] += 1.0
 
 
-@compiled
-def count_documents(documents, topic, number):
-    """``count_topics`` of every document: documents × topics."""
-    for d in range(number.shape[0]):
-        count_topics(documents, d, topic, number[d])
-
-
 @inlined
 def set_power(eta, d, power):
     """Set ``power`` to exp(eta − top) of a row of eta, the largest being one; return the top and the sum."""

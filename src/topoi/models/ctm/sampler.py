@@ -17,7 +17,7 @@ from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, add_cells
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
-from topoi.models.ctm import kernels, moves, normal
+from topoi.models.ctm import kernels, normal
 from topoi.models.ctm.kernels import Documents, Gaussian, State, Words
 from topoi.models.ctm.normal import Hyper
 from topoi.models.draws import Draws
@@ -156,15 +156,12 @@ class CorrelatedSampler(Sampler):
             kernels.sweep(*given, stream)
 
     def learn(self, chain: Chain, sweep: int) -> None:
-        """Draw mean and covariance given every document's eta, and move them together with it."""
+        """Draw mean and covariance given every document's eta."""
         if summed_sweeps(sweep)[1] == sweep:
             for shard in chain.shards:
                 shard.turn()
-        eta, number = self.eta(chain), np.concatenate([_numbers(shard, self.n_topics) for shard in chain.shards])
-        streams = [new_stream(chain.seed, chain.index, sweep, _STREAM + i) for i in range(2)]
-        mean, covariance = draw_normal(eta, number, self.hyper, *streams)
-        for shard, (first, last) in zip(chain.shards, self._ranges, strict=True):
-            shard.state.eta[:] = eta[first:last]
+        rng = np.random.default_rng(new_stream(chain.seed, chain.index, sweep, _STREAM))
+        mean, covariance = normal.draw(self.eta(chain), self.hyper, rng)
         draws = chain.priors.draws
         if sweep % _KEPT_EVERY == 0:
             draws = draws.add(covariance[None], sweep)
@@ -238,24 +235,6 @@ class CorrelatedSampler(Sampler):
         topic = sample["topic"]
         if topic.shape != (self.n_tokens,) or int(topic.max(initial=0)) >= self.n_topics:
             raise ModelError("the saved topics do not fit this corpus")
-
-
-def draw_normal(
-    eta: Array, number: Array, hyper: Hyper, stream: NDArray[np.uint64], second: NDArray[np.uint64]
-) -> tuple[Array, Array]:
-    """Mean and covariance of eta, drawn given eta, then moved together with it; ``eta`` changes in place."""
-    mean, covariance = normal.draw(eta, hyper, np.random.default_rng(stream))
-    if len(mean) > 1:
-        precision = normal.gaussian(mean, covariance).precision
-        moves.group_moves(eta, number, mean, covariance, precision, *hyper, second)
-    return mean - mean.mean(), normal.centred(covariance)
-
-
-def _numbers(shard: Shard, n_topics: int) -> Array:
-    """How many tokens of each document every topic has: documents × topics."""
-    found = np.zeros((len(shard.documents.doc_start) - 1, n_topics))
-    kernels.count_documents(shard.documents, shard.state.topic, found)
-    return found
 
 
 def _checked_draws(arrays: dict[str, NDArray[Any]], shape: tuple[int, int]) -> Draws:
