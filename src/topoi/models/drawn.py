@@ -117,6 +117,7 @@ class DrawnPosterior(Posterior):
 
     can_sample = True
     words_by_tokens = False
+    mixtures_are_counts = False
 
     def __init__(self, source: Any, priors: Any = None, gamma: NDArray[np.float64] | None = None) -> None:
         super().__init__(source, priors)

@@ -40,6 +40,8 @@ class Posterior:
     # store that are ordered by tokens begin with its leading words.
     can_sample = False
     words_by_tokens = True
+    # Whether documents' mixtures are their smoothed counts; otherwise they are the rows of ``doc_topic``.
+    mixtures_are_counts = True
     trace: list[tuple[int, float]] = []
     priors: Any = None
 
@@ -171,6 +173,24 @@ class Posterior:
     def topic_shares(self, topic: int) -> NDArray[np.float64]:
         """Share of a topic in every training document."""
         return self.documents.column_shares(topic)
+
+    def words_given_documents(self, words: Any) -> NDArray[np.float64]:
+        """P(word | document) of some words: Σ over topics of P(word | topic) P(topic | document); documents × words."""
+        columns = self.word_columns(words)
+        if self.mixtures_are_counts:
+            return self.documents.word_probabilities(columns)
+        return np.asarray(self.mixtures @ columns.astype(np.float32), np.float64)
+
+    @cached_property
+    def mixtures(self) -> NDArray[np.float32]:
+        """Mixtures of all training documents, documents × topics; a store has those that are not counts in its rows."""
+        stored = None if self.mixtures_are_counts else self.source.document_mixtures()
+        return np.asarray(self.doc_topic if stored is None else stored, np.float32)
+
+    @property
+    def doc_topic(self) -> NDArray[np.float64]:
+        """P(topic | document) of all training documents: documents × topics, rows sum to one."""
+        return self.documents.shares(np.arange(len(self.documents)))
 
     # What a store writes beside its counts.
 

@@ -51,6 +51,7 @@ class PachinkoPosterior(SampledPosterior):
         The graph and its parameters, or a function that reads them when they are needed.
     """
 
+    mixtures_are_counts = False
     source: Any
 
     def __init__(self, source: Any, structure: Structure | Callable[[], Structure]) -> None:
