@@ -147,8 +147,7 @@ class Search:
             "matched": pd.Series(reasons.matched(), dtype=object),
             "topics": pd.Series(reasons.leading_topics(_TOPICS_SHOWN, _LEAST_SHARE), dtype=object),
         }
-        frame = pd.DataFrame(columns)
-        frame.insert(1, "rank", np.arange(1, len(frame) + 1))
+        frame = _with_rank(columns)
         frame.attrs |= {"rows": best.tolist(), "unknown": list(terms.unknown), "n_known": int(terms.times.sum())}
         frame.attrs |= {"n_candidates": len(rows), "method": method}
         return frame
@@ -176,6 +175,27 @@ class Search:
         """
         at, how = np.array([self._position(document)]), self._method(method)
         return Reasons(self.evidence(text, authors), at, how, self.settings).explanation()
+
+    def ranked(
+        self, text: str, authors: Sequence[str] | str | None = None, n: int = 1000, method: str | None = None
+    ) -> pd.DataFrame:
+        """A long ranked list without reasons: document, rank, id, title and year if there are any, score.
+
+        A query without a known term has no rows.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> search = topoi.Search(topoi.Corpus.from_tokens([["sun", "star"], ["sun", "sun"]]))
+        >>> search.ranked("sun")["document"].tolist(), len(search.ranked("snow"))
+        ([1, 0], 0)
+        """
+        method = self._method(method)
+        terms = find_terms(self.index, text, authors, allow_none=True)
+        evidence = Evidence(self.index, terms, self.topics)
+        score = self.scores(evidence, method) if terms else self.index.lengths
+        best = leading(score, self._candidates(evidence, method) if terms else np.zeros(0, np.int64), n)
+        return _with_rank(self.index.catalogue.document_columns(best) | {"score": score[best]})
 
     def evidence(self, text: str, authors: Sequence[str] | str | None = None) -> Evidence:
         """A query's terms, with what the collection and the model say of them."""
@@ -206,7 +226,7 @@ class Search:
         return int(document)
 
     def _candidates(
-        self, evidence: Evidence, method: str, by: Any, years: Any, where: Mapping[str, Any] | None
+        self, evidence: Evidence, method: str, by: Any = None, years: Any = None, where: Mapping[str, Any] | None = None
     ) -> NDArray[np.int64]:
         """Documents with words that pass the filters and, if there are no topics to find others by, have a term."""
         chosen = self.index.lengths > 0
@@ -249,6 +269,12 @@ def leading(score: NDArray[np.float64], rows: NDArray[np.int64], n: int) -> NDAr
         kept = np.sort(np.concatenate([above, equal[: n - len(above)]]))
         rows, values = rows[kept], values[kept]
     return rows[np.argsort(-values, kind="stable")]
+
+
+def _with_rank(columns: Mapping[str, Any]) -> pd.DataFrame:
+    frame = pd.DataFrame(columns)
+    frame.insert(1, "rank", np.arange(1, len(frame) + 1))
+    return frame
 
 
 def _within(years: NDArray[np.float64], wanted: Any) -> NDArray[np.bool_]:

@@ -38,8 +38,10 @@ class Terms(NamedTuple):
         return bool(len(self.words) or len(self.authors))
 
 
-def find_terms(index: DocumentIndex, text: str, authors: Sequence[str] | str | None = None) -> Terms:
-    """Find the terms of a query; one without a known word and without an author is a ``ModelError``.
+def find_terms(
+    index: DocumentIndex, text: str, authors: Sequence[str] | str | None = None, allow_none: bool = False
+) -> Terms:
+    """Find the terms of a query; one without a known word and without an author is a ``ModelError``, unless allowed.
 
     Examples
     --------
@@ -59,7 +61,7 @@ def find_terms(index: DocumentIndex, text: str, authors: Sequence[str] | str | N
     encoded = index.vocabulary.encode([text])
     words, times = np.unique(encoded.tokens, return_counts=True)
     found = Terms(words.astype(np.int64), times.astype(np.float64), people, _unknown(index, text, encoded.n_unknown))
-    if not found:
+    if not found and not allow_none:
         raise ModelError(_reason(text, found.unknown))
     return found
 
