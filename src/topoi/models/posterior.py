@@ -187,6 +187,10 @@ class Posterior:
         stored = None if self.mixtures_are_counts else self.source.document_mixtures()
         return np.asarray(self.doc_topic if stored is None else stored, np.float32)
 
+    def mixture_range(self, first: int, last: int) -> NDArray[np.float64]:
+        """Mixtures of documents ``first`` to ``last``."""
+        return self.doc_topic[first:last]
+
     @property
     def doc_topic(self) -> NDArray[np.float64]:
         """P(topic | document) of all training documents: documents × topics, rows sum to one."""

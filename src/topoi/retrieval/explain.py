@@ -1,9 +1,9 @@
-"""Why documents answer a query: the words that they have, the topics that carry them, the text with the words marked."""
+"""Why documents answer a query: the words that they have, the topics that carry them, their text with words marked."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -66,7 +66,7 @@ class Reasons:
     def names(self) -> list[str]:
         """The terms as text."""
         index, terms = self._evidence.index, self._evidence.terms
-        people = index.catalogue.author_names(terms.authors) if len(terms.authors) else []
+        people: Any = index.catalogue.author_names(terms.authors) if len(terms.authors) else []
         return [*map(str, index.vocabulary.words[terms.words]), *map(str, people)]
 
     def matched(self) -> list[list[str]]:

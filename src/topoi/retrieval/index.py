@@ -67,8 +67,8 @@ class DocumentIndex(Protocol):
         """Authors of documents: those of document d are at ``start[d]:start[d + 1]`` of the second array."""
         ...
 
-    def postings(self, word: int) -> Postings:
-        """The documents in which a word occurs, in order, and how often."""
+    def postings(self, words: NDArray[np.int64]) -> list[Postings]:
+        """The documents in which each of some words occurs, in order, and how often."""
         ...
 
     def matching(self, column: str, value: Any) -> NDArray[np.bool_]:
@@ -103,11 +103,12 @@ class CorpusIndex:
 
     Examples
     --------
+    >>> import numpy as np
     >>> import topoi
     >>> from topoi.retrieval.index import CorpusIndex
     >>> index = CorpusIndex(topoi.Corpus.from_tokens([["sun", "sun"], ["moon", "sun"]]))
-    >>> [part.tolist() for part in index.postings(index.vocabulary.index("sun"))]
-    [[0, 1], [2, 1]]
+    >>> [(documents.tolist(), counts.tolist()) for documents, counts in index.postings(np.array([0, 1]))]
+    [([0, 1], [2, 1]), ([1], [1])]
     """
 
     def __init__(self, corpus: Corpus) -> None:
@@ -131,13 +132,13 @@ class CorpusIndex:
         """Year of each document; NaN if it has none."""
         if "year" not in self._corpus.documents:
             return np.full(len(self.lengths), np.nan)
-        return self._corpus.documents["year"].astype("Float64").to_numpy(np.float64, na_value=np.nan)
+        given = self._corpus.documents["year"].astype("Float64")
+        return np.asarray(given.to_numpy(np.float64, na_value=np.nan), np.float64)
 
-    def postings(self, word: int) -> Postings:
-        """The documents in which a word occurs, in order, and how often."""
+    def postings(self, words: NDArray[np.int64]) -> list[Postings]:
+        """The documents in which each of some words occurs, in order, and how often."""
         start, documents, counts = self._columns
-        here = slice(start[word], start[word + 1])
-        return documents[here], counts[here]
+        return [(documents[a:b], counts[a:b]) for a, b in zip(start[words], start[words + 1], strict=True)]
 
     def matching(self, column: str, value: Any) -> NDArray[np.bool_]:
         """Whether each document's metadata have a value."""

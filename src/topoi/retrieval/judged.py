@@ -24,14 +24,14 @@ class Question(NamedTuple):
 
 
 def read_queries(path: str | Path) -> list[Question]:
-    """Read queries: JSON lines with ``id``, ``text`` and perhaps ``authors``, or an id, a tab and the text; also .gz.
+    r"""Read queries: JSON lines with ``id``, ``text`` and perhaps ``authors``, or an id, a tab and the text; also .gz.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> from topoi.retrieval.judged import read_queries
     >>> path = pathlib.Path(tempfile.mkdtemp(), "queries.tsv")
-    >>> _ = path.write_text("1\\twing flutter\\n")
+    >>> _ = path.write_text("1\twing flutter\n")
     >>> read_queries(path)
     [Question(id='1', text='wing flutter', authors=())]
     """
@@ -44,7 +44,7 @@ def read_queries(path: str | Path) -> list[Question]:
 
 
 def read_judgements(path: str | Path) -> pd.DataFrame:
-    """Read judgements: query, document and grade, separated by tabs or spaces; also TREC's four columns; also .gz.
+    r"""Read judgements: query, document and grade, separated by tabs or spaces; also TREC's four columns; also .gz.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def read_judgements(path: str | Path) -> pd.DataFrame:
     >>> import pathlib, tempfile
     >>> from topoi.retrieval.judged import read_judgements
     >>> path = pathlib.Path(tempfile.mkdtemp(), "qrels.txt")
-    >>> _ = path.write_text("1 0 d7 2\\n1 0 d9 0\\n")
+    >>> _ = path.write_text("1 0 d7 2\n1 0 d9 0\n")
     >>> read_judgements(path).values.tolist()
     [['1', 'd7', 2], ['1', 'd9', 0]]
     """

@@ -64,7 +64,7 @@ class Evidence:
     @cached_property
     def postings(self) -> list[Postings]:
         """Documents with each term, and how often; an author stands once in each document of theirs."""
-        found = [self.index.postings(int(word)) for word in self.terms.words]
+        found = self.index.postings(self.terms.words)
         for author in self.terms.authors:
             documents = self.index.catalogue.author_documents(int(author))
             found.append((documents, np.ones(len(documents))))
@@ -128,7 +128,8 @@ class Units:
         if not self._authors:
             return self._index.lengths
         start, author = self._index.document_authors
-        return np.bincount(author, np.repeat(self._index.lengths, np.diff(start)), self._index.n_authors)
+        each = np.repeat(self._index.lengths, np.diff(start))
+        return np.asarray(np.bincount(author, each, self._index.n_authors), np.float64)
 
     def counts(self, postings: list[Postings]) -> Array:
         """Counts of some terms in each unit: units × terms."""
@@ -145,7 +146,8 @@ class Units:
         start, author = self._index.document_authors
         of_document = np.zeros(len(start) - 1)
         of_document[documents] = number
-        return np.bincount(author, np.repeat(of_document, np.diff(start)), self._index.n_authors)
+        each = np.repeat(of_document, np.diff(start))
+        return np.asarray(np.bincount(author, each, self._index.n_authors), np.float64)
 
     def topic_ratios(self, evidence: Evidence, part: slice) -> Iterator[Array]:
         """Each chain's P(term | unit) / P(term), units × terms."""

@@ -131,7 +131,7 @@ class Search:
         Examples
         --------
         >>> import topoi
-        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["sun", "sun"], ["cell"]], authors=["Ann", "Bob", "Ann"])
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["sun", "sun"], ["cell"]])
         >>> frame = topoi.Search(corpus).query("sun and snow")
         >>> frame["document"].tolist(), frame.attrs["unknown"]
         ([1, 0], ['and', 'snow'])

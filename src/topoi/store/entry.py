@@ -21,6 +21,7 @@ MODEL_TABLES = (
     "topic_document",
     "topic_neighbour",
     "mixture",
+    "document_share",
     "topic_trend",
     "author_word",
     "author_document",

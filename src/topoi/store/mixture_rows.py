@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from topoi.corpus.pieces import ranges
 
+# Documents to a row of ``document_share``, and the type of its numbers.
+SHARES_AT_ONCE, SHARE_TYPE = 1024, "<f2"
 _TYPES = {"row_start": "<i8", "topic": "<u2", "n_tokens": "<u4"}
 
 
@@ -35,6 +37,11 @@ def pack_mixture(cells: Iterable[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
     for part in ranges(n_rows + 1):
         starts.add(start[part])
     return {"n_rows": n_rows, "row_start": starts.bytes(), "topic": topics.bytes(), "n_tokens": numbers.bytes()}
+
+
+def pack_shares(shares: NDArray[Any]) -> bytes:
+    """Mixtures of some documents as a blob of ``document_share``."""
+    return zlib.compress(shares.astype(SHARE_TYPE).tobytes(), 1)
 
 
 class _Packer:

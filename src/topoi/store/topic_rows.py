@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from topoi.corpus.blocks import Blobs, Blocks, Columns, Table, position_blobs
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.pieces import ranges
 from topoi.models.periods import trend_rows
 from topoi.models.posterior import Posterior
 from topoi.models.ranking import N_RANKED
 from topoi.models.smoothed_counts import Cells, listed
 from topoi.store.leaders import Leaders
-from topoi.store.mixture_rows import pack_mixture
+from topoi.store.mixture_rows import SHARES_AT_ONCE, pack_mixture, pack_shares
 from topoi.store.topic_summaries import summary_tables
 
 # Function that returns a number for each of some counts, given their rows, their columns and the counts.
@@ -57,6 +58,8 @@ def topic_tables(corpus: Corpus, first: Posterior) -> dict[str, Table]:
     if n_authors:
         tables |= _author_tables(first, n_authors)
         mixtures["author"] = source.author_blocks, n_authors
+    if not first.mixtures_are_counts:
+        tables["document_share"] = Blocks(lambda: _share_rows(first, corpus.n_docs))
     return tables | {"mixture": Blocks(lambda: (_mixture(first, kind, *of) for kind, of in mixtures.items()))}
 
 
@@ -83,6 +86,12 @@ def _mixture(first: Posterior, kind: str, cells: Callable[[], Iterator[Cells]], 
     """One row of counts in the packed form of a mixture: sums over the samples."""
     sums = ((row, k, np.rint(n * first.n_samples)) for row, k, n in cells())
     return {name: [value] for name, value in ({"kind": kind} | pack_mixture(sums, n_rows)).items()}
+
+
+def _share_rows(first: Posterior, n_docs: int) -> Iterator[Columns]:
+    """Mixtures of documents that do not follow from their counts."""
+    for part, rows in enumerate(ranges(n_docs, SHARES_AT_ONCE)):
+        yield {"part": [part], "shares": [pack_shares(first.mixture_range(rows.start, rows.stop))]}
 
 
 def _columns(names: tuple[str, ...], values: tuple[NDArray[Any], ...]) -> Columns:

@@ -135,6 +135,10 @@ class PachinkoPosterior(SampledPosterior):
         """Rows ``first`` to ``last`` of ``doc_topic``."""
         return self._mean_shares(document_topics, first, last, self.n_topics)
 
+    def mixture_range(self, first: int, last: int) -> NDArray[np.float64]:
+        """Rows of ``doc_topic``, made without the others."""
+        return self.doc_topic_range(first, last)
+
     def doc_node_range(self, first: int, last: int) -> NDArray[np.float64]:
         """Posterior mean probabilities of passing through each node, for documents ``first`` to ``last``."""
         return self._mean_shares(document_nodes, first, last, len(self.graph.n_paths))
