@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
@@ -167,4 +168,4 @@ def is_value(cell: Any, wanted: str) -> bool:
     """
     if isinstance(cell, list | tuple | set | np.ndarray):
         return any(is_value(each, wanted) for each in cell)
-    return cell is not None and cell == cell and str(cell) == wanted
+    return not pd.isna(cell) and str(cell) == wanted

@@ -169,7 +169,8 @@ class StoredCounts:
         if [row[0] for row in rows] != list(range(len(parts))):
             raise self.damaged("the mixtures of documents are missing; load the model and save it again")
         sizes = [(part.stop - part.start) * self.n_topics for part in parts]
-        each = [_numbers(data, SHARE_TYPE, n) for (_, data), n in zip(rows, sizes, strict=True)]
+        with self._store.named():
+            each = [_numbers(data, SHARE_TYPE, n) for (_, data), n in zip(rows, sizes, strict=True)]
         found = np.concatenate([np.zeros(0, np.float32), *each]).astype(np.float32).reshape(n_docs, self.n_topics)
         # Check here: a search adds them up.
         if not ((found >= 0) & (found <= 1)).all():

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.vocabulary import Vocabulary
-from topoi.errors import NotFoundError
+from topoi.errors import NotFoundError, StoreError
 from topoi.models.catalogue import Catalogue
 from topoi.retrieval.index import Passage, Postings
 from topoi.store.catalogue import StoreCatalogue
@@ -90,13 +90,14 @@ class StoreIndex:
         """The documents in which each of some words occurs, in order, and how often."""
         query = """
             SELECT w.word_id, w.n_tokens, w.n_documents, p.postings FROM json_each(:ids) AS i
-            CROSS JOIN word AS w ON w.word_id = i.value JOIN word_document AS p ON p.word_id = w.word_id"""
+            CROSS JOIN word AS w ON w.word_id = i.value JOIN word_document AS p ON p.word_id = w.word_id
+            ORDER BY i.key"""
         rows = self._rows(query, ids=json.dumps(words.tolist()))
         n = self._store.sizes.n_documents
+        if [row[0] for row in rows] != words.tolist():
+            raise StoreError(f"{self._store.path} is damaged: a word has no postings")
         with self._store.named():
-            found = {w: read_postings(data, n_tokens, n_docs, n) for w, n_tokens, n_docs, data in rows}
-        nothing = np.zeros(0, np.int64), np.zeros(0, np.int64)
-        return [found.get(int(word), nothing) for word in words]
+            return [read_postings(data, n_tokens, n_docs, n) for _, n_tokens, n_docs, data in rows]
 
     def matching(self, column: str, value: Any) -> NDArray[np.bool_]:
         """Whether each document's metadata have a value; lists have each of theirs."""
@@ -127,14 +128,15 @@ class StoreIndex:
         if not rows:
             raise NotFoundError(f"there is no document {document}")
         words, starts, lengths, text = rows[0]
-        tokens = np.frombuffer(words[: len(words) // sizes.word_id_bytes * sizes.word_id_bytes], f"<u{sizes.word_id_bytes}")
-        start, length = _aligned(starts, sizes.start_bytes, len(tokens)), _aligned(lengths, sizes.length_bytes, len(tokens))
-        if start is None or length is None:
-            return Passage(tokens, None, None, text)
-        return Passage(tokens, start, start + length, text)
+        n = len(words) // sizes.word_id_bytes
+        tokens = _numbers(words, sizes.word_id_bytes, n)
+        start, length = _numbers(starts, sizes.start_bytes, n), _numbers(lengths, sizes.length_bytes, n)
+        if tokens is None or (starts is not None and (start is None or length is None)):
+            raise StoreError(f"{self._store.path} is damaged: the words of document {document} do not fit together")
+        return Passage(tokens, start, None if start is None or length is None else start + length, text)
 
 
-def _aligned(data: bytes | None, width: int, n: int) -> NDArray[np.int64] | None:
+def _numbers(data: bytes | None, width: int, n: int) -> NDArray[np.int64] | None:
     """A number for each of ``n`` tokens; None if there are not as many."""
     if data is None or len(data) != n * width:
         return None
