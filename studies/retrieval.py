@@ -115,7 +115,9 @@ def reciprocal_rank(search: topoi.Search, query: Question, how: str) -> float:
 
 def table(result: dict[str, Any]) -> str:
     """The numbers of a test collection as text."""
-    head = "| method | MAP | P@10 | nDCG | difference in MAP from the language model | p |\n|---|---:|---:|---:|---:|---:|"
+    head = (
+        "| method | MAP | P@10 | nDCG | difference in MAP from the language model | p |\n|---|---:|---:|---:|---:|---:|"
+    )
     lines = [
         f"| {r['method']} | {r['mean']:.4f} | {r['P@10']:.3f} | {r['nDCG']:.3f} | {r['difference']:+.4f} | {_p(r['p'])} |"
         for r in result["rows"]

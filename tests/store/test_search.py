@@ -71,7 +71,8 @@ def test_a_store_answers_as_memory_does(
 @pytest.mark.parametrize("where", [{"venue": "A"}, {"tags": "t1"}, {"year": 1992}, {"id": "3"}, {"tags": "none"}])
 def test_metadata_filter_in_a_store(models: dict[str, Any], path: Path, where: dict[str, Any]) -> None:
     found = [
-        set(topoi.Search(each).query("w01", n=99, where=where)["document"]) for each in (models["lda"], topoi.view(path))
+        set(topoi.Search(each).query("w01", n=99, where=where)["document"])
+        for each in (models["lda"], topoi.view(path))
     ]
     assert found[0] == found[1]
     with pytest.raises(topoi.NotFoundError, match="no column 'place'"):

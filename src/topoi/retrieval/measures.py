@@ -10,9 +10,12 @@ import pandas as pd
 
 from topoi.errors import ModelError
 from topoi.retrieval.judged import Question
+from topoi.retrieval.ranking import METHODS
 from topoi.retrieval.search import Search
 
 MEASURES = ("AP", "P@10", "nDCG@10", "nDCG")
+# What other methods are compared with.
+BASELINE = "language"
 _DEPTH = 1000
 _RECALLS = tuple(round(0.1 * i, 1) for i in range(11))
 
@@ -63,7 +66,10 @@ def measure_run(run: pd.DataFrame, judgements: pd.DataFrame, measures: Sequence[
     if judged.empty:
         raise ModelError("no query has a document that is judged relevant")
     qrels = judged.rename(columns={"query": "query_id", "document": "doc_id", "grade": "relevance"})
-    ranked = run.rename(columns={"query": "query_id", "document": "doc_id"})
+    # Equal scores stay in the order of the list; ir-measures would order them by the documents' ids.
+    ordered = run.sort_values("score", ascending=False, kind="stable")
+    place = -ordered.groupby("query").cumcount().astype(float)
+    ranked = ordered.assign(score=place).rename(columns={"query": "query_id", "document": "doc_id"})
     try:
         wanted = [ir_measures.parse_measure(name) for name in measures]
     except (NameError, ValueError, SyntaxError) as error:
@@ -103,6 +109,63 @@ def compare_methods(
         p = float(ttest_rel(values, each[baseline]).pvalue) if tested else np.nan if name == baseline else 1.0
         rows.append((name, float(values.mean()), float(difference.mean()), p, len(values)))
     return pd.DataFrame(rows, columns=["method", "mean", "difference", "p", "n_queries"])
+
+
+def evaluate_search(
+    search: Search,
+    queries: Sequence[Question],
+    judgements: pd.DataFrame,
+    methods: Sequence[str] | None = None,
+    measures: Sequence[str] = MEASURES,
+) -> pd.DataFrame:
+    """Quality of a search's methods on a test collection, with paired t-tests against the language model.
+
+    Parameters
+    ----------
+    search : Search
+        The search; documents are known by their ids.
+    queries : list of Question
+        The queries, as ``topoi.retrieval.judged.read_queries`` reads them.
+    judgements : DataFrame
+        query, document, grade, as ``topoi.retrieval.judged.read_judgements`` reads them.
+    methods : list of str, optional
+        Methods of ``Search.query``; all that the search has.
+    measures : list of str
+        Names of ir-measures, such as ``"AP"``, ``"P@10"``, ``"nDCG"``, ``"IPrec@0.1"``; the first is tested.
+
+    Returns
+    -------
+    DataFrame
+        method, a column per measure (means over queries), difference (of the first measure from the language model's),
+        p (two-sided), n_queries.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import topoi
+    >>> from topoi.retrieval.judged import Question
+    >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["sun"], ["cell"]], ids=["a", "b", "c"])
+    >>> judged = pd.DataFrame({"query": ["1"], "document": ["a"], "grade": [1]})
+    >>> topoi.evaluation.evaluate_search(topoi.Search(corpus), [Question("1", "sun star")], judged)["AP"].tolist()
+    [1.0, 1.0]
+    """
+    asked = tuple(methods) if methods is not None else METHODS if search.topics is not None else METHODS[2:]
+    if not measures or not asked:
+        raise ModelError("name at least one measure and one method")
+    runs = {name: search_run(search, queries, name) for name in dict.fromkeys((*asked, BASELINE))}
+    compared = compare_methods(runs, judgements, BASELINE, measures[0])
+    means = {name: _means(run, judgements, measures) for name, run in runs.items()}
+    rows = [
+        {"method": row["method"]} | means[row["method"]] | {k: row[k] for k in ("difference", "p", "n_queries")}
+        for row in compared.to_dict("records")
+        if row["method"] in asked
+    ]
+    return pd.DataFrame(rows)
+
+
+def _means(run: pd.DataFrame, judgements: pd.DataFrame, measures: Sequence[str]) -> dict[str, float]:
+    found = measure_run(run, judgements, measures).groupby("measure", sort=False)["value"].mean()
+    return {str(name): float(value) for name, value in found.items()}
 
 
 def precision_recall(run: pd.DataFrame, judgements: pd.DataFrame) -> pd.DataFrame:

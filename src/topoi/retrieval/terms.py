@@ -17,7 +17,7 @@ _SHOWN = 5
 
 
 class Terms(NamedTuple):
-    """Terms of a query: its distinct words with their numbers of occurrences, and authors, each once."""
+    """Terms of a query: its distinct words in reading order, how often each occurs, and authors, each once."""
 
     words: NDArray[np.int64]
     times: NDArray[np.float64]
@@ -59,8 +59,10 @@ def find_terms(
         raise ModelError(f"the query has {len(text):,} characters; at most {LONGEST_QUERY:,} are read")
     people = _find_authors(index, authors)
     encoded = index.vocabulary.encode([text])
-    words, times = np.unique(encoded.tokens, return_counts=True)
-    found = Terms(words.astype(np.int64), times.astype(np.float64), people, _unknown(index, text, encoded.n_unknown))
+    words, first, times = np.unique(encoded.tokens, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    counted = words[order].astype(np.int64), times[order].astype(np.float64)
+    found = Terms(*counted, people, _unknown(index, text, encoded.n_unknown))
     if not found and not allow_none:
         raise ModelError(_reason(text, found.unknown))
     return found

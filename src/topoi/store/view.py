@@ -118,7 +118,7 @@ class ModelView(TopicLists):
         return self.store.search_index()
 
     def searched_model(self, name: str | None) -> ModelView:
-        """This model, or that of another name in the same file, for ``topoi.Search``."""
+        """The model of that name in the same file, or this one, for ``topoi.Search``."""
         return self if name in (None, self.name) else ModelView(self.store, name)
 
     def load(self) -> Any:
