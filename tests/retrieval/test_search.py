@@ -93,8 +93,8 @@ def test_explanation_adds_up_to_the_score(search: topoi.Search) -> None:
         frame = search.query("sun star cell", authors="Ann", method=method)
         for document, score, topics in zip(frame["document"], frame["score"], frame["topics"], strict=True):
             why = search.explain("sun star cell", int(document), authors="Ann", method=method)
-            assert why.score == pytest.approx(score, abs=1e-12)
-            assert why.terms["contribution"].sum() == pytest.approx(score, abs=1e-12)
+            assert why.score == pytest.approx(score, abs=1e-6)  # scores of all documents are in float32
+            assert why.terms["contribution"].sum() == pytest.approx(why.score, abs=1e-12)
             assert why.topics["topic"].tolist()[: len(topics)] == topics
             if method in ("mixture", "topics"):
                 weighted = (why.terms["by_topics"] * why.terms["times"]).sum() / why.terms["times"].sum()

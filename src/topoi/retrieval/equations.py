@@ -18,6 +18,7 @@ from topoi.models.validation import choice
 
 Array = NDArray[np.float64]
 IDF = ("robertson", "positive")
+_FEW = 16
 
 
 def language_ratios(counts: Array, lengths: Array, background: Array, mu: float) -> Array:
@@ -39,6 +40,8 @@ def mixed(language: Array, topics: Array, weight: float) -> Array:
 
 def log_score(ratios: Array, times: Array) -> Array:
     """Logarithm of the product over terms; divide by the number of terms to compare queries."""
+    if ratios.shape[1] <= _FEW and (times == 1).all():
+        return np.asarray(np.log(ratios.prod(axis=1)))  # one logarithm for all; so few ratios cannot underflow
     return np.asarray(np.log(ratios) @ times)
 
 

@@ -86,11 +86,7 @@ class Reasons:
         topics = self._evidence.topics
         if topics is None or self._method not in ("mixture", "topics"):
             return []
-        rows = self._documents.tolist()
-        return [
-            np.reshape([topics.document_mixture(chain, d) for d in rows], (len(rows), chain.n_topics))
-            for chain, _ in self._evidence.columns
-        ]
+        return [topics.document_mixtures(chain, self._documents) for chain, _ in self._evidence.columns]
 
     @cached_property
     def topics(self) -> Array | None:

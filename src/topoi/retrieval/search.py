@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,12 +15,24 @@ from topoi.models.validation import choice, whole_number
 from topoi.retrieval.explain import Explanation, Reasons
 from topoi.retrieval.index import CorpusIndex, DocumentIndex, HasSearchIndex
 from topoi.retrieval.ranking import METHODS, Evidence, Settings, Units, scores
-from topoi.retrieval.terms import find_terms
+from topoi.retrieval.terms import Terms, find_terms
 from topoi.retrieval.topic_evidence import MIXTURES, TopicEvidence, has_topics
 
 _TOPICS_SHOWN = 3
 # Smallest part of the query's likelihood that a topic must account for to be listed as a reason.
 _LEAST_SHARE = 0.05
+
+
+class Found(NamedTuple):
+    """Documents that answer a query, the best first, with the terms that each has and the topics that carry it."""
+
+    documents: NDArray[np.int64]
+    score: NDArray[np.float64]
+    matched: list[list[str]]
+    topics: list[list[int]]
+    terms: Terms
+    n_candidates: int
+    method: str
 
 
 class Search:
@@ -136,21 +148,36 @@ class Search:
         >>> frame["document"].tolist(), frame.attrs["unknown"]
         ([1, 0], ['and', 'snow'])
         """
-        wanted, method = whole_number("n", n), self._method(method)
-        evidence = self.evidence(text, authors)
-        rows = self._candidates(evidence, method, by, years, where)
-        score = self.scores(evidence, method)
-        best = leading(score, rows, wanted)
-        reasons, terms = Reasons(evidence, best, method, self.settings), evidence.terms
-        columns = self.index.catalogue.document_columns(best) | {
-            "score": score[best],
-            "matched": pd.Series(reasons.matched(), dtype=object),
-            "topics": pd.Series(reasons.leading_topics(_TOPICS_SHOWN, _LEAST_SHARE), dtype=object),
+        found = self.find(self.evidence(text, authors), n, method, by=by, years=years, where=where)
+        columns = self.index.catalogue.document_columns(found.documents) | {
+            "score": found.score,
+            "matched": pd.Series(found.matched, dtype=object),
+            "topics": pd.Series(found.topics, dtype=object),
         }
         frame = _with_rank(columns)
-        frame.attrs |= {"rows": best.tolist(), "unknown": list(terms.unknown), "n_known": int(terms.times.sum())}
-        frame.attrs |= {"n_candidates": len(rows), "method": method}
+        unknown, known = list(found.terms.unknown), int(found.terms.times.sum())
+        frame.attrs |= {"rows": found.documents.tolist(), "unknown": unknown, "n_known": known}
+        frame.attrs |= {"n_candidates": found.n_candidates, "method": found.method}
         return frame
+
+    def find(
+        self,
+        evidence: Evidence,
+        n: int = 10,
+        method: str | None = None,
+        *,
+        by: Sequence[str] | str | None = None,
+        years: tuple[int | None, int | None] | None = None,
+        where: Mapping[str, Any] | None = None,
+    ) -> Found:
+        """The answer of ``query`` as arrays and lists, for those who know the documents' names."""
+        wanted, how = whole_number("n", n), self._method(method)
+        rows = self._candidates(evidence, how, by, years, where)
+        score = self.scores(evidence, how)
+        best = leading(score, rows, wanted)
+        reasons = Reasons(evidence, best, how, self.settings)
+        topics = reasons.leading_topics(_TOPICS_SHOWN, _LEAST_SHARE)
+        return Found(best, score[best], reasons.matched(), topics, evidence.terms, len(rows), how)
 
     def explain(
         self, text: str, document: int | str, authors: Sequence[str] | str | None = None, method: str | None = None

@@ -58,18 +58,18 @@ class TopicEvidence:
         """An author's mixture; without authors in the model, the mean of those of the author's documents."""
         if chain.source.n_authors:
             return np.asarray(chain.authors.shares(author)[0])
-        documents = self._index.catalogue.author_documents(author)
-        return np.mean([self.document_mixture(chain, int(d)) for d in documents], axis=0)
+        return self.document_mixtures(chain, self._index.catalogue.author_documents(author)).mean(axis=0)
 
-    def document_mixture(self, chain: Any, document: int) -> Array:
-        """The mixture of one document."""
-        start, author = self._index.document_authors
-        own = author[start[document] : start[document + 1]]
-        if self._uses_authors(chain) and len(own):
-            return np.asarray(chain.authors.shares(own).mean(axis=0))
-        if chain.mixtures_are_counts:
-            return np.asarray(chain.documents.shares(document)[0])
-        return np.asarray(chain.mixtures[document], np.float64)
+    def document_mixtures(self, chain: Any, documents: NDArray[np.int64]) -> Array:
+        """The mixtures of some documents, documents × topics."""
+        own = chain.documents.shares(documents) if chain.mixtures_are_counts else chain.mixtures[documents]
+        found = np.asarray(own, np.float64)
+        if self._uses_authors(chain):
+            start, author = self._index.document_authors
+            for at, (first, last) in enumerate(zip(start[documents], start[documents + 1], strict=True)):
+                if last > first:
+                    found[at] = chain.authors.shares(author[first:last]).mean(axis=0)
+        return found
 
     def _uses_authors(self, chain: Any) -> bool:
         return self._by_authors and bool(chain.source.n_authors)
@@ -87,9 +87,7 @@ class TopicEvidence:
         return found
 
     def _of_own_words(self, chain: Any, columns: Array) -> Array:
-        if chain.mixtures_are_counts:
-            return np.asarray(chain.documents.word_probabilities(columns))
-        return np.asarray(chain.mixtures @ columns.astype(np.float32), np.float64)
+        return np.asarray(chain.times_mixtures(columns))
 
     def of_authors(self, chain: Any, columns: Array) -> Array:
         """Σ over topics of an author's mixture times the columns: authors × terms.
