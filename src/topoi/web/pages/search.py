@@ -81,7 +81,8 @@ def find_documents(context: PageContext, q: str) -> tuple[list[FoundDocument], l
         rows = found(context, match, None, N_DOCUMENTS)[1]
         return [_plain(line) for line in lines(context, rows, q)], unknown
     hits = search.find(Evidence(search.index, terms, search.topics), N_DOCUMENTS)
-    place = {int(number): at for at, number in enumerate(hits.documents)}
+    # Without any of the words, and less likely than elsewhere by its topics, a document is no answer.
+    place = {int(d): at for at, d in enumerate(hits.documents) if hits.matched[at] or hits.score[at] > 0}
     # Each once: those known by their titles, then the others by rank.
     wanted = list(dict.fromkeys([*_with_title(context, q), *place]))
     rows = context.rows("works_with_texts", ids=json.dumps(wanted))
