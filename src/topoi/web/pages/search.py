@@ -153,13 +153,19 @@ def find_topics(context: PageContext, q: str) -> list[TopicSummary]:
     if not terms or not context.has_topics:
         return []
     matching = []
-    for topic in context.cache.topics:
+    topics = context.cache.topics
+    folded = context.cache.keep("folded", lambda: [[fold(word) for word in topic["all_words"]] for topic in topics])
+    for topic, own in zip(topics, folded, strict=True):
         number = topic["summary"]["topic"]
-        words = [*fold(context.labels.get(number, "")).split(), *(fold(word) for word in topic["all_words"])]
-        places = [next((at for at, word in enumerate(words) if word.startswith(term)), None) for term in terms]
-        known = [place for place in places if place is not None]
-        if len(known) == len(terms):
-            matching.append((sum(known), -topic["summary"]["share"], number))
+        words = [*fold(context.labels.get(number, "")).split(), *own]
+        places = 0
+        for term in terms:
+            place = next((at for at, word in enumerate(words) if word.startswith(term)), None)
+            if place is None:
+                break
+            places += place
+        else:
+            matching.append((places, -topic["summary"]["share"], number))
     return [context.summary(number) for _, _, number in sorted(matching)]
 
 
