@@ -31,6 +31,7 @@ _HOME = {
     "document_topics": "topoi.analysis.documents",
     "likely_authors": "topoi.analysis.authorship",
     "recommend_reviewers": "topoi.analysis.reviewers",
+    "Search": "topoi.retrieval.search",
     "similar_authors": "topoi.analysis.authors",
     "similar_documents": "topoi.analysis.documents",
     "share_curve": "topoi.analysis.shares",
@@ -69,6 +70,7 @@ __all__ = [
     "PLSI",
     "PachinkoAllocation",
     "Proximity",
+    "Search",
     "StoreError",
     "TopoiError",
     "align_topics",
@@ -128,6 +130,7 @@ if TYPE_CHECKING:
     from topoi.models.kernel_topic.estimator import KernelTopicModel
     from topoi.models.pachinko.estimator import PachinkoAllocation
     from topoi.models.plsi.model import PLSI
+    from topoi.retrieval.search import Search
     from topoi.store.files import load
     from topoi.store.store import open_store
     from topoi.store.view import ModelView, view

@@ -116,7 +116,7 @@ def test_likely_authors_follow_the_definition(any_model, corpus):
     tokens = corpus.vocabulary.encode([text]).tokens
     each = np.array([probability(any_model, a, tokens) for a in range(corpus.n_authors)])
     frame = topoi.likely_authors(any_model, text, n=100)
-    assert frame.columns.tolist() == ["author", "rank", "log_likelihood", "probability", "n_words"]
+    assert frame.columns.tolist() == ["author", "rank", "log_likelihood", "probability", "n_words", "score"]
     order = np.argsort(-each, kind="stable")
     assert frame["author"].tolist() == corpus.authors[order].tolist()
     np.testing.assert_allclose(frame["log_likelihood"], np.log(each[order]), rtol=1e-5)

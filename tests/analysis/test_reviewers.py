@@ -5,6 +5,7 @@ import pytest
 
 import topoi
 from topoi.errors import ModelError
+from topoi.retrieval.ranking import Settings
 
 TEXT = "ship sail tide gene harbor"
 
@@ -23,14 +24,25 @@ def test_neither_excluded_nor_their_coauthors_are_recommended(model, corpus, exc
     assert frame.attrs["n_too_few_words"] == 0 and frame.attrs["unknown"] == []
 
 
+def by_words_and_topics(model, corpus, author, tokens):
+    """Mean log ratio to the background of the mixture of an author's words and topics, as in ``topoi.Search``."""
+    settings = Settings()
+    doc = np.repeat(np.arange(corpus.n_docs), np.diff(corpus.doc_author_start))[corpus.doc_author == author]
+    own = np.concatenate([corpus.tokens[corpus.doc_start[d] : corpus.doc_start[d + 1]] for d in doc])
+    total = 0.0
+    for w in tokens:
+        common = (corpus.tokens == w).mean()
+        language = ((own == w).sum() + settings.mu * common) / (len(own) + settings.mu)
+        topics = np.mean([chain.author_topic[author] @ chain.topic_word[:, w] for chain in model.chains_])
+        total += np.log((settings.weight * language + (1 - settings.weight) * topics) / common)
+    return total / len(tokens)
+
+
 def test_scores_follow_the_definition(model, corpus):
     tokens = corpus.vocabulary.encode([TEXT]).tokens
     frame = topoi.recommend_reviewers(model, TEXT, n=100)
     assert frame.columns.tolist() == ["author", "rank", "score", "n_documents", "topics"]
-    expected = {}
-    for a, name in enumerate(corpus.authors):
-        products = [np.prod(chain.author_topic[a] @ chain.topic_word[:, tokens]) for chain in model.chains_]
-        expected[name] = np.log(np.mean(products)) / len(tokens)
+    expected = {name: by_words_and_topics(model, corpus, a, tokens) for a, name in enumerate(corpus.authors)}
     assert frame["author"].tolist() == sorted(expected, key=lambda name: -expected[name])
     np.testing.assert_allclose(frame["score"], [expected[name] for name in frame["author"]])
     assert set(frame["author"][:2]) <= {"Eve", "Fay", "Gus"}

@@ -15,6 +15,7 @@ from topoi.errors import ModelError
 from topoi.models.scores import log_mean_exp
 from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.validation import whole_number
+from topoi.retrieval.expertise import bag_scores
 
 
 def likely_authors(model: Any, text: str, n: int = 10, candidates: Sequence[str] | str | None = None) -> pd.DataFrame:
@@ -40,7 +41,9 @@ def likely_authors(model: Any, text: str, n: int = 10, candidates: Sequence[str]
     -------
     DataFrame
         author, rank, log_likelihood (natural, of the whole text, words taken to be independent), probability
-        (calibrated; over all authors of the model, or the candidates), n_words (number of the author's own words).
+        (calibrated; over all authors of the model, or the candidates), n_words (number of the author's own words),
+        score (mean over the text's words of log(P(word | author) / P(word)) by words and topics, as in
+        ``recommend_reviewers``; comparable between texts, and 0 means "no more likely than by anybody").
         ``frame.attrs`` has ``n_known`` and ``n_unknown``, the numbers of the text's words that the model knows and does
         not know, and ``n_calibration``, the number of documents used for calibration. If that is 0, no author has two
         documents, and the probabilities, which then assume that words are independent, are far too confident.
@@ -66,6 +69,7 @@ def likely_authors(model: Any, text: str, n: int = 10, candidates: Sequence[str]
         "log_likelihood": score[best],
         "probability": probability[best],
         "n_words": author_sizes(model)[rows[best]],
+        "score": bag_scores(model, words.word, words.times, authors=True)[rows[best]],
     }
     frame = with_rank(pd.DataFrame(columns), 1, rows[best])
     frame.attrs.update(n_known=words.n_known, n_unknown=words.n_unknown, n_calibration=calibration.n_documents)

@@ -13,6 +13,10 @@ from topoi.analysis.given import find_document, need_topic, need_topics, with_ra
 from topoi.errors import ModelError
 from topoi.models.smoothed_counts import MEASURES, whole_tokens
 from topoi.models.validation import choice, whole_number
+from topoi.retrieval.expertise import bag_scores, index_of
+
+# Similarity by words and topics, beside the measures of distance between topics.
+MIXTURE = "mixture"
 
 
 def document_topics(model: Any, document: int | str, n: int | None = None, *, text: bool = False) -> pd.DataFrame:
@@ -110,9 +114,11 @@ def similar_documents(
         A training document's position, its id, its title or a part of its title alone; or a new text.
     n : int
         Number of documents.
-    measure : {"jensen-shannon", "hellinger", "cosine", "symmetrised-kl"}
+    measure : {"jensen-shannon", "hellinger", "cosine", "symmetrised-kl", "mixture"}
         Measure of distance between topic shares. Symmetrised KL compares the smoothed shares of ``doc_topic_``, the
-        others the unsmoothed shares of the document's own words.
+        others the unsmoothed shares of the document's own words. ``"mixture"`` ranks by words and topics instead, as
+        ``topoi.Search`` does for a query of all the document's words, and adds a column ``score``; ``distance`` is then
+        the Jensen-Shannon distance.
     text : bool
         Whether ``document`` is a new text, as in ``document_topics``.
 
@@ -132,7 +138,8 @@ def similar_documents(
     """
     need_topics(model, "documents are compared by theirs")
     position = find_document(model, document, text)
-    choice("measure", measure, MEASURES)
+    by_words = choice("measure", measure, (*MEASURES, MIXTURE)) == MIXTURE
+    measure = MEASURES[1] if by_words else measure
     documents = model.chains_[0].documents
     counts = _topic_counts(model, position, document)
     if not counts.any():
@@ -143,13 +150,25 @@ def similar_documents(
     distance = compared.distances(own, measure)
     rows = np.flatnonzero(documents.totals > 0)
     rows = rows[rows != position]
-    best = rows[np.argsort(distance[rows], kind="stable")[: whole_number("n", n)]]
+    score = _word_scores(model, position, document) if by_words else None
+    order = np.argsort(distance[rows] if score is None else -score[rows], kind="stable")
+    best = rows[order[: whole_number("n", n)]]
     columns = model.catalogue_.document_columns(best) | {
+        **({} if score is None else {"score": score[best]}),
         "distance": distance[best],
         "n_words": whole_tokens(documents.totals[best]),
         "topics": pd.Series([shared_topics(own, other) for other in compared.shares(best)], dtype=object),
     }
     return with_rank(pd.DataFrame(columns), 1, best)
+
+
+def _word_scores(model: Any, position: int | None, document: int | str) -> NDArray[np.float64]:
+    """Score of every training document for the words of a document or a text."""
+    if position is None:
+        words, times = np.unique(model.vocabulary_.encode([document]).tokens, return_counts=True)
+    else:
+        words, times = np.unique(index_of(model).passage(position).tokens, return_counts=True)
+    return bag_scores(model, words, times, authors=False)
 
 
 def _topic_counts(model: Any, position: int | None, document: int | str) -> NDArray[np.float64]:

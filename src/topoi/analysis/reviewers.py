@@ -10,13 +10,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.analysis.authors import enough_words
-from topoi.analysis.authorship import author_log_likelihoods
 from topoi.analysis.given import Words, need_authors, need_topics, with_rank, words_of
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError, NotFoundError
 from topoi.models.catalogue import Catalogue, CorpusCatalogue
 from topoi.models.notices import warn_user
 from topoi.models.validation import whole_number
+from topoi.retrieval.expertise import bag_scores
 
 _TOPICS_SHOWN = 3
 # Smallest share of the text that a topic must explain to be listed as a reason.
@@ -39,7 +39,7 @@ def recommend_reviewers(
     corpus: Corpus | None = None,
     min_words: int | None = None,
 ) -> pd.DataFrame:
-    """The authors whose mixtures of topics explain a text best, without its own authors and their co-authors.
+    """The authors whose words and topics explain a text best, without its own authors and their co-authors.
 
     Parameters
     ----------
@@ -62,8 +62,10 @@ def recommend_reviewers(
     Returns
     -------
     DataFrame
-        author, rank, score (mean log probability of the text's words under the author's mixture; the nearer to zero the
-        better), n_documents, topics: a list of at most three topics by which the author's mixture explains the text.
+        author, rank, score (mean over the text's words of log(P(word | author) / P(word)), so that 0 means "no more
+        likely than by anybody" and scores of different texts are comparable; P(word | author) is the mixture of
+        ``topoi.Search``, of all that the author wrote and of the author's topics), n_documents, topics: a list of
+        at most three topics by which the author's mixture explains the text.
         ``frame.attrs`` counts authors left out (``n_excluded``, ``n_coauthors``, ``n_too_few_words``) and words of the
         text (``n_known``, ``n_unknown``), and lists the ``unknown`` names of ``exclude``.
 
@@ -91,7 +93,7 @@ def recommend_reviewers(
     known[enough_words(model, min_words)] = True
     eligible &= known
     rows = np.flatnonzero(eligible)
-    score = author_log_likelihoods(model, words.word, words.times) / words.n_known
+    score = bag_scores(model, words.word, words.times, authors=True)
     best = rows[np.argsort(-score[rows], kind="stable")[:n]]
     names = model.authors_[best]
     columns = {

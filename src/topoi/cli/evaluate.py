@@ -14,6 +14,7 @@ from topoi.cli.documents import document_line
 from topoi.cli.models import counted
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, available_cores, check_file, split_names
 from topoi.cli.output import check_one_format, print_frame
+from topoi.cli.search import print_search_measures
 from topoi.errors import ModelError
 from topoi.models.contract import ReadsMetadata
 
@@ -35,8 +36,17 @@ class Estimator(StrEnum):
 def evaluate(
     file: ModelFile,
     held_out: Annotated[
-        Path, typer.Argument(metavar="DOCUMENTS", help="Documents in any form that `topoi fit` reads.")
-    ],
+        Path | None, typer.Argument(metavar="[DOCUMENTS]", help="Documents in any form that `topoi fit` reads.")
+    ] = None,
+    queries: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Queries: measure how well the model searches.")
+    ] = None,
+    qrels: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Judgements: which documents are relevant to which query.")
+    ] = None,
+    measures: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Measures of search.  [default: AP,P@10,nDCG@10,nDCG]")
+    ] = None,
     estimator: Annotated[
         Estimator | None,
         typer.Option(help="How probabilities are estimated.  [default: filter]"),
@@ -73,8 +83,17 @@ def evaluate(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show how well a model predicts documents that it was not fitted to: perplexity and bits per word."""
+    """Show how well a model predicts new documents, or, with --queries and --qrels, how well it searches its own."""
     check_one_format(as_json, as_csv)
+    if queries is not None or qrels is not None:
+        if queries is None or qrels is None or held_out is not None:
+            raise typer.BadParameter("search is measured by --queries and --qrels, both, and without DOCUMENTS")
+        print_search_measures(file, name, queries, qrels, split_names(measures), as_json, as_csv)
+        return
+    if held_out is None:
+        raise typer.BadParameter("give DOCUMENTS that the model has not seen, or --queries and --qrels")
+    if measures is not None:
+        raise typer.BadParameter("--measures are those of search; give --queries and --qrels")
     if every_model and (documents or name is not None):
         raise typer.BadParameter("--all is for one row per model; leave out --documents and --name")
     if shown is not None and estimator is not None:

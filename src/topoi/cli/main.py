@@ -30,6 +30,7 @@ from topoi.cli import (
     name,
     predict,
     reviewers,
+    search,
     similar,
     structure,
     topics,
@@ -92,6 +93,7 @@ app.command("trends", short_help="Topics that rise and fall.")(trends.trends)
 app.command("documents", short_help="Documents of a topic, topics of a document.")(documents.documents)
 app.command("words", short_help="Topics of a word.")(words.words)
 app.command("unusual", short_help="An author's most surprising documents.")(unusual.unusual)
+app.command("search", short_help="Documents for some words, the best first.")(search.search)
 app.command("similar", short_help="Authors who write about the same.")(similar.similar)
 app.command("likely", short_help="Who could have written a text.")(reviewers.likely)
 app.command("reviewers", short_help="Who could review a text.")(reviewers.reviewers)

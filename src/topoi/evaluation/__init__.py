@@ -7,6 +7,7 @@ from topoi.evaluation.ep import ep_likelihood, importance_likelihood
 from topoi.evaluation.heldout import heldout, heldout_summary
 from topoi.evaluation.measures import bits_per_word, coverage, crps
 from topoi.evaluation.particles import left_to_right
+from topoi.retrieval.measures import evaluate_search
 
 __all__ = [
     "accuracy",
@@ -19,6 +20,7 @@ __all__ = [
     "empirical_likelihood",
     "empirical_likelihood_report",
     "ep_likelihood",
+    "evaluate_search",
     "fit_classes",
     "heldout",
     "heldout_summary",

@@ -28,6 +28,20 @@ def weighted_sums(start, column, number, weight):
 
 
 @compiled
+def row_products(start, column, number, columns):
+    """Σ n · columns of each row, for several words at once: rows × words. ``columns`` is columns × words."""
+    n_words = columns.shape[1]
+    found = np.zeros((len(start) - 1, n_words))
+    for r in range(len(found)):
+        own = found[r]
+        for i in range(start[r], start[r + 1]):
+            n, k = np.float64(number[i]), column[i]
+            for j in range(n_words):
+                own[j] += n * columns[k, j]
+    return found
+
+
+@compiled
 def lifted_sums(start, column, number, alpha, weight):
     """Σ (log(n + alpha) − log alpha) · weight of each row."""
     sums = np.zeros(len(start) - 1)

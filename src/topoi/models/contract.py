@@ -129,6 +129,10 @@ class CountSource(Protocol):
         """Nonzero topic counts of documents."""
         ...
 
+    def document_mixtures(self) -> NDArray[np.float32] | None:
+        """Mixtures of documents that are kept beside their counts; None if they follow from what is in memory."""
+        ...
+
     def author_cells(self) -> Rows:
         """Nonzero topic counts of authors."""
         ...

@@ -25,6 +25,8 @@ from topoi.models.validation import resolve_seed, whole_number
 
 _NOBODY = np.zeros(0, np.int64)
 _ROUNDING = 1e-3
+# Documents × topics up to which shares are kept as one matrix, four bytes each.
+_MOST_SHARES = 2**26
 
 # Topics of tokens with what else a family draws for each: the position of its author, or its path.
 AssignmentsT = TypeVar("AssignmentsT")
@@ -45,6 +47,8 @@ class Posterior:
     # Whether a topic's words are ordered by their tokens, so that rows of a store that are ordered by tokens begin with
     # its leading words.
     words_by_tokens = True
+    # Whether documents' mixtures are their smoothed counts; otherwise they are the rows of ``doc_topic``.
+    mixtures_are_counts = True
     trace: list[tuple[int, float]] = []
     priors: Any = None
 
@@ -187,6 +191,41 @@ class Posterior:
     def topic_shares(self, topic: int) -> NDArray[np.float64]:
         """Share of a topic in every training document."""
         return self.documents.column_shares(topic)
+
+    def words_given_documents(self, words: Any) -> NDArray[np.float64]:
+        """P(word | document) of some words: Σ over topics of P(word | topic) P(topic | document); documents × words."""
+        return self.times_mixtures(self.word_columns(words))
+
+    def times_mixtures(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Each training document's mixture times some columns over topics: documents × columns.
+
+        A product of dense matrices, with the rounding of float32; of sparse ones if the mixtures of all documents would
+        take more than 256 megabytes.
+        """
+        if self.mixtures_are_counts and len(self.documents) * self.n_topics > _MOST_SHARES:
+            return self.documents.word_probabilities(columns)
+        return np.asarray(self.mixtures @ columns.astype(np.float32), np.float64)
+
+    @cached_property
+    def mixtures(self) -> NDArray[np.float32]:
+        """Mixtures of all training documents, documents × topics; a store has those that are not counts in its rows."""
+        stored = None if self.mixtures_are_counts else self.source.document_mixtures()
+        if stored is not None:
+            return stored
+        n_docs = len(self._doc_start) - 1
+        found = np.empty((n_docs, self.n_topics), np.float32)
+        for part in blocks(n_docs):
+            found[part] = self.mixture_range(part.start, part.stop)
+        return found
+
+    def mixture_range(self, first: int, last: int) -> NDArray[np.float64]:
+        """Mixtures of documents ``first`` to ``last``."""
+        return self.documents.shares(np.arange(first, last)) if self.mixtures_are_counts else self.doc_topic[first:last]
+
+    @property
+    def doc_topic(self) -> NDArray[np.float64]:
+        """P(topic | document) of all training documents: documents × topics, rows sum to one."""
+        return self.documents.shares(np.arange(len(self.documents)))
 
     # What a store writes beside its counts.
 

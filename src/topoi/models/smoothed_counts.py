@@ -229,6 +229,28 @@ class SmoothedCounts:
         weights = np.ascontiguousarray(word_topics), np.asarray(times, np.float64)
         return np.asarray(sparse.bag_log_likelihoods(*self._cells, self._room, self._prior @ weights[0], *weights))
 
+    def word_probabilities(self, word_topics: NDArray[np.float64]) -> NDArray[np.float64]:
+        """P(word | row) of some words, rows × words; ``word_topics`` is P(word | topic), topics × words.
+
+        Cost: O(nonzero counts × words).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from topoi.models.smoothed_counts import SmoothedCounts
+        >>> rows = SmoothedCounts.from_counts(np.array([[2, 0], [0, 2]]), np.ones(2))
+        >>> rows.word_probabilities(np.array([[0.5], [0.1]])).round(3).tolist()
+        [[0.4], [0.2]]
+        """
+        columns = np.ascontiguousarray(word_topics, np.float64)
+        found = sparse.row_products(*self._cells, columns)
+        if not self.alpha_sum:
+            found[self._total == 0] = columns.mean(axis=0)
+            return np.asarray(found / np.maximum(self._total, 1)[:, None])
+        found += self._prior @ columns
+        found /= self._room[:, None]
+        return np.asarray(found)
+
     def kl_matrix(self, other: SmoothedCounts) -> NDArray[np.float64]:
         """KL(p‖q) + KL(q‖p) between all rows of this and of another over the same columns; both must be smoothed."""
         own = self._own_entropy[:, None] + other._own_entropy

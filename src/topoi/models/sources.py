@@ -204,6 +204,10 @@ class ArraySource:
             topics = [sample["topic"] for sample in self.averaged.samples]
         return count_samples(self.doc_start, topics, self.n_topics)
 
+    def document_mixtures(self) -> NDArray[np.float32] | None:
+        """None: the posterior has what mixtures are computed from."""
+        return None
+
     def author_cells(self) -> Rows:
         """Nonzero topic counts of authors."""
         counts = np.asarray(self.counts.author_topic[: self.n_authors, : self.n_topics], np.float64)

@@ -19,10 +19,11 @@ from topoi.corpus.pieces import BLOCK, occurrences, ranges
 from topoi.errors import CorpusError, StoreError
 from topoi.store.arrays import checksum, get_arrays, put_arrays, to_json
 from topoi.store.door import check_corpus, stored_json
+from topoi.store.postings import posting_rows
 from topoi.store.rows import read_rows
 
 # Kept as rows, from which the arrays are rebuilt. The frame of documents is also kept whole, to preserve its types.
-_TABLES = ("document_token", "document_author", "document", "author", "word", "corpus")
+_TABLES = ("word_document", "document_token", "document_author", "document", "author", "word", "corpus")
 # Bytes per number in the columns of document_token: the narrower width wherever all numbers fit it.
 _WIDTHS = {"word_ids": (2, 4), "starts": (2, 4), "lengths": (1, 4)}
 _OWN_COLUMNS = ("id", "title", "date", "year")
@@ -47,6 +48,7 @@ def put_corpus(connection: sqlite3.Connection, corpus: Corpus, texts: bool) -> N
     _put_names(connection, corpus)
     connection.executemany("INSERT INTO document VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _document_rows(corpus, texts))
     _put_tokens(connection, corpus.doc_start, [(columns.get(name), f"<u{width}") for name, width in widths.items()])
+    connection.executemany("INSERT INTO word_document VALUES (?, ?)", posting_rows(corpus))
     connection.execute("INSERT INTO document_search (document_search) VALUES ('rebuild')")
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.checked_json import read_json
+from topoi.corpus.pieces import ranges
 from topoi.engine.samples import MOST_SAMPLES, Sample
 from topoi.errors import NotFoundError, StoreError
 from topoi.kernels.counts import Assignments
@@ -24,6 +25,7 @@ from topoi.store.door import model_parameters, stored_json
 from topoi.store.graph_rows import stored_dag
 from topoi.store.queries import QUERIES
 from topoi.store.store import Store
+from topoi.store.topic_rows import SHARE_TYPE, SHARES_AT_ONCE
 
 _LARGEST_BETA = 1e30
 _MISSING = "the paths of words are missing; load the model and save it again"
@@ -158,6 +160,22 @@ class StoredCounts:
     def document_cells(self) -> Rows:
         """Nonzero topic counts of documents."""
         return self._documents.sums
+
+    def document_mixtures(self) -> NDArray[np.float32]:
+        """Mixtures of documents that do not follow from their counts, documents × topics."""
+        query = "SELECT part, shares FROM document_share WHERE model_id = :model ORDER BY part"
+        n_docs, rows = self._store.sizes.n_documents, self._query(query)
+        parts = list(ranges(n_docs, SHARES_AT_ONCE))
+        if [row[0] for row in rows] != list(range(len(parts))):
+            raise self.damaged("the mixtures of documents are missing; load the model and save it again")
+        sizes = [(part.stop - part.start) * self.n_topics for part in parts]
+        with self._store.named():
+            each = [_numbers(data, SHARE_TYPE, n) for (_, data), n in zip(rows, sizes, strict=True)]
+        found = np.concatenate([np.zeros(0, np.float32), *each]).astype(np.float32).reshape(n_docs, self.n_topics)
+        # Check here: a search adds them up.
+        if not ((found >= 0) & (found <= 1)).all():
+            raise self.damaged("the mixtures of documents are no probabilities")
+        return found
 
     @cached_property
     def _authors(self) -> SmoothedCounts:

@@ -211,6 +211,9 @@ PAGE_QUERIES = {
     "works": f"""
         SELECT {_DOCUMENT} FROM json_each(:ids) AS i
         CROSS JOIN document AS d ON d.document_id = i.value ORDER BY i.key""",
+    "works_with_texts": f"""
+        SELECT {_DOCUMENT}, substr(d.text, 1, 50000) AS text FROM json_each(:ids) AS i
+        CROSS JOIN document AS d ON d.document_id = i.value ORDER BY i.key""",
     "work_and_others": f"""
         SELECT {_DOCUMENT}, CASE WHEN i.key = 0 THEN substr(d.title, 1, 5001) END AS long_title, d.date, d.n_tokens,
             CASE WHEN i.key = 0 THEN substr(d.metadata, 1, 200001) END AS metadata_or_null,

@@ -74,6 +74,7 @@ COLUMNS: Mapping[str, Kind] = {
     **dict.fromkeys(("digest", "fingerprint", "kind", "dtype", "shape"), _TEXT),
     **dict.fromkeys(("title", "long_title", "date", "text"), _TEXT._replace(null=True)),
     **dict.fromkeys(("word_ids", "paths", "data", "row_start", "topic_blob", "n_tokens_blob"), _BLOB),
+    **dict.fromkeys(("postings", "shares"), _BLOB),
     **dict.fromkeys(("starts", "lengths", "topics", "author_positions"), _BLOB._replace(null=True)),
 }
 

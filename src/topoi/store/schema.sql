@@ -66,6 +66,13 @@ CREATE TABLE document_token (
     lengths BLOB                         -- how many characters it has
 );
 
+-- For ranked search: in which documents each word occurs. Pairs of numbers, seven bits to the byte, lowest first, the last
+-- byte below 128: how much the document_id exceeds the one before (the first: itself), and tokens of the word in it.
+CREATE TABLE word_document (
+    word_id INTEGER PRIMARY KEY REFERENCES word (word_id),
+    postings BLOB NOT NULL
+);
+
 -- Full-text search over titles and texts: SELECT rowid FROM document_search WHERE document_search MATCH 'kernel'.
 CREATE VIRTUAL TABLE document_search USING fts5 (
     title, text, content = 'document', content_rowid = 'document_id', tokenize = 'unicode61 remove_diacritics 2'
@@ -196,6 +203,15 @@ CREATE TABLE mixture (
     n_tokens BLOB NOT NULL,              -- four bytes each
     PRIMARY KEY (model_id, kind)
 );
+
+-- Of models whose documents' mixtures are not their counts, smoothed by alpha: P(topic | document), zlib, numbers of two
+-- bytes (IEEE 754 half precision), documents × topics, 1024 documents to a row.
+CREATE TABLE document_share (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    part INTEGER NOT NULL,
+    shares BLOB NOT NULL,
+    PRIMARY KEY (model_id, part)
+) WITHOUT ROWID;
 
 CREATE TABLE topic_trend (
     model_id INTEGER NOT NULL REFERENCES model (model_id),

@@ -14,6 +14,7 @@ import pandas as pd
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import NotFoundError, StoreError
+from topoi.retrieval.index import DocumentIndex
 from topoi.store import write
 from topoi.store.connect import connect_reader, store_errors
 from topoi.store.corpus_rows import get_corpus
@@ -43,6 +44,7 @@ class Store:
         self._lock = threading.Lock()
         self._free: list[tuple[tuple[int, ...], sqlite3.Connection]] = []
         self._sizes: tuple[tuple[int, ...], Sizes] | None = None
+        self._index: tuple[tuple[int, ...], DocumentIndex] | None = None
         self._open = True
         migrated(self.path)
         with self.connection():
@@ -183,6 +185,33 @@ class Store:
             raise  # not about damage
         except StoreError as error:
             raise StoreError(f"{self.path}: {error}") from error
+
+    def search_index(self) -> DocumentIndex:
+        """The index of the documents, for ``topoi.Search``; kept until the file changes.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "moon"], ["sun"]])
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit(corpus).save(path)
+        >>> topoi.Search(topoi.open_store(path)).query("moon", method="language")["document"].tolist()
+        [0]
+        """
+        from topoi.store.search import StoreIndex  # it reads stores
+
+        with store_errors(self.path):
+            now = _contents(self.path)
+        known = self._index
+        if known is None or known[0] != now:
+            known = self._index = (now, StoreIndex(self))
+        return known[1]
+
+    def searched_model(self, name: str | None) -> Any:
+        """The model of that name, or the one saved last, for ``topoi.Search``."""
+        from topoi.store.view import ModelView  # it reads stores
+
+        return ModelView(self, name)
 
     def models(self) -> pd.DataFrame:
         """The models, in the order saved: name, model, n_topics, n_iter, n_chains, seed, created, topoi_version.

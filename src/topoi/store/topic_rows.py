@@ -157,6 +157,8 @@ def topic_neighbours(distance: NDArray[np.float64]) -> dict[str, Any]:
     }
 
 
+# Documents to a row of ``document_share``, and the type of its numbers.
+SHARES_AT_ONCE, SHARE_TYPE = 1024, "<f2"
 _TYPES = {"row_start": "<i8", "topic": "<u2", "n_tokens": "<u4"}
 
 
@@ -181,6 +183,11 @@ def pack_mixture(cells: Iterable[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
     for part in ranges(n_rows + 1):
         starts.add(start[part])
     return {"n_rows": n_rows, "row_start": starts.bytes(), "topic": topics.bytes(), "n_tokens": numbers.bytes()}
+
+
+def pack_shares(shares: NDArray[Any]) -> bytes:
+    """Mixtures of some documents as a blob of ``document_share``."""
+    return zlib.compress(shares.astype(SHARE_TYPE).tobytes(), 1)
 
 
 class _Packer:
@@ -231,6 +238,8 @@ def topic_tables(corpus: Corpus, first: Posterior) -> dict[str, Table]:
     if n_authors:
         tables |= _author_tables(first, n_authors)
         mixtures["author"] = source.author_blocks, n_authors
+    if not first.mixtures_are_counts:
+        tables["document_share"] = Blocks(lambda: _share_rows(first, corpus.n_docs))
     return tables | {"mixture": Blocks(lambda: (_mixture(first, kind, *of) for kind, of in mixtures.items()))}
 
 
@@ -257,6 +266,12 @@ def _mixture(first: Posterior, kind: str, cells: Callable[[], Iterator[Cells]], 
     """One row of counts in the packed form of a mixture: sums over the samples."""
     sums = ((row, k, np.rint(n * first.n_samples)) for row, k, n in cells())
     return {name: [value] for name, value in ({"kind": kind} | pack_mixture(sums, n_rows)).items()}
+
+
+def _share_rows(first: Posterior, n_docs: int) -> Iterator[Columns]:
+    """Mixtures of documents that do not follow from their counts."""
+    for part, rows in enumerate(ranges(n_docs, SHARES_AT_ONCE)):
+        yield {"part": [part], "shares": [pack_shares(first.mixture_range(rows.start, rows.stop))]}
 
 
 def _columns(names: tuple[str, ...], values: tuple[NDArray[Any], ...]) -> Columns:

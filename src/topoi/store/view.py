@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from topoi.corpus.tokenize import Analyzer
 from topoi.corpus.vocabulary import Vocabulary
-from topoi.errors import CorpusError, ModelError, NotFoundError, StoreError
+from topoi.errors import ModelError, NotFoundError, StoreError
 from topoi.models.calibration import Calibration, restored
 from topoi.models.notices import warn_user
 from topoi.models.posterior import checked_plan
@@ -22,6 +21,7 @@ from topoi.models.registry import find, giving
 from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.texts import check_known
 from topoi.models.validation import choice, whole_number
+from topoi.retrieval.index import DocumentIndex
 from topoi.store.catalogue import StoreCatalogue, StoredNames
 from topoi.store.counts import StoredCounts
 from topoi.store.door import check_model, stored_json
@@ -29,6 +29,7 @@ from topoi.store.queries import QUERIES
 from topoi.store.read import find_model
 from topoi.store.store import Store
 from topoi.store.topic_lists import TopicLists
+from topoi.store.words import stored_vocabulary
 
 # Answered by the view of a model whose topics are nodes of a graph.
 GRAPH_QUESTIONS = ("dag_", "edges", "node_labels", "pruned_dag", "super_nodes", "super_topics")
@@ -112,6 +113,14 @@ class ModelView(TopicLists):
         counts = StoredCounts(self.store, self.model_id, self.n_authors, self.settings)
         return [self._known.posterior_class.from_source(counts, self.settings)]
 
+    def search_index(self) -> DocumentIndex:
+        """The index of the documents, for ``topoi.Search``."""
+        return self.store.search_index()
+
+    def searched_model(self, name: str | None) -> ModelView:
+        """The model of that name in the same file, or this one, for ``topoi.Search``."""
+        return self if name in (None, self.name) else ModelView(self.store, name)
+
     def load(self) -> Any:
         """The fitted model, read as a whole, as by ``topoi.load``."""
         from topoi.store.files import load  # estimators take long to import, and most queries do without
@@ -131,14 +140,7 @@ class ModelView(TopicLists):
     @cached_property
     def vocabulary_(self) -> Vocabulary:
         """The words, and the analyser that cuts text into them."""
-        settings = self.store.rows("SELECT settings FROM corpus")[0][0]
-        words = self.store.rows("SELECT word FROM word ORDER BY word_id")
-        with self.store.named():
-            analyzer = stored_json(settings, "the corpus", "corpus.settings")["analyzer"]
-            try:
-                return Vocabulary([row[0] for row in words], Analyzer.from_dict(analyzer))
-            except (CorpusError, TypeError, ValueError) as error:
-                raise StoreError(f"the vocabulary is damaged ({error})") from error
+        return stored_vocabulary(self.store)
 
     @property
     def authors_(self) -> StoredNames:

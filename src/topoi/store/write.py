@@ -34,6 +34,7 @@ MODEL_TABLES = (
     "topic_document",
     "topic_neighbour",
     "mixture",
+    "document_share",
     "topic_trend",
     "author_word",
     "author_document",

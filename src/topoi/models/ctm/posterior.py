@@ -43,6 +43,7 @@ class CorrelatedPosterior(Posterior):
         Whether documents' mixtures are means over sweeps, or those of the last one.
     """
 
+    mixtures_are_counts = False
     can_sample = True
 
     def __init__(self, source: Any, priors: Any = None, chain: Chain | None = None, averages: bool = True) -> None:

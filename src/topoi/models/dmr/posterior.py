@@ -50,6 +50,8 @@ class RegressionPosterior(AuthorTopicPosterior):
     New documents are ``DesignedDocuments``; those with the same metadata have the same prior.
     """
 
+    mixtures_are_counts = False
+
     @property
     def coefficients(self) -> NDArray[np.float64]:
         """Coefficients, topics × columns of the design."""

@@ -50,6 +50,7 @@ class PachinkoPosterior(SampledPosterior[Paths]):
         The graph and its parameters, or a function that reads them when they are needed.
     """
 
+    mixtures_are_counts = False
     _stored: StoredSource | None = None
 
     def __init__(self, source: CountSource, structure: Structure | Callable[[], Structure]) -> None:
@@ -134,6 +135,10 @@ class PachinkoPosterior(SampledPosterior[Paths]):
     def doc_topic_range(self, first: int, last: int) -> NDArray[np.float64]:
         """Rows ``first`` to ``last`` of ``doc_topic``."""
         return self._mean_shares(document_topics, first, last, self.n_topics)
+
+    def mixture_range(self, first: int, last: int) -> NDArray[np.float64]:
+        """Rows of ``doc_topic``, made without the others."""
+        return self.doc_topic_range(first, last)
 
     def doc_node_range(self, first: int, last: int) -> NDArray[np.float64]:
         """Posterior mean probabilities of passing through each node, for documents ``first`` to ``last``."""

@@ -19,7 +19,7 @@ N_REVIEWERS = 15
 
 
 class Reviewer(AuthorSize):
-    """Who could review a text; the score is the mean log probability of its words."""
+    """Who could review a text; the score is the mean log ratio of its words' probabilities to anybody's."""
 
     score: float
     topics: list[TopicSummary]

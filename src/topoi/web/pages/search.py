@@ -7,6 +7,10 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from topoi.errors import StoreError
+from topoi.retrieval.ranking import Evidence
+from topoi.retrieval.search import Found, Search
+from topoi.retrieval.terms import find_terms
 from topoi.web.links import Links
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
@@ -14,12 +18,26 @@ from topoi.web.pages.names import fold
 from topoi.web.pages.page import Page
 from topoi.web.pages.parts import found, lines, name_of_author
 from topoi.web.pages.shapes import AuthorSize, Completion, DocumentLine, TopicSummary, WordLine
-from topoi.web.pages.text import match_for, one_line, short
+from topoi.web.pages.text import match_for, one_line, short, terms_of
 
 N_TOPICS, N_AUTHORS, N_WORDS, N_DOCUMENTS = 12, 20, 20, 20
 N_SUGGESTED_AUTHORS, N_SUGGESTED_TOPICS, N_SUGGESTED_WORDS, N_SUGGESTIONS = 5, 3, 3, 12
 _LONGEST_WORD = 100
 _LONGEST_LABEL = 120
+# A query of so many words that are all in a title is that title.
+_WORDS_OF_A_TITLE, N_TITLES = 3, 3
+
+
+class FoundDocument(DocumentLine):
+    """A document that answers a query.
+
+    ``score`` is the mean over the query's words of log(P(word | document) / P(word)), null if full-text search found
+    it; ``matched`` are the query's words that the document has, and ``by_topics`` is true if it has none of them.
+    """
+
+    score: float | None
+    matched: list[str]
+    by_topics: bool
 
 
 class SearchPage(TypedDict):
@@ -30,21 +48,71 @@ class SearchPage(TypedDict):
     topics: list[TopicSummary]
     authors: list[AuthorSize]
     words: list[WordLine]
-    documents: list[DocumentLine]
+    documents: list[FoundDocument]
+    unknown: list[str]
 
 
 def search_page(context: PageContext, q: parameters.Query = "") -> SearchPage:
     """Topics, authors, words and documents for a question."""
-    match = match_for(q)
-    rows = found(context, match, None, N_DOCUMENTS)[1] if match else []
+    documents, unknown = find_documents(context, q)
     return SearchPage(
         kind="search",
         query=q,
         topics=find_topics(context, q)[:N_TOPICS],
         authors=find_authors(context, q, N_AUTHORS),
         words=find_words(context, q, N_WORDS),
-        documents=lines(context, rows, q),
+        documents=documents,
+        unknown=unknown,
     )
+
+
+def find_documents(context: PageContext, q: str) -> tuple[list[FoundDocument], list[str]]:
+    """Documents by words and topics, and the query's words that no document has.
+
+    A query without a word of the vocabulary, such as a name or the beginning of a word, is left to the full-text index.
+    """
+    match = match_for(q)
+    if not match:
+        return [], []
+    search = context.cache.keep("search", lambda: Search(context.view))
+    terms = find_terms(search.index, q, allow_none=True)
+    unknown = [short(word, _LONGEST_WORD) for word in terms.unknown]
+    if not terms:
+        rows = found(context, match, None, N_DOCUMENTS)[1]
+        return [_plain(line) for line in lines(context, rows, q)], unknown
+    hits = search.find(Evidence(search.index, terms, search.topics), N_DOCUMENTS)
+    # Without any of the words, and less likely than elsewhere by its topics, a document is no answer.
+    place = {int(d): at for at, d in enumerate(hits.documents) if hits.matched[at] or hits.score[at] > 0}
+    # Each once: those known by their titles, then the others by rank.
+    wanted = list(dict.fromkeys([*_with_title(context, q), *place]))
+    rows = context.rows("works_with_texts", ids=json.dumps(wanted))
+    if [row[0] for row in rows] != wanted:
+        raise StoreError(f"{context.view.store.path} is damaged: a document is missing")
+    shown = lines(context, rows, q)
+    return [
+        _hit(context, line, hits, place[number]) if number in place else _plain(line)
+        for number, line in zip(wanted, shown, strict=True)
+    ], unknown
+
+
+def _with_title(context: PageContext, q: str) -> list[int]:
+    """Documents whose title has all of several words of the query: somebody knows what they look for."""
+    match = match_for(q, column="title")
+    if not match or len(terms_of(q)) < _WORDS_OF_A_TITLE:
+        return []
+    return [int(row[0]) for row in context.rows("found_titles", match=match, n=N_TITLES)]
+
+
+def _plain(line: DocumentLine) -> FoundDocument:
+    return FoundDocument(**line, score=None, matched=[], by_topics=False)
+
+
+def _hit(context: PageContext, line: DocumentLine, hits: Found, at: int) -> FoundDocument:
+    """A document with the topics that carry it, or its own if its words do."""
+    badges = context.badges(hits.topics[at]) or line["topics"]
+    matched = [short(word, _LONGEST_WORD) for word in hits.matched[at]]
+    named = DocumentLine(document=line["document"], snippet=line["snippet"], topics=badges)
+    return FoundDocument(**named, score=round(float(hits.score[at]), 6), matched=matched, by_topics=not matched)
 
 
 def completions(context: PageContext, q: parameters.Query = "") -> list[Completion]:
@@ -85,13 +153,19 @@ def find_topics(context: PageContext, q: str) -> list[TopicSummary]:
     if not terms or not context.has_topics:
         return []
     matching = []
-    for topic in context.cache.topics:
+    topics = context.cache.topics
+    folded = context.cache.keep("folded", lambda: [[fold(word) for word in topic["all_words"]] for topic in topics])
+    for topic, own in zip(topics, folded, strict=True):
         number = topic["summary"]["topic"]
-        words = [*fold(context.labels.get(number, "")).split(), *(fold(word) for word in topic["all_words"])]
-        places = [next((at for at, word in enumerate(words) if word.startswith(term)), None) for term in terms]
-        known = [place for place in places if place is not None]
-        if len(known) == len(terms):
-            matching.append((sum(known), -topic["summary"]["share"], number))
+        words = [*fold(context.labels.get(number, "")).split(), *own]
+        places = 0
+        for term in terms:
+            place = next((at for at, word in enumerate(words) if word.startswith(term)), None)
+            if place is None:
+                break
+            places += place
+        else:
+            matching.append((places, -topic["summary"]["share"], number))
     return [context.summary(number) for _, _, number in sorted(matching)]
 
 

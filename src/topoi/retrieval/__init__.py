@@ -1,0 +1,1 @@
+"""Search: language models, topic models and mixtures of both, for documents and for authors."""

@@ -1,0 +1,116 @@
+"""Who wrote a paper that was held out? True authors among all, by topics, by words, and by mixtures of both.
+
+    TOPOI_DATA=folder-with-corpora python -m studies.expertise [--topics 100] [--sweeps 200]
+    python -m studies.expertise --page       writes the page again from the numbers of the last run
+
+Writes docs/studies/expertise.json and .md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import topoi
+from topoi.retrieval.ranking import Evidence, Settings, Units, scores
+from topoi.retrieval.terms import Terms
+
+OUT = Path(__file__).parents[1] / "docs" / "studies"
+# Corpus, number of documents (None: all), and of test documents.
+CORPORA = (("nips12-abstracts", None, 170), ("nips12", None, 170), ("acl-abstracts", 12_000, 400))
+WEIGHTS = (0.3, 0.5, 0.7, 0.9)
+
+
+def ways() -> dict[str, tuple[str, Settings]]:
+    """Each way to score authors: a method and its settings."""
+    found = {"topics": ("topics", Settings(average="products")), "words": ("language", Settings())}
+    found |= {f"mixture {weight}": ("mixture", Settings(weight=weight)) for weight in WEIGHTS}
+    return found
+
+
+def reciprocal_ranks(search: topoi.Search, test: topoi.Corpus, method: str, settings: Settings) -> list[float]:
+    """For each test document, one over the rank of its best placed true author among all authors."""
+    units, found = Units(search.index, authors=True), []
+    for d in range(test.n_docs):
+        words, times = np.unique(test.tokens[test.doc_start[d] : test.doc_start[d + 1]], return_counts=True)
+        if not len(words):
+            continue
+        terms = Terms(words.astype(np.int64), times.astype(np.float64), np.zeros(0, np.int64))
+        score = scores(units, Evidence(search.index, terms, search.topics), method, settings)
+        score[units.lengths == 0] = -np.inf
+        own = test.doc_author[test.doc_author_start[d] : test.doc_author_start[d + 1]]
+        found.append(1.0 / (1 + int((score > score[own].max()).sum())))
+    return found
+
+
+def measure(name: str, n_docs: int | None, n_test: int, options: Any) -> dict[str, Any]:
+    """Fit to the training part, and rank the authors of the test part."""
+    corpus = topoi.load_dataset(name, text=["title", "text"], min_df=5)
+    if n_docs is not None:
+        corpus = corpus.subset(np.sort(np.random.default_rng(0).choice(corpus.n_docs, n_docs, replace=False)))
+    train, test = corpus.split(n_test, random_state=0, known_authors=True)
+    settings = {"n_iter": options.sweeps, "random_state": 0, "n_jobs": 2}
+    models = {
+        "author-topic": topoi.AuthorTopicModel(options.topics, **settings).fit(train),
+        "LDA": topoi.LDA(options.topics, **settings).fit(train),
+    }
+    rows = []
+    for label, model in models.items():
+        for way, (method, setting) in ways().items():
+            each = reciprocal_ranks(topoi.Search(model), test, method, setting)
+            first = float(np.mean(np.array(each) == 1.0))
+            rows.append({"model": label, "way": way, "mrr": float(np.mean(each)), "first": first})
+            print(name, rows[-1], flush=True)
+    return {"corpus": repr(train)[9:-1], "n_test": test.n_docs, "rows": rows}
+
+
+def table(result: dict[str, Any]) -> str:
+    """The numbers of a corpus as text."""
+    head = "| model | score | mean reciprocal rank | true author first |\n|---|---|---:|---:|"
+    lines = [f"| {r['model']} | {r['way']} | {r['mrr']:.3f} | {r['first']:.1%} |" for r in result["rows"]]
+    return "\n".join([head, *lines])
+
+
+def page(result: dict[str, Any]) -> str:
+    """The whole page."""
+    parts = [f"## {name}\n\n{r['corpus']}; {r['n_test']} test papers, whose authors all have others.\n\n{table(r)}"
+             for name, r in result["corpora"].items()]  # fmt: skip
+    return PAGE.format(tables="\n\n".join(parts), **result["options"])
+
+
+def main() -> None:
+    """Run, or write the page again."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--topics", type=int, default=100)
+    parser.add_argument("--sweeps", type=int, default=200)
+    parser.add_argument("--only", nargs="*", default=[name for name, _, _ in CORPORA])
+    parser.add_argument("--page", action="store_true")
+    options = parser.parse_args()
+    numbers = OUT / "expertise.json"
+    if not options.page:
+        settings = {"topics": options.topics, "sweeps": options.sweeps}
+        found = {name: measure(name, n, tests, options) for name, n, tests in CORPORA if name in options.only}
+        result = {"options": settings, "corpora": found}
+        numbers.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    (OUT / "expertise.md").write_text(page(json.loads(numbers.read_text(encoding="utf-8"))), encoding="utf-8")
+
+
+PAGE = """# Who knows what a paper is about
+
+A held-out paper should find its own authors among all authors of the other papers: a yardstick for reviewers' scores that needs no judgements. K = {topics}, {sweeps} sweeps, one chain,
+defaults otherwise. Made by
+
+    TOPOI_DATA=folder python -m studies.expertise --topics {topics} --sweeps {sweeps}
+
+*topics*: the paper's probability under an author's mixture of topics (with LDA, the mean of the author's papers' mixtures), as `recommend_reviewers` scored before. *words*: under all the
+author's papers together, smoothed with mu = 1000. *mixture*: both, word by word; the number is the weight of the words.
+
+{tables}
+"""
+
+if __name__ == "__main__":
+    main()
