@@ -2,6 +2,7 @@
 
 from topoi.evaluation.classification import accuracy, classify, confusion_table, fit_classes
 from topoi.evaluation.coherence_measures import coherence
+from topoi.evaluation.comparison import compare
 from topoi.evaluation.completion import completion_curve
 from topoi.evaluation.empirical import empirical_likelihood, empirical_likelihood_report
 from topoi.evaluation.ep import ep_likelihood, importance_likelihood
@@ -15,6 +16,7 @@ __all__ = [
     "bits_per_word",
     "classify",
     "coherence",
+    "compare",
     "completion_curve",
     "confusion_table",
     "coverage",
