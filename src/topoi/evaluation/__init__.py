@@ -10,8 +10,10 @@ from topoi.evaluation.heldout import heldout, heldout_summary
 from topoi.evaluation.measures import bits_per_word, coverage, crps
 from topoi.evaluation.particles import left_to_right
 from topoi.evaluation.quality import diversity, exclusivity, stability
+from topoi.evaluation.topic_search import TopicSearch, search_topics
 
 __all__ = [
+    "TopicSearch",
     "accuracy",
     "bits_per_word",
     "classify",
@@ -31,5 +33,6 @@ __all__ = [
     "heldout_summary",
     "importance_likelihood",
     "left_to_right",
+    "search_topics",
     "stability",
 ]
