@@ -25,7 +25,7 @@ from topoi.evaluation.heldout import heldout
 from topoi.evaluation.inputs import shared_words
 from topoi.evaluation.paired import best_of, paired_difference
 from topoi.evaluation.quality import diversity, exclusivity, stability
-from topoi.evaluation.resources import Usage, measured, state_mb
+from topoi.evaluation.resources import Usage, end_if_interrupted, measured, state_mb
 from topoi.models.base import FittedModel
 from topoi.models.contract import HasChains, InStore, SampledChain
 from topoi.models.validation import whole_number
@@ -189,8 +189,7 @@ def _fitted(name: str, model: Any, train: Corpus | None) -> Judged:
             ) from None
         with measured() as usage:
             model.fit(train)
-        if model.fit_info_.get("interrupted"):
-            raise KeyboardInterrupt from None
+        end_if_interrupted(model)
         return Judged(name, model, usage)
     return Judged(name, model, Usage(float(model.fit_info_.get("seconds", np.nan))))
 

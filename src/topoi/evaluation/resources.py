@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from topoi.engine.interruption import Terminated
+
 _PROCESS = Path("/proc/self")
 _RESET_PEAK = "5"
 
@@ -59,6 +61,12 @@ def state_mb(model: Any) -> float:
     True
     """
     return sum(np.asarray(array).nbytes for array in model.to_bundle()[1].values()) / 1e6
+
+
+def end_if_interrupted(model: Any) -> None:
+    """Raise what a signal would have raised, if one has ended this model's fit early."""
+    if model.fit_info_.get("interrupted"):
+        raise Terminated if model.fit_info_.get("stopped") == "SIGTERM" else KeyboardInterrupt
 
 
 def _reset() -> bool:

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.split import number_of_tests
 from topoi.errors import ModelError
 from topoi.evaluation.heldout import log_likelihoods
 from topoi.evaluation.inputs import known_part
 from topoi.evaluation.paired import Difference, best_of, paired_difference
-from topoi.evaluation.resources import measured
+from topoi.evaluation.resources import end_if_interrupted, measured
 from topoi.models.base import FittedModel
 from topoi.models.registry import default_model, model_named
 from topoi.models.validation import resolve_seed, whole_number
@@ -26,8 +27,8 @@ from topoi.models.validation import resolve_seed, whole_number
 SIZES = ("n_topics", "n_aspects", "n_sub")
 # Clear falls after which larger numbers are not tried.
 _FALLS = 2
-# Share of the documents that is held out if there is one fold only.
-_HELD_OUT = 0.1
+# Share of the documents that is held out if there is one fold only, and how many at most.
+_HELD_OUT, _MOST_HELD_OUT = 0.1, 500
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ def search_topics(
     model : model or class of models, optional
         What to fit: an unfitted model, whose other settings are kept, or a class. LDA if not given.
     folds : int
-        Number of parts, each of which is held out once. With 1, a tenth of the documents is held out, once.
+        Number of parts, each of which is held out once. With 1, a tenth of the documents, 500 at most, is held
+        out, once.
     random_state : int, generator or None
         Seeds the dealing into folds, and models without a ``random_state`` of their own.
     **options
@@ -193,7 +195,7 @@ def _template(model: Any, options: dict[str, Any], seed: int) -> Any:
 def _folds(corpus: Corpus, folds: int, seed: int) -> Iterator[tuple[Corpus, Corpus]]:
     """Training and test part of each fold."""
     if folds == 1:
-        yield corpus.split(_HELD_OUT, random_state=seed)
+        yield corpus.split(min(number_of_tests(_HELD_OUT, corpus.n_docs), _MOST_HELD_OUT), random_state=seed)
         return
     if folds > corpus.n_docs:
         raise ModelError(f"there are {corpus.n_docs} documents for {folds} folds; each needs one")
@@ -207,8 +209,7 @@ def _try(template: Any, setting: str, size: int, parts: list[tuple[Corpus, Corpu
     with measured() as usage:
         for train, test in parts:
             model = clone(template).set_params(**{setting: size}).fit(train)
-            if model.fit_info_.get("interrupted"):
-                raise KeyboardInterrupt
+            end_if_interrupted(model)
             logs.append(log_likelihoods(model, known_part(model, test)))
     return _Tried(size, np.concatenate(logs), usage.seconds)
 
