@@ -44,6 +44,13 @@ class TopicSearch:
         The recommended number.
     recommendation : str
         The reason, in words.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 5)
+    >>> topoi.evaluation.search_topics(corpus, [1], n_iter=2)
+    <TopicSearch: 1 topic: the only number that was tried>
     """
 
     frame: pd.DataFrame
@@ -265,4 +272,4 @@ def _words(frame: pd.DataFrame, best: int, chosen: int, left_out: list[int]) -> 
         why += f"; {', '.join(map(str, left_out))} not tried, since the last {_FALLS} were clearly worse"
     elif len(numbers) > 1 and best == len(numbers) - 1:
         why += "; larger numbers may be better still" if chosen == best and len(numbers) > 2 else ""
-    return f"{numbers[chosen]} topics: {why}"
+    return f"{numbers[chosen]} {'topic' if numbers[chosen] == '1' else 'topics'}: {why}"

@@ -18,7 +18,7 @@ from topoi.plots.figure import graph_objects, quiet, topic_colour
 
 # Column, title, column of the error, what to say of a value on hover.
 _PANELS = (
-    ("difference", "log likelihood per word,<br>less than the best", "difference_error", ".4f"),
+    ("difference", "log likelihood per word,<br>against the best", "difference_error", ".4f"),
     ("completion_perplexity", "perplexity of<br>completion", "", ",.1f"),
     ("npmi", "coherence<br>(NPMI)", "", ".3f"),
     ("c_v", "coherence<br>(C_V)", "", ".3f"),
@@ -71,7 +71,8 @@ def comparison(frame: pd.DataFrame) -> Any:
     for column, (name, _, error, form) in enumerate(panels, start=1):
         figure.add_trace(_points(go, frame, name, error, form, colours), row=1, col=column)
     quiet(figure, "", "", "")
-    figure.update_xaxes(gridcolor=LIGHT.rule, zeroline=False, nticks=4, title_text="")
+    figure.update_xaxes(gridcolor=LIGHT.rule, zeroline=False, nticks=3, tickangle=0, title_text="")
+    figure.update_annotations(font_size=12)
     figure.update_yaxes(gridcolor=LIGHT.rule, autorange="reversed", title_text="", type="category")
     figure.update_layout(showlegend=False, height=max(_LEAST_HEIGHT, 130 + _ROW_HEIGHT * len(frame)), margin_t=70)
     if panels[0][2]:
@@ -88,7 +89,13 @@ def _points(go: Any, frame: pd.DataFrame, name: str, error: str, form: str, colo
     shown = [escape(str(each)) for each in frame["name"]]
     value = f"%{{x:{form}}}" + (" ± %{customdata[0]:.4f}, %{customdata[1]}" if error else "")
     errors = frame[error] if error else pd.Series(np.nan, frame.index)
-    bars = {"type": "data", "array": (CLEAR * errors).fillna(0.0).tolist(), "thickness": 1.2, "width": 4}
+    bars = {
+        "type": "data",
+        "array": (CLEAR * errors).fillna(0.0).tolist(),
+        "thickness": 1.2,
+        "width": 4,
+        "color": _GREY,
+    }
     return go.Scatter(
         x=frame[name].tolist(),
         y=shown,
