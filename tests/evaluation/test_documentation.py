@@ -24,5 +24,6 @@ def test_the_examples_run(monkeypatch):
     names: dict = {}
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
-    assert len(blocks) == 3 and names["found"]["predicted"].isin(["Whig", "Tory"]).all()
+    assert len(blocks) == 6 and names["found"]["predicted"].isin(["Whig", "Tory"]).all()
     assert names["rows"]["n_words"].sum() == names["test"].n_tokens
+    assert set(names["frame"]["name"]) == {"5 topics", "20 topics"}

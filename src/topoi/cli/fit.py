@@ -12,7 +12,7 @@ import typer
 from topoi.cli import fit_options as given
 from topoi.cli import look
 from topoi.cli.authors import author_words_frame, draw_author_words
-from topoi.cli.model_options import after_fit, given_flags, new_model, with_model_options
+from topoi.cli.model_options import AUTO, after_fit, given_flags, new_model, with_model_options
 from topoi.cli.options import AsCsv, AsJson, available_cores, split_names
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.saving import (
@@ -28,6 +28,7 @@ from topoi.cli.saving import (
 from topoi.cli.signals import nothing_to_lose, something_to_lose
 from topoi.cli.topics import draw_topics, topics_frame
 from topoi.errors import CorpusError
+from topoi.models.options import TOPICS
 from topoi.models.registry import Model, default_model, model_named
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from topoi.corpus.corpus import Corpus
 
 TOPICS_IN_SUMMARY = 8
+ITERATIONS_OF_SEARCH = 200
 KNOWN_ENDINGS = (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".mbox", ".txt", ".zip")
 
 
@@ -73,7 +75,7 @@ def fit(
         refuse_overwriting(path, force, "add a model to it with --name NAME, ")
     else:
         refuse_name(path, name, force)
-    typed = by_flag["typed"]
+    typed, searches = without_auto(by_flag["typed"])
     shared = {"n_jobs": jobs or available_cores(), "random_state": seed, "progress": False if quiet else None}
     chosen = default_model() if model is None else model_named(model)
     reading = {
@@ -99,6 +101,9 @@ def fit(
     report(corpus, screen)
     if not corpus.n_authors and chosen.needs_authors:
         chosen = without_authors(chosen, "" if model is None else f"--model {model}", typed)
+        unfitted = new_model(chosen, typed, **shared, **checkpoint_settings(chosen, typed, beside))
+    if searches:
+        typed |= {TOPICS.flag: best_number(unfitted, corpus, screen)}
         unfitted = new_model(chosen, typed, **shared, **checkpoint_settings(chosen, typed, beside))
     keeps = unfitted.get_params(deep=False).get("checkpoint")
     if keeps is not None and Path(keeps).exists():
@@ -127,6 +132,32 @@ def fit(
     screen.print(f"\nnext: topoi {verb} {shlex.quote(str(path))}", soft_wrap=True)
     if fitted.fit_info_["interrupted"]:
         raise typer.Exit(exit_code(fitted.fit_info_))
+
+
+def without_auto(typed: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Flags with a number of topics in place of ``auto``, so that they can be checked; and whether to search for it.
+
+    Examples
+    --------
+    >>> without_auto({"--topics": "auto"}), without_auto({"--topics": 20})
+    (({'--topics': 1}, True), ({'--topics': 20}, False))
+    """
+    searches = typed.get(TOPICS.flag) == AUTO
+    return typed | ({TOPICS.flag: 1} if searches else {}), searches
+
+
+def best_number(model: Any, corpus: Corpus, screen: Console) -> int:
+    """Number of topics by which a tenth of the documents is predicted well; prints which, and why."""
+    from topoi.evaluation.topic_search import search_topics, suited_numbers
+
+    settings = model.get_params(deep=False)
+    quick = {"n_chains": 1, "n_iter": min(settings["n_iter"], ITERATIONS_OF_SEARCH), "progress": False}
+    numbers = suited_numbers(corpus)
+    screen.print(f"trying {', '.join(map(str, numbers))} topics on held-out documents", style="dim")
+    with nothing_to_lose():
+        found = search_topics(corpus, numbers, model, 1, **{k: v for k, v in quick.items() if k in settings})
+    screen.print(found.recommendation, soft_wrap=True)
+    return found.n_topics
 
 
 def done_within(model: Any, method: str) -> bool:

@@ -19,6 +19,7 @@ from topoi.cli import (
     authors,
     browse,
     coefficients,
+    compare,
     demo,
     documents,
     evaluate,
@@ -101,6 +102,7 @@ app.command("predict", short_help="Topics that metadata alone suggest, with band
 app.command("coefficients", short_help="Which metadata make a topic more likely.")(coefficients.coefficients)
 app.command("align", short_help="Topics of two fits side by side.")(align.align)
 app.command("evaluate", short_help="How well a model predicts new documents.")(evaluate.evaluate)
+app.command("compare", short_help="Models side by side on new documents.")(compare.compare)
 app.command("models", short_help="The models of a file.")(models.models)
 app.command("name", short_help="Give a topic a label.")(name.name_topic)
 app.command("browse", short_help="Read a model in the web browser.")(browse.browse)

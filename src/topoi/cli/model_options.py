@@ -13,8 +13,11 @@ from typing import Annotated, Any
 import typer
 
 from topoi.errors import NotFoundError, TopoiError
-from topoi.models.options import Option
+from topoi.models.options import TOPICS, Option
 from topoi.models.registry import Model, model_named, models
+
+# Number of topics that is found by a search.
+AUTO = "auto"
 
 
 def chosen_model(typed: str) -> str:
@@ -117,6 +120,19 @@ def _parameter_name(flag: str) -> str:
     return "given_" + flag.lstrip("-").replace("-", "_")
 
 
+def number_of_topics(typed: str) -> int | str:
+    """A number of topics, or ``"auto"``.
+
+    Examples
+    --------
+    >>> number_of_topics("20"), number_of_topics("auto")
+    (20, 'auto')
+    """
+    if typed == AUTO or (typed.isdecimal() and int(typed) > 0):
+        return AUTO if typed == AUTO else int(typed)
+    raise typer.BadParameter(f"{typed!r} is neither a positive number nor {AUTO}")
+
+
 def _parameter(flag: str, offered: list[tuple[Model, Option]]) -> inspect.Parameter:
     model, option = offered[0]
     panel = option.panel or (f"Only --model {model.option}" if len(offered) == 1 else "Model")
@@ -128,6 +144,10 @@ def _parameter(flag: str, offered: list[tuple[Model, Option]]) -> inspect.Parame
         declared["min"] = option.minimum
     if choices:
         declared["autocompletion"] = lambda incomplete: [c for c in choices if c.startswith(incomplete.casefold())]
+    if flag == TOPICS.flag:
+        # The library has no such value: `topoi fit` searches, and then sets a number.
+        declared |= {"parser": number_of_topics, "metavar": f"{option.metavar}|{AUTO}"}
+        del declared["min"]
     info = typer.Option(*filter(None, (option.short, flag)), **declared)
     kind: Any = bool if option.kind is bool else option.kind | None
     default = False if option.kind is bool else None

@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from topoi.corpus.corpus import Corpus
-from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError
 from topoi.evaluation.heldout import log_likelihoods
-from topoi.evaluation.inputs import checked_model
+from topoi.evaluation.inputs import checked_model, shared_words
 from topoi.models.catalogue import CorpusCatalogue
-from topoi.models.inputs import restrict
-from topoi.models.notices import warn_user
 
 PREFIX = "log_likelihood_"
 
@@ -102,7 +99,7 @@ def classify(
     truth = None if labels is None else _labels(corpus, labels)
     if truth is not None and (unknown := sorted({str(c) for c in truth.tolist() if c not in models})):
         raise ModelError(f"there is no model for the class {unknown[0]!r}; the classes are {_listed(names)}")
-    same = _shared_words([checked_model(model) for model in models.values()], corpus)
+    same = shared_words([checked_model(model) for model in models.values()], corpus)
     scores = np.stack([log_likelihoods(model, same, estimator, **options) for model in models.values()])
     posterior = scores + weight[:, None]
     best = posterior.argmax(axis=0)
@@ -201,22 +198,3 @@ def _log_priors(models: Mapping[Any, Any], priors: Mapping[Any, float] | None) -
     if not (np.isfinite(values).all() and (values > 0).all()):
         raise ModelError(f"priors are {dict(priors)!r}; they must be positive and finite")
     return np.log(values / values.sum())
-
-
-def _shared_words(models: list[Any], corpus: Corpus) -> Corpus:
-    """Restrict the corpus to the words that every model knows."""
-    first = models[0].vocabulary_
-    others = [m.vocabulary_ for m in models[1:] if not np.array_equal(m.vocabulary_.words, first.words)]
-    shared = Vocabulary([w for w in first.words if all(w in other for other in others)]) if others else first
-    same = restrict(corpus, shared)
-    if same.n_tokens == 0 and corpus.n_tokens:
-        raise ModelError("none of these documents' words is known to all models: they cannot be compared")
-    lost = corpus.n_tokens - same.n_tokens
-    if others:
-        warn_user(
-            f"the models have different vocabularies: all are judged by the {len(shared.words):,} words that they "
-            f"share, without {lost:,} of {corpus.n_tokens:,} tokens; fit classes on subsets of one corpus to lose none"
-        )
-    elif lost:
-        warn_user(f"{lost:,} of {corpus.n_tokens:,} tokens are words that the models do not know: they are left out")
-    return same

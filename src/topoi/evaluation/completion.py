@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -69,6 +69,32 @@ def completion_curve(
             value = perplexities(log_p, rest[used], average)
         rows.append((int(n), value, len(used)))
     return pd.DataFrame(rows, columns=["observed", "perplexity", "n_docs"])
+
+
+class Completed(NamedTuple):
+    """Log probability of the unobserved words of each document, and their number."""
+
+    log_likelihood: NDArray[np.float64]
+    n_words: NDArray[np.int64]
+
+
+def half_completed(model: Any, corpus: Corpus, random_state: Any = 0) -> Completed:
+    """Score half of each document's words, the larger half, given the other half, chosen at random.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> from topoi.evaluation.completion import half_completed
+    >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["a", "b", "a"], []])
+    >>> model = topoi.LDA(1, n_iter=2, random_state=0).fit(corpus)
+    >>> half_completed(model, corpus).n_words.tolist()
+    [1, 2, 0]
+    """
+    known = known_part(model, corpus)
+    observed = known.doc_lengths // 2
+    rank = _random_ranks(known, resolve_seed(random_state))
+    log_p = model.log_completion(known, rank < np.repeat(observed, known.doc_lengths))
+    return Completed(np.asarray(log_p), known.doc_lengths - observed)
 
 
 def _random_ranks(corpus: Corpus, seed: int) -> NDArray[np.int64]:

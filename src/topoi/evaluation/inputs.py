@@ -8,10 +8,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
 from topoi.models.contract import HasChains, Scores
-from topoi.models.inputs import align
+from topoi.models.inputs import align, restrict
+from topoi.models.notices import warn_user
 from topoi.models.scores import largest_shape
 from topoi.models.validation import resolve_seed
 
@@ -70,3 +72,22 @@ def known_part(model: Any, corpus: Any) -> Corpus:
 def seed_of(model: Any, random_state: Any) -> int:
     """Resolve ``random_state`` to a seed; None is the seed of the fit."""
     return int(model.fit_info_["seed"]) if random_state is None else resolve_seed(random_state)
+
+
+def shared_words(models: list[Any], corpus: Corpus) -> Corpus:
+    """Restrict the corpus to the words that every model knows."""
+    first = models[0].vocabulary_
+    others = [m.vocabulary_ for m in models[1:] if not np.array_equal(m.vocabulary_.words, first.words)]
+    shared = Vocabulary([w for w in first.words if all(w in other for other in others)]) if others else first
+    same = restrict(corpus, shared)
+    if same.n_tokens == 0 and corpus.n_tokens:
+        raise ModelError("none of these documents' words is known to all models: they cannot be compared")
+    lost = corpus.n_tokens - same.n_tokens
+    if others:
+        warn_user(
+            f"the models have different vocabularies: all are judged by the {len(shared.words):,} words that they "
+            f"share, without {lost:,} of {corpus.n_tokens:,} tokens; fit classes on subsets of one corpus to lose none"
+        )
+    elif lost:
+        warn_user(f"{lost:,} of {corpus.n_tokens:,} tokens are words that the models do not know: they are left out")
+    return same
