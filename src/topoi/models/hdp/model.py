@@ -48,7 +48,8 @@ class HierarchicalDirichletProcess(MatrixInput, Tables, GibbsModel):
     beta : float or array
         Dirichlet parameter of topics' words, per word. The number of topics depends on it: a smaller one gives more.
     max_topics : int
-        Most topics there may be, at the start too. If they are reached later, there is a warning, and the samples are no longer exact.
+        Most topics there may be, at the start too. If they are reached, there is a warning, and the samples are no
+        longer exact.
     n_shards : 1 or "auto"
         Always one: topics made in different shards are different topics.
     n_iter, n_chains, n_jobs, random_state, evaluate_every, average, checkpoint, checkpoint_every, progress
