@@ -196,7 +196,6 @@ def test_a_sample_that_names_a_topic_of_no_token_is_refused(fitted: Any) -> None
     ("settings", "said"),
     [
         ({"n_shards": 2}, "n_shards is 2; topics made in different shards"),
-        ({"max_topics": 10, "n_topics": 20}, "max_topics is 10; it must be from n_topics"),
         ({"max_topics": 2**16}, "max_topics is 65536"),
         ({"max_topics": 0}, "max_topics is 0"),
         ({"gamma": 0.0}, "gamma is 0.0; it must be one positive number, or None to learn it"),
@@ -221,6 +220,10 @@ def test_reaching_the_most_topics_warns_once(corpus: topoi.Corpus, tmp_path: Pat
     with pytest.warns(UserWarning, match="there were 3 topics, and no more were possible: raise max_topics"):
         model.fit(corpus)
     assert model.n_topics_ <= 3 and model.fit_info_["max_topics_reached"]
+
+
+def test_no_more_topics_than_allowed_at_the_start(corpus: topoi.Corpus) -> None:
+    assert Hdp(20, max_topics=7)._make_sampler(corpus, 1).start(0, 0).priors.n_topics == 7
 
 
 def test_documents_without_words_and_a_corpus_without_any() -> None:

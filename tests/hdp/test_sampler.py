@@ -162,7 +162,7 @@ def canonical(topic: Any) -> tuple[int, ...]:
     return tuple(first.setdefault(k, len(first)) for k in topic.tolist())
 
 
-@pytest.mark.parametrize(("alpha", "gamma"), [(0.8, 1.3), (3.0, 0.4)])
+@pytest.mark.parametrize(("alpha", "gamma"), [(0.8, 1.3), pytest.param(3.0, 0.4, marks=pytest.mark.slow)])
 def test_partitions_have_their_exact_probabilities(alpha: float, gamma: float) -> None:
     """Every partition of five tokens, with shares and tables summed over, against long runs of the sampler."""
     docs, beta = [np.array([0, 1, 0]), np.array([1, 1])], np.array([0.6, 0.3], np.float32).astype(float)

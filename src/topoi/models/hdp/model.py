@@ -48,7 +48,8 @@ class HierarchicalDirichletProcess(MatrixInput, Tables, GibbsModel):
     beta : float or array
         Dirichlet parameter of topics' words, per word. The number of topics depends on it: a smaller one gives more.
     max_topics : int
-        Most topics there may be. If they are reached, there is a warning, and the samples are no longer exact.
+        Most topics there may be, at the start too. If they are reached, there is a warning, and the samples are no
+        longer exact.
     n_shards : 1 or "auto"
         Always one: topics made in different shards are different topics.
     n_iter, n_chains, n_jobs, random_state, evaluate_every, average, checkpoint, checkpoint_every, progress
@@ -124,17 +125,14 @@ class HierarchicalDirichletProcess(MatrixInput, Tables, GibbsModel):
                 "pass 1 or 'auto', and n_chains for more threads"
             )
         n_topics, max_topics = whole_number("n_topics", self.n_topics), whole_number("max_topics", self.max_topics)
-        if not n_topics <= max_topics <= LARGEST:
-            raise ModelError(
-                f"max_topics is {max_topics}; it must be from n_topics, the number to start with ({n_topics}), "
-                f"to {LARGEST}"
-            )
+        if max_topics > LARGEST:
+            raise ModelError(f"max_topics is {max_topics}; at most {LARGEST} are possible")
         if corpus.n_tokens == 0:
             raise ModelError("the corpus has no words: nothing to fit")
         alpha = concentration("alpha", self.alpha, _ALPHA_PRIOR if self.alpha_prior is None else self.alpha_prior)
         gamma = concentration("gamma", self.gamma, _GAMMA_PRIOR if self.gamma_prior is None else self.gamma_prior)
         beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
-        return HdpSampler(corpus, n_topics, max_topics, alpha, gamma, beta)
+        return HdpSampler(corpus, min(n_topics, max_topics), max_topics, alpha, gamma, beta)
 
     def _finish(self, outcome: Outcome, done: int) -> None:
         super()._finish(outcome, done)
