@@ -206,7 +206,7 @@ def test_view_has_the_shares_of_the_model(planted, tmp_path):
 
 @pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say():
-    """Six pairs in each corpus whose topics were found; 90 % intervals may hold a little less, by one chain."""
+    """Six pairs in each corpus whose topics were found; 90 % intervals of one chain may hold a little less."""
     inside = []
     for seed in range(20):
         model, order, truth = fitted(seed, 1000)

@@ -9,6 +9,7 @@ import topoi
 from dmr.planted import overlapping_corpus
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.gibbs import sweep_chains
+from topoi.models import draws as kept
 from topoi.models.dmr import draws
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.draws import draw, draws_at_once, metric_of
@@ -142,7 +143,7 @@ def test_a_draw_leaves_the_joint_distribution_alone_long():
 
 def test_draws_are_thinned_by_the_sweep_alone(monkeypatch):
     """However many there were, those kept are evenly spaced up to the latest; settled are those of the second half."""
-    monkeypatch.setattr(draws, "_MOST_DRAWS", 8)
+    monkeypatch.setattr(kept, "_MOST_DRAWS", 8)
     found = Draws.none((2, 1))
     for sweep in range(10, 1000, 10):
         found = found.add(np.full((1, 2, 1), sweep), sweep)
@@ -156,7 +157,7 @@ def test_draws_are_thinned_by_the_sweep_alone(monkeypatch):
 
 
 def test_draws_of_one_sweep_stay_together(monkeypatch):
-    monkeypatch.setattr(draws, "_MOST_DRAWS", 24)
+    monkeypatch.setattr(kept, "_MOST_DRAWS", 24)
     found = Draws.none((2, 1))
     for sweep in range(10, 600, 10):
         found = found.add(np.full((3, 2, 1), sweep), sweep)
