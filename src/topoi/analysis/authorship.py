@@ -41,9 +41,9 @@ def likely_authors(model: Any, text: str, n: int = 10, candidates: Sequence[str]
     -------
     DataFrame
         author, rank, log_likelihood (natural, of the whole text, words taken to be independent), probability
-        (calibrated; over all authors of the model, or the candidates), n_words (number of the author's own words), score
-        (mean over the text's words of log(P(word | author) / P(word)) by words and topics, as in
-        ``recommend_reviewers``; scores of different texts are comparable, and 0 means "no more likely than by anybody").
+        (calibrated; over all authors of the model, or the candidates), n_words (number of the author's own words),
+        score (mean over the text's words of log(P(word | author) / P(word)) by words and topics, as in
+        ``recommend_reviewers``; comparable between texts, and 0 means "no more likely than by anybody").
         ``frame.attrs`` has ``n_known`` and ``n_unknown``, the numbers of the text's words that the model knows and does
         not know, and ``n_calibration``, the number of documents used for calibration. If that is 0, no author has two
         documents, and the probabilities, which then assume that words are independent, are far too confident.
