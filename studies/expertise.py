@@ -93,9 +93,11 @@ def main() -> None:
     numbers = OUT / "expertise.json"
     if not options.page:
         settings = {"topics": options.topics, "sweeps": options.sweeps}
-        found = {name: measure(name, n, tests, options) for name, n, tests in CORPORA if name in options.only}
-        result = {"options": settings, "corpora": found}
-        numbers.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        result: dict[str, Any] = {"options": settings, "corpora": {}}
+        for name, n, tests in CORPORA:
+            if name in options.only:
+                result["corpora"][name] = measure(name, n, tests, options)
+                numbers.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     (OUT / "expertise.md").write_text(page(json.loads(numbers.read_text(encoding="utf-8"))), encoding="utf-8")
 
 

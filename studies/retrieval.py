@@ -186,6 +186,15 @@ average precision against the language model, over queries.
 A document's title is the query, and the texts are indexed without titles: mean reciprocal rank of that document, 200 at random.
 
 {known}
+
+## What it shows
+
+On Cranfield every mixture is above the language model (p < 0.001), and has a higher mean than BM25 but for LDA at 0.9. On CACM, whose documents have 27 words on average and say little of their
+topics, the language model needs more weight: at 0.9 all three mixtures are above it (p < 0.01), at 0.7 none is so with certainty. Pachinko's mixtures are the best on both. No topic model alone beats the language model with certainty.
+A document's own mixture does better than the mean of its authors', which is why it is the default. Averaging chains word by word is at least as good as averaging products, but for author-topic on CACM. For known items the
+mixture is within 0.022 of the language model, above it on the short texts, and BM25 does best on those: mu = 1000 smooths them much.
+
+The default stays at the papers' 0.7: the four collections do not agree on another. For very short texts raise `weight`.
 """
 
 if __name__ == "__main__":

@@ -179,7 +179,7 @@ def _damage_blob(connection: sqlite3.Connection, chance: random.Random) -> str:
     where, given = _some_row(connection, table, chance)
     row = connection.execute(f"SELECT {column} FROM {table} WHERE {where}", given).fetchone()
     blob = row[0] if isinstance(row[0], bytes) else b"\0"
-    packed = table in ("mixture", "array_part") and blob != b"\0"
+    packed = table in ("mixture", "array_part", "document_share") and blob != b"\0"
     try:
         data = bytearray(zlib.decompress(blob) if packed else blob)
     except zlib.error:

@@ -32,7 +32,7 @@ class FoundDocument(DocumentLine):
     """A document that answers a query.
 
     ``score`` is the mean over the query's words of log(P(word | document) / P(word)), null if full-text search found
-    it; ``matched`` are the query's words that the document has, and ``by_topics`` is true if it has none of them.
+        the document; ``matched`` are the query's words that it has, and ``by_topics`` is true if it has none of them.
     """
 
     score: float | None
