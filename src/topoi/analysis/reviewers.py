@@ -64,9 +64,9 @@ def recommend_reviewers(
     DataFrame
         author, rank, score (mean over the text's words of log(P(word | author) / P(word)), so that 0 means "no more
         likely than by anybody" and scores of different texts are comparable; P(word | author) is the mixture of
-            ``topoi.Search``, of all that the author wrote and of the author's topics), n_documents, topics: a list of at
+        ``topoi.Search``, of all that the author wrote and of the author's topics), n_documents, topics: a list of at
         most three topics by which the author's mixture explains the text.
-            ``frame.attrs`` counts authors left out (``n_excluded``, ``n_coauthors``, ``n_too_few_words``) and words of the
+        ``frame.attrs`` counts authors left out (``n_excluded``, ``n_coauthors``, ``n_too_few_words``) and words of the
         text (``n_known``, ``n_unknown``), and lists the ``unknown`` names of ``exclude``.
 
     Examples
