@@ -112,6 +112,9 @@ defaults otherwise. Made by
 author's papers together, smoothed with mu = 1000. *mixture*: both, word by word; the number is the weight of the words.
 
 {tables}
+
+Words with topics find the true authors about twice as often as topics alone. With whole papers the mixture at 0.7 is above the words alone; with abstracts, from which each author has few words, the words alone are a little
+ahead of it. Nothing was chosen by these numbers: the weight is that of `topoi.Search`.
 """
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,19 @@ def test_damage_is_a_store_error(path: Path, tmp_path: Path, damage: str) -> Non
         search = topoi.Search(topoi.view(file, "pachinko"), mixtures="authors")
         search.query("w01", by="a1", where={"venue": "A"})
         search.topics.of_authors(*search.evidence("w01").columns[0])
+
+
+@pytest.mark.parametrize("value", [np.nan, -0.5, np.inf])
+def test_mixtures_that_are_no_probabilities(path: Path, tmp_path: Path, value: float) -> None:
+    file = tmp_path / "damaged.topoi"
+    file.write_bytes(path.read_bytes())
+    shares = np.full((31, 3), 1 / 3, np.float16)
+    shares[4, 1] = value
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE document_share SET shares = ?", (zlib.compress(shares.tobytes()),))
+    connection.close()
+    with pytest.raises(topoi.StoreError, match="no probabilities"):
+        topoi.Search(topoi.view(file, "pachinko")).query("w01")
 
 
 def test_words_without_postings_are_nowhere(path: Path, tmp_path: Path) -> None:
