@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ from topoi.evaluation.paired import best_of, paired_difference
 from topoi.evaluation.quality import diversity, exclusivity, stability
 from topoi.evaluation.resources import Usage, end_if_interrupted, measured, state_mb
 from topoi.models.base import FittedModel
-from topoi.models.contract import HasChains, InStore, SampledChain
+from topoi.models.contract import HasChains, InStore, PriorPerDocument
 from topoi.models.validation import whole_number
 
 BEST, WORSE, UNCLEAR, UNKNOWN = "best", "worse", "no clear difference", ""
@@ -230,12 +230,23 @@ def _score(each: Judged, test: Corpus, n_samples: int, random_state: Any) -> Non
     each.completed = each.attempt("completion", lambda: half_completed(model, test, random_state))
 
 
+@runtime_checkable
+class MixesAuthors(Protocol):
+    """A chain whose documents mix the topics of their authors; one without authors has a Dirichlet of its own."""
+
+    author_topic: NDArray[np.float64]
+
+
 def _second(each: Judged, test: Corpus, n_samples: int, random_state: Any) -> Estimate | None:
-    """Another estimator than the model's own: importance sampling, or else mixtures drawn from the prior."""
-    ways = {"importance": importance_likelihood, "empirical": empirical_likelihood_report}
+    """Another estimator than the model's own: importance sampling if mixtures are Dirichlet, or draws from the prior.
+
+    Importance sampling takes any chain's ``alpha`` for that of a Dirichlet, so only chains that surely have one may use
+    it; draws from the family's own prior estimate the right quantity for every family.
+    """
+    ways: dict[str, Callable[..., pd.DataFrame]] = {"empirical": empirical_likelihood_report}
     chains = each.model.documents_and_chains(test, None)[2] if isinstance(each.model, HasChains) else []
-    if any(isinstance(chain, SampledChain) for chain in chains):
-        del ways["importance"]  # the model's own
+    if not each.model.has_graph and all(isinstance(chain, PriorPerDocument | MixesAuthors) for chain in chains):
+        ways = {"importance": importance_likelihood} | ways
     before = list(each.notes)
     for name, way in ways.items():
         rows = each.attempt(f"second_estimator, {name}", partial(way, each.model, test, n_samples, random_state))
