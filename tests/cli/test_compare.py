@@ -5,6 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -104,3 +109,22 @@ def test_plain_numbers_of_topics_are_as_before(topoi, papers: Path, tmp_path: Pa
     path = tmp_path / "three.topoi"
     assert topoi("fit", papers, "-o", path, *FIT).code == 0 and library.load(path).n_topics == 3
     assert topoi("fit", papers, "-o", path, "--topics", "-1").code == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("verb", ["fit", "compare"])
+def test_a_signal_ends_it_with_one_line(verb: str, number: signal.Signals, tmp_path: Path) -> None:
+    source, path = write_papers(tmp_path / "many.jsonl", 3000), tmp_path / "x.topoi"
+    more = ["--topics", "auto", "-m", "lda"] if verb == "fit" else ["--models", "lda", "--topics", "100"]
+    command = [sys.executable, "-m", "topoi.cli.main", verb, str(source), *more, "-i", "100000", "-o", str(path)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    run = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    assert run.stderr is not None
+    begun = iter(run.stderr.readline, "")
+    assert any("authors" in line for line in begun)  # the report: fits come next
+    time.sleep(3)
+    run.send_signal(number)
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 128 + number and said.splitlines()[-1] == "topoi: interrupted; nothing was saved"
+    assert "Traceback" not in said and not path.exists()

@@ -7,7 +7,7 @@ import pytest
 
 import topoi
 from topoi.errors import ModelError
-from topoi.evaluation import diversity, exclusivity, stability
+from topoi.evaluation import coherence, diversity, exclusivity, stability
 
 
 @pytest.fixture(scope="module")
@@ -88,3 +88,14 @@ def test_bad_input_is_refused_in_words(corpus, model):
     ]:
         with pytest.raises(ModelError, match=message):
             call()
+
+
+def test_a_view_of_a_store_answers_as_the_model_does(corpus, model, tmp_path):
+    model.save(tmp_path / "m.topoi")
+    view = topoi.view(tmp_path / "m.topoi")
+    assert (
+        coherence(view, corpus, n_words=5)["coherence"].tolist()
+        == coherence(model, corpus, n_words=5)["coherence"].tolist()
+    )
+    assert exclusivity(view, 5)["exclusivity"].tolist() == pytest.approx(exclusivity(model, 5)["exclusivity"].tolist())
+    assert diversity(view, 5) == diversity(model, 5)

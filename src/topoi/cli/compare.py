@@ -15,6 +15,7 @@ from topoi.cli.models import counted
 from topoi.cli.options import AsCsv, AsJson, available_cores, check_file, split_names
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.saving import refuse_overwriting
+from topoi.cli.signals import nothing_to_keep
 from topoi.errors import CorpusError, ModelError
 from topoi.models.contract import ReadsMetadata
 from topoi.models.registry import Model, model_named
@@ -112,7 +113,8 @@ def compare(
         screen.quiet = quiet
         report(corpus, screen)
         train, new = split(corpus, held_out, test_size or "0.1", seed)
-        frame = evaluation.compare(unfitted, train, new, random_state=seed)
+        with nothing_to_keep():
+            frame = evaluation.compare(unfitted, train, new, random_state=seed)
         if output is not None:
             for name, model in unfitted.items():
                 model.save(output, name=name)

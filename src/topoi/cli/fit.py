@@ -25,7 +25,7 @@ from topoi.cli.saving import (
     save_soon,
     say_how_to_go_on,
 )
-from topoi.cli.signals import nothing_to_lose, something_to_lose
+from topoi.cli.signals import nothing_to_keep, nothing_to_lose, something_to_lose
 from topoi.cli.topics import draw_topics, topics_frame
 from topoi.errors import CorpusError
 from topoi.models.options import TOPICS
@@ -154,7 +154,7 @@ def best_number(model: Any, corpus: Corpus, screen: Console) -> int:
     quick = {"n_chains": 1, "n_iter": min(settings["n_iter"], ITERATIONS_OF_SEARCH), "progress": False}
     numbers = suited_numbers(corpus)
     screen.print(f"trying {', '.join(map(str, numbers))} topics on held-out documents", style="dim")
-    with nothing_to_lose():
+    with nothing_to_keep():
         found = search_topics(corpus, numbers, model, 1, **{k: v for k, v in quick.items() if k in settings})
     screen.print(found.recommendation, soft_wrap=True)
     return found.n_topics

@@ -63,6 +63,21 @@ def nothing_to_lose() -> Iterator[None]:
         yield
 
 
+def leave_a_fit_at_once(number: int, frame: Any) -> None:
+    """Exit at once, also from a fit, which may not replace this handler of SIGTERM."""
+    leave_at_once(number, frame)
+
+
+@contextmanager
+def nothing_to_keep() -> Iterator[None]:
+    """Handle signals in a block of fits whose models are not saved: they end the process, with one line."""
+    try:
+        with handled(leave_a_fit_at_once, leave_a_fit_at_once):
+            yield
+    except KeyboardInterrupt:  # a fit takes Ctrl-C for its own, ends, and is not used
+        leave_at_once(signal.SIGINT, None)
+
+
 @dataclass
 class Asked:
     """The moment at which a signal asked a fit to end; None before."""
