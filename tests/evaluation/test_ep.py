@@ -54,3 +54,10 @@ def test_models_without_dirichlet_mixtures_are_refused(corpus):
     model = topoi.PachinkoAllocation(2, 2, n_iter=2, random_state=0).fit(corpus)
     with pytest.raises(topoi.ModelError, match="PachinkoAllocation has no Dirichlet mixture"):
         ep_likelihood(model, corpus)
+
+
+@pytest.mark.parametrize("estimate", [ep_likelihood, importance_likelihood])
+def test_mixtures_that_are_not_dirichlet_are_refused(corpus, estimate):
+    model = topoi.CorrelatedTopicModel(3, n_iter=5, random_state=0).fit(corpus)
+    with pytest.raises(topoi.ModelError, match="CorrelatedTopicModel has no Dirichlet mixture"):
+        estimate(model, corpus)

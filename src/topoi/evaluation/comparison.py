@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,14 +20,14 @@ from topoi.errors import ModelError, TopoiError
 from topoi.evaluation.coherence_measures import coherence
 from topoi.evaluation.completion import Completed, half_completed
 from topoi.evaluation.empirical import empirical_likelihood_report
-from topoi.evaluation.ep import importance_likelihood
+from topoi.evaluation.ep import importance_likelihood, is_dirichlet
 from topoi.evaluation.heldout import heldout
 from topoi.evaluation.inputs import shared_words
 from topoi.evaluation.paired import best_of, paired_difference
 from topoi.evaluation.quality import diversity, exclusivity, stability
 from topoi.evaluation.resources import Usage, end_if_interrupted, measured, state_mb
 from topoi.models.base import FittedModel
-from topoi.models.contract import HasChains, InStore, PriorPerDocument
+from topoi.models.contract import HasChains, InStore
 from topoi.models.validation import whole_number
 
 BEST, WORSE, UNCLEAR, UNKNOWN = "best", "worse", "no clear difference", ""
@@ -230,22 +230,15 @@ def _score(each: Judged, test: Corpus, n_samples: int, random_state: Any) -> Non
     each.completed = each.attempt("completion", lambda: half_completed(model, test, random_state))
 
 
-@runtime_checkable
-class MixesAuthors(Protocol):
-    """A chain whose documents mix the topics of their authors; one without authors has a Dirichlet of its own."""
-
-    author_topic: NDArray[np.float64]
-
-
 def _second(each: Judged, test: Corpus, n_samples: int, random_state: Any) -> Estimate | None:
     """Another estimator than the model's own: importance sampling if mixtures are Dirichlet, or draws from the prior.
 
-    Importance sampling takes any chain's ``alpha`` for that of a Dirichlet, so only chains that surely have one may use
-    it; draws from the family's own prior estimate the right quantity for every family.
+    Importance sampling is for chains with Dirichlet mixtures; draws from the family's own prior estimate the right
+    quantity for every family.
     """
     ways: dict[str, Callable[..., pd.DataFrame]] = {"empirical": empirical_likelihood_report}
     chains = each.model.documents_and_chains(test, None)[2] if isinstance(each.model, HasChains) else []
-    if not each.model.has_graph and all(isinstance(chain, PriorPerDocument | MixesAuthors) for chain in chains):
+    if not each.model.has_graph and all(map(is_dirichlet, chains)):
         ways = {"importance": importance_likelihood} | ways
     before = list(each.notes)
     for name, way in ways.items():

@@ -27,6 +27,7 @@ from topoi.models.aspect.inference import infer, infer_corrected
 from topoi.models.aspect.state import Parameters, with_padding
 from topoi.models.bags import Bags
 from topoi.models.contract import HasChains, PriorPerDocument, SampledChain
+from topoi.models.posterior import Posterior
 from topoi.models.scores import log_mean_exp, mean_error
 from topoi.models.validation import choice, resolve_seed, whole_number
 
@@ -135,15 +136,22 @@ def _read(model: Any, corpus: Any, metadata: Any, gaussian: str = "") -> Readabl
     """Read documents and chains; refuse families without Dirichlet mixtures (Gaussian ones if ``gaussian`` is set)."""
     check_is_fitted(model, "n_iter_")
     # A graph of nodes has a Dirichlet at each: its documents are no mixtures with one.
-    if not isinstance(model, HasChains) or model.has_graph:
+    found = None
+    if isinstance(model, HasChains) and not model.has_graph:
+        found = Readable(*model.documents_and_chains(corpus, metadata))
+    if found is None or not all(isinstance(chain, SampledChain) or is_dirichlet(chain) for chain in found.chains):
         raise ModelError(
             f"{type(model).__name__} has no Dirichlet mixture of topics in its documents; "
             "pass another family's model, or use model.log_likelihood"
         )
-    found = Readable(*model.documents_and_chains(corpus, metadata))
     if gaussian and isinstance(found.chains[0], SampledChain):
         raise ModelError(f"{type(model).__name__} does not have this estimator; {gaussian}")
     return found
+
+
+def is_dirichlet(chain: Any) -> bool:
+    """Whether mixtures of new documents have Dirichlet priors under a chain."""
+    return isinstance(chain, PriorPerDocument) or (isinstance(chain, Posterior) and chain.mixtures_are_dirichlet)
 
 
 def _estimates(found: Readable, chain: Any, n_samples: int | None, seed: int, jobs: int, method: str = "ep") -> Sampled:

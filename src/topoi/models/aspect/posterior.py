@@ -40,6 +40,8 @@ class AspectPosterior(DrawnPosterior):
         When inference ends.
     """
 
+    mixtures_are_dirichlet = True
+
     def __init__(
         self,
         source: CountSource,

@@ -34,6 +34,8 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
         Whether every training document has a private author beside its named ones, and that author's weight.
     """
 
+    mixtures_are_dirichlet = True
+
     def __init__(
         self,
         source: CountSource,

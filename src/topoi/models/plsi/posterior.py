@@ -41,6 +41,8 @@ class PlsiPosterior(DrawnPosterior):
         The power of tempered EM, by which new documents are folded in too; 1 for plain EM.
     """
 
+    mixtures_are_dirichlet = True
+
     def __init__(
         self,
         source: Any,
