@@ -37,12 +37,12 @@ def reciprocal_ranks(search: topoi.Search, test: topoi.Corpus, method: str, sett
     units, found = Units(search.index, authors=True), []
     for d in range(test.n_docs):
         words, times = np.unique(test.tokens[test.doc_start[d] : test.doc_start[d + 1]], return_counts=True)
-        if not len(words):
+        own = test.doc_author[test.doc_author_start[d] : test.doc_author_start[d + 1]]
+        if not len(words) or not len(own):
             continue
         terms = Terms(words.astype(np.int64), times.astype(np.float64), np.zeros(0, np.int64))
         score = scores(units, Evidence(search.index, terms, search.topics), method, settings)
         score[units.lengths == 0] = -np.inf
-        own = test.doc_author[test.doc_author_start[d] : test.doc_author_start[d + 1]]
         found.append(1.0 / (1 + int((score > score[own].max()).sum())))
     return found
 

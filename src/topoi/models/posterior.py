@@ -195,10 +195,6 @@ class Posterior:
         """Share of a topic in every training document."""
         return self.documents.column_shares(topic)
 
-    def words_given_documents(self, words: Any) -> NDArray[np.float64]:
-        """P(word | document) of some words: Σ over topics of P(word | topic) P(topic | document); documents × words."""
-        return self.times_mixtures(self.word_columns(words))
-
     def times_mixtures(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
         """Each training document's mixture times some columns over topics: documents × columns.
 
