@@ -58,6 +58,7 @@ SHAPES = {
 def test_memory_of_save_does_not_follow_the_corpus(monkeypatch, tmp_path, name):
     # Blocks that a small corpus fills.
     monkeypatch.setattr("topoi.store.corpus_rows.BLOCK", 2**12)
+    monkeypatch.setattr("topoi.store.postings.BLOCK", 2**12)
     monkeypatch.setattr("topoi.models.sources._MANY_CELLS", 2**16)
     monkeypatch.setattr("topoi.models.averages._CELLS_AT_ONCE", 2**16)
     small, axis, most = SHAPES[name]

@@ -106,13 +106,17 @@ def test_a_view_searches_with_its_own_model(path: Path) -> None:
 def test_postings_are_those_of_the_corpus(corpus: topoi.Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = corpus.to_matrix().tocsc()
     for size in (7, 2**20):
-        monkeypatch.setattr("topoi.store.postings.row_blocks.__defaults__", (size,))
-        rows = dict(posting_rows(corpus))
-        assert list(rows) == list(range(corpus.n_words))
-        for w, data in rows.items():
+        monkeypatch.setattr("topoi.store.postings.BLOCK", size)
+        rows: dict[int, list[bytes]] = {w: [] for w in range(corpus.n_words)}
+        parts = set()
+        for w, part, data in posting_rows(corpus):
+            rows[w].append(data)
+            parts.add(part)
+        assert (len(parts) > 1) == (size == 7)
+        for w, blobs in rows.items():
             column = matrix[:, w].tocoo()
             order = np.argsort(column.row)
-            documents, counts = read_postings(data, int(column.data.sum()), column.nnz, corpus.n_docs)
+            documents, counts = read_postings(blobs, int(column.data.sum()), column.nnz, corpus.n_docs)
             assert (documents.tolist(), counts.tolist()) == (column.row[order].tolist(), column.data[order].tolist())
 
 
@@ -140,8 +144,11 @@ def test_numbers_are_packed_and_unpacked() -> None:
 )
 def test_damaged_postings(data: bytes) -> None:
     with pytest.raises(topoi.StoreError):
-        read_postings(data, n_tokens=2, n_documents=2, limit=10)
-    assert read_postings(b"\x03\x01\x04\x01", 2, 2, 10)[0].tolist() == [3, 7]
+        read_postings([data], n_tokens=2, n_documents=2, limit=10)
+    assert read_postings([b"\x03\x01\x04\x01"], 2, 2, 10)[0].tolist() == [3, 7]
+    assert read_postings([b"\x03\x01", b"\x07\x01"], 2, 2, 10)[0].tolist() == [3, 7]
+    with pytest.raises(topoi.StoreError):
+        read_postings([b"\x07\x01", b"\x03\x01"], 2, 2, 10)
 
 
 @pytest.mark.parametrize(
@@ -195,3 +202,10 @@ def test_words_without_postings_are_nowhere(path: Path, tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(topoi.StoreError, match="postings"):
         topoi.Search(topoi.view(file)).query("w01", method="language")
+
+
+def test_words_that_no_document_has_are_found_nowhere(tmp_path: Path) -> None:
+    corpus = topoi.Corpus.from_counts(np.array([[2, 0, 1], [0, 0, 3]] * 4), ["sun", "never", "sky"])
+    topoi.LDA(2, n_iter=5, random_state=0).fit(corpus).save(tmp_path / "m.topoi")
+    search = topoi.Search(topoi.view(tmp_path / "m.topoi"))
+    assert search.query("never sun", method="language")["matched"].tolist()[0] == ["sun"]

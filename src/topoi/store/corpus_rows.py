@@ -48,7 +48,7 @@ def put_corpus(connection: sqlite3.Connection, corpus: Corpus, texts: bool) -> N
     _put_names(connection, corpus)
     connection.executemany("INSERT INTO document VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _document_rows(corpus, texts))
     _put_tokens(connection, corpus.doc_start, [(columns.get(name), f"<u{width}") for name, width in widths.items()])
-    connection.executemany("INSERT INTO word_document VALUES (?, ?)", posting_rows(corpus))
+    connection.executemany("INSERT INTO word_document VALUES (?, ?, ?)", posting_rows(corpus))
     connection.execute("INSERT INTO document_search (document_search) VALUES ('rebuild')")
 
 

@@ -1,7 +1,8 @@
-"""Rows of ``word_document``: the documents of each word, packed in one blob that search reads in one go.
+"""Rows of ``word_document``: the documents of each word, packed in blobs that search reads in one go.
 
-A blob is pairs of numbers: how much a document's number exceeds the one before it (the first: the number itself), and
-how often the word occurs there. Numbers take seven bits to the byte, lowest first; the last byte is below 128.
+A word has a blob for each part of the corpus that it occurs in. A blob is pairs of numbers: how much a document exceeds
+the one before it (the first: its number), and how often the word occurs there. Numbers take seven bits to the byte,
+lowest first; the last byte is below 128.
 """
 
 from __future__ import annotations
@@ -12,47 +13,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.corpus.pieces import occurrences, ranges, row_blocks
+from topoi.corpus.pieces import occurrences, row_blocks
 from topoi.errors import StoreError
 
+# Tokens to a part, but for a single longer document.
+BLOCK = 2**20
 # Document numbers are below 2**31, and counts too.
 _MOST_BYTES = 5
 
 
-def posting_rows(corpus: Corpus) -> Iterator[tuple[int, bytes]]:
-    r"""Words' numbers and blobs, in order; words that do not occur have empty ones.
+def posting_rows(corpus: Corpus) -> Iterator[tuple[int, int, bytes]]:
+    r"""Words' numbers, parts and blobs. A part has the words of a block of documents, in order.
 
-    Works in blocks of words with at most a million tokens, or of one word; each takes a pass over all tokens.
+    One pass over the corpus; memory is that of a block.
 
     Examples
     --------
     >>> import topoi
     >>> from topoi.store.postings import posting_rows
     >>> list(posting_rows(topoi.Corpus.from_tokens([["a"], ["b", "a", "a"]])))
-    [(0, b'\x00\x01\x01\x02'), (1, b'\x01\x01')]
+    [(0, 0, b'\x00\x01\x01\x02'), (1, 0, b'\x01\x01')]
     """
-    start = np.concatenate(([0], np.cumsum(occurrences(corpus.tokens, corpus.n_words))))
-    for words in row_blocks(start):
-        word, document, number = _pairs(corpus, words)
-        first = np.concatenate(([True], word[1:] != word[:-1])) if len(word) else np.zeros(0, bool)
-        gap = np.where(first, document, document - np.concatenate(([0], document[:-1])))
+    for part, documents in enumerate(row_blocks(corpus.doc_start, BLOCK)):
+        word, document, number = _pairs(corpus, documents)
+        if not len(word):
+            continue
+        first = np.flatnonzero(np.concatenate(([True], word[1:] != word[:-1])))
+        gap = np.diff(document, prepend=0)
+        gap[first] = document[first]
         data, ends = packed(np.stack([gap, number], axis=1).ravel())
-        pairs = np.searchsorted(word, np.arange(words.start, words.stop + 1))
-        edges = np.concatenate(([0], ends))[2 * pairs]
-        for w, a, b in zip(range(words.start, words.stop), edges, edges[1:], strict=False):
-            yield w, data[a:b].tobytes()
+        edges = np.concatenate((np.concatenate(([0], ends))[2 * first], [len(data)]))
+        for w, a, b in zip(word[first].tolist(), edges, edges[1:], strict=False):
+            yield w, part, data[a:b].tobytes()
 
 
-def _pairs(corpus: Corpus, words: slice) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Words of a range with their documents, sorted by word and document, and how often each pair occurs."""
-    found = []
-    for part in ranges(corpus.n_tokens):
-        tokens = corpus.tokens[part]
-        at = np.flatnonzero((tokens >= words.start) & (tokens < words.stop))
-        document = np.searchsorted(corpus.doc_start, at + part.start, side="right") - 1
-        found.append(tokens[at].astype(np.int64) * corpus.n_docs + document)
-    keys, number = np.unique(np.concatenate([np.zeros(0, np.int64), *found]), return_counts=True)
-    return *np.divmod(keys, max(corpus.n_docs, 1)), number.astype(np.int64)
+def _pairs(corpus: Corpus, documents: slice) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Words of some documents with these, sorted by word and document, and how often each pair occurs."""
+    start = corpus.doc_start[documents.start : documents.stop + 1]
+    tokens = corpus.tokens[int(start[0]) : int(start[-1])]
+    n_docs = documents.stop - documents.start
+    if n_docs == 1:  # perhaps a long one
+        number = occurrences(tokens, corpus.n_words)
+        word = np.flatnonzero(number)
+        return word, np.full(len(word), documents.start), number[word]
+    key = tokens * np.int64(n_docs)
+    key += np.repeat(np.arange(n_docs), np.diff(start))
+    key.sort()
+    last = np.flatnonzero(np.concatenate((key[1:] != key[:-1], [True]))) if len(key) else np.zeros(0, np.int64)
+    word, document = np.divmod(key[last], n_docs)
+    return word, document + documents.start, np.diff(last, prepend=-1)
 
 
 def packed(values: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -99,24 +108,26 @@ def unpacked_numbers(data: bytes) -> NDArray[np.int64]:
 
 
 def read_postings(
-    data: bytes, n_tokens: int, n_documents: int, limit: int
+    parts: list[bytes], n_tokens: int, n_documents: int, limit: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Documents of a word, in order, and counts, checked against what is known of the word.
 
     Parameters
     ----------
-    data : bytes
-        The blob.
+    parts : list of bytes
+        The blobs, in order.
     n_tokens, n_documents : int
         How often the word occurs, and in how many documents.
     limit : int
         Number of all documents.
     """
-    pairs = unpacked_numbers(data)
-    if len(pairs) != 2 * n_documents:
+    each = [unpacked_numbers(data) for data in parts]
+    if any(len(pairs) % 2 for pairs in each) or sum(map(len, each)) != 2 * n_documents:
         raise StoreError("it is damaged: a word's documents are not as many as they should be")
-    documents, counts = np.cumsum(pairs[::2]), pairs[1::2]
-    rising = (pairs[2::2] > 0).all() and (not n_documents or documents[-1] < limit)
+    nothing = np.zeros(0, np.int64)
+    documents = np.concatenate([nothing, *(np.cumsum(pairs[::2]) for pairs in each)])
+    counts = np.concatenate([nothing, *(pairs[1::2] for pairs in each)])
+    rising = (documents[1:] > documents[:-1]).all() and (not n_documents or documents[-1] < limit)
     if not rising or not (counts > 0).all() or counts.sum() != n_tokens:
         raise StoreError("it is damaged: the documents of a word do not fit together")
     return documents, counts

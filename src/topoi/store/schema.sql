@@ -69,8 +69,10 @@ CREATE TABLE document_token (
 -- For ranked search: in which documents each word occurs. Pairs of numbers, seven bits to the byte, lowest first, the last
 -- byte below 128: how much the document_id exceeds the one before (the first: itself), and tokens of the word in it.
 CREATE TABLE word_document (
-    word_id INTEGER PRIMARY KEY REFERENCES word (word_id),
-    postings BLOB NOT NULL
+    word_id INTEGER NOT NULL REFERENCES word (word_id),
+    part INTEGER NOT NULL,               -- of the corpus, in order: documents with a million tokens or so
+    postings BLOB NOT NULL,
+    PRIMARY KEY (word_id, part)
 );
 
 -- Full-text search over titles and texts: SELECT rowid FROM document_search WHERE document_search MATCH 'kernel'.

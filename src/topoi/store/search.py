@@ -89,15 +89,18 @@ class StoreIndex:
     def postings(self, words: NDArray[np.int64]) -> list[Postings]:
         """The documents in which each of some words occurs, in order, and how often."""
         query = """
-            SELECT w.word_id, w.n_tokens, w.n_documents, p.postings FROM json_each(:ids) AS i
-            CROSS JOIN word AS w ON w.word_id = i.value JOIN word_document AS p ON p.word_id = w.word_id
-            ORDER BY i.key"""
-        rows = self._rows(query, ids=json.dumps(words.tolist()))
-        n = self._store.sizes.n_documents
-        if [row[0] for row in rows] != words.tolist():
+            SELECT w.word_id, w.n_tokens, w.n_documents, p.postings AS postings_or_null FROM json_each(:ids) AS i
+            CROSS JOIN word AS w ON w.word_id = i.value LEFT JOIN word_document AS p ON p.word_id = w.word_id
+            ORDER BY i.key, p.part"""
+        parts: dict[int, tuple[int, int, list[bytes]]] = {}
+        for word, n_tokens, n_docs, data in self._rows(query, ids=json.dumps(sorted(set(words.tolist())))):
+            parts.setdefault(word, (n_tokens, n_docs, []))[2].extend([] if data is None else [data])
+        if not parts.keys() >= set(words.tolist()) or any(n and not data for _, n, data in parts.values()):
             raise StoreError(f"{self._store.path} is damaged: a word has no postings")
+        limit = self._store.sizes.n_documents
         with self._store.named():
-            return [read_postings(data, n_tokens, n_docs, n) for _, n_tokens, n_docs, data in rows]
+            read = {w: read_postings(data, n_tokens, n, limit) for w, (n_tokens, n, data) in parts.items()}
+        return [read[w] for w in words.tolist()]
 
     def matching(self, column: str, value: Any) -> NDArray[np.bool_]:
         """Whether each document's metadata have a value; lists have each of theirs."""
