@@ -176,7 +176,7 @@ Title and text are indexed, English stop words left out, words not stemmed. K = 
     TOPOI_DATA=folder python -m studies.retrieval --topics {topics} --chains {chains} --sweeps {sweeps}
 
 A document of grade 1 or more is relevant (Cranfield's grade −1 is not). The language model is query likelihood with Dirichlet smoothing, mu = 1000. A mixture's
-number is the weight of the language model; nothing was chosen by these numbers: mu, 0.7, k1 = 2 and b = 0.75 are the papers'. p is that of a two-sided paired t-test of
+number is the weight of the language model; mu, 0.7, k1 = 2 and b = 0.75 are the papers', not chosen by these numbers; that a document's own mixture is the default, not its authors', was. p is that of a two-sided paired t-test of
 average precision against the language model, over queries.
 
 {tables}
