@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from topoi.models.registry import Model
 
 # A signal ends the program within two seconds; the last part of them is for saying so and for leaving.
-_SECONDS_TO_SAVE = 1.5
+_SECONDS_TO_SAVE = 1.3
+# No save takes less than this.
+_LEAST_SECONDS = 0.1
 _CHECKPOINT_EVERY = "10min"
 
 
@@ -121,8 +123,11 @@ def save_soon(asked: Asked, checkpoint: Path | None, save: Callable[[], None]) -
     if checkpoint is None or not checkpoint.exists():
         save()
         return True
+    left = asked.left(_SECONDS_TO_SAVE)
+    if left < _LEAST_SECONDS:
+        return False
     try:
-        run_within(asked.left(_SECONDS_TO_SAVE), save)
+        run_within(left, save)
     except Abandoned:
         return False
     return True
