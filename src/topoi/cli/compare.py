@@ -200,7 +200,7 @@ def new_models(models: list[Model], typed: dict[str, Any], shared: dict[str, Any
 
 
 def _offered(model: Model, typed: dict[str, Any]) -> dict[str, str]:
-    """Which of the typed flags a model has, and its own name for each: what is called topics may be aspects."""
+    """Typed flags that a model has, by its own names for them: topics may be called aspects."""
     from topoi.evaluation.topic_search import SIZES
 
     flags = {option.flag: option.flag for option in model.options if option.flag in typed}

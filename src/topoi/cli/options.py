@@ -1,4 +1,4 @@
-"""What several commands share: options and arguments, the choice of a file's model, and texts given in three ways."""
+"""Parts that several commands share: options and arguments, choice of a model, and texts given in three ways."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _SHOWN = 8
 
 
 class Method(StrEnum):
-    """How documents are scored."""
+    """Ways to score documents."""
 
     mixture = "mixture"
     topics = "topics"

@@ -85,7 +85,7 @@ class Asked:
     at: float | None = None
 
     def left(self, seconds: float) -> float:
-        """What is left of so many seconds after the signal."""
+        """Rest of so many seconds after the signal."""
         return seconds if self.at is None else max(0.0, self.at + seconds - time.monotonic())
 
 

@@ -24,7 +24,7 @@ _SANS = "system-ui, 'Segoe UI', 'Noto Sans', 'Helvetica Neue', 'Liberation Sans'
 
 
 class Drawable(Protocol):
-    """What a picture asks of a graph; ``topoi.Dag`` answers."""
+    """Graph as a picture reads it; ``topoi.Dag`` is one."""
 
     @property
     def nodes(self) -> Sequence[str]:

@@ -43,7 +43,7 @@ class Estimate(NamedTuple):
 
 @dataclass
 class Judged:
-    """What was found about one model; ``notes`` say what could not be."""
+    """Findings about one model; ``notes`` say what could not be found."""
 
     name: str
     model: Any
@@ -59,9 +59,6 @@ class Judged:
             return call()
         except (TopoiError, NotImplementedError) as error:
             self.notes.append(f"{what}: {error or type(error).__name__}")
-        # A family of another package may lack what an estimator reads of those that are known here.
-        except AttributeError as error:
-            self.notes.append(f"{what}: not for {type(self.model).__name__} ({error})")
         return None
 
 

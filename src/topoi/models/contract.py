@@ -1,4 +1,4 @@
-"""What the rest of the program may ask of a fitted model: where its counts come from, and what only some models can.
+"""Contract between a fitted model and the rest of the program: the source of its counts, and what only some can.
 
 A fitted model has ``chains_``, one frozen posterior each (``topoi.models.posterior.Posterior``). A posterior computes
 all its answers from a ``CountSource``: arrays of the model in memory, or rows of a store, read by SQL when they are
@@ -56,7 +56,7 @@ FeaturesLike: TypeAlias = "str | Sequence[str] | Mapping[str, str | None]"
 """Features that a model is to read: names of columns, or a mapping of names to kinds."""
 
 SeedLike: TypeAlias = "int | np.integer | np.random.Generator | np.random.RandomState | None"
-"""What seeds a fit or a draw, as ``topoi.models.validation.resolve_seed`` reads it."""
+"""Seed of a fit or a draw, as ``topoi.models.validation.resolve_seed`` reads it."""
 
 Chosen: TypeAlias = "slice | Sequence[int] | NDArray[Any]"
 """Rows or columns to choose from an array."""

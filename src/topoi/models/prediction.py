@@ -48,7 +48,7 @@ class DocumentReader:
     _seed: int
 
     def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
-        """Who may have written each document; ``WeightedAuthors.private`` for a model without authors."""
+        """Possible authors of each document; ``WeightedAuthors.private`` for a model without authors."""
         raise NotImplementedError  # abstract: each family's own
 
     def _as_corpus(self, X: DocumentsLike) -> Corpus:

@@ -109,7 +109,7 @@ class Reasons:
 
     @cached_property
     def contributions(self) -> Array:
-        """What each term adds to the score, documents × terms."""
+        """Part of the score that each term adds, documents × terms."""
         weights, settings = self._evidence.weights, self._settings
         if self._method == "bm25":
             lengths = self._evidence.index.lengths

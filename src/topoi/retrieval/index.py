@@ -1,4 +1,4 @@
-"""What search reads of a collection: in which documents words occur, how long documents are, who wrote them.
+"""Index of a collection for search: documents of words, lengths and authors of documents.
 
 ``CorpusIndex`` has it of a corpus in memory; a store has the same by SQL (``topoi.store.search``).
 """

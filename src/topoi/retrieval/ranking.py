@@ -45,7 +45,7 @@ class Settings:
 
 
 class Evidence:
-    """What a collection, and a topic model of it, say of a query's terms; words come first, then authors.
+    """Evidence of a collection, and of a topic model of it, about a query's terms; words come first, then authors.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Evidence:
 
 
 class Units:
-    """What is ranked: documents, or authors as the concatenation of their documents.
+    """Units to rank: documents, or authors as the concatenation of their documents.
 
     Parameters
     ----------

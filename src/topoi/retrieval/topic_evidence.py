@@ -1,4 +1,4 @@
-"""What a topic model says of terms in documents and by authors, one chain at a time.
+"""Probabilities of terms in documents and by authors under a topic model, one chain at a time.
 
 A term is a column over topics: of a word P(word | topic) / P(word), of an author P(topic | author) / P(topic), which by
 Bayes' rule is P(author | topic) / P(author). A document's mixture times that column says how much more likely the term

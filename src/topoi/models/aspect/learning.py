@@ -83,7 +83,7 @@ class Learner:
         return infer(self.bags, self.parameters, plan.inference, rule, plan.n_jobs, True, room, self.sites, self.warm)
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:
-        """What the next step reads, not copied."""
+        """State that the next step reads, not copied."""
         n = self.parameters.n_aspects
         found = {"word_aspect": self.parameters.word_aspect[:, :n], "alpha": self.parameters.alpha[:n]}
         found |= {"room": self.room, "sizes": self.sizes}

@@ -1,4 +1,4 @@
-"""How topics go together: correlations of the components of eta, with intervals from draws of the covariance.
+"""Correlations of topics: those of the components of eta, with intervals from draws of the covariance.
 
 A pair of topics has only draws from sweeps in which both already were the topics that they are now.
 """

@@ -39,7 +39,7 @@ class Documents(NamedTuple):
 
 
 class State(NamedTuple):
-    """What a sweep changes: tokens' topics, documents' eta (rows sum to zero), and sums of their shares of topics."""
+    """State that a sweep changes: tokens' topics, documents' eta (rows sum to zero), sums of their shares of topics."""
 
     topic: NDArray[np.uint16]
     eta: NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""What is known after a fit: mean counts of a chain's samples, documents' mixtures, and new documents."""
+"""The posterior after a fit: mean counts of a chain's samples, documents' mixtures, and new documents."""
 
 from __future__ import annotations
 

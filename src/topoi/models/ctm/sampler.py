@@ -187,7 +187,7 @@ class CorrelatedSampler(Sampler):
         return chain.counts.log_words(priors.beta, priors.beta_sum) + total
 
     def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
-        """What a checkpoint and a file hold of a chain; the precision is computed from the covariance."""
+        """Arrays of a chain for a checkpoint or a file; the precision is computed from the covariance."""
         priors = chain.priors
         return {
             "topic": self.topics(chain),

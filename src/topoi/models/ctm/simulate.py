@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 class Truth(NamedTuple):
-    """What a simulated corpus was drawn from: topics, mean and covariance of eta, eta, and every token's topic."""
+    """Truth behind a simulated corpus: topics, mean and covariance of eta, eta, and every token's topic."""
 
     topic_word: Array
     mean: Array

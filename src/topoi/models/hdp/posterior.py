@@ -1,4 +1,4 @@
-"""What is known after a fit: given the topics there are, the posterior of LDA with alpha · b as the prior of mixtures.
+"""The posterior after a fit: given the topics there are, the posterior of LDA with alpha · b as the prior of mixtures.
 
 A new document may only use topics of the training documents: its mixture has the prior Dirichlet(alpha · b[0], …,
 alpha · b[K − 1]), which is the process's own, given that no word is of a new topic.

@@ -37,7 +37,7 @@ class Concentration(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """What a chain knows of the topics' prior; all of it is drawn anew after a sweep.
+    """A chain's knowledge of the topics' prior; all of it is drawn anew after a sweep.
 
     ``weights`` are alpha · b of the topics and, last, of all new ones together, in an array with room for more.
     ``tables`` are the topics' numbers of tables, and ``history`` has topics, alpha and gamma after every sweep.

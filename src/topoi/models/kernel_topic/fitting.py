@@ -272,7 +272,7 @@ class Rest:
         self.change = 10.0 * max(each) / n_sweeps
 
     def arrays(self) -> dict[str, Array]:
-        """What the next comparison reads."""
+        """State that the next comparison reads."""
         return {f"before{i}": array for i, array in enumerate(self._before)} | {"change": np.array([self.change])}
 
     def restored(self, arrays: Mapping[str, ArrayOrPieces], like: Counts) -> Rest:

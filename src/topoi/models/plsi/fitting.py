@@ -28,7 +28,7 @@ FOLDING = (200, 1e-6)
 
 
 class Plan(NamedTuple):
-    """How to fit: tolerance in nats per token, smoothing, tempering (share held out, factor), threads, display."""
+    """Settings of a fit: tolerance in nats per token, smoothing, tempering (share, factor), threads, display."""
 
     tol: float
     smoothing: float
@@ -47,7 +47,7 @@ class Plan(NamedTuple):
 
 @dataclass
 class State:
-    """What the next step reads.
+    """State that the next step reads.
 
     ``last`` is the log-likelihood before the last step, ``gain`` what the step before that gained. In tempered EM
     ``best`` is the largest log-likelihood of the words held out, reached by ``kept`` (P(w|z) and P(z|d)); ``improved``
@@ -110,7 +110,7 @@ class Fitted(NamedTuple):
 
     @property
     def worth(self) -> float:
-        """What the best start has most of: log-likelihood of words held out, or of all."""
+        """Score by which starts are compared: log-likelihood of words held out, or of all."""
         return self.state.best if self.state.kept is not None else self.log_likelihood
 
 

@@ -95,7 +95,7 @@ class Work(NamedTuple):
 
 
 def author_page(context: PageContext, author: parameters.AuthorId) -> AuthorPage:
-    """What somebody writes about, when, with whom, and which documents are odd."""
+    """An author: topics, years, co-authors, and odd documents."""
     rows = context.rows("author", author_id=author, n=N_COAUTHORS)
     if not rows:
         n_authors = context.collection["n_authors"]

@@ -27,7 +27,7 @@ class Pair(TypedDict):
 
 
 class Matrix(TypedDict):
-    """What part of their words any two topics share; corresponding topics are on the diagonal."""
+    """Part of their words that any two topics share; corresponding topics are on the diagonal."""
 
     rows: list[int]
     columns: list[int]
@@ -35,7 +35,7 @@ class Matrix(TypedDict):
 
 
 class Unpaired(TypedDict):
-    """What topics that are no pair share: half of them less than the median, nine of ten less than most."""
+    """Words shared by topics that are no pair: half of them less than the median, nine of ten less than most."""
 
     median: float
     most: float

@@ -17,7 +17,7 @@ MOST_POINTS = 200
 
 
 class Trace(TypedDict):
-    """How the log joint of a chain moved."""
+    """Trace of a chain's log joint."""
 
     chain: int
     sweep: list[int]

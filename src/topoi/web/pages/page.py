@@ -1,4 +1,4 @@
-"""What a module of this package declares of its page: address, function, shape, picture, tables, files of a copy."""
+"""Declaration of a page by its module: address, function, shape, picture, tables, files of a copy."""
 
 from __future__ import annotations
 

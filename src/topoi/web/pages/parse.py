@@ -28,7 +28,7 @@ _MOST_NAMES = parameters.MOST_NAMES
 
 
 class LikelyAuthor(AuthorName):
-    """Who could have written a text; n_words counts the author's own words."""
+    """Possible author of a text; n_words counts the author's own words."""
 
     probability: float
     n_words: int

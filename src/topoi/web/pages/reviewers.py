@@ -19,14 +19,14 @@ N_REVIEWERS = 15
 
 
 class Reviewer(AuthorSize):
-    """Who could review a text; the score is the mean log ratio of its words' probabilities to anybody's."""
+    """Possible reviewer of a text; the score is the mean log ratio of its words' probabilities to anybody's."""
 
     score: float
     topics: list[TopicSummary]
 
 
 class LeftOut(TypedDict):
-    """Who was left out, and why."""
+    """People left out, and why."""
 
     n_excluded: int
     n_coauthors: int

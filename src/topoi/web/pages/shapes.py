@@ -194,7 +194,7 @@ class AuthorShare(TypedDict):
 
 
 class Sampling(TypedDict):
-    """How a text was sampled; ``live`` is false if the sample that the fit ended with is shown."""
+    """Sampling of a text; ``live`` is false if the sample that the fit ended with is shown."""
 
     burn_in: int
     samples: int
@@ -235,7 +235,7 @@ class Completion(TypedDict):
 
 
 class ErrorPage(TypedDict):
-    """What went wrong."""
+    """An error."""
 
     kind: Literal["error"]
     status: int
