@@ -28,6 +28,8 @@ _HOME = {
     "node_documents": "topoi.analysis.structure",
     "document_nodes": "topoi.analysis.structure",
     "align_topics": "topoi.analysis.alignment",
+    "compare_groups": "topoi.analysis.groups",
+    "group_documents": "topoi.analysis.groups",
     "document_topics": "topoi.analysis.documents",
     "likely_authors": "topoi.analysis.authorship",
     "recommend_reviewers": "topoi.analysis.reviewers",
@@ -99,6 +101,8 @@ __all__ = [
     "unusual_documents",
     "view",
     "word_topics",
+    "compare_groups",
+    "group_documents",
 ]
 
 if TYPE_CHECKING:
@@ -108,6 +112,7 @@ if TYPE_CHECKING:
     from topoi.analysis.authorship import likely_authors
     from topoi.analysis.documents import document_topics, similar_documents, topic_documents
     from topoi.analysis.effects import topic_effects
+    from topoi.analysis.groups import compare_groups, group_documents
     from topoi.analysis.label import label_document, label_words
     from topoi.analysis.links import link_neighbourhood
     from topoi.analysis.reviewers import recommend_reviewers

@@ -39,7 +39,7 @@ def model(request, corpus):
 
 def test_counts_are_those_of_the_samples_to_the_last_word(model, corpus):
     frame = topoi.topic_trends(model)
-    assert frame.columns.tolist() == ["year", "topic", "share", "n_words"]
+    assert frame.columns.tolist() == ["year", "topic", "share", "n_words", "lower", "upper"]
     assert frame["year"].unique().tolist() == [1989, 1991, 2003]  # no missing year, none without words
     doc = np.repeat(np.arange(8), corpus.doc_lengths)
     topic = model.chains_[0].averaged.stacked("topic", np.int64)
@@ -136,3 +136,37 @@ def test_one_group_does_not_move_and_names_are_taken_in_order():
     assert hottest_topics(frame_of([1990], [[0.3, 0.7]], [5]))["direction"].tolist() == [0, 0]
     frame = frame_of(["early", "late"], [[0.3, 0.7], [0.4, 0.6]], [5, 5]).rename(columns={"year": "period"})
     np.testing.assert_allclose(hottest_topics(frame)["change"], [0.1, -0.1])
+
+
+def test_intervals_hold_their_shares_and_can_be_left_out(model, corpus):
+    frame = topoi.topic_trends(model)
+    assert (frame["lower"] <= frame["share"]).all() and (frame["share"] <= frame["upper"]).all()
+    assert (frame["lower"] >= 0).all() and (frame["upper"] <= 1).all()
+    plain = topoi.topic_trends(model, level=None)
+    pd.testing.assert_frame_equal(plain, frame.drop(columns=["lower", "upper"]))
+    wide, narrow = topoi.topic_trends(model, level=0.99), topoi.topic_trends(model, level=0.5)
+    assert ((wide["upper"] - wide["lower"]) >= (narrow["upper"] - narrow["lower"])).all()
+    assert (wide["upper"] - wide["lower"]).sum() > 1.5 * (narrow["upper"] - narrow["lower"]).sum()
+    with pytest.raises(ModelError, match="level is 2"):
+        topoi.topic_trends(model, level=2)
+
+
+@pytest.mark.parametrize("by", ["year", "decade", "venue"])
+def test_a_store_has_the_intervals_of_the_model(model, by, tmp_path):
+    model.save(tmp_path / "m.topoi")
+    view = topoi.view(tmp_path / "m.topoi")
+    pd.testing.assert_frame_equal(topoi.topic_trends(view, by=by), topoi.topic_trends(model, by=by))
+    levels = [topoi.topic_trends(each, by=by, level=0.5) for each in (view, model)]
+    pd.testing.assert_frame_equal(*levels)
+
+
+def test_a_part_of_the_corpus_has_draws_of_its_own_documents(model, corpus):
+    counts, draws = model.topic_draws(corpus.subset([6, 0, 0, 3]))
+    tables = [np.zeros_like(counts) for _ in range(draws.n_draws)]
+    for first, each in draws.blocks():
+        for table, (start, column, number) in zip(tables, each, strict=True):
+            for d in range(len(start) - 1):
+                table[first + d, column[start[d] : start[d + 1]]] = number[start[d] : start[d + 1]]
+    np.testing.assert_allclose(np.mean(tables, axis=0), counts)
+    assert all((table == table.round()).all() for table in tables)
+    assert any((table != counts).any() for table in tables)

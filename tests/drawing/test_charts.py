@@ -31,8 +31,20 @@ def face(topic: int = 3, **changes: Any) -> dict[str, Any]:
 
 YEARS = list(range(1987, 2000))
 SHARES = [0.01 * (1 + (i * 7) % 5) for i in range(len(YEARS))]
-TREND = {"years": YEARS, "share": SHARES, "n_tokens": [100] * len(YEARS)}
-SERIES = [{"topic": face(k), "share": [value * (k + 1) for value in SHARES]} for k in range(5)]
+
+
+def banded(shares: list[float | None]) -> dict[str, Any]:
+    """Shares with intervals around them."""
+    return {"share": shares, "lower": [0.5 * (x or 0.0) for x in shares], "upper": [1.5 * (x or 0.0) for x in shares]}
+
+
+TREND = {"years": YEARS, **banded(SHARES), "n_tokens": [100] * len(YEARS)}
+SERIES = [{"topic": face(k), **banded([value * (k + 1) for value in SHARES])} for k in range(5)]
+DIFFERENT = [
+    {"topic": face(k), "share": 0.1, "other_share": 0.1 - d, "difference": d, "lower": d - 0.02, "upper": d + 0.02}
+    | {"p_value": 0.01, "q_value": 0.02 * (k + 1)}
+    for k, d in enumerate((0.05, 0.0, -0.03))
+]
 BY_YEAR = {"years": YEARS, "n_documents": [i % 4 for i in range(len(YEARS))], "topics": SERIES[:3]}
 PLACED = [face(k, x=float(k % 7), y=float(k // 7), share=0.01 + 0.001 * k, glue=k % 9 == 0) for k in range(40)]
 MATRIX = {"rows": [0, 1, 2], "columns": [0, 1], "shared": [[0.9, 0.1], [0.2, 0.8], [0.3, 0.3]]}
@@ -41,6 +53,7 @@ TRACE = [{"chain": c, "sweep": [10, 20, 30, 40], "log_joint": [-9e6, -8e6, -7.5e
 CHARTS = {
     "columns": charts.columns(TREND, face()),
     "lines": charts.lines(SERIES, YEARS),
+    "differences": charts.differences(DIFFERENT, "one", "two"),
     "decades": charts.lines(SERIES, [1900 + 10 * i for i in range(len(YEARS))], "decade"),
     "stacked": charts.stacked(BY_YEAR, "Jordan, M"),
     "map": charts.topic_map(PLACED),
@@ -53,7 +66,9 @@ CHARTS = {
     "double bar": charts.double_bar(0.4, 0.5),
 }
 EVERY = pytest.mark.parametrize("markup", CHARTS.values(), ids=CHARTS.keys())
-FIGURES = pytest.mark.parametrize("name", ["columns", "lines", "decades", "stacked", "map", "matrix", "trace"])
+FIGURES = pytest.mark.parametrize(
+    "name", ["columns", "lines", "differences", "decades", "stacked", "map", "matrix", "trace"]
+)
 
 
 def svgs(markup: str) -> list[ET.Element]:
@@ -112,7 +127,8 @@ def test_any_name_is_shown_and_never_markup(name: str) -> None:
     others = [face(k, x=float(k), y=float(k * k)) for k in (2, 3)]
     for markup in (
         charts.columns(TREND, given_face),
-        charts.lines([{"topic": given_face, "share": SHARES}], YEARS),
+        charts.differences([{**DIFFERENT[0], "topic": given_face}], name, name),
+        charts.lines([{"topic": given_face, **banded(SHARES)}], YEARS),
         charts.stacked({**BY_YEAR, "topics": [{"topic": given_face, "share": [0.1] * len(YEARS)}]}, name),
         charts.topic_map([given_face, *others], Addresses()),
         charts.matrix(MATRIX, name, name),
@@ -149,12 +165,12 @@ def test_long_sparkline_is_smoothed_and_short_in_bytes() -> None:
 
 def test_years_without_words_leave_gaps() -> None:
     gap = [0.01, None, 0.02, 0.03]
-    drawn = charts.lines([{"topic": face(), "share": gap}], [2000, 2001, 2002, 2003])
+    drawn = charts.lines([{"topic": face(), **banded(gap)}], [2000, 2001, 2002, 2003])
     assert re.search(r'class="line dash0"', drawn) and re.search(r'd="M[^"]*M[^"]*"', drawn)
 
 
 def test_lines_of_hues_that_look_alike_are_drawn_differently() -> None:
-    series = [{"topic": face(k, hue=20 + k), "share": SHARES} for k in range(4)]
+    series = [{"topic": face(k, hue=20 + k), **banded(SHARES)} for k in range(4)]
     wide = svgs(charts.lines(series, YEARS))[0]
     kinds = [element.get("class") for element in wide.iter("path") if "line" in element.get("class", "").split()]
     assert len(set(kinds)) == 4

@@ -23,8 +23,9 @@ def model() -> topoi.LDA:
 def test_lines_are_the_trends(model):
     figure = topoi.plots.trends(model, topics=[2, 5])
     frame = topoi.topic_trends(model)
-    for k, line in zip((2, 5), figure.data, strict=True):
+    for k, band, line in zip((2, 5), figure.data[::2], figure.data[1::2], strict=True):
         mine = frame[frame["topic"] == k]
+        assert list(band.y) == mine["upper"].tolist() + mine["lower"].tolist()[::-1]
         assert list(line.x) == mine["year"].tolist() and list(line.y) == mine["share"].tolist()
         assert line.line.color == topic_colour(k)
         assert line.name.startswith(f"{k}: {model.top_words(1, topic=k)['word'].item()}")
@@ -33,10 +34,10 @@ def test_lines_are_the_trends(model):
 def test_without_a_choice_those_that_move_most(model):
     found = topoi.analysis.trends.hottest_topics(topoi.topic_trends(model))
     rising, falling = (found.loc[found["direction"] == way, "topic"].tolist() for way in (1, -1))
-    shown = [int(line.name.partition(":")[0]) for line in topoi.plots.trends(model).data]
+    shown = [int(line.name.partition(":")[0]) for line in topoi.plots.trends(model).data if line.name]
     assert rising and falling and shown == rising[:4] + falling[::-1][:3]
     still = topoi.LDA(3, n_iter=2, random_state=0).fit(topoi.Corpus.from_tokens([["a", "b"]] * 4, dates=[1990] * 4))
-    assert len(topoi.plots.trends(still).data) == 3  # one year: nothing moves
+    assert len(topoi.plots.trends(still).data) == 6  # lines and bands; one year: nothing moves
 
 
 def test_other_columns_and_wrong_topics(model):

@@ -14,8 +14,7 @@ from topoi.analysis.shares import share_curve
 from topoi.errors import ModelError
 from topoi.models.contract import HasCoefficients
 from topoi.models.features.columns import Column, Links, Names
-from topoi.models.features.prediction import checked_tail
-from topoi.models.validation import choice, whole_number
+from topoi.models.validation import checked_tail, choice, whole_number
 
 _NUMBERS = 5  # values of a number or date
 _VALUES_AT_ONCE = 2000

@@ -12,32 +12,41 @@ from topoi.analysis.given import need_graph, need_topics
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.models.contract import InStore
+from topoi.models.periods import Trend
+from topoi.models.resampling import LEVEL, Draws, Groups, share_bands
 from topoi.models.smoothed_counts import whole_tokens
 
-_COLUMNS = ("topic", "node", "share", "n_words")
+_COLUMNS = ("topic", "node", "share", "lower", "upper", "n_words")
 
 
-def topic_trends(model: Any, corpus: Corpus | None = None, by: str = "year") -> pd.DataFrame:
-    """Share of words per topic for each year, decade or value of any column (AT04, section 4.1).
+def topic_trends(
+    model: Any, corpus: Corpus | None = None, by: str = "year", level: float | None = LEVEL
+) -> pd.DataFrame:
+    """Share of words per topic for each year, decade or value of any column (AT04, section 4.1), with intervals.
 
     Shares are of words, without smoothing. Training documents count with their sampled assignments, whether ``corpus``
     is the training corpus, an equal one, or a part of it. Other documents count with expected numbers, given their
     words and, if the model uses them, their authors or metadata.
 
+    Intervals say how far a share can be relied on as that of all documents of its kind: they combine the samples of the
+    chain with resampled documents, so that a year of few documents has a wide one (``topoi.models.resampling``).
+
     Parameters
     ----------
     model : fitted model with topics, or ModelView
-        A store has the trends by year and decade precomputed; for other columns, or a corpus, the model is loaded.
+        A store has the trends by year and decade precomputed.
     corpus : Corpus, optional
         The documents; the training corpus if not given.
     by : str
         A column of ``corpus.documents``, or "decade".
+    level : float, optional
+        Each interval holds this much probability. None leaves intervals out, and saves the time to compute them.
 
     Returns
     -------
     DataFrame
-        The ``by`` column, topic, share (of the group's words), n_words (expected numbers need not be whole). Documents
-        without a value, and groups without a word, are left out.
+        The ``by`` column, topic, share (of the group's words), n_words (expected numbers need not be whole), lower and
+        upper. Documents without a value, and groups without a word, are left out.
 
     Examples
     --------
@@ -47,19 +56,24 @@ def topic_trends(model: Any, corpus: Corpus | None = None, by: str = "year") -> 
     [4.0, 2.0, 2.0]
     """
     need_topics(model, "their shares were asked for")
-    if corpus is None and _has_ready(model, by):
-        values, table = model.yearly_counts(by)
-        return _trend_frame(values, table, by)
-    model = _loaded(model)
-    documents = model.corpus_ if corpus is None else corpus
-    if not isinstance(documents, Corpus):
-        raise ModelError(f"corpus is {type(documents).__name__}; pass a topoi.Corpus, whose documents have columns")
-    group = _groups(documents, by)
-    counts = model.topic_counts(documents)
-    known, values, at = _places(group, counts.sum(axis=1) > 0, by)
+    if corpus is None:
+        if _has_ready(model, by) and level in (None, LEVEL):
+            return _trend_frame(model.yearly_shares(by), by, "topic", None, level)
+        first = model.chains_[0]
+        documents, counts, draws = model.catalogue_.documents, first.documents, first.document_draws()
+        place, values = _placed(documents, counts.totals, by)
+        doc, topic, number = counts.cells()
+        table = _table((doc, topic, number), place, len(values), first.n_topics)
+        return _trend_frame(_trend(values, table, place, counts.totals, draws, level), by, "topic", None, level)
+    model = model.load() if isinstance(model, InStore) else model
+    if not isinstance(corpus, Corpus):
+        raise ModelError(f"corpus is {type(corpus).__name__}; pass a topoi.Corpus, whose documents have columns")
+    counts, draws = (model.topic_counts(corpus), None) if level is None else model.topic_draws(corpus)
+    lengths = counts.sum(axis=1)
+    place, values = _placed(corpus.documents, lengths, by)
     table = np.zeros((len(values), counts.shape[1]))
-    np.add.at(table, at, counts[known])
-    return _trend_frame(values, table, by)
+    np.add.at(table, place[place >= 0], counts[place >= 0])
+    return _trend_frame(_trend(values, table, place, lengths, draws, level), by, "topic", None, level)
 
 
 def _has_ready(model: Any, by: str) -> bool:
@@ -67,12 +81,7 @@ def _has_ready(model: Any, by: str) -> bool:
     return isinstance(model, InStore) and model.has_periods(by)
 
 
-def _loaded(model: Any) -> Any:
-    """The model itself, if this is a view of one in a store."""
-    return model.load() if isinstance(model, InStore) else model
-
-
-def node_trends(model: Any, by: str = "year") -> pd.DataFrame:
+def node_trends(model: Any, by: str = "year", level: float | None = LEVEL) -> pd.DataFrame:
     """Share of words per super-topic for each year, decade or value of any column (training corpus, first chain).
 
     Parameters
@@ -81,13 +90,15 @@ def node_trends(model: Any, by: str = "year") -> pd.DataFrame:
         A fitted model over a graph.
     by : str
         A column of ``corpus.documents``, or "decade".
+    level : float, optional
+        Each interval holds this much probability, as in ``topic_trends``; None leaves intervals out.
 
     Returns
     -------
     DataFrame
         The ``by`` column, node (a name), share (of the group's words, those whose paths lead through the node),
-        n_words. Super-topics are nodes with children, the root left out; they may lie above each other, so
-        shares need not sum to one.
+        n_words, lower, upper. Super-topics are nodes with children, the root left out; they may lie above each other,
+        so shares need not sum to one.
 
     Examples
     --------
@@ -97,52 +108,74 @@ def node_trends(model: Any, by: str = "year") -> pd.DataFrame:
     [4, 2, 2]
     """
     need_graph(model)
-    if _has_ready(model, by):
-        values, total, table = model.yearly_node_counts(by)
-    else:
-        model = _loaded(model)
-        lengths = model.corpus_.doc_lengths
-        known, values, at = _places(_groups(model.corpus_, by), lengths > 0, by)
-        place = np.full(len(lengths), len(values), np.int64)  # documents without a value go to an extra row
-        place[known] = at
-        total = np.bincount(at, lengths[known], len(values))
-        doc, node, number = model.node_counts()
-        table = np.zeros((len(values) + 1, len(model.super_nodes)))
-        np.add.at(table, (place[doc], np.searchsorted(model.super_nodes, node)), number)
-        table = table[:-1]
     names = [model.dag_.nodes[v] for v in model.super_nodes]
-    return pd.DataFrame(
-        {
-            by: np.repeat(values, len(names)),
-            "node": names * len(values),
-            "share": (table / total[:, None]).ravel(),
-            "n_words": whole_tokens(table.ravel()),
-        }
-    )
+    if _has_ready(model, by) and level in (None, LEVEL):
+        trend = model.yearly_node_shares(by)
+    else:
+        first = model.chains_[0]
+        lengths = first.documents.totals
+        place, values = _placed(model.catalogue_.documents, lengths, by)
+        doc, node, number = first.passing(0, len(lengths))
+        cells = doc, np.searchsorted(model.super_nodes, node), number
+        trend = _trend(values, _table(cells, place, len(values), len(names)), place, lengths, first.node_draws(), level)
+    frame = _trend_frame(trend, by, "node", names, level)
+    return frame.assign(n_words=whole_tokens(frame["n_words"].to_numpy()))
 
 
-def _places(group: pd.Series, has_words: NDArray[np.bool_], by: str) -> tuple[NDArray[Any], ...]:
-    """Mask of documents with words and a value, the sorted distinct values, and the index of each document's value."""
-    known = group.notna().to_numpy() & has_words
+def _placed(documents: pd.DataFrame, lengths: NDArray[Any], by: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Position of each document's value, -1 for those without words or value, and the sorted distinct values."""
+    group = column_of(documents, by, _COLUMNS)
+    known = group.notna().to_numpy() & (lengths > 0)
     if not known.any():
         raise ModelError(f"no document with words has a value for {by!r}")
     try:
-        return known, *np.unique(group[known].to_numpy(), return_inverse=True)
+        values, at = np.unique(group[known].to_numpy(), return_inverse=True)
     except TypeError:
         raise ModelError(f"the values of {by!r} cannot be put in order; give another column") from None
+    place = np.full(len(group), -1)
+    place[known] = at
+    return place, values
 
 
-def _trend_frame(values: NDArray[Any], table: NDArray[np.float64], by: str) -> pd.DataFrame:
-    """Frame of shares from a table of words per value and topic."""
-    n_topics = table.shape[1]
-    return pd.DataFrame(
-        {
-            by: np.repeat(values, n_topics),
-            "topic": np.tile(np.arange(n_topics), len(values)),
-            "share": (table / table.sum(axis=1, keepdims=True)).ravel(),
-            "n_words": table.ravel(),
-        }
-    )
+def _table(
+    cells: tuple[NDArray[Any], ...], place: NDArray[np.int64], n_groups: int, n_columns: int
+) -> NDArray[np.float64]:
+    """Words per group and topic (or node), from those of documents."""
+    doc, column, number = cells
+    at = place[doc] * n_columns + column
+    inside = place[doc] >= 0
+    table = np.bincount(at[inside], np.asarray(number, np.float64)[inside], n_groups * n_columns)
+    return np.asarray(table, np.float64).reshape(n_groups, n_columns)
+
+
+def _trend(
+    values: NDArray[Any],
+    table: NDArray[np.float64],
+    place: NDArray[np.int64],
+    lengths: NDArray[Any],
+    draws: Draws | None,
+    level: float | None,
+) -> Trend:
+    words = np.bincount(place[place >= 0], lengths[place >= 0], len(values)).astype(np.float64)
+    share = table / words[:, None]
+    if level is None or draws is None:
+        return Trend(values, words, table, share, share, share)
+    groups = Groups(place, np.asarray(lengths, np.float64), len(values))
+    return Trend(values, words, table, share, *share_bands(groups, draws, share, level))
+
+
+def _trend_frame(trend: Trend, by: str, column: str, names: list[str] | None, level: float | None) -> pd.DataFrame:
+    """Frame of a trend, a row for each period and topic or node."""
+    n_periods, n_columns = trend.share.shape
+    columns: dict[str, Any] = {
+        by: np.repeat(trend.periods, n_columns),
+        column: np.tile(np.arange(n_columns), n_periods) if names is None else names * n_periods,
+        "share": trend.share.ravel(),
+        "n_words": trend.counts.ravel(),
+    }
+    if level is not None:
+        columns |= {"lower": trend.lower.ravel(), "upper": trend.upper.ravel()}
+    return pd.DataFrame(columns)
 
 
 def hottest_topics(trends: pd.DataFrame) -> pd.DataFrame:
@@ -190,9 +223,9 @@ def _as_written(share: float) -> float:
     return round(100.0 * share, 0 if share >= 0.0995 else 1)
 
 
-def _groups(corpus: Corpus, by: str) -> pd.Series:
-    documents = corpus.documents
-    if by in _COLUMNS:
+def column_of(documents: pd.DataFrame, by: str, own: tuple[str, ...] = ()) -> pd.Series:
+    """Values of a column of the documents, or their decades; ``own`` are columns of the result."""
+    if by in own:
         raise ModelError(f"{by!r} is a column of the result; rename it in corpus.documents to group by it")
     if by == "decade" and "decade" not in documents and "year" in documents:
         return documents["year"] // 10 * 10

@@ -25,6 +25,7 @@ from topoi.cli import (
     evaluate,
     export,
     fit,
+    groups,
     label,
     look,
     models,
@@ -91,6 +92,7 @@ app.command("structure", short_help="Which topics go together, in a model over a
 app.command("authors", short_help="Authors and what they write about.")(authors.authors)
 app.command("label", short_help="A text, each word with its topic.")(label.label)
 app.command("trends", short_help="Topics that rise and fall.")(trends.trends)
+app.command("groups", short_help="Topics in which groups of documents differ.")(groups.groups)
 app.command("documents", short_help="Documents of a topic, topics of a document.")(documents.documents)
 app.command("words", short_help="Topics of a word.")(words.words)
 app.command("unusual", short_help="An author's most surprising documents.")(unusual.unusual)

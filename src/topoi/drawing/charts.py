@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from topoi.drawing.colours import topic_class
 from topoi.drawing.curves import place_name
+from topoi.drawing.differences import CLEAR, differences, signed_percent
 from topoi.drawing.graphs import graph
 from topoi.drawing.maps import matrix, topic_map
 from topoi.drawing.shares import link_graph, shares_chart, table_rows
@@ -23,8 +24,10 @@ from topoi.drawing.timelines import columns, lines, stacked
 from topoi.drawing.words import count, percent, thousands
 
 __all__ = [
+    "CLEAR",
     "bar",
     "columns",
+    "differences",
     "double_bar",
     "graph",
     "lines",
@@ -33,6 +36,7 @@ __all__ = [
     "place_name",
     "ribbon",
     "shares_chart",
+    "signed_percent",
     "sparkline",
     "stacked",
     "standalone_svg",

@@ -184,6 +184,32 @@ def smoothed(values: Sequence[float | None], window: int, weights: Sequence[floa
     return means
 
 
+def smoothed_ends(
+    ends: Sequence[float],
+    values: Sequence[float | None],
+    window: int,
+    weights: Sequence[float] | None = None,
+) -> list[float | None]:
+    """Ends of the intervals of ``smoothed`` values, given those of the values, whose errors are independent.
+
+    Errors of a mean add up as squares, so its interval is narrower than those of its years.
+
+    Examples
+    --------
+    >>> smoothed_ends([0.1, 0.1, 0.1, 0.1], [0.2] * 4, 1), round(smoothed_ends([0.1] * 4, [0.2] * 4, 3)[1], 3)
+    ([0.1, 0.1, 0.1, 0.1], 0.142)
+    """
+    half = window // 2
+    found: list[float | None] = []
+    for i, middle in enumerate(smoothed(values, window, weights)):
+        near = [j for j in range(max(0, i - half), min(len(values), i + half + 1)) if values[j] is not None]
+        weight = [weights[j] if weights else 1.0 for j in near]
+        errors = [w * (ends[j] - (values[j] or 0.0)) for w, j in zip(weight, near, strict=True)]
+        away = math.sqrt(sum(error**2 for error in errors)) / max(sum(weight), 1e-300)
+        found.append(None if middle is None else middle + math.copysign(away, sum(errors)))
+    return found
+
+
 def window_for(n: int) -> int:
     """Number of years over which a line of ``n`` is smoothed: odd, 1 for short lines.
 

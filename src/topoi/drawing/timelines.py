@@ -8,11 +8,22 @@ from typing import Any
 from markupsafe import Markup
 
 from topoi.drawing.colours import alike, topic_class
-from topoi.drawing.svg import element, path, picture, smoothed, ticks, topic_name, window_for, year_ticks
+from topoi.drawing.svg import (
+    element,
+    path,
+    picture,
+    smoothed,
+    smoothed_ends,
+    ticks,
+    topic_name,
+    window_for,
+    year_ticks,
+)
 from topoi.drawing.text import fit, spread
 from topoi.drawing.words import clip, count, percent, span, thousands
 
 TopicSummary = Mapping[str, Any]
+_NARROWEST_WHISKER = 5.0
 N_DASHES = 4  # line styles: solid, and three kinds of dashes
 
 
@@ -73,6 +84,17 @@ class _Plane:
             )
         return marks
 
+    def whisker(self, year: int, lower: float, upper: float) -> Markup:
+        """The interval of a year's value."""
+        bottom, top = self.y(min(lower, self.high)), self.y(min(upper, self.high))
+        return element("path", d=f"M{self.x(year):.1f} {bottom:.1f}V{top:.1f}", class_="whisker thin")
+
+    def between(self, years: Sequence[int], lower: Sequence[float | None], upper: Sequence[float | None]) -> str:
+        """Path data of the area between two lines."""
+        ends = [self.points(years, each) for each in (lower, upper)]
+        known = [i for i, (a, b) in enumerate(zip(*ends, strict=True)) if a and b]
+        return path([*(ends[1][i] for i in known), *(ends[0][i] for i in reversed(known))]) + "Z" if known else ""
+
     def band(self, year: int, words: str) -> Markup:
         """A strip over one year whose tooltip shows the exact numbers."""
         return element(
@@ -92,7 +114,7 @@ def columns(trend: Mapping[str, Any], summary: TopicSummary, name: str | None = 
     Parameters
     ----------
     trend : mapping
-        years, share, n_tokens.
+        years, share, lower, upper (ends of intervals), n_tokens.
     summary : mapping
         The topic whose hue is used.
     name : str, optional
@@ -101,10 +123,14 @@ def columns(trend: Mapping[str, Any], summary: TopicSummary, name: str | None = 
     years, shares, tokens = trend["years"], trend["share"], trend["n_tokens"]
     peak = max(range(len(years)), key=lambda i: shares[i])
     low = min(range(len(years)), key=lambda i: shares[i])
+    lower, upper = trend["lower"], trend["upper"]
+    # A thin year's interval may reach far beyond all columns; it is cut off there.
+    high = max(*shares, min(max(upper), 1.35 * max(shares)))
+    told = {year: f"; between {percent(a)} and {percent(b)}" for year, a, b in zip(years, lower, upper, strict=True)}
 
     def draw(width: float) -> tuple[float, Markup]:
         height = 150.0 if width > 500 else 140.0
-        plane = _Plane(width, height, years, max(shares), left=44, right=4, top=20)
+        plane = _Plane(width, height, years, high, left=44, right=4, top=20)
         gap = min(6.0, 0.28 * plane.step)
         marks = plane.axes(percent)
         for i, (year, share) in enumerate(zip(years, shares, strict=True)):
@@ -119,9 +145,11 @@ def columns(trend: Mapping[str, Any], summary: TopicSummary, name: str | None = 
                     class_="fill" if i == peak else "fill soft",
                 )
             )
-        marks.append(_peak_label(plane, years[peak], shares[peak]))
+        if plane.step >= _NARROWEST_WHISKER:
+            marks += [plane.whisker(*each) for each in zip(years, lower, upper, strict=True)]
+        marks.append(_peak_label(plane, years[peak], shares[peak], min(upper[peak], plane.high)))
         for year, share, n in zip(years, shares, tokens, strict=True):
-            marks.append(plane.band(year, f"{year}: {percent(share)} of the year’s words, {thousands(n)}"))
+            marks.append(plane.band(year, f"{year}: {percent(share)} of the year’s words, {thousands(n)}{told[year]}"))
         return height, element("g", *marks, class_=topic_class(summary))
 
     called = name or f"topic {summary['topic']}, {topic_name(summary)}"
@@ -132,9 +160,9 @@ def columns(trend: Mapping[str, Any], summary: TopicSummary, name: str | None = 
     return picture(draw, label)
 
 
-def _peak_label(plane: _Plane, year: int, share: float) -> Markup:
+def _peak_label(plane: _Plane, year: int, share: float, above: float) -> Markup:
     x = min(max(plane.x(year), plane.left + 34), plane.right - 34)
-    return element("text", f"{year}: {percent(share)}", x=x, y=plane.y(share) - 6, text_anchor="middle", class_="peak")
+    return element("text", f"{year}: {percent(share)}", x=x, y=plane.y(above) - 6, text_anchor="middle", class_="peak")
 
 
 def lines(
@@ -150,7 +178,7 @@ def lines(
     Parameters
     ----------
     series : sequence of mappings
-        Topics with their shares.
+        Topics with their shares and the ends of their intervals.
     years : sequence of int
         Years of the shares; for decades, their first years.
     by : {"year", "decade"}
@@ -163,6 +191,9 @@ def lines(
     patterns = dashes([one["topic"]["hue"] for one in series])
     window = window_for(len(years))
     drawn = [smoothed(one["share"], window, n_tokens) for one in series]
+    ends_of = [
+        [smoothed_ends(one[end], one["share"], window, n_tokens) for end in ("lower", "upper")] for one in series
+    ]
     high = max((value for values in drawn for value in values if value is not None), default=0.0)
     high = max(high, 0.6 * max((value for one in series for value in one["share"] if value is not None), default=0.0))
 
@@ -176,6 +207,7 @@ def lines(
         for i, one in enumerate(series):
             behind = one["share"] if window > 1 else ()
             parts = [
+                element("path", d=plane.between(places, *ends_of[i]), class_="spread"),
                 element("path", d=path(plane.points(places, behind)), class_="faint") if behind else "",
                 element("path", d=path(plane.points(places, drawn[i])), class_=f"line dash{patterns[i]}"),
                 *_end_label(plane, plane.x(places[-1]), ends[i], labels[i], one["topic"]),
@@ -189,8 +221,13 @@ def lines(
 
 
 def _at(series: Sequence[Mapping[str, Any]], i: int, when: str) -> str:
-    values = [(one["share"][i], topic_name(one["topic"])) for one in series if one["share"][i] is not None]
-    return f"{when}: " + ", ".join(f"{name} {percent(share)}" for share, name in sorted(values, reverse=True))
+    values = [(one["share"][i], one) for one in series if one["share"][i] is not None]
+    values.sort(key=lambda pair: -pair[0])
+    told = (
+        f"{topic_name(one['topic'])} {percent(share)} ({percent(one['lower'][i])} to {percent(one['upper'][i])})"
+        for share, one in values
+    )
+    return f"{when}: " + ", ".join(told)
 
 
 def _end_label(plane: _Plane, x: float, y: float, label: float, summary: TopicSummary) -> list[Markup]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
@@ -66,6 +67,11 @@ class Catalogue(Protocol):
         """Number of documents."""
         ...
 
+    @property
+    def documents(self) -> pd.DataFrame:
+        """Metadata of all documents, as ``Corpus.documents``."""
+        ...
+
 
 class CorpusCatalogue:
     """The catalogue of a corpus in memory."""
@@ -77,6 +83,11 @@ class CorpusCatalogue:
     def size(self) -> int:
         """Number of documents."""
         return self._corpus.n_docs
+
+    @property
+    def documents(self) -> pd.DataFrame:
+        """See ``Catalogue``."""
+        return self._corpus.documents
 
     def find_author(self, name: str) -> int:
         """See ``Catalogue``."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from topoi.models.catalogue import Catalogue
     from topoi.models.dag import Dag
     from topoi.models.features.columns import Column
+    from topoi.models.periods import Trend
     from topoi.models.smoothed_counts import Cells
     from topoi.models.sources import Rows, TrainingDocument
 
@@ -161,6 +162,10 @@ class CountSource(Protocol):
         """All samples of the tokens of documents ``first`` to ``last``, the last sample last."""
         ...
 
+    def topic_samples(self, first: int, last: int) -> list[NDArray[Any]]:
+        """Topics of the tokens of documents ``first`` to ``last`` in all samples, the last sample last."""
+        ...
+
 
 class StoredSource(CountSource, Protocol):
     """Counts of a model in a store, which may also have arrays and a graph of the family."""
@@ -196,8 +201,8 @@ class InStore(Protocol):
         """Whether the rows hold trends by this column."""
         ...
 
-    def yearly_counts(self, by: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Years or decades, and tokens per topic in each."""
+    def yearly_shares(self, by: str) -> Trend:
+        """Words per topic by year or decade, and their shares with intervals."""
         ...
 
     def topic_hues(self) -> dict[int, int]:

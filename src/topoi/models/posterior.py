@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.pieces import BLOCK, row_blocks
 from topoi.engine.samples import Sample
 from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, Documents, Priors
@@ -19,7 +21,8 @@ from topoi.kernels.word_lists import SparseCounts
 from topoi.models.averages import Averaged
 from topoi.models.contract import Chosen, CountSource, SeedLike
 from topoi.models.ranges import document_range, for_documents
-from topoi.models.smoothed_counts import SmoothedCounts, blocks, whole_tokens
+from topoi.models.resampling import Block, Draw, Draws
+from topoi.models.smoothed_counts import SmoothedCounts, blocks, count_topics, whole_tokens
 from topoi.models.sources import ArraySource, Rows, TrainingDocument
 from topoi.models.validation import resolve_seed, whole_number
 
@@ -186,6 +189,17 @@ class Posterior:
     def document(self, number: int) -> TrainingDocument:
         """A training document with its last sample."""
         return self.source.document(number)
+
+    def document_draws(self) -> Draws:
+        """Words of the training documents per topic in every sample."""
+        return Draws(self.n_samples, self.n_topics, self._draw_blocks)
+
+    def _draw_blocks(self) -> Iterator[Block]:
+        for part in row_blocks(self._doc_start, BLOCK // self.n_samples):
+            own = self._doc_start[part.start : part.stop + 1]
+            topics = self.source.topic_samples(part.start, part.stop)
+            rows = (count_topics(own - own[0], each.astype(np.uint16), self.n_topics) for each in topics)
+            yield Block(part.start, [Draw(*each) for each in rows])
 
     def document_shares(self, document: int) -> NDArray[np.float64]:
         """Topic shares of one training document."""

@@ -23,6 +23,7 @@ from topoi.models.filtering import AUTO, N_MOVES, Filtered, checked_particles, f
 from topoi.models.inputs import Aligned, WeightedAuthors, align, checked_observed
 from topoi.models.posterior import Posterior, checked_plan
 from topoi.models.ranges import document_range
+from topoi.models.resampling import Draws, stacked_draws
 from topoi.models.scores import log_mean_exp, perplexities
 from topoi.models.texts import need_documents
 from topoi.models.validation import resolve_seed
@@ -103,6 +104,10 @@ class DocumentReader:
         check_is_fitted(self, "n_iter_")
         if X is self.corpus_:
             return self._training_counts(np.arange(self.corpus_.n_docs))
+        return self._counted(X)[0]
+
+    def _counted(self, X: DocumentsLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Words of each topic in documents, and the training documents that they are, -1 for new ones."""
         corpus = self._align(X)[0].corpus
         rows = self._training_rows(corpus)
         counts = np.zeros((corpus.n_docs, self.chains_[0].n_topics))
@@ -110,7 +115,37 @@ class DocumentReader:
         new = np.flatnonzero((rows < 0) & (corpus.doc_lengths > 0))
         if len(new):
             counts[new] = self._expected_counts(corpus.subset(new))
-        return counts
+        return counts, rows
+
+    def topic_draws(self, X: DocumentsLike) -> tuple[NDArray[np.float64], Draws]:
+        """``topic_counts``, and the same in every sample of the first chain; new documents have equal counts in all.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]] * 10)
+        >>> model = topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
+        >>> counts, draws = model.topic_draws(corpus)
+        >>> counts.shape, draws.n_draws == model.chains_[0].n_samples
+        ((20, 2), True)
+        """
+        check_is_fitted(self, "n_iter_")
+        known = self.chains_[0].document_draws()
+        if X is self.corpus_:
+            return self.topic_counts(X), known
+        counts, rows = self._counted(X)
+        place = np.full(self.corpus_.n_docs, -1)
+        place[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
+        twice = np.flatnonzero((rows >= 0) & (place[rows] != np.arange(len(rows))))
+        tables = [counts.copy() for _ in range(known.n_draws)]
+        for first, draws in known.blocks() if (rows >= 0).any() else ():
+            for table, (start, column, number) in zip(tables, draws, strict=True):
+                to = np.repeat(place[first : first + len(start) - 1], np.diff(start))
+                table[to[to >= 0]] = 0.0
+                table[to[to >= 0], column[to >= 0]] = number[to >= 0]
+        for table in tables:
+            table[twice] = table[place[rows[twice]]]
+        return counts, stacked_draws(tables)
 
     def _training_counts(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         return np.asarray(self.chains_[0].documents.counts(rows), np.float64)

@@ -268,3 +268,7 @@ class ArraySource:
         tokens = slice(self.doc_start[first], self.doc_start[last])
         each = [self.assignments._asdict()] if self.averaged is None else self.averaged.samples
         return [{name: values[tokens] for name, values in sample.items()} for sample in each]
+
+    def topic_samples(self, first: int, last: int) -> list[NDArray[Any]]:
+        """Topics of the tokens of documents ``first`` to ``last`` in all samples, the last sample last."""
+        return [sample["topic"] for sample in self.samples(first, last)]

@@ -95,3 +95,10 @@ def resolve_seed(random_state: SeedLike) -> int:
     if not whole or not 0 <= random_state < 2**63:
         raise ModelError(f"random_state is {random_state!r}; pass None, a whole number from 0, or a numpy generator")
     return int(random_state)
+
+
+def checked_tail(level: float) -> float:
+    """Probability of each tail of a band that holds ``level``."""
+    if isinstance(level, bool) or not isinstance(level, numbers.Real) or not 0 < float(level) < 1:
+        raise ModelError(f"level is {level!r}; it is the probability of a band, between 0 and 1")
+    return (1.0 - float(level)) / 2.0

@@ -6,6 +6,7 @@ Install with ``pip install "topoi[plots]"``. The web browser (``topoi browse``) 
 from topoi.plots.correlations import topic_correlations
 from topoi.plots.effects import effects
 from topoi.plots.evaluations import comparison, topic_numbers
+from topoi.plots.groups import groups
 from topoi.plots.links import link_graph
 from topoi.plots.map import topic_map
 from topoi.plots.pachinko import pachinko_graph
@@ -15,6 +16,7 @@ from topoi.plots.trends import trends
 __all__ = [
     "comparison",
     "effects",
+    "groups",
     "link_graph",
     "pachinko_graph",
     "topic_correlations",

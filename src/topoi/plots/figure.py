@@ -11,6 +11,7 @@ from topoi.errors import ModelError
 from topoi.models.contract import InStore
 
 _LIGHTNESS, _CHROMA = 0.6, 0.13
+_BAND = 0.2  # opacity
 
 
 def graph_objects() -> Any:
@@ -54,6 +55,28 @@ def rgb(colour: str) -> str:
 def leading_words(model: Any, topics: Sequence[int], n: int) -> dict[int, list[str]]:
     """First ``n`` words of each given topic."""
     return {k: [str(word) for word in model.top_words(n, topic=k)["word"]] for k in topics}
+
+
+def band(go: Any, x: list[Any], lower: list[float], upper: list[float], colour: str, group: str) -> Any:
+    """Trace of the area between two lines, in a pale colour; it belongs to a group of the legend."""
+    return go.Scatter(
+        x=x + x[::-1],
+        y=upper + lower[::-1],
+        mode="lines",
+        line={"width": 0},
+        fill="toself",
+        fillcolor=f"rgba({rgb(colour)},{_BAND})",
+        hoverinfo="skip",
+        legendgroup=group,
+        showlegend=False,
+    )
+
+
+def whiskers(middle: list[float], lower: list[float], upper: list[float]) -> dict[str, Any]:
+    """Error bars between two ends, as plotly wants them."""
+    above = [max(0.0, high - at) for high, at in zip(upper, middle, strict=True)]
+    below = [max(0.0, at - low) for low, at in zip(lower, middle, strict=True)]
+    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1.2, "width": 3}
 
 
 def quiet(figure: Any, title: str, x: str, y: str) -> Any:

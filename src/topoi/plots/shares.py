@@ -14,11 +14,10 @@ from topoi.analysis.shares import share_curve
 from topoi.drawing.colours import LIGHT
 from topoi.models.features.columns import Number
 from topoi.models.validation import choice
-from topoi.plots.figure import graph_objects, leading_words, quiet, rgb, topic_colour, topic_colours
+from topoi.plots.figure import band, graph_objects, leading_words, quiet, topic_colour, topic_colours, whiskers
 
 _WORDS = 3
 _PER_ROW = 3
-_BAND = 0.2  # opacity
 _GROUP_STEP = 7  # step of topic numbers whose colours mark groups, so that neighbouring groups differ
 
 
@@ -167,27 +166,12 @@ def _traces(go: Any, line: _Line, feature: str, *, stacked: bool, is_number: boo
         "hovertemplate": template,
     }
     if not is_number:
-        over = {"type": "data", "symmetric": False, "thickness": 1.2, "width": 3}
-        over |= {"array": _apart(upper, mean), "arrayminus": _apart(mean, lower)}
+        over = whiskers(mean, lower, upper)
         return [
             go.Bar(**shared, marker={"color": line.colour, "line": {"width": 0}}, error_y=None if stacked else over)
         ]
     if stacked:
         edge = {"width": 0.5, "color": "white"}
         return [go.Scatter(**shared, mode="lines", line=edge, stackgroup="shares", fillcolor=line.colour)]
-    band = go.Scatter(
-        x=x + x[::-1],
-        y=upper + lower[::-1],
-        mode="lines",
-        line={"width": 0},
-        fill="toself",
-        fillcolor=f"rgba({rgb(line.colour)},{_BAND})",
-        hoverinfo="skip",
-        legendgroup=line.name,
-        showlegend=False,
-    )
-    return [band, go.Scatter(**shared, mode="lines", line={"color": line.colour, "width": 2})]
-
-
-def _apart(high: list[float], low: list[float]) -> list[float]:
-    return [max(0.0, a - b) for a, b in zip(high, low, strict=True)]
+    area = band(go, x, lower, upper, line.colour, line.name)
+    return [area, go.Scatter(**shared, mode="lines", line={"color": line.colour, "width": 2})]

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pandas.api.types import is_numeric_dtype
+
 from topoi.analysis.given import need_topic
 from topoi.analysis.trends import hottest_topics, topic_trends
 from topoi.corpus.corpus import Corpus
-from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
+from topoi.plots.figure import band, graph_objects, leading_words, quiet, topic_colours, whiskers
 
 _RISING, _FALLING = 4, 3
 _WORDS = 3
 
 
 def trends(model: Any, corpus: Corpus | None = None, topics: Sequence[int] | None = None, by: str = "year") -> Any:
-    """Plot a line per topic: its share of the words of each year, decade or value of any column.
+    """Plot a line per topic: its share of the words of each year, decade or value of any column, in a band.
 
     Parameters
     ----------
@@ -39,26 +41,32 @@ def trends(model: Any, corpus: Corpus | None = None, topics: Sequence[int] | Non
     >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]] * 4, dates=[1990 + d for d in range(8)])
     >>> model = topoi.LDA(2, n_iter=5, random_state=0).fit(corpus)
     >>> len(topoi.plots.trends(model, topics=[1]).data)
-    1
+    2
     """
     go = graph_objects()
     frame = topic_trends(model, corpus, by)
     chosen = _moving(frame) if topics is None else [need_topic(model, k) for k in topics]
     words = leading_words(model, chosen, _WORDS)
     colours = topic_colours(model, chosen)
+    is_number = is_numeric_dtype(frame[by])
     figure = go.Figure()
     for k in chosen:
         mine = frame[frame["topic"] == k]
+        ends = mine["lower"].tolist(), mine["upper"].tolist()
+        if is_number:
+            figure.add_trace(band(go, mine[by].tolist(), *ends, colours[k], str(k)))
         figure.add_trace(
             go.Scatter(
                 x=mine[by].tolist(),
                 y=mine["share"].tolist(),
-                customdata=mine["n_words"].tolist(),
+                customdata=mine[["n_words", "lower", "upper"]].to_numpy(),
+                legendgroup=str(k),
                 name=f"{k}: {', '.join(words[k])}",
                 mode="lines+markers",
                 line={"color": colours[k], "width": 2},
                 marker={"size": 5},
-                hovertemplate="%{x}: %{y:.2%} of the words (%{customdata:,.0f})",
+                error_y=None if is_number else whiskers(mine["share"].tolist(), *ends),
+                hovertemplate="%{x}: %{y:.2%} (%{customdata[1]:.2%} to %{customdata[2]:.2%}) of the words",
             )
         )
     figure.update_yaxes(tickformat=".1%", rangemode="tozero")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from topoi.corpus.vocabulary import close_matches, object_array
 from topoi.errors import StoreError
 from topoi.models.names import find_name, matching_titles
+from topoi.store.corpus_rows import stored_documents
 from topoi.store.store import Store
 
 # Number of ids searched for ones that resemble a mistyped id.
@@ -58,6 +59,15 @@ class StoreCatalogue:
     def size(self) -> int:
         """Number of documents."""
         return self._store.sizes.n_documents
+
+    @property
+    def documents(self) -> pd.DataFrame:
+        """See ``Catalogue``."""
+        with self._store.connection() as connection, self._store.named():
+            frame = stored_documents(connection)
+        if len(frame) != self.size:
+            raise StoreError(f"{self._store.path} is damaged: metadata of {len(frame)} documents, not {self.size}")
+        return frame
 
     def find_author(self, name: str) -> int:
         """See ``Catalogue``; all names are read only if this one is not found."""

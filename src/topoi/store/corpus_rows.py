@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.corpus.blocks import Columns, table_rows
-from topoi.corpus.bundle import corpus_pieces, pack_strings
+from topoi.corpus.bundle import corpus_pieces, pack_strings, unpack_frame
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.metadata import json_value
 from topoi.corpus.pieces import BLOCK, occurrences, ranges
@@ -210,6 +210,14 @@ def get_corpus(connection: sqlite3.Connection) -> Corpus:
         return Corpus.from_bundle(meta, arrays)
     except CorpusError as error:
         raise StoreError(f"the corpus is damaged: {error}") from error
+
+
+def stored_documents(connection: sqlite3.Connection) -> pd.DataFrame:
+    """The frame of the documents' metadata alone; its checksum covers the whole corpus and is not checked."""
+    try:
+        return unpack_frame(get_arrays(connection, None).get("documents", np.zeros(0, np.uint8)))
+    except CorpusError as error:
+        raise StoreError(f"the documents' metadata are damaged: {error}") from error
 
 
 def check_digest(found: str, expected: Any, what: str) -> None:

@@ -350,6 +350,25 @@ class StoredCounts:
         n_slots = self._n_slots(len(document.authors))
         return self._samples_between(document.number, document.number + 1, newest, n_slots)
 
+    def topic_samples(self, first: int, last: int) -> list[NDArray[Any]]:
+        """Topics of the tokens of documents ``first`` to ``last`` in all samples, the last sample last."""
+        query = """
+            SELECT topics FROM document_assignment
+            WHERE model_id = :model AND document_id >= :first AND document_id < :last ORDER BY document_id"""
+        rows = self._query(query, first=first, last=last)
+        newest: Sample = {"topic": self._last_topics(first, last, [row[0] for row in rows])}
+        return [sample["topic"] for sample in self._samples_between(first, last, newest, 1)]
+
+    def _last_topics(self, first: int, last: int, blobs: list[Any]) -> NDArray[np.uint16]:
+        """Topics of the words of several documents in the last sample, checked."""
+        if not all(isinstance(each, bytes) and len(each) % 2 == 0 for each in blobs):
+            raise self.damaged("the topics of words are damaged")
+        if [len(each) // 2 for each in blobs] != np.diff(self.doc_start[first : last + 1]).tolist():
+            raise self.damaged("documents have more words, or fewer, than their topics")
+        topic = np.frombuffer(b"".join(blobs), "<u2").astype(np.uint16)
+        self._checked(topic)
+        return topic
+
     def _last_paths(self, first: int, last: int) -> Sample:
         """The last sample of several documents of a model with a graph."""
         query = """
@@ -359,13 +378,8 @@ class StoredCounts:
         rows = self._query(query, first=first, last=last)
         if len(rows) != last - first:
             raise self.damaged(_MISSING)
-        if not all(isinstance(each, bytes) and len(each) % 2 == 0 for each, _ in rows):
-            raise self.damaged("the topics of words are damaged")
-        n_tokens = np.array([len(each) // 2 for each, _ in rows])
-        topic = np.frombuffer(b"".join(each for each, _ in rows), "<u2").astype(np.uint16)
-        if n_tokens.tolist() != np.diff(self.doc_start[first : last + 1]).tolist():
-            raise self.damaged("documents have more words, or fewer, than their topics")
-        self._checked(topic)
+        topic = self._last_topics(first, last, [each for each, _ in rows])
+        n_tokens = np.diff(self.doc_start[first : last + 1])
         return {"topic": topic, "path": self._checked_paths(topic, [blob for _, blob in rows], n_tokens)}
 
     def _samples_between(self, first: int, last: int, newest: Sample, n_slots: int) -> list[Sample]:

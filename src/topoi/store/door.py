@@ -114,7 +114,13 @@ _KINDS = {"INTEGER": ("integer",), "REAL": ("real", "integer"), "TEXT": ("text",
 # Tables that must have rows.
 _NEEDED = ("corpus", "model")
 # Columns that refer to a node of the model's graph, and one that refers to a topic.
-_NODES = (("dag_edge", "parent"), ("dag_edge", "child"), ("document_node", "node"), ("node_trend", "node"))
+_NODES = (
+    ("dag_edge", "parent"),
+    ("dag_edge", "child"),
+    ("document_node", "node"),
+    ("node_trend", "node"),
+    ("node_decade", "node"),
+)
 _REFERENCES = (
     *((table, column, "dag_node", "node") for table, column in _NODES),
     ("dag_node", "topic", "topic", "topic"),
@@ -166,7 +172,7 @@ def _has_other_kinds(connection: sqlite3.Connection, table: str, column: str, ki
     wrong = f"typeof({column}) NOT IN ({marks})"
     if kind == "REAL":
         wrong += f" OR abs({column}) > 1e300"
-    if kind == "INTEGER" and column not in ("seed", "year"):
+    if kind == "INTEGER" and column not in ("seed", "year", "decade"):
         wrong += f" OR {column} < 0"
     query = f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {wrong})"
     return bool(connection.execute(query, kinds).fetchone()[0])

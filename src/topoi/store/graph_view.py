@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from topoi.errors import StoreError
 from topoi.models.dag import WORDS, Dag
 from topoi.models.graph import GraphFrames, NodeDocuments, slot_children, telling_words
+from topoi.models.periods import Trend
 from topoi.models.ranking import N_RANKED, N_WORDS, largest
 from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.validation import whole_number
@@ -123,9 +124,9 @@ class GraphView(ModelView, GraphFrames):
         order = np.argsort(node, kind="stable")
         return node[order], number[order], share[order]
 
-    def yearly_node_counts(self, by: str) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-        """Years (or decades) with words, their numbers of words, and those through each super-topic."""
-        return self._summed_by("node_trends", by, self.super_nodes)
+    def yearly_node_shares(self, by: str) -> Trend:
+        """Words through each super-topic by year or decade, and their shares with intervals."""
+        return self._trend("node", by, self.super_nodes)
 
 
 def _columns(rows: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:

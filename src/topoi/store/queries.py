@@ -37,7 +37,7 @@ QUERIES = {
         JOIN document AS d ON d.document_id = t.document_id
         WHERE t.model_id = :model_id AND t.topic = :topic ORDER BY t.rank LIMIT :n""",
     "topic_trend": """
-        SELECT year, n_tokens, share FROM topic_trend
+        SELECT year, n_tokens, share, lower, upper FROM topic_trend
         WHERE year NOT NULL AND model_id = :model_id AND topic = :topic ORDER BY year""",
     "authors_by_documents": """
         SELECT author_id, author, n_documents FROM author INDEXED BY author_by_documents
@@ -55,8 +55,10 @@ QUERIES = {
         SELECT d.document_id, d.n_tokens, s.perplexity FROM author_document AS s
         JOIN document AS d ON d.document_id = s.document_id
         WHERE s.model_id = :model_id AND s.author_id = :author_id ORDER BY s.document_id""",
-    "trend_by_year": """
-        SELECT year, topic, share FROM topic_trend WHERE year NOT NULL AND model_id = :model_id""",
+    "topics_by_year": """
+        SELECT year, topic, share, lower, upper FROM topic_trend WHERE year NOT NULL AND model_id = :model_id""",
+    "topics_by_decade": """
+        SELECT decade, topic, share, lower, upper FROM topic_decade WHERE model_id = :model_id""",
     "author_words": """
         SELECT w.word_id, w.word, t.n_tokens, t.probability FROM author_word AS t
         JOIN word AS w ON w.word_id = t.word_id
@@ -103,10 +105,12 @@ QUERIES = {
         JOIN document AS d ON d.document_id = t.document_id
         WHERE t.model_id = :model_id AND t.node = :node ORDER BY t.share DESC, t.document_id LIMIT :n""",
     "node_trend": """
-        SELECT year, n_tokens, share FROM node_trend
+        SELECT year, n_tokens, share, lower, upper FROM node_trend
         WHERE year NOT NULL AND model_id = :model_id AND node = :node ORDER BY year""",
-    "node_trends": """
-        SELECT year, node, share FROM node_trend WHERE year NOT NULL AND model_id = :model_id""",
+    "nodes_by_year": """
+        SELECT year, node, share, lower, upper FROM node_trend WHERE year NOT NULL AND model_id = :model_id""",
+    "nodes_by_decade": """
+        SELECT decade, node, share, lower, upper FROM node_decade WHERE model_id = :model_id""",
     "document_nodes": """
         SELECT node, n_tokens, share FROM document_node
         WHERE model_id = :model_id AND document_id = :document_id ORDER BY share DESC, node LIMIT :n""",
@@ -149,7 +153,10 @@ PAGE_QUERIES = {
     "faces": """
         SELECT topic, n_tokens, share, hue, x, y, glue, words FROM topic WHERE model_id = :model_id ORDER BY topic""",
     "trends": """
-        SELECT topic, year, n_tokens, share FROM topic_trend WHERE year NOT NULL AND model_id = :model_id""",
+        SELECT topic, year, n_tokens, share, lower, upper FROM topic_trend
+        WHERE year NOT NULL AND model_id = :model_id""",
+    "decades": """
+        SELECT topic, decade, n_tokens, share, lower, upper FROM topic_decade WHERE model_id = :model_id""",
     "graph_nodes": """
         SELECT node, name, level, topic AS topic_or_null, n_children, n_tokens, share, words FROM dag_node
         WHERE model_id = :model_id ORDER BY node""",
@@ -157,7 +164,8 @@ PAGE_QUERIES = {
         SELECT parent, child, alpha, share, n_tokens FROM dag_edge WHERE model_id = :model_id
         ORDER BY parent, position""",
     "graph_trends": """
-        SELECT node, year, n_tokens, share FROM node_trend WHERE year NOT NULL AND model_id = :model_id""",
+        SELECT node, year, n_tokens, share, lower, upper FROM node_trend
+        WHERE year NOT NULL AND model_id = :model_id""",
     "node_works": f"""
         SELECT {_DOCUMENT}, t.n_tokens, t.share
         FROM document_node AS t INDEXED BY document_node_by_node JOIN document AS d ON d.document_id = t.document_id
@@ -270,4 +278,6 @@ PAGE_QUERIES = {
         WHERE word >= :first AND word < :beyond ORDER BY n_tokens DESC, word_id LIMIT :n""",
 }
 # Queries whose results are cached until the file changes.
-READ_ONCE = frozenset({"models", "faces", "trends", "graph_nodes", "graph_edges", "graph_trends", "author_names"})
+READ_ONCE = frozenset(
+    {"models", "faces", "trends", "decades", "graph_nodes", "graph_edges", "graph_trends", "author_names"}
+)

@@ -63,7 +63,7 @@ COLUMNS: Mapping[str, Kind] = {
     "seed": _ANY_WHOLE._replace(null=True),
     "year": _ANY_WHOLE._replace(null=True),
     "decade": _ANY_WHOLE,
-    **dict.fromkeys(("share", "probability"), _SHARE),
+    **dict.fromkeys(("share", "lower", "upper", "probability"), _SHARE),
     **dict.fromkeys(("alpha", "alpha_sum"), _ALPHA),
     **dict.fromkeys(("x", "y"), _real(-10, 10)._replace(null=True)),
     "distance": _real(0, math.inf),

@@ -215,13 +215,26 @@ CREATE TABLE document_share (
     PRIMARY KEY (model_id, part)
 ) WITHOUT ROWID;
 
+-- Shares with intervals of probability 0.9, by posterior draws and resampled documents.
 CREATE TABLE topic_trend (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
     topic INTEGER NOT NULL,
     year INTEGER NOT NULL,
     n_tokens INTEGER NOT NULL,
     share REAL NOT NULL,                 -- of the year's tokens
+    lower REAL NOT NULL,
+    upper REAL NOT NULL,
     PRIMARY KEY (model_id, topic, year)
+) WITHOUT ROWID;
+CREATE TABLE topic_decade (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    topic INTEGER NOT NULL,
+    decade INTEGER NOT NULL,             -- its first year
+    n_tokens INTEGER NOT NULL,
+    share REAL NOT NULL,                 -- of the decade's tokens
+    lower REAL NOT NULL,
+    upper REAL NOT NULL,
+    PRIMARY KEY (model_id, topic, decade)
 ) WITHOUT ROWID;
 
 -- Models without topics: counts of half a token or more.
@@ -299,13 +312,26 @@ CREATE TABLE document_node (
 CREATE INDEX document_node_by_node ON document_node (model_id, node, share DESC, document_id);
 
 -- The same nodes in every year that has tokens.
+-- Shares with intervals of probability 0.9, by posterior draws and resampled documents.
 CREATE TABLE node_trend (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
     node INTEGER NOT NULL,
     year INTEGER NOT NULL,
     n_tokens INTEGER NOT NULL,
     share REAL NOT NULL,                 -- of the year's tokens
+    lower REAL NOT NULL,
+    upper REAL NOT NULL,
     PRIMARY KEY (model_id, node, year)
+) WITHOUT ROWID;
+CREATE TABLE node_decade (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    node INTEGER NOT NULL,
+    decade INTEGER NOT NULL,             -- its first year
+    n_tokens INTEGER NOT NULL,
+    share REAL NOT NULL,                 -- of the decade's tokens
+    lower REAL NOT NULL,
+    upper REAL NOT NULL,
+    PRIMARY KEY (model_id, node, decade)
 ) WITHOUT ROWID;
 
 -- By which of its topic's paths each token came in the last sample, in the order of document_token.word_ids: paths to a node are numbered

@@ -223,7 +223,8 @@ def topic_tables(corpus: Corpus, first: Posterior) -> dict[str, Table]:
             lambda: (_columns(("document_id", "topic", "n_tokens"), listed(*cells)) for cells in documents())
         ),
         "topic_document": ranked_rows(documents(), first.n_topics, ("document_id", "share"), first.shares_of),
-        "topic_trend": trend_rows(corpus, "topic", first.n_topics, documents()),
+        "topic_trend": trend_rows(corpus, "topic", "year", documents(), first.document_draws()),
+        "topic_decade": trend_rows(corpus, "topic", "decade", documents(), first.document_draws()),
         "document_assignment": {
             "document_id": range(corpus.n_docs),
             "topics": Blobs(source.assignments.topic, corpus.doc_start, "<u2"),

@@ -15,6 +15,7 @@ from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError, NotFoundError, StoreError
 from topoi.models.calibration import Calibration, restored
 from topoi.models.notices import warn_user
+from topoi.models.periods import PERIODS, Trend
 from topoi.models.posterior import checked_plan
 from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.registry import find, giving
@@ -303,27 +304,24 @@ class ModelView(TopicLists):
             query = "SELECT EXISTS (SELECT 1 FROM topic_trend WHERE model_id = ?)"
             return bool(connection.execute(query, (self.model_id,)).fetchone()[0])
 
-    def yearly_counts(self, by: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Years (or decades) with words, and the number of words of each topic in them."""
-        return self._summed_by("trend_by_year", by, np.arange(self.n_topics))[::2]
+    def yearly_shares(self, by: str) -> Trend:
+        """Words per topic by year or decade, and their shares with intervals."""
+        return self._trend("topic", by, np.arange(self.n_topics))
 
-    def _summed_by(
-        self, query: str, by: str, columns: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-        """Years (or decades) with words, their numbers of words, and those of each topic (or node)."""
-        step = 10 if choice("by", by, ("year", "decade")) == "decade" else 1
-        rows = np.array([tuple(row) for row in self.rows(query)], np.float64).reshape(-1, 3)
+    def _trend(self, of: str, by: str, columns: NDArray[np.int64]) -> Trend:
+        """Trend of topics (or nodes) by year or decade."""
+        step = PERIODS[choice("by", by, tuple(PERIODS))]
+        rows = np.array([tuple(row) for row in self.rows(f"{of}s_by_{by}")], np.float64).reshape(-1, 5)
         years, tokens = self._year_tokens
-        year, column = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
         if not len(years):
             raise ModelError(f"no document with words has a value for {by!r}")
-        if not (np.isin(year, years).all() and np.isin(column, columns).all()):
-            raise StoreError(f"{self.store.path}: a table names a topic, a node or a year that is not there")
         values, at = np.unique(years // step * step, return_inverse=True)
-        place = np.searchsorted(years, year)
-        counts = np.zeros((len(values), len(columns)))
-        np.add.at(counts, (at[place], np.searchsorted(columns, column)), rows[:, 2] * tokens[place])
-        return values, np.bincount(at, tokens, len(values)).astype(np.float64), counts
+        period, column = rows[:, 0].astype(np.int64), rows[:, 1].astype(np.int64)
+        if not (np.isin(period, values).all() and np.isin(column, columns).all()):
+            raise StoreError(f"{self.store.path}: a table names a topic, a node or a year that is not there")
+        words, found = np.bincount(at, tokens, len(values)).astype(np.float64), np.zeros((3, len(values), len(columns)))
+        found[:, np.searchsorted(values, period), np.searchsorted(columns, column)] = rows[:, 2:].T
+        return Trend(values, words, found[0] * words[:, None], *found)
 
     @cached_property
     def _year_tokens(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

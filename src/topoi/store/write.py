@@ -23,7 +23,7 @@ from topoi.store.read import find_model
 from topoi.store.replace import change, sole_writer
 
 # The tables that only models over a graph have.
-GRAPH_TABLES = ("dag_node", "dag_edge", "document_node", "node_trend", "document_path")
+GRAPH_TABLES = ("dag_node", "dag_edge", "document_node", "node_trend", "node_decade", "document_path")
 # All tables that belong to a model; each family fills those that apply to it.
 MODEL_TABLES = (
     "topic",
@@ -36,6 +36,7 @@ MODEL_TABLES = (
     "mixture",
     "document_share",
     "topic_trend",
+    "topic_decade",
     "author_word",
     "author_document",
     "document_assignment",

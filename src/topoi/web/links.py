@@ -108,6 +108,10 @@ class PageLinks(ABC):
         """Topics along time."""
         return self.page("trends", query)
 
+    def groups(self, **query: Any) -> str:
+        """Comparison of groups of documents."""
+        return self.page("groups", query)
+
     def compare(self, other: str | None = None, **query: Any) -> str:
         """Comparison of two models; ``other`` is a slug."""
         return self.page(f"compare/{other}" if other else "compare", query)

@@ -53,7 +53,10 @@ def rows_by_year(table: Mapping[str, Any] | None) -> Rows:
     rows = []
     for at, year in enumerate(table["years"]):
         row: dict[str, Any] = {"year": year} | {name: values[at] for name, values in plain.items()}
-        row |= {f"topic_{line['topic']['topic']}": line["share"][at] for line in table.get("topics", ())}
+        for line in table.get("topics", ()):
+            name = f"topic_{line['topic']['topic']}"
+            row[name] = line["share"][at]
+            row |= {f"{name}_{end}": line[end][at] for end in ("lower", "upper") if end in line}
         rows.append(row)
     return rows
 

@@ -20,11 +20,12 @@ from topoi.models.dmr.likelihood import alpha_rows, covariance, linear_covarianc
 from topoi.models.dmr.posterior import DesignedDocuments
 from topoi.models.dmr.state import RegressionChain, RegressionSampler
 from topoi.models.features.columns import Column
-from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
+from topoi.models.features.prediction import Belief, MetadataPredictions, shares_frame
 from topoi.models.features.table import as_source, warn_unknown
 from topoi.models.filtering import Filtered
 from topoi.models.gaussian_points import root, softmax_points
 from topoi.models.inputs import Aligned, align
+from topoi.models.validation import checked_tail
 
 Array = NDArray[np.float64]
 # Fewest draws that have a spread.

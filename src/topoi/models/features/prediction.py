@@ -306,13 +306,6 @@ class MetadataPredictions(DocumentReader):
         return fold_labels(np.ascontiguousarray(self.chains_[0].topic_word.T), self.chains_[0].alpha, tokens)[1]
 
 
-def checked_tail(level: float) -> float:
-    """Probability of each tail of a band that holds ``level``."""
-    if isinstance(level, bool) or not isinstance(level, numbers.Real) or not 0 < float(level) < 1:
-        raise ModelError(f"level is {level!r}; it is the probability of a band, between 0 and 1")
-    return (1.0 - float(level)) / 2.0
-
-
 def shares_frame(features: MetadataLike, names: list[str], found: Array) -> pd.DataFrame:
     """Means, lower and upper ends (3 × documents × topics) as a frame: row, the features, topic, mean, lower, upper."""
     _, n_rows, n_topics = found.shape

@@ -18,7 +18,7 @@ from topoi.kernels.counts import Documents
 from topoi.models.bags import Bags
 from topoi.models.contract import DocumentsLike, MetadataLike
 from topoi.models.features.columns import Column
-from topoi.models.features.prediction import Belief, MetadataPredictions, checked_tail, shares_frame
+from topoi.models.features.prediction import Belief, MetadataPredictions, shares_frame
 from topoi.models.features.table import FeatureTable, MetadataSource, as_source, warn_unknown
 from topoi.models.filtering import Filtered
 from topoi.models.inputs import WeightedAuthors, align
@@ -34,7 +34,7 @@ from topoi.models.kernel_topic.posterior import (
 )
 from topoi.models.prediction import make_documents
 from topoi.models.ranges import for_rows
-from topoi.models.validation import whole_number
+from topoi.models.validation import checked_tail, whole_number
 
 Array = NDArray[np.float64]
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.pieces import BLOCK, row_blocks
 from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored
 from topoi.kernels.lanes import padded
@@ -21,6 +22,7 @@ from topoi.models.pachinko.equations import Paths
 from topoi.models.pachinko.inference import document_nodes, document_topics, fold_in, sample_document, start_document
 from topoi.models.pachinko.state import PachinkoChain, PachinkoSampler, chain_alpha, make_priors
 from topoi.models.posterior import SampledPosterior
+from topoi.models.resampling import Block, Draw, Draws
 from topoi.models.simulation import dirichlet_rows
 from topoi.models.smoothed_counts import blocks
 from topoi.models.sources import ArraySource, TrainingDocument
@@ -171,6 +173,27 @@ class PachinkoPosterior(SampledPosterior[Paths]):
         d, node, number = (np.concatenate(parts) for parts in zip(*each, strict=True))
         keys, at = np.unique(d * len(self.graph.n_paths) + node, return_inverse=True)
         return *np.divmod(keys, len(self.graph.n_paths)), np.bincount(at, number, len(keys)) / self.n_samples
+
+    @cached_property
+    def inner_nodes(self) -> NDArray[np.int64]:
+        """Nodes with children, the root left out."""
+        parents = np.unique(self.graph.in_parent)
+        return parents[parents > 0]
+
+    def node_draws(self) -> Draws:
+        """Words of the training documents through each inner node in every sample."""
+        return Draws(self.n_samples, len(self.inner_nodes), self._node_blocks)
+
+    def _node_blocks(self) -> Iterator[Block]:
+        for part in row_blocks(self._doc_start, BLOCK // self.n_samples):
+            n_docs = part.stop - part.start
+            doc = np.repeat(np.arange(n_docs), np.diff(self._doc_start[part.start : part.stop + 1]))
+            draws = []
+            for paths in self.paths(part.start, part.stop):
+                d, node, number = passing(self.graph, doc, *paths)
+                column = np.searchsorted(self.inner_nodes, node)
+                draws.append(Draw(np.searchsorted(d, np.arange(n_docs + 1)), column, number))
+            yield Block(part.start, draws)
 
     def prior_mixtures(self, documents: Documents, d: int, n: int, name: tuple[int, ...]) -> NDArray[np.float64]:
         """Mixtures of each node's children drawn from its Dirichlet, multiplied along all paths to the topics."""

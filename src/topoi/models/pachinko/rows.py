@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,8 @@ def graph_tables(corpus: Corpus, dag: Dag, first: PachinkoPosterior) -> dict[str
         "dag_node": _nodes(corpus, dag, first, edges),
         "dag_edge": edges,
         "document_node": Blocks(lambda: (_document_nodes(first, *listed(*cells)) for cells in _passing(corpus, first))),
-        "node_trend": _trend(corpus, dag, _passing(corpus, first)),
+        "node_trend": _trend(corpus, first, "year"),
+        "node_decade": _trend(corpus, first, "decade"),
         "document_path": {
             "document_id": range(corpus.n_docs),
             "paths": Blobs(paths.path, corpus.doc_start, f"<u{width}"),
@@ -83,8 +84,8 @@ def _document_nodes(first: PachinkoPosterior, doc: NDArray[Any], node: NDArray[A
     return {"document_id": doc, "node": node, "n_tokens": n, "share": shares_in_blocks(first.doc_node_range, doc, node)}
 
 
-def _trend(corpus: Corpus, dag: Dag, cells: Iterable[Cells]) -> Columns:
-    inner = np.array([v for v, name in enumerate(dag.nodes) if v and dag.children(name)], np.int64)
-    placed = ((doc, np.searchsorted(inner, node), n) for doc, node, n in cells)
-    columns = trend_rows(corpus, "node", len(inner), placed)
+def _trend(corpus: Corpus, first: PachinkoPosterior, period: str) -> Columns:
+    inner = first.inner_nodes
+    placed = ((doc, np.searchsorted(inner, node), n) for doc, node, n in _passing(corpus, first))
+    columns = trend_rows(corpus, "node", period, placed, first.node_draws())
     return columns | {"node": inner[columns["node"]]}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,18 @@ Result = TypeVar("Result")
 _WORDS_OF_A_SUMMARY = 10
 _LONGEST_WORD = 100
 _MOST_ATTEMPTS = 3
+_MOST_KEPT = 100
 _SHARED_LOOKED_AT, _SHARED_SHOWN = 10, 3
+
+
+class Trends(NamedTuple):
+    """Topics along time: years or decades, tokens, shares and ends of their intervals, topics × periods each."""
+
+    periods: list[int]
+    tokens: NDArray[np.int64]
+    share: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
 
 
 class ModelCache:
@@ -57,25 +69,30 @@ class ModelCache:
         return self.keep("topics", self._read_topics)
 
     @property
-    def trends(self) -> tuple[list[int], NDArray[np.int64], NDArray[np.float64]]:
-        """The years, tokens per topic and year, and shares."""
-        return self.keep("trends", self._read_trends)
+    def trends(self) -> Trends:
+        """Shares of topics by year."""
+        return self.keep("trends", lambda: self._read_trends("trends"))
 
-    def _read_trends(self) -> tuple[list[int], NDArray[np.int64], NDArray[np.float64]]:
-        rows = rows_of(self.view.store, "trends", self.view.limits, model_id=self.view.model_id)
-        years = sorted({row[1] for row in rows})
-        place = {year: at for at, year in enumerate(years)}
-        tokens = np.zeros((self.view.n_topics, len(years)), np.int64)
-        share = np.zeros(tokens.shape)
-        for topic, year, n_tokens, part in rows:
-            tokens[topic, place[year]], share[topic, place[year]] = n_tokens, part
-        return years, tokens, share
+    @property
+    def decades(self) -> Trends:
+        """Shares of topics by decade."""
+        return self.keep("decades", lambda: self._read_trends("decades"))
+
+    def _read_trends(self, query: str) -> Trends:
+        rows = rows_of(self.view.store, query, self.view.limits, model_id=self.view.model_id)
+        periods = sorted({row[1] for row in rows})
+        place = {period: at for at, period in enumerate(periods)}
+        tokens = np.zeros((self.view.n_topics, len(periods)), np.int64)
+        shares = np.zeros((3, *tokens.shape))
+        for topic, period, n_tokens, *part in rows:
+            tokens[topic, place[period]], shares[:, topic, place[period]] = n_tokens, part
+        return Trends(periods, tokens, *shares)
 
     def _read_topics(self) -> list[dict[str, Any]]:
         rows = rows_of(self.view.store, "faces", self.view.limits, model_id=self.view.model_id)
         if [row[0] for row in rows] != list(range(self.view.n_topics)):
             raise StoreError(f"{self.view.store.path}: the topics are not numbered from 0")
-        years, _, share = self.trends
+        years, share = self.trends.periods, self.trends.share
         return [self._topic(row, share[row[0]].round(6).tolist() if years else None) for row in rows]
 
     def _topic(self, row: tuple[Any, ...], trend: list[float] | None) -> dict[str, Any]:
@@ -85,6 +102,24 @@ class ModelCache:
         summary = {"topic": topic, "label": None, "words": words[:_WORDS_OF_A_SUMMARY], "share": float(share)}
         summary |= {"hue": hue, "glue": bool(is_background), "trend": trend}
         return {"summary": summary, "n_tokens": n_tokens, "x": x, "y": y, "all_words": words}
+
+
+class Answers:
+    """Cache of the latest answers; one is computed at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Any, Any] = OrderedDict()
+
+    def get(self, key: Any, make: Callable[[], Result]) -> Result:
+        """Return the cached value of a key, made by ``make`` if absent."""
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = make()
+                if len(self._kept) > _MOST_KEPT:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+            return cast(Result, self._kept[key])
 
 
 class Snapshot:
@@ -271,7 +306,7 @@ class PageContext:
     @property
     def years(self) -> list[int]:
         """Years with shares of topics."""
-        return self.cache.trends[0] if self.has_topics else []
+        return self.cache.trends.periods if self.has_topics else []
 
     @cached_property
     def labels(self) -> dict[int, str]:

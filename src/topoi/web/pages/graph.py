@@ -14,7 +14,7 @@ from topoi.models.registry import giving
 from topoi.store.door import stored_json
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.parts import listed_rows
-from topoi.web.pages.shapes import GraphEdge, GraphNode, NodePart, NodeShare, NodeSummary
+from topoi.web.pages.shapes import GraphEdge, GraphNode, NodePart, NodeShare, NodeSummary, YearShares
 from topoi.web.pages.text import one_line, short
 
 N_SUPER_OF_TOPIC = 6
@@ -36,7 +36,7 @@ class GraphCache(NamedTuple):
     graph: Graph
     nodes: list[dict[str, Any]]
     years: list[int]
-    trends: dict[int, tuple[list[float], list[int]]]
+    trends: dict[int, YearShares]
 
 
 def super_topics_of(context: PageContext, topic: int) -> list[NodePart]:
@@ -89,15 +89,21 @@ def _read(context: PageContext) -> GraphCache:
     if len(graph.level) != len(nodes):
         raise StoreError(f"{context.view.store.path}: a node of the graph has no parents")
     years: list[int] = []
-    trends: dict[int, tuple[list[float], list[int]]] = {}
+    trends: dict[int, YearShares] = {}
     rows = context.rows("graph_trends")
     if rows:
         years = sorted({row[1] for row in rows})
         place = {year: at for at, year in enumerate(years)}
-        trends = {node: ([0.0] * len(years), [0] * len(years)) for node in {row[0] for row in rows}}
-        for node, year, n_tokens, share in rows:
-            trends[node][0][place[year]], trends[node][1][place[year]] = share, n_tokens
+        trends = {node: _empty_trend(years) for node in {row[0] for row in rows}}
+        for node, year, *values in rows:
+            for name, value in zip(("n_tokens", "share", "lower", "upper"), values, strict=True):
+                trends[node][name][place[year]] = value  # type: ignore[literal-required]
     return GraphCache(graph, nodes, years, trends)
+
+
+def _empty_trend(years: list[int]) -> YearShares:
+    share, lower, upper = ([0.0] * len(years) for _ in range(3))
+    return YearShares(years=years, share=share, lower=lower, upper=upper, n_tokens=[0] * len(years))
 
 
 def _node(context: PageContext, row: tuple[Any, ...]) -> dict[str, Any]:
@@ -118,7 +124,7 @@ def node_summary(context: PageContext, node: Any, *, trend: bool = False) -> Nod
     known = kept.nodes[node]
     line = kept.trends.get(node) if trend else None
     topic = None if known["topic"] is None else context.badge(known["topic"])
-    rounded = None if line is None else np.round(line[0], 6).tolist()
+    rounded = None if line is None else np.round(line["share"], 6).tolist()
     return cast(NodeSummary, {**known["summary"], "topic": topic, "trend": rounded})
 
 

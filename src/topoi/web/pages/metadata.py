@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 from typing_extensions import TypedDict
@@ -29,7 +27,7 @@ from topoi.errors import ModelError, NotFoundError, StoreError, TopoiError
 from topoi.models.features.columns import Column, Links, Names, Number
 from topoi.models.ranking import reading_order
 from topoi.web.pages import parameters
-from topoi.web.pages.context import PageContext
+from topoi.web.pages.context import Answers, PageContext
 from topoi.web.pages.page import Kept, Page, PageFile, Picture
 from topoi.web.pages.parts import documents_by_id
 from topoi.web.pages.shapes import Doc, TopicSummary
@@ -44,7 +42,6 @@ MOST_LINES = 24
 N_LINKED = 12
 _MOST_POINTS = 300  # documents drawn as dots, for each line
 _LONGEST_NAME = 200
-_MOST_KEPT = 100
 
 
 class Feature(TypedDict):
@@ -141,24 +138,6 @@ class Reader(NamedTuple):
     links: list[str]
     author_ids: dict[str, int]
     answers: Answers
-
-
-class Answers:
-    """Cache of the latest answers; one is computed at a time."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[Any, Any] = OrderedDict()
-
-    def get(self, key: Any, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-        """Return the cached value of a key, made by ``make`` if absent."""
-        with self._lock:
-            if key not in self._kept:
-                self._kept[key] = make()
-                if len(self._kept) > _MOST_KEPT:
-                    self._kept.popitem(last=False)
-            self._kept.move_to_end(key)
-            return cast(pd.DataFrame, self._kept[key])
 
 
 def metadata_page(

@@ -101,10 +101,7 @@ def _words(context: PageContext, words: list[str]) -> list[NodeWord]:
 
 
 def _trend(kept: GraphCache, node: int) -> YearShares | None:
-    if node not in kept.trends:
-        return None
-    share, n_tokens = kept.trends[node]
-    return YearShares(years=kept.years, share=share, n_tokens=n_tokens)
+    return kept.trends.get(node)
 
 
 def _without(root: Any, shown: Excerpt) -> Excerpt:

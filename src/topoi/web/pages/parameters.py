@@ -56,6 +56,13 @@ Bands = Annotated[
     Literal["curve", "document"],
     Field(description="Bands of the curve that documents vary about, or of a single new document."),
 ]
+ColumnName = Annotated[
+    str | None, Field(max_length=LONGEST_VALUE, description="A column of the documents, decade, or authors.")
+]
+GroupValue = Annotated[
+    str, Field(max_length=LONGEST_QUERY, description="A value of the column; numbers may be ranges, as in 1990..1999.")
+]
+TopicOrNone = Annotated[int | None, Field(ge=0, le=65_535, description="A topic whose documents are asked for.")]
 Slug = Annotated[str, Field(max_length=2_400, description="A model's name; bytes outside [A-Za-z0-9._-] are ~XX.")]
 OtherSlug = Annotated[str | None, Field(max_length=2_400, description="The model to compare with.")]
 BurnIn = Annotated[int, Field(ge=0, le=500, description="Sweeps before the first sample.")]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from topoi.drawing.colours import author_hue
 from topoi.errors import StoreError
 from topoi.store.door import stored_json
-from topoi.web.pages.context import PageContext
+from topoi.web.pages.context import PageContext, Trends
 from topoi.web.pages.shapes import AuthorName, AuthorShare, Doc, DocumentLine, Move, Piece, TopicShare, TopicSummary
 from topoi.web.pages.text import finder, one_line, short
 
@@ -114,7 +114,7 @@ def _moves(context: PageContext, by: Literal["year", "decade"]) -> list[dict[str
 
     from topoi.analysis.trends import hottest_topics
 
-    periods, tokens, share = shares_by(context, by)
+    periods, tokens, share, *_ = shares_by(context, by)
     if len(periods) < 2:
         return []
     n_topics = len(tokens)
@@ -130,18 +130,9 @@ def _moves(context: PageContext, by: Literal["year", "decade"]) -> list[dict[str
     return rows
 
 
-def shares_by(
-    context: PageContext, by: Literal["year", "decade"]
-) -> tuple[list[int], NDArray[np.int64], NDArray[np.float64]]:
-    """Years or decades, tokens per topic in each, and shares."""
-    years, tokens, share = context.cache.trends
-    if by == "year" or not years:
-        return years, tokens, share
-    decades = sorted({year // 10 * 10 for year in years})
-    place = [decades.index(year // 10 * 10) for year in years]
-    summed = np.zeros((len(tokens), len(decades)), np.int64)
-    np.add.at(summed.T, place, tokens.T)
-    return decades, summed, summed / np.maximum(summed.sum(axis=0), 1)
+def shares_by(context: PageContext, by: Literal["year", "decade"]) -> Trends:
+    """Shares of topics by year or decade."""
+    return context.cache.trends if by == "year" else context.cache.decades
 
 
 def rising(context: PageContext, n: int, by: Literal["year", "decade"] = "year") -> list[Move]:

@@ -109,10 +109,12 @@ class TopicDocument(TypedDict):
 
 
 class YearShares(TypedDict):
-    """A topic or super-topic along time."""
+    """A topic or super-topic along time; shares with the ends of their intervals (0.9)."""
 
     years: list[int]
     share: list[float]
+    lower: list[float]
+    upper: list[float]
     n_tokens: list[int]
 
 
@@ -162,6 +164,13 @@ class Series(TypedDict):
 
     topic: TopicSummary
     share: list[float]
+
+
+class BandedSeries(Series):
+    """A topic's shares with the ends of their intervals (0.9)."""
+
+    lower: list[float]
+    upper: list[float]
 
 
 class WordLine(TypedDict):

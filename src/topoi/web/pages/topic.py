@@ -115,10 +115,11 @@ def _authors(context: PageContext, topic: int) -> list[TopicAuthor]:
 
 def trend_of(context: PageContext, topic: int) -> YearShares | None:
     """Share of a topic in each year's words."""
-    years, tokens, share = context.cache.trends
+    years, tokens, *shares = context.cache.trends
     if not years:
         return None
-    return YearShares(years=years, share=share[topic].tolist(), n_tokens=tokens[topic].tolist())
+    share, lower, upper = (each[topic].tolist() for each in shares)
+    return YearShares(years=years, share=share, lower=lower, upper=upper, n_tokens=tokens[topic].tolist())
 
 
 def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:

@@ -9,10 +9,10 @@ from typing_extensions import TypedDict
 
 from topoi.drawing import charts
 from topoi.web.pages import parameters
-from topoi.web.pages.context import PageContext
+from topoi.web.pages.context import PageContext, Trends
 from topoi.web.pages.page import Page, Picture
 from topoi.web.pages.parts import falling, rising, shares_by
-from topoi.web.pages.shapes import Move, Series, TopicSummary
+from topoi.web.pages.shapes import BandedSeries, Move, TopicSummary
 from topoi.web.tables import Tables, lists_in, rows_by_year
 
 N_MOVES = 10
@@ -28,7 +28,7 @@ class TrendsPage(TypedDict):
     n_tokens: list[int]
     chosen: list[int]
     topics: list[TopicSummary]
-    series: list[Series]
+    series: list[BandedSeries]
     hottest: list[Move]
     coldest: list[Move]
 
@@ -39,7 +39,8 @@ def trends_page(context: PageContext, topic: parameters.Topics = (), by: paramet
         context.check_topic(k)
     if not context.has_topics:
         return _nothing(by)
-    periods, tokens, share = shares_by(context, by)
+    found = shares_by(context, by)
+    periods, tokens = found.periods, found.tokens
     hottest, coldest = rising(context, N_MOVES, by), falling(context, N_MOVES, by)
     moving = [move["topic"]["topic"] for move in (*hottest[:N_CHOSEN], *coldest[:N_CHOSEN])]
     chosen = list(dict.fromkeys(topic)) or moving
@@ -50,10 +51,15 @@ def trends_page(context: PageContext, topic: parameters.Topics = (), by: paramet
         n_tokens=tokens.sum(axis=0).tolist(),
         chosen=chosen,
         topics=context.badges(summary["topic"] for summary in context.topics_in_order()),
-        series=[Series(topic=context.summary(k), share=share[k].tolist()) for k in chosen] if periods else [],
+        series=[_series(context, found, k) for k in chosen] if periods else [],
         hottest=hottest,
         coldest=coldest,
     )
+
+
+def _series(context: PageContext, found: Trends, k: int) -> BandedSeries:
+    share, lower, upper = (each[k].tolist() for each in (found.share, found.lower, found.upper))
+    return BandedSeries(topic=context.summary(k), share=share, lower=lower, upper=upper)
 
 
 def _nothing(by: parameters.Period) -> TrendsPage:

@@ -1,0 +1,417 @@
+"""Groups of documents compared by their topics: differences with intervals and tests, and the documents behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from topoi.analysis.given import need_topic, need_topics
+from topoi.analysis.trends import column_of
+from topoi.corpus.corpus import Corpus
+from topoi.errors import ModelError, NotFoundError
+from topoi.models.contract import InStore, ReadsMetadata, SeedLike
+from topoi.models.resampling import LEVEL, Draws, Groups, Replicates, resample
+from topoi.models.validation import checked_tail, resolve_seed, whole_number
+
+REST = "all others"
+MOST_GROUPS = 30
+_REPLICATES = 1000
+_PERMUTATIONS_AT_ONCE = 128
+# Numbers of a group's documents at a time, eight bytes each.
+_NUMBERS_AT_ONCE = 2**23
+
+Array = NDArray[np.float64]
+
+
+class Pair(NamedTuple):
+    """Two groups: their names, and the documents of each."""
+
+    name: str
+    other: str
+    ours: NDArray[np.int64]
+    theirs: NDArray[np.int64]
+
+
+class Counted(NamedTuple):
+    """Documents with their words per topic: a sparse matrix, documents × topics, lengths, and posterior draws."""
+
+    counts: Any
+    lengths: Array
+    draws: Draws
+    documents: pd.DataFrame
+
+
+def compare_groups(
+    model: Any,
+    by: str,
+    groups: Any = None,
+    corpus: Corpus | None = None,
+    level: float = LEVEL,
+    n_permutations: int = 999,
+    random_state: SeedLike = 0,
+) -> pd.DataFrame:
+    """Topics by how much more one group of documents has of them than another, with intervals and tests.
+
+    The difference is that of the topic's shares of the groups' words. Its interval combines the samples of the chain
+    with resampled documents, as in ``topic_trends``. The p-value is that of a permutation test: how often documents
+    shuffled between the groups differ as much, measured in standard errors. The q-value is the false-discovery rate
+    among all rows with that p-value or a smaller one (Benjamini and Hochberg).
+
+    Parameters
+    ----------
+    model : fitted model with topics, or ModelView
+        Any family.
+    by : str
+        A column of ``corpus.documents``, "decade", or "authors".
+    groups : value, pair of values, or None
+        Two values are compared with each other, one with all other documents. A value of a number may be a range, as in
+        ``(1990, 1999)`` or ``"1990..1999"``, both ends included. If not given, two values are compared with each other,
+        and each of several with all other documents.
+    corpus : Corpus, optional
+        The documents; the training corpus if not given.
+    level : float
+        Each interval holds this much probability.
+    n_permutations : int
+        Number of permutations; no p-value is below 1 / (n_permutations + 1).
+    random_state : int, Generator or None
+        Seed of permutations and resampled documents.
+
+    Returns
+    -------
+    DataFrame
+        group, other, topic, share, other_share, difference, lower, upper, p_value, q_value; the topics of which a group
+        has most more come first. ``attrs["n_documents"]`` has the numbers of documents, and ``attrs["note"]`` warns if
+        the model was told of the groups: its topics then follow them, and p-values are too small.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> words = [["tax", "cost"], ["tax", "debt"], ["peace", "war"], ["war", "army"]] * 10
+    >>> corpus = topoi.Corpus.from_tokens([row * 5 for row in words], metadata={"party": ["A", "A", "B", "B"] * 10})
+    >>> frame = topoi.compare_groups(topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus), by="party")
+    >>> frame["difference"].round(1).tolist(), bool((frame["q_value"] < 0.05).all())
+    ([1.0, -1.0], True)
+    """
+    need_topics(model, "their shares were to be compared")
+    tail, wanted = checked_tail(level), whole_number("n_permutations", n_permutations, 19)
+    seed = resolve_seed(random_state)
+    counted = _counted(model, corpus)
+    pairs = find_pairs(model, counted.documents, counted.lengths, by, groups, own_authors=corpus is None)
+    frames = [_compared(counted, pair, tail, wanted, seed) for pair in pairs]
+    frame = pd.concat(frames, ignore_index=True)
+    frame["q_value"] = false_discovery_rates(frame["p_value"].to_numpy())
+    frame.attrs["n_documents"] = {pair.name: len(pair.ours) for pair in pairs} | (
+        {} if pairs[0].other == REST else {pairs[0].other: len(pairs[0].theirs)}
+    )
+    if _was_told(model, by):
+        frame.attrs["note"] = f"the model itself read {by!r}: its topics follow the groups, and p-values are too small"
+    return frame
+
+
+def group_documents(
+    model: Any, topic: int, by: str, groups: Any = None, corpus: Corpus | None = None, n: int = 10
+) -> pd.DataFrame:
+    """Documents that make the difference between two groups: without them it would be smaller.
+
+    Parameters
+    ----------
+    model, by, groups, corpus :
+        As in ``compare_groups``; if several groups are compared with all others, name one.
+    topic : int
+        The topic's number.
+    n : int
+        Number of documents.
+
+    Returns
+    -------
+    DataFrame
+        topic, rank, document (number), id, title and year if there are any, group, share (of the document's words),
+        n_words (its words in the topic), effect: by how much the difference would be smaller without the document.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> words = [["tax", "cost"], ["tax", "debt"], ["peace", "war"], ["war", "army"]] * 10
+    >>> corpus = topoi.Corpus.from_tokens([row * 5 for row in words], metadata={"party": ["A", "A", "B", "B"] * 10})
+    >>> model = topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
+    >>> topoi.group_documents(model, 0, by="party", n=2)["rank"].tolist()
+    [1, 2]
+    """
+    need_topics(model, "a topic was named")
+    k, wanted = need_topic(model, topic), whole_number("n", n)
+    counted = _counted(model, corpus)
+    pairs = find_pairs(model, counted.documents, counted.lengths, by, groups, own_authors=corpus is None)
+    if len(pairs) > 1:
+        raise ModelError(f"{by!r} has {len(pairs)} values; name the group, or two of them, as groups=")
+    pair = pairs[0]
+    column = counted.counts[:, [k]].toarray()[:, 0]
+    parts = [_effects(column, counted.lengths, rows, sign) for rows, sign in ((pair.ours, 1.0), (pair.theirs, -1.0))]
+    rows, effect = np.concatenate([pair.ours, pair.theirs]), np.concatenate(parts)
+    difference = np.subtract(*(column[each].sum() / counted.lengths[each].sum() for each in (pair.ours, pair.theirs)))
+    effect = effect * (1.0 if difference >= 0 else -1.0)
+    best = np.argsort(-effect, kind="stable")[:wanted]
+    names = np.where(np.arange(len(rows)) < len(pair.ours), pair.name, pair.other)
+    named = _named(model, counted.documents, rows[best], corpus)
+    return pd.DataFrame(
+        {"topic": k, "rank": np.arange(1, len(best) + 1)}
+        | named
+        | {
+            "group": names[best],
+            "share": column[rows[best]] / counted.lengths[rows[best]],
+            "n_words": column[rows[best]],
+            "effect": effect[best],
+        }
+    )
+
+
+def false_discovery_rates(p: NDArray[Any]) -> Array:
+    """Smallest false-discovery rate at which each test would be rejected (Benjamini and Hochberg 1995).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.analysis.groups import false_discovery_rates
+    >>> false_discovery_rates(np.array([0.01, 0.04, 0.03, 0.5])).round(3).tolist()
+    [0.04, 0.053, 0.053, 0.5]
+    """
+    order = np.argsort(p, kind="stable")[::-1]
+    rank = np.arange(len(p), 0, -1)
+    rates = np.empty(len(p))
+    rates[order] = np.minimum.accumulate(np.minimum(np.asarray(p, np.float64)[order] * len(p) / rank, 1.0))
+    return rates
+
+
+# The documents and their groups.
+
+
+def _counted(model: Any, corpus: Corpus | None) -> Counted:
+    from scipy.sparse import csr_array
+
+    if corpus is None:
+        first = model.chains_[0]
+        start, topic, sums = first.documents.sums
+        counts = csr_array((sums / first.n_samples, topic, start), (len(start) - 1, first.n_topics))
+        return Counted(counts, first.documents.totals, first.document_draws(), model.catalogue_.documents)
+    if not isinstance(corpus, Corpus):
+        raise ModelError(f"corpus is {type(corpus).__name__}; pass a topoi.Corpus, whose documents have columns")
+    model = model.load() if isinstance(model, InStore) else model
+    dense, draws = model.topic_draws(corpus)
+    return Counted(csr_array(dense), dense.sum(axis=1), draws, corpus.documents)
+
+
+def find_pairs(
+    model: Any, documents: pd.DataFrame, lengths: Array, by: str, groups: Any, own_authors: bool = True
+) -> list[Pair]:
+    """Pairs of groups to compare; documents without words or without a value are in none."""
+    usable = lengths > 0
+    if by == "authors" and "authors" not in documents:
+        return [_authors_pair(model, groups, usable, own_authors)]
+    values = column_of(documents, by)
+    usable = usable & values.notna().to_numpy()
+    if not usable.any():
+        raise ModelError(f"no document with words has a value for {by!r}")
+    chosen = _chosen(groups)
+    if chosen is not None:
+        return [_pair([(_shown(value), _having(values, value, by) & usable) for value in chosen], usable)]
+    found = _distinct(values[usable], by)
+    if len(found) == 1:
+        raise ModelError(f"all documents have the same value of {by!r}, {found[0]!r}: there is nothing to compare")
+    if len(found) > MOST_GROUPS:
+        raise ModelError(f"{by!r} has {len(found)} values; name one, or two, as groups=, or ranges of numbers")
+    members = [(_shown(value), _having(values, value, by) & usable) for value in found]
+    return [_pair(members, usable)] if len(found) == 2 else [_pair([each], usable) for each in members]
+
+
+def _chosen(groups: Any) -> list[Any] | None:
+    """The named values: one or two; a tuple of two numbers alone is a range."""
+    if groups is None:
+        return None
+    is_range = isinstance(groups, tuple) and len(groups) == 2 and all(isinstance(each, int | float) for each in groups)
+    chosen = [groups] if isinstance(groups, str) or is_range or not isinstance(groups, Sequence) else list(groups)
+    if not 1 <= len(chosen) <= 2:
+        raise ModelError(f"groups has {len(chosen)} values; name one, or two to compare with each other")
+    return chosen
+
+
+def _distinct(values: pd.Series, by: str) -> list[Any]:
+    flat = values.explode() if values.map(lambda value: isinstance(value, list | tuple)).any() else values
+    try:
+        return sorted(flat.dropna().unique().tolist())
+    except TypeError:
+        raise ModelError(f"the values of {by!r} are of several kinds; name one, or two, as groups=") from None
+
+
+def _having(values: pd.Series, value: Any, by: str) -> NDArray[np.bool_]:
+    """Whether each document has a value: an equal one, one in a range, or a list with it."""
+    ends = _range(value) if pd.api.types.is_numeric_dtype(values) else None
+    if ends is not None:
+        number = pd.to_numeric(values).to_numpy(np.float64, na_value=np.nan)
+        found = (number >= ends[0]) & (number <= ends[1])
+    elif pd.api.types.is_numeric_dtype(values) and not isinstance(value, str):
+        found = pd.to_numeric(values).to_numpy(np.float64, na_value=np.nan) == float(value)
+    else:
+        text = str(value)
+        found = np.array(
+            [text in map(str, each) if isinstance(each, list | tuple) else str(each) == text for each in values]
+        )
+    if not found.any():
+        there = ", ".join(repr(_shown(each)) for each in values.dropna().map(str).value_counts().index[:5])
+        raise NotFoundError(f"no document has {_shown(value)!r} as {by!r}; there are, for example, {there}")
+    return np.asarray(found)
+
+
+def _range(value: Any) -> tuple[float, float] | None:
+    """Both ends of a range of numbers, or None."""
+    try:
+        if isinstance(value, str) and ".." in value:
+            low, high = value.split("..")
+            return float(low or "-inf"), float(high or "inf")
+        if isinstance(value, str):
+            return float(value), float(value)
+        if isinstance(value, list | tuple) and len(value) == 2:
+            return float(value[0]), float(value[1])
+    except (TypeError, ValueError):
+        pass
+    return None
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple) and len(value) == 2:
+        return f"{value[0]}..{value[1]}"
+    return f"{value:g}" if isinstance(value, float) and value == int(value) else str(value)
+
+
+def _pair(members: list[tuple[str, NDArray[np.bool_]]], usable: NDArray[np.bool_]) -> Pair:
+    """Two groups, without the documents of both; a single one is compared with all others."""
+    name, ours = members[0]
+    other, theirs = members[1] if len(members) == 2 else (REST, usable & ~ours)
+    both = ours & theirs
+    rows = np.flatnonzero(ours & ~both), np.flatnonzero(theirs & ~both)
+    for who, mine in zip((name, other), rows, strict=True):
+        if len(mine) < 2:
+            raise ModelError(f"{who!r} has {len(mine)} documents with words of its own; a comparison needs two or more")
+    return Pair(name, other, *rows)
+
+
+def _authors_pair(model: Any, groups: Any, usable: NDArray[np.bool_], own: bool) -> Pair:
+    chosen = _chosen(groups)
+    if chosen is None or not own:
+        raise ModelError("name one author, or two, as groups=; documents are those that the model was fitted to")
+    members = []
+    for name in chosen:
+        mine = np.zeros(len(usable), bool)
+        mine[model.catalogue_.author_documents(model.catalogue_.find_author(str(name)))] = True
+        members.append((str(name), mine & usable))
+    return _pair(members, usable)
+
+
+def _was_told(model: Any, by: str) -> bool:
+    """Whether the model's topics depend on the column itself."""
+    if isinstance(model, InStore):
+        given = model.load().feature_columns_ if isinstance(model, ReadsMetadata) else []
+    else:
+        given = model.feature_columns_ if isinstance(model, ReadsMetadata) and model.reads_features else []
+    names = {column.name for column in given}
+    return by in names or (by == "decade" and "year" in names) or (by == "authors" and len(model.authors_) > 0)
+
+
+# Numbers.
+
+
+def _compared(counted: Counted, pair: Pair, tail: float, n_permutations: int, seed: int) -> pd.DataFrame:
+    group = np.full(len(counted.lengths), -1)
+    group[pair.ours], group[pair.theirs] = 0, 1
+    groups = Groups(group, counted.lengths, 2)
+    shares = np.stack([_share(counted, rows) for rows in (pair.ours, pair.theirs)])
+    lower, upper = _ends(groups, counted.draws, shares, tail, seed)
+    difference = shares[0] - shares[1]
+    columns: dict[str, Any] = {"group": pair.name, "other": pair.other, "topic": np.arange(counted.draws.n_columns)}
+    columns |= {"share": shares[0], "other_share": shares[1], "difference": difference}
+    columns |= {"lower": lower, "upper": upper, "p_value": permutation_test(counted, pair, n_permutations, seed)}
+    order = np.argsort(-difference, kind="stable")
+    return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
+
+
+def _share(counted: Counted, rows: NDArray[np.int64]) -> Array:
+    return np.asarray(counted.counts[rows].sum(axis=0)).ravel() / counted.lengths[rows].sum()
+
+
+def _ends(groups: Groups, draws: Draws, shares: Array, tail: float, seed: int) -> tuple[Array, Array]:
+    """Ends of the intervals of differences, widened to include the differences themselves."""
+    n = min(_REPLICATES, max(_NUMBERS_AT_ONCE // (2 * draws.n_columns), 200))
+    found: Replicates = resample(groups, draws, n_replicates=n, seed=seed)
+    difference = found.shares[0] - found.shares[1]
+    lower, upper = np.quantile(difference, (tail, 1.0 - tail), axis=1)
+    return np.minimum(lower, shares[0] - shares[1]), np.maximum(upper, shares[0] - shares[1])
+
+
+def permutation_test(counted: Counted, pair: Pair, n_permutations: int, seed: int) -> Array:
+    """P-value of each topic: how often shuffled groups differ by as many standard errors, or more.
+
+    Differences are measured in their standard errors, so that the test keeps its level when groups are of unequal size
+    and spread (Janssen 1997). The groups as they are count as one of the permutations.
+    """
+    rows = np.concatenate([pair.ours, pair.theirs])
+    matrix, lengths = counted.counts[rows].tocsc().astype(np.float64), counted.lengths[rows]
+    weighted = matrix.copy()
+    weighted.data = matrix.data * lengths[matrix.indices]
+    squared = matrix.copy()
+    squared.data = matrix.data**2
+    sums = _Sums([each.T.tocsr() for each in (matrix, weighted, squared)], lengths)
+    ours = np.arange(len(rows)) < len(pair.ours)
+    seen = sums.statistic(ours[:, None].astype(np.float64))[:, 0]
+    rng, exceeding, done = np.random.default_rng([seed, len(rows)]), np.ones(matrix.shape[1]), 0
+    at_once = max(min(_PERMUTATIONS_AT_ONCE, _NUMBERS_AT_ONCE // len(rows)), 1)
+    while done < n_permutations:
+        n = min(at_once, n_permutations - done)
+        shuffled = rng.permuted(np.broadcast_to(ours, (n, len(rows))).astype(np.float64), axis=1).T
+        # Equal statistics must count as equal, whatever the rounding of sums in another order.
+        found = np.abs(sums.statistic(np.ascontiguousarray(shuffled)))
+        exceeding += (found >= np.abs(seen)[:, None] * (1 - 1e-9)).sum(axis=1)
+        done += n
+    return np.asarray(exceeding / (n_permutations + 1))
+
+
+class _Sums:
+    """Sums over documents that differences of shares and their standard errors are made of."""
+
+    def __init__(self, products: list[Any], lengths: Array) -> None:
+        self._products, self._lengths = products, lengths
+        self._totals = [np.asarray(each.sum(axis=1)).ravel()[:, None] for each in products]
+
+    def statistic(self, ours: Array) -> Array:
+        """Difference of shares in standard errors, topics × groupings; ``ours`` marks the documents of one group."""
+        lengths = np.stack([self._lengths, self._lengths**2, np.ones_like(self._lengths)])
+        mine, whole = lengths @ ours, lengths.sum(axis=1)[:, None]
+        sums = [each @ ours for each in self._products]
+        one = _ratio(sums, mine)
+        two = _ratio([total - each for total, each in zip(self._totals, sums, strict=True)], whole - mine)
+        error = np.sqrt(one[1] + two[1])
+        # Documents of a group may all have the same share: a difference is then beyond any error.
+        return np.asarray((one[0] - two[0]) / np.maximum(error, 1e-9))
+
+
+def _ratio(sums: list[Array], lengths: Array) -> tuple[Array, Array]:
+    """Share of words, and its variance over documents like these: that of a ratio of means, to first order."""
+    words, squares, n = lengths
+    share = sums[0] / words
+    spread = np.maximum(sums[2] - 2 * share * sums[1] + share**2 * squares, 0.0)
+    return share, spread / words**2 * (n / np.maximum(n - 1, 1))
+
+
+def _effects(column: Array, lengths: Array, rows: NDArray[np.int64], sign: float) -> Array:
+    """Decrease of the difference if each document of a group were left out."""
+    total, words = column[rows].sum(), lengths[rows].sum()
+    without = (total - column[rows]) / np.maximum(words - lengths[rows], 1e-300)
+    return np.asarray(sign * (total / words - without))
+
+
+def _named(model: Any, documents: pd.DataFrame, rows: NDArray[np.int64], corpus: Corpus | None) -> dict[str, Any]:
+    if corpus is None:
+        return dict(model.catalogue_.document_columns(rows))
+    frame = documents.iloc[rows]
+    return {"document": rows} | {name: frame[name].array for name in ("id", "title", "year") if name in frame}

@@ -1,0 +1,96 @@
+"""Differences between two groups of documents: a dot with a whisker for each topic, about a line at zero."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from topoi.drawing.colours import topic_class
+from topoi.drawing.svg import element, picture, ticks, topic_name
+from topoi.drawing.text import fit
+from topoi.drawing.words import clip, percent
+
+_ROW, _HEAD, _FOOT = 24.0, 22.0, 20.0
+# A rate below which a difference is drawn as found.
+CLEAR = 0.05
+
+
+def signed_percent(share: float) -> str:
+    """A difference of shares with its sign.
+
+    Examples
+    --------
+    >>> signed_percent(-0.125).replace(chr(8239), " "), signed_percent(0.0)[:1]
+    ('−13 %', '0')
+    """
+    if not round(share, 6):
+        return percent(0.0)
+    return ("+" if share > 0 else "−") + percent(abs(share))
+
+
+def differences(rows: Sequence[Mapping[str, Any]], name: str, other: str) -> Markup:
+    """A line for each topic, those of which the first group has most more at the top.
+
+    Parameters
+    ----------
+    rows : sequence of mappings
+        topic (a summary), difference, lower, upper, q_value.
+    name, other : str
+        The groups: to the right of zero is what the first has more of.
+    """
+    most = max((max(abs(row["lower"]), abs(row["upper"])) for row in rows), default=0.0) or 1.0
+
+    def draw(width: float) -> tuple[float, Markup]:
+        left, right = round(min(200.0, 0.38 * width)), width - 14.0
+        middle, half = (left + right) / 2, (right - left) / 2
+        base = _HEAD + _ROW * len(rows)
+        marks = _axis(middle, half, most, base, name, other)
+        for i, row in enumerate(rows):
+            marks += _line(row, _HEAD + _ROW * (i + 0.5), left, middle, half / most)
+        return base + _FOOT, Markup("").join(marks)
+
+    told = "; ".join(
+        f"{topic_name(row['topic'])} {signed_percent(row['difference'])} "
+        f"({signed_percent(row['lower'])} to {signed_percent(row['upper'])})"
+        for row in rows[:6]
+    )
+    return picture(draw, f"Shares of topics in {clip(name, 60)} less those in {clip(other, 60)}. {told}")
+
+
+def _axis(middle: float, half: float, most: float, base: float, name: str, other: str) -> list[Markup]:
+    marks = []
+    for value in ticks(most, 2):
+        for sign in (1, -1) if value else (1,):
+            x = round(middle + sign * half * value / most) + 0.5
+            marks.append(element("path", d=f"M{x} {_HEAD}V{base:.0f}", class_="grid" if value else "base"))
+            words = signed_percent(sign * value) if value else "0"
+            marks.append(element("text", words, x=x, y=base + 14, text_anchor="middle", class_="axis"))
+    for words, x, anchor in ((f"more in {other}", middle - 8, "end"), (f"more in {name}", middle + 8, "start")):
+        marks.append(element("text", fit(words, 12, half - 10), x=x, y=14, text_anchor=anchor, class_="axis"))
+    return marks
+
+
+def _line(row: Mapping[str, Any], y: float, left: float, middle: float, unit: float) -> list[Markup]:
+    ends = (middle + unit * row[end] for end in ("lower", "upper"))
+    clear = row["q_value"] <= CLEAR
+    told = (
+        f"{topic_name(row['topic'])}: {percent(row['share'])} and {percent(row['other_share'])}, "
+        f"difference {signed_percent(row['difference'])} "
+        f"({signed_percent(row['lower'])} to {signed_percent(row['upper'])}), q = {row['q_value']:.2g}"
+    )
+    parts = [
+        element(
+            "text",
+            fit(topic_name(row["topic"]), 12, left - 10),
+            x=left - 8,
+            y=y + 4,
+            text_anchor="end",
+            class_="row-name",
+        ),
+        element("path", d=f"M{next(ends):.1f} {y:.1f}H{next(ends):.1f}", class_="whisker"),
+        element("circle", cx=middle + unit * row["difference"], cy=y, r=4.2, class_="fill" if clear else "ring"),
+        element("rect", element("title", told), x=0.0, y=y - _ROW / 2, width=middle * 2, height=_ROW, class_="band"),
+    ]
+    return [element("g", *parts, class_=topic_class(row["topic"]))]

@@ -1,0 +1,219 @@
+"""Groups of documents side by side: the topics in which they differ, and the documents behind a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import pandas as pd
+from typing_extensions import TypedDict
+
+from topoi.drawing import charts
+from topoi.errors import ModelError, NotFoundError
+from topoi.web.pages import parameters
+from topoi.web.pages.context import Answers, PageContext
+from topoi.web.pages.page import Page, Picture, has_topics
+from topoi.web.pages.parts import documents_by_id
+from topoi.web.pages.shapes import Doc, TopicSummary
+from topoi.web.pages.text import one_line, short
+
+N_TOPICS, N_DOCUMENTS = 24, 15
+MOST_VALUES_LISTED = 40
+_LONGEST_VALUE = 100
+_MOST_DISTINCT = 2000
+_PERMUTATIONS = 499
+AUTHORS = "authors"
+
+
+class GroupColumn(TypedDict):
+    """A column by which documents can be grouped, with its commonest values."""
+
+    name: str
+    values: list[str]
+    n_values: int
+    is_number: bool
+
+
+class Difference(TypedDict):
+    """A topic in two groups: shares, their difference with its interval (0.9), p-value and false-discovery rate."""
+
+    topic: TopicSummary
+    share: float
+    other_share: float
+    difference: float
+    lower: float
+    upper: float
+    p_value: float
+    q_value: float
+
+
+class GroupDocument(TypedDict):
+    """A document that makes a difference: its group, its share of the topic, and what would be gone without it."""
+
+    document: Doc
+    group: str
+    share: float
+    effect: float
+
+
+class GroupsPage(TypedDict):
+    """Two groups of documents: the topics in which they differ most, and documents behind one of the differences."""
+
+    kind: Literal["groups"]
+    columns: list[GroupColumn]
+    by: str | None
+    group: str
+    other: str
+    n_documents: list[int]
+    differences: list[Difference]
+    n_clear: int
+    n_topics: int
+    topic: TopicSummary | None
+    documents: list[GroupDocument]
+    note: str | None
+    error: str | None
+
+
+def groups_page(
+    context: PageContext,
+    by: parameters.ColumnName = None,
+    group: parameters.GroupValue = "",
+    other: parameters.GroupValue = "",
+    topic: parameters.TopicOrNone = None,
+) -> GroupsPage:
+    """Topics in which two groups of documents differ, or one group from all other documents."""
+    if topic is not None:
+        context.check_topic(topic)
+    columns = group_columns(context)
+    page = GroupsPage(
+        kind="groups",
+        columns=columns,
+        by=by,
+        group=group.strip(),
+        other=other.strip(),
+        n_documents=[],
+        differences=[],
+        n_clear=0,
+        n_topics=context.view.n_topics,
+        topic=None,
+        documents=[],
+        note=None,
+        error=None,
+    )
+    if by is None:
+        return page
+    try:
+        _fill(context, page, topic)
+    except (ModelError, NotFoundError) as error:
+        page["error"] = str(error)
+    return page
+
+
+def _fill(context: PageContext, page: GroupsPage, topic: int | None) -> None:
+    known = {column["name"]: column for column in page["columns"]}
+    by = page["by"]
+    if by is None or by not in known:
+        raise NotFoundError(f"documents cannot be grouped by {short(str(by), 60)!r}; choose one of the columns")
+    values = known[by]["values"]
+    if not page["group"]:
+        if not values:
+            raise ModelError("name a group: an author, a value, or a range of numbers such as 1990..1999")
+        page["group"] = values[0]
+        if known[by]["n_values"] == 2:
+            page["other"] = page["other"] or values[1]
+    chosen = [page["group"], page["other"]] if page["other"] else [page["group"]]
+    frame = _answers(context).get(("compared", by, *chosen), lambda: _compared(context, by, chosen))
+    page["other"] = page["other"] or str(frame["other"].iloc[0])
+    page["n_documents"], page["note"] = list(frame.attrs["n_documents"].values()), frame.attrs.get("note")
+    page["n_clear"] = int((frame["q_value"] <= charts.CLEAR).sum())
+    most = frame.loc[frame["difference"].abs().nlargest(N_TOPICS).index.sort_values()]
+    page["differences"] = [
+        Difference(topic=context.badge(int(row.pop("topic"))), **row)  # type: ignore[typeddict-item]
+        for row in most.drop(columns=["group", "other"]).to_dict("records")
+    ]
+    if topic is not None:
+        page["topic"] = context.badge(topic)
+        page["documents"] = _documents(context, by, chosen, topic)
+
+
+def _compared(context: PageContext, by: str, chosen: list[str]) -> pd.DataFrame:
+    from topoi.analysis.groups import compare_groups
+
+    return compare_groups(context.view, by, chosen, n_permutations=_PERMUTATIONS)
+
+
+def _documents(context: PageContext, by: str, chosen: list[str], topic: int) -> list[GroupDocument]:
+    from topoi.analysis.groups import group_documents
+
+    frame = _answers(context).get(
+        ("documents", by, topic, *chosen), lambda: group_documents(context.view, topic, by, chosen, n=N_DOCUMENTS)
+    )
+    named = documents_by_id(context, frame["document"])
+    rows = zip(*(frame[name].tolist() for name in ("document", "group", "share", "effect")), strict=True)
+    return [
+        GroupDocument(document=named[int(d)], group=short(one_line(group), _LONGEST_VALUE), share=share, effect=effect)
+        for d, group, share, effect in rows
+        if effect > 0
+    ]
+
+
+def _answers(context: PageContext) -> Answers:
+    return context.cache.keep("groups", Answers)
+
+
+def group_columns(context: PageContext) -> list[GroupColumn]:
+    """Columns by which documents can be grouped."""
+    return context.cache.keep("group columns", lambda: _read_columns(context))
+
+
+def _read_columns(context: PageContext) -> list[GroupColumn]:
+    documents = context.view.catalogue_.documents
+    found = []
+    for name in documents:
+        if name not in ("id", "title", "date"):
+            column = _column(str(name), documents[name])
+            found += [] if column is None else [column]
+            if name == "year" and column is not None and "decade" not in documents:
+                decades = _column("decade", documents["year"] // 10 * 10)
+                found += [] if decades is None else [decades]
+    if context.snapshot.corpus.n_authors > 1:
+        n = context.snapshot.corpus.n_authors
+        found.append(GroupColumn(name=AUTHORS, values=[], n_values=n, is_number=False))
+    return found
+
+
+def _column(name: str, values: pd.Series) -> GroupColumn | None:
+    """A column with at least two values, some of which several documents have; None otherwise."""
+    is_number = pd.api.types.is_numeric_dtype(values)
+    flat = values.explode().dropna()
+    texts = flat.map(lambda value: f"{value:g}" if is_number else str(value))
+    counts = texts.value_counts()
+    if not 2 <= len(counts) <= _MOST_DISTINCT or counts.iloc[0] < 2:
+        return None
+    listed = [value for value in counts.index[:MOST_VALUES_LISTED] if len(value) <= _LONGEST_VALUE]
+    return GroupColumn(name=name, values=listed, n_values=len(counts), is_number=bool(is_number))
+
+
+def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
+    if not view["differences"]:
+        return None
+    title = f"{view['group']} and {view['other']}"
+    return Picture(charts.differences(view["differences"], view["group"], view["other"]), short(title, 100))
+
+
+def _asked(given: dict[str, Any]) -> bool:
+    return given.get("by") is not None
+
+
+PAGE = Page(
+    "groups",
+    "Groups",
+    "groups",
+    groups_page,
+    GroupsPage,
+    place=115,
+    needs=has_topics,
+    costly=_asked,
+    needs_server=True,
+    chart=_chart,
+)
