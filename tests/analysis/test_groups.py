@@ -22,7 +22,7 @@ def corpus():
     rows = []
     for d in range(60):
         shares = rng.dirichlet([4, 1, 3] if d % 2 == 0 else [1, 4, 3])
-        topic = rng.choice(3, 40, p=shares)
+        topic = rng.choice(3, 60, p=shares)
         rows.append([str(rng.choice(words[k])) for k in topic])
     rows[7] = []
     metadata = {
@@ -38,7 +38,7 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def model(corpus):
-    return topoi.LDA(3, alpha=0.3, n_iter=60, random_state=0).fit(corpus)
+    return topoi.LDA(3, alpha=1.0, beta=0.1, n_iter=200, random_state=0).fit(corpus)
 
 
 def test_planted_differences_are_found_and_nothing_else(model, corpus):
@@ -216,7 +216,7 @@ def test_the_level_of_the_test_holds(spread):
         counted, pair = made(rng, 12, 40, ([0.6, 0.3, 0.1],) * 2, 3.0, spread)
         p.append(permutation_test(counted, pair, 99, seed))
     rejected = (np.array(p) <= 0.05).mean(axis=0)
-    # Shuffling makes the test exact for documents that are alike; of unequal spread, rare topics are rejected too often.
+    # Shuffling makes the test exact for documents that are alike; of unequal spread, rare topics are rejected too often
     assert (rejected <= (0.09 if spread == 3.0 else 0.2)).all()
     assert (np.array(p) <= 0.5).mean() == pytest.approx(0.5, abs=0.09)
 

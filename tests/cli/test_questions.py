@@ -22,8 +22,9 @@ QUESTIONS = {
     "reviewers": ["ship harbor"],
     "documents": ["--topic", "1"],
     "words": ["ship"],
+    "groups": ["authors", "--group", "Drake, F"],
 }
-NEED_TOPICS = ["similar", "reviewers", "documents", "words", "align"]
+NEED_TOPICS = ["similar", "reviewers", "documents", "words", "align", "groups"]
 
 
 @pytest.fixture(scope="module")
@@ -192,3 +193,17 @@ def test_documents_without_title_and_year(topoi, tmp_path: Path) -> None:
     lines = topoi("unusual", path, "Ann").out.splitlines()
     assert [line.split()[-1] for line in lines[1:]] == ["d0", "d1", "d2"]
     assert topoi("similar", path, "Ann").out == "Nobody is left.\n"
+
+
+def test_groups_and_the_documents_behind_them(topoi, chains_file: Path) -> None:
+    rows = answer(topoi, "groups", chains_file, "authors", "--group", "Drake, F")
+    assert [row["difference"] for row in rows] == sorted((row["difference"] for row in rows), reverse=True)
+    best = rows[0]["topic"]
+    documents = answer(topoi, "groups", chains_file, "authors", "--group", "Drake, F", "--topic", best, "-n", 3)
+    assert [row["rank"] for row in documents] == [1, 2, 3] and documents[0]["effect"] > 0
+    shown = topoi("groups", chains_file, "authors", "--group", "Drake, F", "-n", 1)
+    assert shown.out.startswith("Drake, F (") and "all others" in shown.out and "intervals hold 90%" in shown.out
+    run = topoi("groups", chains_file, "authors", "--other", "Drake, F")
+    assert run.code == 2 and "--other needs --group" in run.err
+    run = topoi("groups", chains_file, "colour")
+    assert run.code == 1 and "no column 'colour'" in run.err

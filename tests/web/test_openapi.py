@@ -26,6 +26,7 @@ TWINS = [
     "document/{document}",
     "word/{word}",
     "trends",
+    "groups",
     "compare",
     "compare/{other}",
     "search",

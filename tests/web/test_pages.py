@@ -330,8 +330,18 @@ def test_menu_has_what_the_family_has(client):
         site = re.search(r"<nav.*?</nav>", client.get(f"/m/{slug}/").text, re.DOTALL)
         return re.findall(r">([A-Z][a-z]+)<", site.group()) if site else []
 
-    assert menu(MAIN) == ["Topics", "Authors", "Documents", "Trends", "Compare", "Parse", "Reviewers", "Models"]
-    assert menu(LDA) == ["Topics", "Authors", "Documents", "Trends", "Compare", "Parse", "Models"]
+    assert menu(MAIN) == [
+        "Topics",
+        "Authors",
+        "Documents",
+        "Trends",
+        "Groups",
+        "Compare",
+        "Parse",
+        "Reviewers",
+        "Models",
+    ]
+    assert menu(LDA) == ["Topics", "Authors", "Documents", "Trends", "Groups", "Compare", "Parse", "Models"]
     assert "Parse" not in menu(AUTHORS_ONLY)
     assert KINDS.keys() >= {"overview", "models"}
 
@@ -367,3 +377,37 @@ def test_json_has_no_nan():
         "a": [None, None, 1.5],
         "b": [None],
     }
+
+
+def test_groups_are_those_of_the_frame(client, stored):
+    data = get(client, "groups.json?by=venue")
+    frame = topoi.compare_groups(topoi.view(stored), "venue", ["ACL", "NIPS"], n_permutations=499)
+    assert (data["group"], data["other"], data["n_documents"]) == ("ACL", "NIPS", [30, 30])
+    assert [row["topic"]["topic"] for row in data["differences"]] == frame["topic"].tolist()
+    for name in ("share", "other_share", "difference", "lower", "upper", "p_value", "q_value"):
+        np.testing.assert_allclose([row[name] for row in data["differences"]], frame[name])
+    assert data["n_clear"] == int((frame["q_value"] <= 0.05).sum())
+    asked = get(client, "groups.json?by=authors&group=Kepler,+J&topic=1")
+    behind = topoi.group_documents(topoi.view(stored), 1, "authors", "Kepler, J", n=15)
+    assert [row["document"]["document_id"] for row in asked["documents"]] == [
+        d for d, effect in zip(behind["document"], behind["effect"], strict=True) if effect > 0
+    ]
+    assert {column["name"] for column in asked["columns"]} == {"venue", "year", "authors"} | (
+        {"decade"} if len({year // 10 for year in range(1990, 2000)}) > 1 else set()
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("by=nonsense", "cannot be grouped by"),
+        ("by=authors", "name a group"),
+        ("by=authors&group=Nobody", "Nobody"),
+        ("by=year&group=1800..1810", "no document has"),
+        ("by=venue&group=ACL&other=XYZ", "no document has"),
+    ],
+)
+def test_groups_that_cannot_be_compared_say_why(client, query, says):
+    data = get(client, f"groups.json?{query}")
+    assert says in data["error"] and data["differences"] == []
+    assert 'role="alert"' in client.get(f"/m/{MAIN}/groups?{query}").text

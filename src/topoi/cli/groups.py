@@ -59,16 +59,19 @@ def groups(
     words = badge_words(view, 8)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
+        from rich.text import Text
+
         for _, part in rows.groupby(["group", "other"], sort=False):
             draw_pair(part, sizes, words, screen, n or _SHOWN)
-        look.say(_explained(level, note))
+        for line in _explained(level, note):
+            screen.print(Text(line, style="dim"))
 
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
 
 
-def _explained(level: float, note: str | None) -> str:
-    told = f"intervals hold {level:.0%}; q is the false-discovery rate among all topics listed"
-    return f"{told}; note: {note}" if note else told
+def _explained(level: float, note: str | None) -> list[str]:
+    told = [f"intervals hold {level:.0%}; q: false-discovery rate among all topics"]
+    return [*told, f"note: {note}"] if note else told
 
 
 def draw_pair(frame: pd.DataFrame, sizes: dict[str, int], words: dict[int, list[str]], screen: Console, n: int) -> None:
