@@ -233,6 +233,26 @@ def test_intervals_of_differences_hold_them():
     assert 0.83 <= np.mean(held) <= 0.97
 
 
+def test_documents_that_belong_together_are_one():
+    """Ten copies of each document say no more than one; counted as independent, they seem to say much more."""
+    rng = np.random.default_rng(9)
+    rows = [[str(w) for w in rng.choice(list("abcd"), 30, p=rng.dirichlet([0.5] * 4))] for _ in range(16)]
+    copies = [row for row in rows for _ in range(10)]
+    metadata = {"side": np.repeat(["x", "y"] * 8, 10).tolist(), "speech": np.repeat(np.arange(16), 10).tolist()}
+    metadata["speech"][3] = None
+    many = topoi.Corpus.from_tokens(copies, metadata=metadata)
+    model = topoi.LDA(2, alpha=0.5, n_iter=60, random_state=0).fit(many)
+    alone, together = (topoi.compare_groups(model, "side", units=units) for units in (None, "speech"))
+    np.testing.assert_allclose(alone["difference"], together["difference"])
+    widths = [(frame["upper"] - frame["lower"]).mean() for frame in (alone, together)]
+    assert 2.0 < widths[1] / widths[0] < 4.5  # the root of ten, less what extra documents add
+    assert (together["p_value"] >= alone["p_value"]).all()
+    with pytest.raises(ModelError, match="no column 'chapter'"):
+        topoi.compare_groups(model, "side", units="chapter")
+    with pytest.raises(ModelError, match="has one unit"):
+        topoi.compare_groups(model, "side", units="side")
+
+
 def test_rates_are_scipys():
     p = np.random.default_rng(0).random(50) ** 2
     np.testing.assert_allclose(false_discovery_rates(p), false_discovery_control(p))

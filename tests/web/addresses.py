@@ -36,6 +36,7 @@ PAGES = [
     "groups",
     "groups?by=year&group=1990..1995",
     "groups?by=decade",
+    "groups?by=venue&units=year",
     "groups?by=authors&group=Kepler,+J&topic=1",
     "groups?by=authors",
     "groups?by=nonsense",

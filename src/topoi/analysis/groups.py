@@ -14,14 +14,14 @@ from topoi.analysis.trends import column_of
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError, NotFoundError
 from topoi.models.contract import InStore, ReadsMetadata, SeedLike
-from topoi.models.resampling import LEVEL, Draws, Groups, Replicates, resample
+from topoi.models.resampling import LEVEL, Draws, Groups, Replicates, joined_draws, resample
 from topoi.models.validation import checked_tail, resolve_seed, whole_number
 
 REST = "all others"
 MOST_GROUPS = 30
 _REPLICATES = 1000
 _PERMUTATIONS_AT_ONCE = 128
-# Numbers of a group's documents at a time, eight bytes each.
+# Numbers to hold at once, eight bytes each.
 _NUMBERS_AT_ONCE = 2**23
 
 Array = NDArray[np.float64]
@@ -50,6 +50,7 @@ def compare_groups(
     by: str,
     groups: Any = None,
     corpus: Corpus | None = None,
+    units: str | None = None,
     level: float = LEVEL,
     n_permutations: int = 999,
     random_state: SeedLike = 0,
@@ -73,6 +74,10 @@ def compare_groups(
         and each of several with all other documents.
     corpus : Corpus, optional
         The documents; the training corpus if not given.
+    units : str, optional
+        A column whose equal values mark documents that belong together, such as passages of one speech or chapters of
+        one book: they are resampled and shuffled together. Without it every document counts as independent, and
+        intervals of passages are too narrow.
     level : float
         Each interval holds this much probability.
     n_permutations : int
@@ -101,7 +106,8 @@ def compare_groups(
     seed = resolve_seed(random_state)
     counted = _counted(model, corpus)
     pairs = find_pairs(model, counted.documents, counted.lengths, by, groups, own_authors=corpus is None)
-    frames = [_compared(counted, pair, tail, wanted, seed) for pair in pairs]
+    unit = None if units is None else _units(counted.documents, units)
+    frames = [_compared(*_together(counted, pair, unit), tail, wanted, seed) for pair in pairs]
     frame = pd.concat(frames, ignore_index=True)
     frame["q_value"] = false_discovery_rates(frame["p_value"].to_numpy())
     frame.attrs["n_documents"] = {pair.name: len(pair.ours) for pair in pairs} | (
@@ -319,6 +325,39 @@ def _was_told(model: Any, by: str) -> bool:
     return by in names or (by == "decade" and "year" in names) or (by == "authors" and len(model.authors_) > 0)
 
 
+def _units(documents: pd.DataFrame, units: str) -> NDArray[np.int64]:
+    """Number of each document's unit; documents without a value are each their own."""
+    values = column_of(documents, units)
+    number = pd.factorize(values.map(str, na_action="ignore"))[0].astype(np.int64)
+    alone = number < 0
+    number[alone] = number.max(initial=-1) + 1 + np.arange(alone.sum())
+    return number
+
+
+def _together(counted: Counted, pair: Pair, unit: NDArray[np.int64] | None) -> tuple[Counted, Pair]:
+    """Units in place of documents; a unit that is in both groups is one in each."""
+    if unit is None:
+        return counted, pair
+    from scipy.sparse import csr_array
+
+    rows = [np.unique(unit[each], return_inverse=True)[1] for each in (pair.ours, pair.theirs)]
+    numbers = [int(each.max(initial=-1)) + 1 for each in rows]
+    for who, n in zip((pair.name, pair.other), numbers, strict=True):
+        if n < 2:
+            raise ModelError(f"{who!r} has one unit; a comparison needs two or more")
+    place = np.full(len(unit), -1)
+    place[pair.ours], place[pair.theirs] = rows[0], rows[1] + numbers[0]
+    inside, n_units = np.flatnonzero(place >= 0), sum(numbers)
+    adding = csr_array((np.ones(len(inside)), (place[inside], inside)), (n_units, len(unit)))
+    found = Counted(
+        csr_array(adding @ counted.counts),
+        np.asarray(adding @ counted.lengths),
+        joined_draws(counted.draws, place, n_units),
+        counted.documents,
+    )
+    return found, Pair(pair.name, pair.other, np.arange(numbers[0]), np.arange(numbers[0], n_units))
+
+
 # Numbers.
 
 
@@ -356,15 +395,14 @@ def permutation_test(counted: Counted, pair: Pair, n_permutations: int, seed: in
     and spread (Janssen 1997). The groups as they are count as one of the permutations.
     """
     rows = np.concatenate([pair.ours, pair.theirs])
-    matrix, lengths = counted.counts[rows].tocsc().astype(np.float64), counted.lengths[rows]
-    weighted = matrix.copy()
-    weighted.data = matrix.data * lengths[matrix.indices]
-    squared = matrix.copy()
-    squared.data = matrix.data**2
-    sums = _Sums([each.T.tocsr() for each in (matrix, weighted, squared)], lengths)
+    matrix, lengths = counted.counts[rows].T.tocsr().astype(np.float64), counted.lengths[rows]
+    products = [matrix, matrix.multiply(lengths[None]).tocsr(), matrix.multiply(matrix).tocsr()]
+    # Dense products are faster, if there is room for them.
+    is_small = matrix.shape[0] * matrix.shape[1] <= _NUMBERS_AT_ONCE
+    sums = _Sums([each.toarray() if is_small else each for each in products], lengths)
     ours = np.arange(len(rows)) < len(pair.ours)
     seen = sums.statistic(ours[:, None].astype(np.float64))[:, 0]
-    rng, exceeding, done = np.random.default_rng([seed, len(rows)]), np.ones(matrix.shape[1]), 0
+    rng, exceeding, done = np.random.default_rng([seed, len(rows)]), np.ones(matrix.shape[0]), 0
     at_once = max(min(_PERMUTATIONS_AT_ONCE, _NUMBERS_AT_ONCE // len(rows)), 1)
     while done < n_permutations:
         n = min(at_once, n_permutations - done)

@@ -52,7 +52,7 @@ def story(model: Any, n_topics: int) -> pd.DataFrame:
 
     import topoi
 
-    shares = share_table(topoi.topic_trends(model, by="decade"))
+    shares = share_table(topoi.topic_trends(model, by="decade", level=None))
     overall = model.topic_sizes()["share"].to_numpy() @ model.topic_word_
     decades = [int(decade) for decade in shares.columns]
     rows = []

@@ -35,6 +35,9 @@ def groups(
     n: Annotated[
         int | None, typer.Option("-n", "--n", metavar="N", min=1, help="Topics, or documents, to show.")
     ] = None,
+    units: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Documents with equal values of it belong together: speeches.")
+    ] = None,
     level: Annotated[float, typer.Option(metavar="P", help="Probability that intervals hold.")] = 0.9,
     permutations: Annotated[int, typer.Option(metavar="N", min=19, help="Permutations of each test.")] = 999,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of permutations and resampled documents.")] = 0,
@@ -54,7 +57,9 @@ def groups(
         frame = topoi.group_documents(view, topic, by, chosen, n=n or 10)
         print_frame(frame, as_json=as_json, as_csv=as_csv)
         return
-    frame = topoi.compare_groups(view, by, chosen, level=level, n_permutations=permutations, random_state=seed)
+    frame = topoi.compare_groups(
+        view, by, chosen, units=units, level=level, n_permutations=permutations, random_state=seed
+    )
     note, sizes = frame.attrs.get("note"), frame.attrs["n_documents"]
     words = badge_words(view, 8)
 

@@ -97,6 +97,30 @@ def stacked_draws(tables: list[Array]) -> Draws:
     return Draws(len(tables), tables[0].shape[1], lambda: iter([Block(0, [draw(table) for table in tables])]))
 
 
+def joined_draws(draws: Draws, unit: NDArray[np.int64], n_units: int) -> Draws:
+    """Draws of units in place of documents, -1 for documents in none; held in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.resampling import joined_draws, one_draw
+    >>> draws = joined_draws(one_draw(np.array([[1.0, 0.0], [2.0, 3.0], [5.0, 5.0]])), np.array([0, 0, -1]), 1)
+    >>> next(draws.blocks()).draws[0].number.tolist()
+    [3.0, 3.0]
+    """
+    from scipy.sparse import csr_array
+
+    found = [csr_array((n_units, draws.n_columns)) for _ in range(draws.n_draws)]
+    for first, each in draws.blocks():
+        for s, (start, column, number) in enumerate(each):
+            row = np.repeat(unit[first : first + len(start) - 1], np.diff(start))
+            inside = row >= 0
+            part = (np.asarray(number, np.float64)[inside], (row[inside], column[inside]))
+            found[s] = found[s] + csr_array(part, found[s].shape)
+    block = Block(0, [Draw(each.indptr.astype(np.int64), each.indices, each.data) for each in found])
+    return Draws(draws.n_draws, draws.n_columns, lambda: iter([block]))
+
+
 def share_bands(
     groups: Groups, draws: Draws, share: Array, level: float = LEVEL, n_replicates: int = REPLICATES, seed: int = 0
 ) -> tuple[Array, Array]:

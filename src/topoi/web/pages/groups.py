@@ -61,9 +61,11 @@ class GroupsPage(TypedDict):
 
     kind: Literal["groups"]
     columns: list[GroupColumn]
+    unit_columns: list[str]
     by: str | None
     group: str
     other: str
+    units: str | None
     n_documents: list[int]
     differences: list[Difference]
     n_clear: int
@@ -79,6 +81,7 @@ def groups_page(
     by: parameters.ColumnName = None,
     group: parameters.GroupValue = "",
     other: parameters.GroupValue = "",
+    units: parameters.ColumnName = None,
     topic: parameters.TopicOrNone = None,
 ) -> GroupsPage:
     """Topics in which two groups of documents differ, or one group from all other documents."""
@@ -88,9 +91,11 @@ def groups_page(
     page = GroupsPage(
         kind="groups",
         columns=columns,
+        unit_columns=unit_columns(context),
         by=by,
         group=group.strip(),
         other=other.strip(),
+        units=units or None,
         n_documents=[],
         differences=[],
         n_clear=0,
@@ -122,7 +127,8 @@ def _fill(context: PageContext, page: GroupsPage, topic: int | None) -> None:
         if known[by]["n_values"] == 2:
             page["other"] = page["other"] or values[1]
     chosen = [page["group"], page["other"]] if page["other"] else [page["group"]]
-    frame = _answers(context).get(("compared", by, *chosen), lambda: _compared(context, by, chosen))
+    units = page["units"]
+    frame = _answers(context).get(("compared", by, units, *chosen), lambda: _compared(context, by, chosen, units))
     page["other"] = page["other"] or str(frame["other"].iloc[0])
     page["n_documents"], page["note"] = list(frame.attrs["n_documents"].values()), frame.attrs.get("note")
     page["n_clear"] = int((frame["q_value"] <= charts.CLEAR).sum())
@@ -136,10 +142,10 @@ def _fill(context: PageContext, page: GroupsPage, topic: int | None) -> None:
         page["documents"] = _documents(context, by, chosen, topic)
 
 
-def _compared(context: PageContext, by: str, chosen: list[str]) -> pd.DataFrame:
+def _compared(context: PageContext, by: str, chosen: list[str], units: str | None) -> pd.DataFrame:
     from topoi.analysis.groups import compare_groups
 
-    return compare_groups(context.view, by, chosen, n_permutations=_PERMUTATIONS)
+    return compare_groups(context.view, by, chosen, units=units, n_permutations=_PERMUTATIONS)
 
 
 def _documents(context: PageContext, by: str, chosen: list[str], topic: int) -> list[GroupDocument]:
@@ -180,6 +186,17 @@ def _read_columns(context: PageContext) -> list[GroupColumn]:
         n = context.snapshot.corpus.n_authors
         found.append(GroupColumn(name=AUTHORS, values=[], n_values=n, is_number=False))
     return found
+
+
+def unit_columns(context: PageContext) -> list[str]:
+    """Columns whose values several documents have: they may mark what belongs together."""
+    return context.cache.keep("unit columns", lambda: _read_unit_columns(context))
+
+
+def _read_unit_columns(context: PageContext) -> list[str]:
+    documents = context.view.catalogue_.documents
+    texts = {name: documents[name].map(str, na_action="ignore") for name in documents if name not in ("id", "date")}
+    return [str(name) for name, column in texts.items() if 1 < column.nunique() < column.notna().sum()]
 
 
 def _column(name: str, values: pd.Series) -> GroupColumn | None:
