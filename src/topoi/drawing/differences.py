@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from topoi.drawing.colours import topic_class
 from topoi.drawing.svg import element, picture, ticks, topic_name
-from topoi.drawing.text import fit
+from topoi.drawing.text import fit, text_width
 from topoi.drawing.words import clip, percent
 
 _ROW, _HEAD, _FOOT = 24.0, 22.0, 20.0
@@ -43,7 +43,8 @@ def differences(rows: Sequence[Mapping[str, Any]], name: str, other: str) -> Mar
     most = max((max(abs(row["lower"]), abs(row["upper"])) for row in rows), default=0.0) or 1.0
 
     def draw(width: float) -> tuple[float, Markup]:
-        left, right = round(min(200.0, 0.38 * width)), width - 14.0
+        longest = max((text_width(topic_name(row["topic"]), 12) for row in rows), default=0.0)
+        left, right = round(min(longest + 16, 200.0, 0.38 * width)), width - 14.0
         middle, half = (left + right) / 2, (right - left) / 2
         base = _HEAD + _ROW * len(rows)
         marks = _axis(middle, half, most, base, name, other)

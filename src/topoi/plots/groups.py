@@ -18,13 +18,19 @@ _CLEAR = 0.05
 
 
 def groups(
-    model: Any, by: str, groups: Any = None, corpus: Corpus | None = None, n: int = 20, level: float = LEVEL
+    model: Any,
+    by: str,
+    groups: Any = None,
+    corpus: Corpus | None = None,
+    units: str | None = None,
+    n: int = 20,
+    level: float = LEVEL,
 ) -> Any:
     """Plot the topics in which two groups of documents differ most, as dots with intervals.
 
     Parameters
     ----------
-    model, by, groups, corpus, level :
+    model, by, groups, corpus, units, level :
         As in ``topoi.compare_groups``; of several groups, name one or two.
     n : int
         Number of topics, those whose difference is largest.
@@ -45,7 +51,7 @@ def groups(
     """
     go = graph_objects()
     wanted = whole_number("n", n)
-    frame = compare_groups(model, by, groups, corpus, level)
+    frame = compare_groups(model, by, groups, corpus, units, level)
     if frame["group"].nunique() > 1:
         raise ModelError(f"{by!r} has {frame['group'].nunique()} values; name one, or two, as groups=")
     frame = frame.loc[frame["difference"].abs().nlargest(wanted).index.sort_values()]

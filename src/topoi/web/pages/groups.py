@@ -48,12 +48,13 @@ class Difference(TypedDict):
 
 
 class GroupDocument(TypedDict):
-    """A document that makes a difference: its group, its share of the topic, and what would be gone without it."""
+    """A document that makes a difference: its group, its share of the topic, and the part that would go without it."""
 
     document: Doc
     group: str
     share: float
     effect: float
+    part: float
 
 
 class GroupsPage(TypedDict):
@@ -139,7 +140,8 @@ def _fill(context: PageContext, page: GroupsPage, topic: int | None) -> None:
     ]
     if topic is not None:
         page["topic"] = context.badge(topic)
-        page["documents"] = _documents(context, by, chosen, topic)
+        difference = frame.loc[frame["topic"] == topic, "difference"].abs().item()
+        page["documents"] = _documents(context, by, chosen, topic, difference)
 
 
 def _compared(context: PageContext, by: str, chosen: list[str], units: str | None) -> pd.DataFrame:
@@ -148,7 +150,7 @@ def _compared(context: PageContext, by: str, chosen: list[str], units: str | Non
     return compare_groups(context.view, by, chosen, units=units, n_permutations=_PERMUTATIONS)
 
 
-def _documents(context: PageContext, by: str, chosen: list[str], topic: int) -> list[GroupDocument]:
+def _documents(context: PageContext, by: str, chosen: list[str], topic: int, difference: float) -> list[GroupDocument]:
     from topoi.analysis.groups import group_documents
 
     frame = _answers(context).get(
@@ -157,7 +159,13 @@ def _documents(context: PageContext, by: str, chosen: list[str], topic: int) -> 
     named = documents_by_id(context, frame["document"])
     rows = zip(*(frame[name].tolist() for name in ("document", "group", "share", "effect")), strict=True)
     return [
-        GroupDocument(document=named[int(d)], group=short(one_line(group), _LONGEST_VALUE), share=share, effect=effect)
+        GroupDocument(
+            document=named[int(d)],
+            group=short(one_line(group), _LONGEST_VALUE),
+            share=share,
+            effect=effect,
+            part=effect / max(difference, effect, 1e-300),
+        )
         for d, group, share, effect in rows
         if effect > 0
     ]
