@@ -57,9 +57,18 @@ def test_topics_keep_their_numbers(name: str, given: Any, models: dict[str, Any]
     np.testing.assert_allclose(found["doc_topic_dists"][with_words], expected, rtol=2e-3, atol=1e-6)
 
 
-def test_document_without_words_and_without_a_prior_has_the_mean_mixture(models: dict[str, Any]) -> None:
-    shares = to_pyldavis(models["PLSI"])["doc_topic_dists"][5]
-    assert np.isfinite(shares).all() and shares.sum() == pytest.approx(1.0)
+@pytest.mark.parametrize("nothing", [0.0, np.nan])
+def test_document_without_a_mixture_has_that_of_the_collection(
+    nothing: float, models: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Families of other packages may know nothing of an empty document."""
+    posterior = models["PLSI"].chains_[0]
+    shares = posterior.doc_topic.copy()
+    shares[5] = nothing
+    monkeypatch.setattr(type(posterior), "doc_topic", shares)
+    found = to_pyldavis(models["PLSI"])["doc_topic_dists"]
+    np.testing.assert_allclose(found[5], posterior.topic_totals / posterior.topic_totals.sum())
+    np.testing.assert_allclose(found[6], shares[6], rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", WITH_TOPICS)

@@ -144,6 +144,16 @@ def test_damaged_table_is_named_and_nothing_is_written(stored: Path, tmp_path: P
         shutil.copy(stored, path)
 
 
+def test_full_disk_is_an_error_about_the_target(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*given: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pyarrow.parquet.ParquetWriter, "write_batch", full)
+    with pytest.raises(StoreError, match=r"cannot write .*parquet: No space left on device"):
+        to_parquet(stored, tmp_path / "tables")
+    assert not list(tmp_path.iterdir())
+
+
 def test_without_pyarrow_the_error_says_what_to_install(
     stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

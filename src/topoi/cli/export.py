@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -65,13 +65,7 @@ def export(
         write_pages(file, target, authors, documents, name, no_json, compress, force, quiet)
         return
     of_pages = {"--authors": authors, "--documents": documents, "--no-json": no_json, "--gzip": compress}
-    refuse_options(form, [flag for flag, value in of_pages.items() if value not in (None, False)])
-    if name and (form is Format.parquet or len(name) > 1):
-        raise typer.BadParameter(
-            "--format parquet writes all models of the file: leave out --name"
-            if form is Format.parquet
-            else f"--format {form} writes one model: give one --name"
-        )
+    refuse_options(form, [flag for flag, value in of_pages.items() if value not in (None, False)], name or [])
     names = write_files(form, file, target, name[0] if name else None, force)
     if not quiet:
         where = target if target.is_dir() else target.parent
@@ -97,10 +91,14 @@ def chosen_target(folder: Path | None, output: Path | None) -> Path:
     return target
 
 
-def refuse_options(form: Format, flags: list[str]) -> None:
-    """Refuse options that only pages have."""
-    if flags:
-        raise typer.BadParameter(f"{flags[0]} is about pages, not about --format {form}: leave it out")
+def refuse_options(form: Format, of_pages: list[str], names: list[str]) -> None:
+    """Refuse options that only pages have, and more models than a format holds."""
+    if of_pages:
+        raise typer.BadParameter(f"{of_pages[0]} is about pages, not about --format {form}: leave it out")
+    if names and form is Format.parquet:
+        raise typer.BadParameter(f"--format {form} writes all models of the file: leave out --name")
+    if len(names) > 1:
+        raise typer.BadParameter(f"--format {form} writes one model: give one --name")
 
 
 def write_files(form: Format, file: Path, target: Path, name: str | None, force: bool) -> list[str]:
@@ -117,8 +115,8 @@ def write_files(form: Format, file: Path, target: Path, name: str | None, force:
         Format.octis: files.write_octis,
         Format.gensim: files.write_gensim,
     }
-    needs: list[Any] = [] if form is Format.gensim else [TOPICS]
-    return writers[form](choose_model(file, name, needs), target, force)
+    view = choose_model(file, name, [] if form is Format.gensim else [TOPICS])
+    return writers[form](view, target, force)
 
 
 def write_pages(

@@ -48,18 +48,26 @@ def doc_lengths(posterior: Posterior) -> NDArray[np.int64]:
 
 
 def mixtures(model: Any) -> NDArray[np.float64]:
-    """P(topic | document), documents × topics, rows that sum to one.
+    """P(topic | document), documents × topics, rows that sum to one."""
+    empty = np.zeros((0, posterior_of(model).n_topics))
+    return np.concatenate([empty, *mixture_blocks(model)])
+
+
+def mixture_blocks(model: Any) -> Iterator[NDArray[np.float64]]:
+    """Rows of ``mixtures``, some documents at a time.
 
     A document without words that has no mixture of its own, as where there is no prior, has that of the collection.
     """
     posterior = posterior_of(model)
-    # Of models whose mixtures are not their counts, a store has the mixtures as rows, in half precision.
-    stored = isinstance(model, InStore) and not posterior.mixtures_are_counts
-    shares = np.array(posterior.mixtures if stored else posterior.doc_topic, np.float64)
-    totals = shares.sum(axis=1)
-    lacking = ~(totals > 0.0)
-    shares[lacking] = posterior.topic_totals
-    return shares / shares.sum(axis=1, keepdims=True)
+    whole = None
+    if not posterior.mixtures_are_counts:
+        # A store has these mixtures as rows, in half precision.
+        whole = posterior.mixtures if isinstance(model, InStore) else posterior.doc_topic
+    for part in blocks(len(posterior.source.doc_start) - 1):
+        rows = posterior.mixture_range(part.start, part.stop) if whole is None else whole[part]
+        shares = np.array(rows, np.float64)
+        shares[~(shares.sum(axis=1) > 0.0)] = posterior.topic_totals
+        yield shares / shares.sum(axis=1, keepdims=True)
 
 
 def topic_words(model: Any) -> NDArray[np.float64]:

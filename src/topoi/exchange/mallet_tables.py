@@ -15,7 +15,7 @@ from topoi.corpus.lines import MAX_LINE_BYTES, LineReader
 from topoi.corpus.vocabulary import object_array
 from topoi.corpus.writing import whole_file
 from topoi.errors import CorpusError
-from topoi.exchange.contents import identifiers, leading_words, mixtures, priors
+from topoi.exchange.contents import identifiers, leading_words, mixture_blocks, posterior_of, priors
 
 _MOST_TOPICS = 2**16 - 1
 # Older versions list pairs of topic and share, under this title, and may leave small shares out.
@@ -85,11 +85,13 @@ def to_mallet_doc_topics(model: Any, path: str | Path) -> None:
     >>> path.read_text().splitlines()
     ['0\t0\t0.8333333333333334\t0.16666666666666666', '1\t1\t0.25\t0.75']
     """
-    shares, names = mixtures(model), identifiers(model)
+    posterior_of(model)
+    names = [" ".join(name.split()) for name in identifiers(model)]
     with whole_file(path) as stream:
-        for d, name in enumerate(names):
-            numbers = "\t".join(map(repr, shares[d].tolist()))
-            stream.write(f"{d}\t{' '.join(name.split())}\t{numbers}\n".encode())
+        rows = itertools.chain.from_iterable(block.tolist() for block in mixture_blocks(model))
+        for d, (name, shares) in enumerate(zip(names, rows, strict=True)):
+            numbers = "\t".join(map(repr, shares))
+            stream.write(f"{d}\t{name}\t{numbers}\n".encode())
 
 
 def read_mallet_keys(

@@ -108,6 +108,8 @@ def _write_table(connection: sqlite3.Connection, table: str, path: Path, store: 
                 writer.write_batch(pyarrow.record_batch(arrays, schema))
     except (pyarrow.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise StoreError(f"{store}: table {table} is damaged ({str(error)[:200]})") from error
+    except OSError as error:
+        raise StoreError(f"cannot write {path.name}: {error.strerror or error}") from error
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> list[_Column]:
