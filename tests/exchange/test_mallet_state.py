@@ -141,6 +141,31 @@ def test_lines_of_windows_sources_with_spaces_and_other_encodings_are_read(tmp_p
     assert lines_of(tmp_path / "back.gz")[3:] == ["0 file:/my_papers/a.txt 0 0 café 0", "1 b.txt 0 0 café 1"]
 
 
+def test_signs_of_formats_are_signs_like_others(tmp_path: Path) -> None:
+    documents = topoi.Corpus.from_tokens([["%d", "100%"]], ids=["a%20b%s{}"])
+    to_mallet_state(topoi.LDA.from_assignments(documents, [1, 0], 2), tmp_path / "state.gz")
+    assert lines_of(tmp_path / "state.gz")[3:] == ["0 a%20b%s{} 0 0 %d 1", "0 a%20b%s{} 1 1 100% 0"]
+
+
+def test_priors_have_the_digits_that_were_given(tmp_path: Path) -> None:
+    documents = topoi.Corpus.from_tokens([["a", "b"]])
+    for alpha, beta, header in [
+        (0.1, 0.01, ["#alpha : 0.1 0.1 ", "#beta : 0.01"]),
+        ([0.1, 1 / 3], [0.5, 0.25], ["#alpha : 0.1 0.3333333333333333 ", "#beta : 0.375"]),
+        (None, 0.3, ["#alpha : 25.0 25.0 ", "#beta : 0.3"]),
+    ]:
+        model = topoi.LDA.from_assignments(documents, [0, 1], 2, alpha=alpha, beta=beta)
+        model.save(tmp_path / "model.topoi", replace_file=True)
+        for each in (model, topoi.view(tmp_path / "model.topoi")):
+            to_mallet_state(each, tmp_path / "state.gz")
+            assert lines_of(tmp_path / "state.gz")[1:3] == header
+    # What has been learned is not what was given.
+    learned = topoi.LDA(2, alpha=0.1, learn_alpha=True, n_iter=40, random_state=0).fit(corpus())
+    to_mallet_state(learned, tmp_path / "state.gz")
+    written = [float(each) for each in lines_of(tmp_path / "state.gz")[1].split()[2:]]
+    assert written != [0.1, 0.1] and written == pytest.approx(learned.alpha_.tolist(), rel=1e-7)
+
+
 def test_sources_that_repeat_are_no_ids(tmp_path: Path) -> None:
     lines = HEADER + ["0 all.txt 0 0 sun 0", "1 all.txt 0 0 sun 1"]
     documents = read_mallet_state(write(tmp_path / "state.gz", lines)).corpus_.documents

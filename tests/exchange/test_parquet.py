@@ -134,7 +134,7 @@ def test_damaged_table_is_named_and_nothing_is_written(stored: Path, tmp_path: P
     path = Path(shutil.copy(stored, tmp_path / "damaged.topoi"))
     for statement, table in [
         ("UPDATE topic SET share = 'much' WHERE topic = 0", "topic"),
-        ("UPDATE document_token SET word_ids = x'00' WHERE document_id = 0", "document_token"),
+        ("UPDATE document_token SET word_ids = zeroblob(length(word_ids) + 2) WHERE document_id = 0", "document_token"),
     ]:
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute(statement)

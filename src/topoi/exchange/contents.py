@@ -115,10 +115,11 @@ def _as_given(used: NDArray[np.float64], given: Any) -> NDArray[np.float64]:
     narrow = used.astype(np.float32)
     try:
         wide = np.broadcast_to(np.asarray(given, np.float64), used.shape)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # settings of a file may be anything
         wide = np.full(used.shape, np.nan)
-    if np.array_equal(wide.astype(np.float32), narrow):
-        return np.array(wide)
+    with np.errstate(over="ignore"):
+        if np.array_equal(wide.astype(np.float32), narrow):
+            return np.array(wide)
     # The shortest digits that are this float32: 0.01 rather than 0.009999999776.
     exact = narrow.astype(np.float64) == used
     return np.where(exact, np.array([float(str(each)) for each in narrow]), used)

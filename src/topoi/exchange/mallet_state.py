@@ -81,9 +81,9 @@ def _state_lines(model: Any) -> Iterator[str]:
     # MALLET ends the line of alphas with a space; readers that compare files will find one here too.
     yield f"{_TITLE}\n#alpha : {''.join(f'{float(a)!r} ' for a in alpha)}\n#beta : {one_beta!r}\n"
     for d, (tokens, topics) in enumerate(documents):
-        line = f"{d} {sources[d]} %d %s %d\n"
+        begin = f"{d} {sources[d]}"
         pairs = zip(tokens.tolist(), topics.tolist(), strict=True)
-        yield "".join([line % (i, words[w], k) for i, (w, k) in enumerate(pairs)])
+        yield "".join([f"{begin} {i} {words[w]} {k}\n" for i, (w, k) in enumerate(pairs)])
 
 
 def _checked_word(word: str) -> str:
@@ -282,7 +282,7 @@ class _Tokens:
                 f"document {document:,} follows {len(self.lengths):,} others: too many have no words", number
             )
         self._begin, self._document, self._n = begin, document, 0
-        self.sources[document] = self._text(source, number)
+        self.sources[document] = self._text(source, number) or _NO_SOURCE
 
     def _new_type(self, index: bytes, word: bytes, number: int) -> int:
         w, text = self._whole(index, "typeindex", number), self._text(word, number)
