@@ -21,7 +21,7 @@ from topoi.models import registry
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")))
-QUICK = {"README.md", "docs/author-topic.md", "docs/corpus.md", "docs/store.md"}
+QUICK = {"README.md", "docs/author-topic.md", "docs/corpus.md", "docs/exchange.md", "docs/store.md"}
 # Blocks that need what no test has: a server on this machine.
 NOT_RUN = ("http://127.0.0.1",)
 FAMILIES = {model.name for family in registry.built_in() for model in family.models}

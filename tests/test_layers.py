@@ -21,6 +21,7 @@ GROUPS = [
     {"models"},
     {"analysis", "evaluation", "retrieval", "drawing"},
     {"store"},
+    {"exchange"},
     {"plots", "cli", "web"},
 ]
 RANK = {name: rank for rank, names in enumerate(GROUPS) for name in names}

@@ -43,12 +43,13 @@ _HOME = {
     "unusual_documents": "topoi.analysis.unusual",
     "word_topics": "topoi.analysis.topics",
     "evaluation": "topoi.evaluation",
+    "exchange": "topoi.exchange",
     "plots": "topoi.plots",
 }
 
 # Each family says which public names are its own.
 _HOME |= {name: home for family in built_in() for name, home in family.names.items()}
-_MODULES = {"evaluation", "plots"}.union(*(family.modules for family in built_in()))
+_MODULES = {"evaluation", "exchange", "plots"}.union(*(family.modules for family in built_in()))
 _HOME |= {model.name: model.home for family in built_in() for model in family.models}
 
 # Written out, as the imports below are, for those who read types; a test compares both with the families.
@@ -79,6 +80,7 @@ __all__ = [
     "document_nodes",
     "document_topics",
     "evaluation",
+    "exchange",
     "label_document",
     "label_words",
     "laplace_bridge",
@@ -106,7 +108,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from topoi import evaluation, plots
+    from topoi import evaluation, exchange, plots
     from topoi.analysis.alignment import align_topics
     from topoi.analysis.authors import similar_authors
     from topoi.analysis.authorship import likely_authors

@@ -1,20 +1,44 @@
-"""``topoi export``: a static copy of the browser."""
+"""``topoi export``: a static copy of the browser, or a model in the form of another program."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topoi.cli import look
-from topoi.cli.options import check_file, names_beginning
+from topoi.cli.options import TOPICS, check_file, choose_model, names_beginning
 from topoi.errors import StoreError
+
+if TYPE_CHECKING:
+    from topoi.store.view import ModelView
+
+
+class Format(StrEnum):
+    """The formats, by their names on the command line."""
+
+    html = "html"
+    mallet = "mallet"
+    pyldavis = "pyldavis"
+    octis = "octis"
+    gensim = "gensim"
+    parquet = "parquet"
 
 
 def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `topoi fit` saved.")],
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write the copy.")],
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="TARGET", help="Folder, or file, to write; the same as -o.")
+    ] = None,
+    form: Annotated[
+        Format, typer.Option("--format", help="The pages of the browser, or files for another program.")
+    ] = Format.html,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="TARGET", help="Folder, or file, to write.")
+    ] = None,
     authors: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="Pages for the N busiest authors only.")
     ] = None,
@@ -24,18 +48,89 @@ def export(
     name: Annotated[
         list[str] | None,
         typer.Option(
-            "--name", metavar="NAME", help="Only this model; may be repeated.", autocompletion=names_beginning
+            "--name", metavar="NAME", help="Only this model; of pages, may be repeated.", autocompletion=names_beginning
         ),
     ] = None,
     no_json: Annotated[bool, typer.Option("--no-json", help="Pages only, without their data.")] = False,
     compress: Annotated[bool, typer.Option("--gzip", help="Compress the data beside the pages, as .json.gz.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an earlier copy.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier export.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")] = False,
 ) -> None:
-    """Write the browser's pages as files that any web server, or none, can show."""
+    """Write the browser's pages as files that any web server, or none, can show; or files for another program."""
+    target = chosen_target(folder, output)
     check_file(file)
     if no_json and compress:
         raise typer.BadParameter("--gzip compresses what --no-json leaves out: choose one")
+    if form is Format.html:
+        write_pages(file, target, authors, documents, name, no_json, compress, force, quiet)
+        return
+    of_pages = {"--authors": authors, "--documents": documents, "--no-json": no_json, "--gzip": compress}
+    refuse_options(form, [flag for flag, value in of_pages.items() if value not in (None, False)], name or [])
+    names = write_files(form, file, target, name[0] if name else None, force)
+    if not quiet:
+        where = target if target.is_dir() else target.parent
+        size = sum((where / each).stat().st_size for each in names)
+        screen = look.console(stderr=True)
+        what = f"{len(names)} files in {target}" if target.is_dir() else str(target)
+        screen.print(f"wrote {what}, {size / 1e6:,.1f} MB", soft_wrap=True)
+
+
+def chosen_target(folder: Path | None, output: Path | None) -> Path:
+    """Where to write, which is given in one of two ways.
+
+    Examples
+    --------
+    >>> str(chosen_target(None, Path("site")))
+    'site'
+    """
+    if folder is not None and output is not None:
+        raise typer.BadParameter("give TARGET or -o, not both")
+    target = output if folder is None else folder
+    if target is None:
+        raise typer.BadParameter("name the folder or file to write: -o TARGET")
+    return target
+
+
+def refuse_options(form: Format, of_pages: list[str], names: list[str]) -> None:
+    """Refuse options that only pages have, and more models than a format holds."""
+    if of_pages:
+        raise typer.BadParameter(f"{of_pages[0]} is about pages, not about --format {form}: leave it out")
+    if names and form is Format.parquet:
+        raise typer.BadParameter(f"--format {form} writes all models of the file: leave out --name")
+    if len(names) > 1:
+        raise typer.BadParameter(f"--format {form} writes one model: give one --name")
+
+
+def write_files(form: Format, file: Path, target: Path, name: str | None, force: bool) -> list[str]:
+    """Write a model, or all tables, in the form of another program; return the names of the files."""
+    if form is Format.parquet:
+        from topoi.exchange.parquet import to_parquet
+
+        return [f"{table}.parquet" for table in to_parquet(file, target, replace=force)]
+    from topoi.exchange import files
+
+    writers: dict[Format, Callable[[ModelView, Path, bool], list[str]]] = {
+        Format.mallet: files.write_mallet,
+        Format.pyldavis: files.write_pyldavis,
+        Format.octis: files.write_octis,
+        Format.gensim: files.write_gensim,
+    }
+    view = choose_model(file, name, [] if form is Format.gensim else [TOPICS])
+    return writers[form](view, target, force)
+
+
+def write_pages(
+    file: Path,
+    folder: Path,
+    authors: int | None,
+    documents: int | None,
+    name: list[str] | None,
+    no_json: bool,
+    compress: bool,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Write the browser's pages, with a bar on a terminal."""
     try:
         from topoi.web.export import Limits, export_site
     except ImportError as error:

@@ -26,6 +26,7 @@ from topoi.cli import (
     export,
     fit,
     groups,
+    importing,
     label,
     look,
     models,
@@ -108,7 +109,8 @@ app.command("compare", short_help="Models side by side on new documents.")(compa
 app.command("models", short_help="The models of a file.")(models.models)
 app.command("name", short_help="Give a topic a label.")(name.name_topic)
 app.command("browse", short_help="Read a model in the web browser.")(browse.browse)
-app.command("export", short_help="Write a static copy of the web pages.")(export.export)
+app.command("export", short_help="Write the web pages, or files for other programs.")(export.export)
+app.command("import", short_help="Go on with a model that MALLET fitted.")(importing.import_state)
 app.command("demo", short_help="Fit two centuries of State of the Union addresses.")(demo.demo)
 app.command("warm", short_help="Compile the samplers now, so that nothing waits later.")(warm.warm)
 

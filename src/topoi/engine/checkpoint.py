@@ -15,7 +15,6 @@ import math
 import numbers
 import os
 import re
-import secrets
 import time
 import zipfile
 from collections.abc import Callable, Mapping
@@ -26,12 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.pieces import ArrayOrPieces, Pieces
+from topoi.corpus.writing import UNFINISHED, whole_file
 from topoi.errors import ModelError, StoreError
 
 FORMAT = "topoi-bundle"
 VERSION = 1
 _MANIFEST = "manifest.json"
-_UNFINISHED = ".part"
 _LARGEST_MANIFEST = 64 * 2**20
 _LARGEST_ARRAY = 2**40
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -70,33 +69,21 @@ def write_bundle(
     for name, array in arrays.items():
         _check_type(array.dtype if isinstance(array, Pieces) else np.asarray(array).dtype, name, path)
     method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_UNFINISHED}")
-    try:
-        stream = open(temporary, "xb")
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
-    try:
-        with stream:
-            with zipfile.ZipFile(stream, "w", method, compresslevel=1 if compress else None) as archive:
-                archive.writestr(_MANIFEST, text)
-                for name, array in arrays.items():
-                    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                        np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    except BaseException as error:
-        temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
-        raise
+    with (
+        whole_file(path) as stream,
+        zipfile.ZipFile(stream, "w", method, compresslevel=1 if compress else None) as archive,
+    ):
+        archive.writestr(_MANIFEST, text)
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
 
 
 def remove_unfinished(path: str | Path) -> None:
     """Remove temporary files left by killed writers of this file."""
     path = Path(path)
     for left in path.parent.iterdir() if path.parent.is_dir() else ():
-        if left.name.startswith(f".{path.name}.") and left.name.endswith(_UNFINISHED):
+        if left.name.startswith(f".{path.name}.") and left.name.endswith(UNFINISHED):
             left.unlink(missing_ok=True)
 
 

@@ -128,6 +128,7 @@ class DrawnPosterior(Posterior):
     can_sample = True
     words_by_tokens = False
     mixtures_are_counts = False
+    tokens_have_topics = False
 
     def __init__(
         self, source: CountSource, priors: Priors | None = None, gamma: NDArray[np.float64] | None = None

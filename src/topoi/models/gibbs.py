@@ -94,6 +94,21 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         self._finish(outcome, done)
         return self
 
+    def _take_state(self, corpus: Corpus, arrays: dict[str, NDArray[Any]]) -> Self:
+        """Become the fit of one chain whose state is known, as a sampler's ``to_arrays`` gives it, after no sweeps."""
+        if whole_number("n_chains", self.n_chains) != 1:
+            raise ModelError(f"n_chains is {self.n_chains}; one state is one chain: n_chains=1")
+        seed = resolve_seed(self.random_state)
+        sampler = self._make_sampler(corpus, resolve_shards(self.n_shards, corpus.n_tokens, corpus.n_docs))
+        chain = sampler.restore(0, arrays, [])
+        chain.trace.append((0, sampler.log_joint(chain)))
+        self.corpus_, self._sampler, self._seed = corpus, sampler, seed
+        self._chains = self._settled = [chain]
+        self._settings = self.get_params(deep=False)
+        self._seconds = 0.0
+        self._finish(Outcome(0, 0.0, False), 0)
+        return self
+
     def _begun(self, sampler: SamplerT) -> bool:
         """Whether a chain is usable before its first sweep; a random start is not."""
         return False

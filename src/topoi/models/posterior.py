@@ -52,6 +52,8 @@ class Posterior:
     words_by_tokens = True
     # Whether documents' mixtures are their smoothed counts; otherwise they are the rows of ``doc_topic``.
     mixtures_are_counts = True
+    # Whether sampling gave each training token a topic; otherwise topics of tokens are drawn from mixtures, for counts.
+    tokens_have_topics = True
     # Whether a document's mixture is drawn from a Dirichlet with parameter ``alpha``, which expectation propagation and
     # importance sampling take for granted; documents with authors have those of their authors.
     mixtures_are_dirichlet = False

@@ -51,6 +51,8 @@ class Model(NamedTuple):
         Whether ``topoi warm`` compiles it by default.
     function_words : bool
         Whether words like "upon" and "while" are kept when a corpus is read for it.
+    takes_assignments : bool
+        Whether its class has ``from_assignments``: a fitted model from a corpus and the topic of every token.
     gives : tuple of str
         Features that only some models have: "topics" (named first to those who look for them), "authors", "graph",
         "features", "coefficients", "correlations".
@@ -69,6 +71,7 @@ class Model(NamedTuple):
     is_default: bool = False
     is_common: bool = False
     function_words: bool = False
+    takes_assignments: bool = False
     gives: tuple[str, ...] = ()
     small: dict[str, Any] = {}
 
@@ -179,6 +182,17 @@ def default_model() -> Model:
     'author-topic'
     """
     return next(model for model in models().values() if model.is_default)
+
+
+def assigned_model() -> Model:
+    """The model that words with given topics become, as other programs have sampled them.
+
+    Examples
+    --------
+    >>> assigned_model().option
+    'lda'
+    """
+    return next(model for model in models().values() if model.takes_assignments)
 
 
 def giving(what: str) -> str:

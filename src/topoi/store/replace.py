@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from topoi.corpus.writing import UNFINISHED
 from topoi.errors import StoreError
 from topoi.store.connect import APPLICATION_ID, VERSION, WAIT_SECONDS, connect_writer, schema, store_errors
 
-_UNFINISHED = ".part"
 _ABANDONED_SECONDS = 600.0
 # A new file is discarded on any error, so it needs no journal. Larger pages waste less space on texts and blobs.
 _NEW_FILE = (
@@ -92,7 +92,7 @@ def change(path: Path, edit: Callable[[sqlite3.Connection], None], fresh: bool =
 
 def _write_beside(path: Path, edit: Callable[[sqlite3.Connection], None], replace: bool) -> bool:
     """Make an empty store beside ``path``, edit it, rename it into place; False if another program made one first."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_UNFINISHED}")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{UNFINISHED}")
     try:
         with store_errors(path, "write"):
             # A cached statement would keep its last values, a whole text perhaps, until the next ones.
@@ -147,6 +147,6 @@ def _put_in_place(temporary: Path, path: Path, replace: bool) -> bool:
 def _remove_abandoned(path: Path) -> None:
     """Remove temporary files of killed writers: those not modified for ``_ABANDONED_SECONDS``."""
     for left in path.parent.iterdir():
-        if left.name.startswith(f".{path.name}.") and left.name.endswith(_UNFINISHED):
+        if left.name.startswith(f".{path.name}.") and left.name.endswith(UNFINISHED):
             if time.time() - left.stat().st_mtime > _ABANDONED_SECONDS:
                 left.unlink(missing_ok=True)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -14,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from topoi import __version__
+from topoi.corpus.writing import whole_folder
 from topoi.errors import NotFoundError, StoreError, safe_text
 from topoi.web.answers import to_json
 from topoi.web.links import StaticLinks
@@ -140,17 +138,10 @@ def export_site(
     watcher = StoreWatcher(Path(path))
     contexts = _contexts(watcher, names)
     _check_names([context.model["slug"] for context in contexts])
-    target.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
+    with whole_folder(target) as made:
         n_pages = _write_all([_Copy(context, made, limits or Limits(), data) for context in contexts], made, progress)
         about = {"topoi": __version__, "file": safe_text(watcher.path.name), "n_pages": n_pages}
         _write(made / MARK, to_json(about | {"names": sorted(entry.name for entry in made.iterdir())}))
-        os.chmod(made, 0o755)
-        _put_in_place(made, target)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
     return n_pages
 
 
@@ -198,19 +189,6 @@ def _check_names(slugs: list[str]) -> None:
     for slug in slugs:
         if folded.count(slug.casefold()) > 1 or slug.casefold() == "static":
             raise StoreError(f"the model {slug!r} has the name of another folder, but for letter case; rename one")
-
-
-def _put_in_place(made: Path, target: Path) -> None:
-    before = made.with_name(f"{made.name}-before")
-    if target.exists():
-        os.rename(target, before)
-    try:
-        os.rename(made, target)
-    except BaseException:
-        if before.exists():
-            os.rename(before, target)
-        raise
-    shutil.rmtree(before, ignore_errors=True)
 
 
 def _write_all(copies: list[_Copy], folder: Path, progress: Callable[[int, int], None]) -> int:

@@ -53,12 +53,16 @@ class TopicModel(
         n_topics = whole_number("n_topics", self.n_topics)
         choice("learn_alpha", self.learn_alpha, tuple(_LEARN))
         choice("learn_beta", self.learn_beta, (False, True))
-        alpha = positive_vector("alpha", 50.0 / n_topics if self.alpha is None else self.alpha, n_topics, "n_topics")
-        beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
+        alpha, beta = self._priors(corpus, n_topics)
         lists = self._author_lists(corpus)
         rule = _LEARN[self.learn_alpha]
         sparse = resolve_sparse(self._sparse, corpus.n_docs, whole_number("n_iter", self.n_iter, 0))
         return AuthorTopicSampler(corpus, lists, alpha, beta, n_shards, rule, self.learn_beta, sparse)
+
+    def _priors(self, corpus: Corpus, n_topics: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Alpha per topic and beta per word, checked."""
+        alpha = positive_vector("alpha", 50.0 / n_topics if self.alpha is None else self.alpha, n_topics, "n_topics")
+        return alpha, positive_vector("beta", self.beta, corpus.n_words, "the number of words")
 
     def _freeze(self) -> None:
         self.chains_ = [self._frozen(chain, self._sampler) for chain in self._settled]

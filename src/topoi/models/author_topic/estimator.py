@@ -21,7 +21,7 @@ from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
 from topoi.models.texts import corpus_with
-from topoi.models.validation import choice
+from topoi.models.validation import choice, whole_number
 
 __all__ = ["LDA", "AuthorModel", "AuthorTopicModel"]
 
@@ -263,6 +263,66 @@ checkpoint, checkpoint_every, progress
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.progress = progress
+
+    @classmethod
+    def from_assignments(
+        cls,
+        corpus: Corpus,
+        topics: ArrayLike,
+        n_topics: int,
+        *,
+        alpha: ArrayLike | None = None,
+        beta: ArrayLike = 0.01,
+        **settings: Any,
+    ) -> Self:
+        """Make a fitted model from the topic of every word, as another program has sampled them.
+
+        The model is at this one sample, after no sweeps of its own; ``resume`` goes on from it. Its log joint is the
+        first value of ``trace_``.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            The documents.
+        topics : array of int
+            Topic of each of the corpus's tokens, in order.
+        n_topics : int
+            Number of topics.
+        alpha, beta
+            As in the class.
+        **settings
+            Other settings, such as ``random_state``, or ``learn_alpha`` for ``resume``.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]])
+        >>> model = topoi.LDA.from_assignments(corpus, [0, 0, 1, 1], n_topics=2, alpha=0.1, random_state=0)
+        >>> model.top_words(2, topic=1)["word"].tolist(), model.doc_topic_.round(2).tolist()
+        (['cell', 'gene'], [[0.95, 0.05], [0.05, 0.95]])
+        """
+        if not isinstance(corpus, Corpus):
+            raise ModelError(f"corpus is {type(corpus).__name__}; pass a topoi.Corpus")
+        model = cls(n_topics, alpha=alpha, beta=beta, **settings)
+        return model._take_state(corpus, model._given_state(corpus, np.asarray(topics)))
+
+    def _given_state(self, corpus: Corpus, topics: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """Checked topics of tokens, and the priors, in the form in which the sampler restores a chain."""
+        if corpus.n_tokens == 0:
+            raise ModelError("the corpus has no words: nothing has a topic")
+        if topics.dtype.kind not in "iu" or topics.shape != (corpus.n_tokens,):
+            shape = "×".join(map(str, topics.shape))
+            raise ModelError(
+                f"topics are {shape} of {topics.dtype}; pass one whole number for each of the {corpus.n_tokens} words"
+            )
+        n_topics = whole_number("n_topics", self.n_topics)
+        if topics.min() < 0 or topics.max() >= n_topics:
+            wrong = topics[(topics < 0) | (topics >= n_topics)][0]
+            raise ModelError(f"topics has the value {wrong}; topics are numbered 0 to {n_topics - 1}")
+        if self.sparse:
+            raise ModelError(f"sparse is {self.sparse!r}; a model from given topics is sampled with sparse=False")
+        alpha, beta = self._priors(corpus, n_topics)
+        return {"topic": topics.astype(np.uint16), "alpha": alpha, "beta": beta}
 
     @property
     def _sparse(self) -> bool | str:

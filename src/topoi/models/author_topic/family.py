@@ -41,6 +41,7 @@ FAMILY = Family(
             _POSTERIOR,
             (TOPICS, *_LEARNED, SPARSE, *GIBBS),
             is_common=True,
+            takes_assignments=True,
             gives=("topics",),
             small={"n_topics": 12},
         ),
