@@ -11,6 +11,8 @@ difference of large numbers, and equation 25 becomes γ' = m · ((S+2) / (1 + Σ
 Rows of aspects are padded with zeros to whole vectors, which changes no sum.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import math

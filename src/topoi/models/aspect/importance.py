@@ -9,6 +9,8 @@ explanations, of which the draws cover one: the logarithm is then too low, and n
 error is given only for alpha of 1 or more.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import math

@@ -7,6 +7,8 @@ Three parameters of ``log_likelihood`` select the algorithm: a particle filter, 
 left-to-right algorithms of Wallach et al. (2009, section 4.4) and Buntine (2009), quadratic in it.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import math
