@@ -183,10 +183,8 @@ MODEL_NAMES = {"model", "view", "first", "chain", "estimator", "fitted", "loaded
 ASKED: dict[str, set[str]] = {}
 # Private attributes of models that are still used outside ``models``.
 PRIVATE: dict[str, set[str]] = {}
-# Who names a model outside its family; it may only become shorter. ``__init__`` lists the public names, and the
-# demonstration shows one model of many: these two stay.
+# Who names a model outside its family; it may only become shorter. The demonstration shows one model of many: it stays.
 NAMED = {
-    "__init__.py": CALLED & set(topoi.__all__),
     "cli/demo.py": {"AuthorTopicModel"},
     "cli/structure.py": {"pachinko"},
     "models/texts.py": {"LDA"},

@@ -11,6 +11,7 @@ where ``my_package/family.py`` has a list ``MODELS`` of ``Model``. See docs/deve
 from __future__ import annotations
 
 import logging
+import math
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -109,7 +110,7 @@ class Family(NamedTuple):
 
 @cache
 def built_in() -> tuple[Family, ...]:
-    """The families in this folder, in the order in which help lists them.
+    """The families in this folder, in the order in which help lists them: by ``PLACE``, those without one last.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def built_in() -> tuple[Family, ...]:
     """
     folders = sorted(path.parent.name for path in Path(__file__).parent.glob("*/family.py"))
     modules = [import_module(f"topoi.models.{folder}.family") for folder in folders]
-    return tuple(module.FAMILY for module in sorted(modules, key=lambda module: module.PLACE))
+    return tuple(module.FAMILY for module in sorted(modules, key=lambda module: getattr(module, "PLACE", math.inf)))
 
 
 @cache
