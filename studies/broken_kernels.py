@@ -51,7 +51,7 @@ PLAIN = "src/topoi/models/author_topic/equations.py"
 KERNELS = "src/topoi/models/author_topic/kernels.py"
 COUNTS = "src/topoi/kernels/counts.py"
 WORDS = "src/topoi/models/author_topic/word_major.py"
-LIKELIHOOD = "src/topoi/models/author_topic/likelihood.py"
+PARTICLES = "src/topoi/models/fixed_topics/particles.py"
 INFERENCE = "src/topoi/models/author_topic/inference.py"
 DRAW = "src/topoi/kernels/draw.py"
 LANES = "src/topoi/kernels/lanes.py"
@@ -108,9 +108,9 @@ MISTAKES = [
     Mistake("word order: own document count kept", WORDS, "np.float32(doc_topic[d, k0]) - _ONE + priors.alpha[k0]", "np.float32(doc_topic[d, k0]) + priors.alpha[k0]"),
     Mistake("word order: documents' counts not moved", WORDS, "doc_topic[d, k] += np.uint16(1)\n            word_topic", "doc_topic[d, k] += np.uint16(0)\n            word_topic"),
     Mistake("word order: side of the new topic stale", WORDS, "side[k] = (word_topic[w, k] + beta[w]) * inverses.now[k]", "side[k] = side[k]"),
-    Mistake("filter: particles' weights not updated", LIKELIHOOD, "weight[p] *= mass[p] / estimate", "weight[p] *= 1.0"),
-    Mistake("filter: prior of the private author forgotten", LIKELIHOOD, "scale * (number[k] + alpha[k])", "scale * (number[k] + 1.0)"),
-    Mistake("filter: moved tokens counted twice", LIKELIHOOD, "number[p, old] -= 1.0", "number[p, old] -= 0.0"),
+    Mistake("filter: particles' weights not updated", PARTICLES, "weight[p] *= mass[p] / estimate", "weight[p] *= 1.0"),
+    Mistake("filter: prior of the private author forgotten", PARTICLES, "scale * (number[k] + alpha[k])", "scale * (number[k] + 1.0)"),
+    Mistake("filter: moved tokens counted twice", PARTICLES, "number[p, old] -= 1.0", "number[p, old] -= 0.0"),
     Mistake("fold-in: own tokens not added", INFERENCE, "assignments.topic[i], small.author[assignments.slot[i]], 1)", "assignments.topic[i], small.author[assignments.slot[i]], 0)"),
     Mistake("shards: differences against the wrong base", SHARDS, "total[i] += changed[i] - base[i]", "total[i] = changed[i]"),
 ]  # fmt: skip
@@ -159,7 +159,7 @@ EVALUATION_MISTAKES = [
     Mistake("empirical: second moment for variance", EVALUATION + "empirical.py", "sums.squares - sums.total**2 / n_samples", "sums.squares"),
     Mistake("empirical: chains added, not averaged", EVALUATION + "empirical.py", "everything.total / (n_samples * n_chains)", "everything.total / n_samples"),
     Mistake("left to right: particles without weights", EVALUATION + "particles.py", "(model.n_jobs), 0.0, weighted", "(model.n_jobs), 0.0, False"),
-    Mistake("left to right: a moved token stays in the counts", LIKELIHOOD, "                    total[p] -= 1.0\n", ""),
+    Mistake("left to right: a moved token stays in the counts", PARTICLES, "                    total[p] -= 1.0\n", ""),
     Mistake("left to right, any graph: a moved token stays in the counts", FILTER, "particles.topic[p, j], particles.path[p, j], -1)", "particles.topic[p, j], particles.path[p, j], 0)"),
     Mistake("classes judged by different words", EVALUATION + "classification.py", "log_likelihoods(model, same, estimator", "log_likelihoods(model, corpus, estimator"),
     Mistake("priors of classes forgotten", EVALUATION + "classification.py", "posterior = scores + weight[:, None]", "posterior = scores"),

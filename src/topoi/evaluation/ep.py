@@ -21,12 +21,12 @@ from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
 from topoi.evaluation.inputs import Readable, no_error
 from topoi.kernels.counts import Documents
-from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.importance import Sampled, sample, trusted_errors
-from topoi.models.aspect.inference import infer, infer_corrected
-from topoi.models.aspect.state import Parameters, with_padding
 from topoi.models.bags import Bags
 from topoi.models.contract import HasChains, PriorPerDocument, SampledChain
+from topoi.models.fixed_topics.ep import Rule
+from topoi.models.fixed_topics.importance import Sampled, sample, trusted_errors
+from topoi.models.fixed_topics.inference import infer, infer_corrected
+from topoi.models.fixed_topics.parameters import Parameters, with_padding
 from topoi.models.posterior import Posterior
 from topoi.models.scores import log_mean_exp, mean_error
 from topoi.models.validation import choice, resolve_seed, whole_number

@@ -100,12 +100,14 @@ class Model(NamedTuple):
 class Family(NamedTuple):
     """A folder's models, and the other public names that it exports, each with its module.
 
-    ``modules`` are those names that are modules themselves.
+    ``modules`` are those names that are modules themselves. ``builds_on`` are other families, by their folders, whose
+    sampler or posterior this one is, with a prior of its own; it may import no others.
     """
 
     models: tuple[Model, ...]
     names: dict[str, str] = {}
     modules: tuple[str, ...] = ()
+    builds_on: tuple[str, ...] = ()
 
 
 @cache

@@ -20,15 +20,16 @@ from topoi.engine.chains import trace_frame
 from topoi.engine.executors import resolve_jobs
 from topoi.engine.loop import SweepInfo
 from topoi.errors import ModelError, StoreError
-from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.fitting import Restarts, Run, Schedule, fit, fit_report
+from topoi.models.aspect.fitting import EMRestarts, Run, Schedule, fit, fit_report
 from topoi.models.aspect.learning import Plan
 from topoi.models.aspect.posterior import AspectPosterior
 from topoi.models.aspect.prediction import AspectPredictions
 from topoi.models.aspect.simulate import simulate_aspects
-from topoi.models.aspect.state import Parameters, checked_aspects, mixture_prior
+from topoi.models.aspect.state import checked_aspects, mixture_prior
 from topoi.models.bags import Bags
 from topoi.models.contract import DocumentsLike, SeedLike
+from topoi.models.fixed_topics.ep import Rule
+from topoi.models.fixed_topics.parameters import Parameters
 from topoi.models.notices import warn_unfinished
 from topoi.models.tables import Tables
 from topoi.models.trained import TrainedModel
@@ -264,7 +265,7 @@ class AspectModel(Tables[AspectPosterior], AspectPredictions, TrainedModel):
         # The length of earlier starts cannot be changed afterwards.
         store = None if done else self._open_checkpoint(corpus, **({"n_iter": n_iter} if n_restarts > 1 else {}))
         bags, saves = Bags.from_corpus(corpus), store is not None
-        training = Restarts(bags, corpus.n_words, alpha, plan, schedule, seed, start, saves)
+        training = EMRestarts(bags, corpus.n_words, alpha, plan, schedule, seed, start, saves)
         seed, at = self._continued(store, seed, n_iter, training.restore)
         runs = fit(training, seed, at, store)
         # An earlier fit is left untouched up to here, so that a failing fit does not damage it.

@@ -19,9 +19,10 @@ from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.chains import trace_frame
 from topoi.engine.executors import resolve_jobs
 from topoi.engine.loop import Schedule, SweepInfo, checked_trace, plain_traces
+from topoi.engine.restarts import run_restarts
 from topoi.errors import ModelError
 from topoi.models.notices import warn_unfinished
-from topoi.models.plsi.fitting import Fitted, Plan, Restarts, State, checked_shares, fit
+from topoi.models.plsi.fitting import EMRestarts, Fitted, Plan, State, checked_shares
 from topoi.models.plsi.posterior import PlsiPosterior, fitted_dirichlet
 from topoi.models.plsi.prediction import FoldedIn
 from topoi.models.tables import Tables
@@ -130,7 +131,7 @@ class PLSI(FoldedIn, Tables, TrainedModel):
                 raise ModelError(f"{name} is {value!r}; it must be a number from {least:g} to {most:g}")
         held_out = float(self.held_out) if self.tempered else 0.0
         numbers_of = float(self.tol), float(self.smoothing), held_out, float(self.cooling)
-        return Plan(*numbers_of, n_restarts, resolve_jobs(self.n_jobs), self.progress, type(self).__name__)
+        return Plan(*numbers_of, n_restarts, resolve_jobs(self.n_jobs))
 
     def _fit_corpus(self, corpus: Corpus, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         if corpus.n_docs == 0 or corpus.n_words == 0 or corpus.n_tokens == 0:
@@ -138,12 +139,12 @@ class PLSI(FoldedIn, Tables, TrainedModel):
         plan = self._fit_plan(whole_number("n_restarts", self.n_restarts))
         n_iter, seed = whole_number("n_iter", self.n_iter, 0), resolve_seed(self.random_state)
         begin = time.perf_counter()
-        training = Restarts(self._corpus_bags(corpus), corpus.n_words, self.n_topics, plan, seed)
+        training = EMRestarts(self._corpus_bags(corpus), corpus.n_words, self.n_topics, plan, seed)
         # The length of earlier starts cannot be changed afterwards.
         store = self._open_checkpoint(corpus, **({"n_iter": n_iter} if plan.n_restarts > 1 else {}))
         seed, done = self._continued(store, seed, n_iter, training.restore)
         schedule = Schedule(n_iter, seed, self.evaluate_every, evaluate_before=True)
-        fitted = fit(training, schedule, done, store, callback)
+        fitted = run_restarts(training, schedule, done, store, self.progress, type(self).__name__, callback)
         # An earlier fit is left untouched up to here, so that a failing fit does not damage it.
         self._settings, self._seed = self.get_params(deep=False), seed
         self._finish(corpus, fitted, [each.trace for each in fitted], time.perf_counter() - begin)
@@ -171,11 +172,11 @@ class PLSI(FoldedIn, Tables, TrainedModel):
             done + whole_number("n_iter", n_iter, 0), self._seed, self.evaluate_every, evaluate_before=True
         )
         bags, n_topics = self._corpus_bags(self.corpus_), len(self.topic_word_)
-        training = Restarts(bags, self.corpus_.n_words, n_topics, self._fit_plan(1), self._seed, self._em_state)
+        training = EMRestarts(bags, self.corpus_.n_words, n_topics, self._fit_plan(1), self._seed, self._em_state)
         number = self.fit_info_["best_restart"]
         # The loop evaluates the state it begins with once more, if that is due.
         training.trace = [row for row in self._traces[number] if row[0] < done or schedule.evaluated(done + 1) is None]
-        fitted = fit(training, schedule, done, None, callback)
+        fitted = run_restarts(training, schedule, done, None, self.progress, type(self).__name__, callback)
         traces = [fitted[0].trace if chain == number else trace for chain, trace in enumerate(self._traces)]
         self._finish(self.corpus_, fitted, traces, time.perf_counter() - begin, number)
         return self

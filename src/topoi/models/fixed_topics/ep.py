@@ -23,7 +23,7 @@ import numpy as np
 from topoi.kernels import doubles
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.special import log_beta
-from topoi.models.aspect.vb import best_bound
+from topoi.models.fixed_topics.vb import best_bound
 
 # Below this spread a document's mixture is practically known, and rounding determines the moments.
 _CERTAIN = 1e-13

@@ -22,7 +22,7 @@ import numpy as np
 
 from topoi.kernels.jit import compiled, lean
 from topoi.kernels.special import digamma, mixed_difference, trigamma
-from topoi.models.aspect.ep import (
+from topoi.models.fixed_topics.ep import (
     BLOCK,
     LARGEST_FALL,
     SMALLER,
