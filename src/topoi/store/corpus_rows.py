@@ -212,7 +212,7 @@ def get_corpus(connection: sqlite3.Connection) -> Corpus:
         raise StoreError(f"the corpus is damaged: {error}") from error
 
 
-def check_digest(found: str, expected: Any, what: str) -> None:
+def check_digest(found: str, expected: object, what: str) -> None:
     """Refuse data whose checksum is not the stored one."""
     if found != expected:
         raise StoreError(f"{what} is damaged: its checksum is not that of what was written")

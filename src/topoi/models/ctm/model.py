@@ -154,7 +154,7 @@ class CorrelatedTopicModel(MatrixInput, Tables, GibbsModel):
     # What the model has learned.
 
     @property
-    def topic_word_(self) -> Array:  # type: ignore[override]
+    def topic_word_(self) -> Array:
         """P(word | topic), topics × words: the mean of the best chain's samples."""
         return self._first.topic_word
 

@@ -140,7 +140,7 @@ class HierarchicalDirichletProcess(MatrixInput, Tables, GibbsModel):
             warn_user(f"there were {self.max_topics} topics, and no more were possible: raise max_topics, or beta")
 
     def _freeze(self) -> None:
-        self.chains_ = [HdpPosterior.from_chain(chain, self._sampler, self.corpus_) for chain in self._settled]
+        self.chains_ = [HdpPosterior.from_hdp(chain, self._sampler, self.corpus_) for chain in self._settled]
         self.authors_ = np.zeros(0, object)
         self.n_features_in_ = self.corpus_.n_words
 
@@ -153,7 +153,7 @@ class HierarchicalDirichletProcess(MatrixInput, Tables, GibbsModel):
         return int(self._first.n_topics)
 
     @property
-    def topic_word_(self) -> NDArray[np.float64]:  # type: ignore[override]
+    def topic_word_(self) -> NDArray[np.float64]:
         """P(word | topic), topics × words: the mean of the best chain's samples."""
         return self._first.topic_word
 

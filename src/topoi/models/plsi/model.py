@@ -21,8 +21,9 @@ from topoi.engine.executors import resolve_jobs
 from topoi.engine.loop import Schedule, SweepInfo, checked_trace, plain_traces
 from topoi.engine.restarts import run_restarts
 from topoi.errors import ModelError
+from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.notices import warn_unfinished
-from topoi.models.plsi.fitting import EMRestarts, Fitted, Plan, State, checked_shares
+from topoi.models.plsi.fitting import Array, EMRestarts, Fitted, Plan, State, checked_shares
 from topoi.models.plsi.posterior import PlsiPosterior, fitted_dirichlet
 from topoi.models.plsi.prediction import FoldedIn
 from topoi.models.tables import Tables
@@ -100,7 +101,7 @@ class PLSI(FoldedIn, Tables, TrainedModel):
         tol: float = 1e-5,
         n_restarts: int = 1,
         n_jobs: int | None = 1,
-        random_state: Any = None,
+        random_state: SeedLike = None,
         evaluate_every: int = 10,
         checkpoint: str | Path | None = None,
         checkpoint_every: int | str = "1min",
@@ -210,7 +211,7 @@ class PLSI(FoldedIn, Tables, TrainedModel):
         last = "the last but one still gained nats per token"
         warn_unfinished(self.fit_info_, f"{self.n_iter_:,} EM steps", last, 0.0 if self.tempered else float(self.tol))
 
-    def _accept(self, corpus: Corpus, word_topic: Any, doc_topic: Any, alpha: NDArray[np.float64]) -> None:
+    def _accept(self, corpus: Corpus, word_topic: Array, doc_topic: Array, alpha: NDArray[np.float64]) -> None:
         self.corpus_, self._doc_mixture = corpus, doc_topic
         self.vocabulary_: Vocabulary = corpus.vocabulary
         self.authors_ = np.zeros(0, object)
@@ -245,7 +246,7 @@ class PLSI(FoldedIn, Tables, TrainedModel):
         return self
 
     @property
-    def topic_word_(self) -> NDArray[np.float64]:  # type: ignore[override]
+    def topic_word_(self) -> NDArray[np.float64]:
         """P(word | topic), topics × words."""
         return self._first.topic_word
 
@@ -259,7 +260,7 @@ class PLSI(FoldedIn, Tables, TrainedModel):
         """The Dirichlet that was fitted to the training documents' mixtures."""
         return np.asarray(self._first.alpha.copy())
 
-    def transform(self, X: Any) -> NDArray[np.float64]:  # type: ignore[override]
+    def transform(self, X: DocumentsLike) -> NDArray[np.float64]:
         """Mixtures of new documents by folding in: EM with the topics fixed; documents × topics. Obeys ``set_output``.
 
         A document without words that the model knows has an even mixture.

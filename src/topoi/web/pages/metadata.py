@@ -150,7 +150,7 @@ class Answers:
         self._lock = threading.Lock()
         self._kept: OrderedDict[Any, Any] = OrderedDict()
 
-    def get(self, key: Any, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    def get(self, key: object, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         """Return the cached value of a key, made by ``make`` if absent."""
         with self._lock:
             if key not in self._kept:
