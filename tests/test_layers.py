@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from copy import deepcopy
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -72,28 +74,37 @@ def rank_of(name: str) -> int | None:
     return rank_of(topoi._HOME[parts[1]])
 
 
-def violations(source: str, module: str, *, is_package: bool = False) -> list[str]:
+def violations(source: str | ast.Module, module: str, *, is_package: bool = False) -> list[str]:
     """What ``module`` imports although it comes later in the order, one readable line each."""
     package = module if is_package else module.rpartition(".")[0]
     own = RANK[module.split(".")[1]]
     found = []
-    for line, name in imported_names(ast.parse(source), package):
+    for line, name in imported_names(ast.parse(source) if isinstance(source, str) else source, package):
         needed = rank_of(name)
         if needed is not None and needed > own and (module, name) not in EXCEPTIONS:
             found.append(f"{module}, line {line}: imports {name}, which comes later in the order")
     return found
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """A module of ours, parsed once for all tests; none of them may change it."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def our_modules() -> list[Path]:
     return sorted(path for path in SOURCE.rglob("*.py") if path.parent != SOURCE)
 
 
-@pytest.mark.parametrize("path", our_modules(), ids=lambda path: path.relative_to(SOURCE).as_posix())
-def test_imports_follow_the_order(path: Path) -> None:
-    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
-    is_package = parts[-1] == "__init__"
-    module = ".".join(parts[:-1] if is_package else parts)
-    assert violations(path.read_text(encoding="utf-8"), module, is_package=is_package) == []
+def test_imports_follow_the_order() -> None:
+    found = []
+    for path in our_modules():
+        parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+        is_package = parts[-1] == "__init__"
+        module = ".".join(parts[:-1] if is_package else parts)
+        found += violations(parsed(path), module, is_package=is_package)
+    assert found == []
 
 
 def test_only_known_groups_exist() -> None:
@@ -168,7 +179,7 @@ def test_families_are_known_to_themselves_and_the_registry() -> None:
     for path in our_modules():
         place = path.relative_to(SOURCE).as_posix()
         package = ".".join(path.relative_to(SOURCE.parent).parent.parts)
-        for _, name in imported_names(ast.parse(path.read_text(encoding="utf-8")), package):
+        for _, name in imported_names(parsed(path), package):
             parts = name.split(".")
             if parts[:2] == ["topoi", "models"] and len(parts) > 2 and parts[2] in FAMILIES - known_to(place):
                 found.setdefault(place, set()).add(parts[2])
@@ -264,8 +275,9 @@ def of_each(paths: list[Path], question: Callable[[ast.Module], set[str]]) -> di
     return {place: names for place, names in found.items() if names}
 
 
+@cache
 def without_docstrings(path: Path) -> ast.Module:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = deepcopy(parsed(path))
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
@@ -316,6 +328,5 @@ def test_every_exception_is_still_needed() -> None:
     for module in {module for module, _ in EXCEPTIONS}:
         path = SOURCE.parent / f"{module.replace('.', '/')}.py"
         package = module.rpartition(".")[0]
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        found |= {(module, name) for _, name in imported_names(tree, package)}
+        found |= {(module, name) for _, name in imported_names(parsed(path), package)}
     assert found >= EXCEPTIONS
