@@ -31,7 +31,7 @@ from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.fixed_topics.ep import Rule
 from topoi.models.fixed_topics.parameters import Parameters
 from topoi.models.notices import warn_unfinished
-from topoi.models.tables import Tables
+from topoi.models.tables import ChainTables
 from topoi.models.trained import TrainedModel
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
@@ -39,7 +39,7 @@ from topoi.models.validation import choice, positive_vector, resolve_seed, whole
 _PASSES_PER_STEP = 10
 
 
-class AspectModel(Tables[AspectPosterior], AspectPredictions, TrainedModel):
+class AspectModel(ChainTables[AspectPosterior], AspectPredictions, TrainedModel):
     """The generative aspect model of Minka and Lafferty: aspects are parameters, documents' mixtures integrated out.
 
     The model is that of LDA; the words of aspects are fitted by maximum likelihood, and mixtures are inferred by
@@ -335,11 +335,6 @@ class AspectModel(Tables[AspectPosterior], AspectPredictions, TrainedModel):
         return self._first.topic_word
 
     @property
-    def topic_word_(self) -> NDArray[np.float64]:
-        """The same as ``aspect_word_``, under the name of the other families."""
-        return self._first.topic_word
-
-    @property
     def alpha_(self) -> NDArray[np.float64]:
         """The Dirichlet parameter of each aspect, as given or learned."""
         return self._first.alpha.copy()
@@ -347,11 +342,6 @@ class AspectModel(Tables[AspectPosterior], AspectPredictions, TrainedModel):
     @property
     def doc_aspect_(self) -> NDArray[np.float64]:
         """Posterior means of the training documents' mixtures; documents × aspects."""
-        return self._first.doc_topic
-
-    @property
-    def doc_topic_(self) -> NDArray[np.float64]:
-        """The same as ``doc_aspect_``, under the name of the other families."""
         return self._first.doc_topic
 
     def transform(self, X: DocumentsLike) -> NDArray[np.float64]:

@@ -26,14 +26,14 @@ from topoi.models.notices import warn_unfinished
 from topoi.models.plsi.fitting import Array, EMRestarts, Fitted, Plan, State, checked_shares
 from topoi.models.plsi.posterior import PlsiPosterior, fitted_dirichlet
 from topoi.models.plsi.prediction import FoldedIn
-from topoi.models.tables import Tables
+from topoi.models.tables import ChainTables
 from topoi.models.trained import TrainedModel
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
 _RANGES = (("tol", 0, 1), ("smoothing", 0, 1e9), ("held_out", 1e-6, 0.9), ("cooling", 0.1, 0.99))
 
 
-class PLSI(FoldedIn, Tables, TrainedModel):
+class PLSI(FoldedIn, ChainTables, TrainedModel):
     """Hofmann's aspect model: topics, and a mixture for each training document, by maximum likelihood.
 
     P(word | document) = Σ_z P(word | z) P(z | document), fitted by EM, plain or tempered; a scikit-learn transformer.
@@ -244,16 +244,6 @@ class PLSI(FoldedIn, Tables, TrainedModel):
         self._accept(corpus, words, mixtures, alpha)
         self.fit_info_ = dict(meta["fit_info"])
         return self
-
-    @property
-    def topic_word_(self) -> NDArray[np.float64]:
-        """P(word | topic), topics × words."""
-        return self._first.topic_word
-
-    @property
-    def doc_topic_(self) -> NDArray[np.float64]:
-        """P(topic | document) of the training documents, as fitted; documents × topics."""
-        return self._first.doc_topic
 
     @property
     def alpha_(self) -> NDArray[np.float64]:
