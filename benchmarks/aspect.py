@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 import topoi
-from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.inference import infer
 from topoi.models.aspect.learning import first_aspects
-from topoi.models.aspect.state import Parameters
 from topoi.models.bags import Bags
+from topoi.models.fixed_topics.ep import Rule
+from topoi.models.fixed_topics.inference import infer
+from topoi.models.fixed_topics.parameters import Parameters
 
 from .report import Report, progress
 from .settings import Settings

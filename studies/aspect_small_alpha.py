@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, roots_jacobi
 
 from studies.chart import line_chart
-from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.importance import sample
-from topoi.models.aspect.inference import infer, infer_corrected
-from topoi.models.aspect.state import Parameters, with_padding
 from topoi.models.bags import Bags
+from topoi.models.fixed_topics.ep import Rule
+from topoi.models.fixed_topics.importance import sample
+from topoi.models.fixed_topics.inference import infer, infer_corrected
+from topoi.models.fixed_topics.parameters import Parameters, with_padding
 
 OUT = Path(__file__).parents[1] / "docs" / "studies"
 NUMBERS = OUT / "aspect-small-alpha.json"

@@ -19,11 +19,11 @@ from scipy.special import logsumexp, roots_jacobi
 
 import topoi
 from studies.chart import line_chart
-from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.inference import infer
 from topoi.models.aspect.learning import Learner, Plan
-from topoi.models.aspect.state import Parameters
 from topoi.models.bags import Bags
+from topoi.models.fixed_topics.ep import Rule
+from topoi.models.fixed_topics.inference import infer
+from topoi.models.fixed_topics.parameters import Parameters
 
 OUT = Path(__file__).parents[1] / "docs" / "studies"
 RULES = {"EP, EM": ("ep", "em"), "EP, evidence": ("ep", "bound"), "VB, EM": ("vb", "em"), "VB, bound": ("vb", "bound")}

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -45,18 +47,11 @@ TESTS = {
     "evaluation": ["test_heldout.py", "test_likelihoods.py"],
     "models": ["test_word_lists.py", "test_sparse_fits.py"],
 }
-TESTS["aspect"] = [
-    "test_corrected.py",
-    "test_inference.py",
-    "test_learning.py",
-    "test_importance.py",
-    "test_estimator.py",
-]
 PLAIN = "src/topoi/models/author_topic/equations.py"
 KERNELS = "src/topoi/models/author_topic/kernels.py"
 COUNTS = "src/topoi/kernels/counts.py"
 WORDS = "src/topoi/models/author_topic/word_major.py"
-LIKELIHOOD = "src/topoi/models/author_topic/likelihood.py"
+PARTICLES = "src/topoi/models/fixed_topics/particles.py"
 INFERENCE = "src/topoi/models/author_topic/inference.py"
 DRAW = "src/topoi/kernels/draw.py"
 LANES = "src/topoi/kernels/lanes.py"
@@ -113,9 +108,9 @@ MISTAKES = [
     Mistake("word order: own document count kept", WORDS, "np.float32(doc_topic[d, k0]) - _ONE + priors.alpha[k0]", "np.float32(doc_topic[d, k0]) + priors.alpha[k0]"),
     Mistake("word order: documents' counts not moved", WORDS, "doc_topic[d, k] += np.uint16(1)\n            word_topic", "doc_topic[d, k] += np.uint16(0)\n            word_topic"),
     Mistake("word order: side of the new topic stale", WORDS, "side[k] = (word_topic[w, k] + beta[w]) * inverses.now[k]", "side[k] = side[k]"),
-    Mistake("filter: particles' weights not updated", LIKELIHOOD, "weight[p] *= mass[p] / estimate", "weight[p] *= 1.0"),
-    Mistake("filter: prior of the private author forgotten", LIKELIHOOD, "scale * (number[k] + alpha[k])", "scale * (number[k] + 1.0)"),
-    Mistake("filter: moved tokens counted twice", LIKELIHOOD, "number[p, old] -= 1.0", "number[p, old] -= 0.0"),
+    Mistake("filter: particles' weights not updated", PARTICLES, "weight[p] *= mass[p] / estimate", "weight[p] *= 1.0"),
+    Mistake("filter: prior of the private author forgotten", PARTICLES, "scale * (number[k] + alpha[k])", "scale * (number[k] + 1.0)"),
+    Mistake("filter: moved tokens counted twice", PARTICLES, "number[p, old] -= 1.0", "number[p, old] -= 0.0"),
     Mistake("fold-in: own tokens not added", INFERENCE, "assignments.topic[i], small.author[assignments.slot[i]], 1)", "assignments.topic[i], small.author[assignments.slot[i]], 0)"),
     Mistake("shards: differences against the wrong base", SHARDS, "total[i] += changed[i] - base[i]", "total[i] = changed[i]"),
 ]  # fmt: skip
@@ -164,7 +159,7 @@ EVALUATION_MISTAKES = [
     Mistake("empirical: second moment for variance", EVALUATION + "empirical.py", "sums.squares - sums.total**2 / n_samples", "sums.squares"),
     Mistake("empirical: chains added, not averaged", EVALUATION + "empirical.py", "everything.total / (n_samples * n_chains)", "everything.total / n_samples"),
     Mistake("left to right: particles without weights", EVALUATION + "particles.py", "(model.n_jobs), 0.0, weighted", "(model.n_jobs), 0.0, False"),
-    Mistake("left to right: a moved token stays in the counts", LIKELIHOOD, "                    total[p] -= 1.0\n", ""),
+    Mistake("left to right: a moved token stays in the counts", PARTICLES, "                    total[p] -= 1.0\n", ""),
     Mistake("left to right, any graph: a moved token stays in the counts", FILTER, "particles.topic[p, j], particles.path[p, j], -1)", "particles.topic[p, j], particles.path[p, j], 0)"),
     Mistake("classes judged by different words", EVALUATION + "classification.py", "log_likelihoods(model, same, estimator", "log_likelihoods(model, corpus, estimator"),
     Mistake("priors of classes forgotten", EVALUATION + "classification.py", "posterior = scores + weight[:, None]", "posterior = scores"),
@@ -172,52 +167,6 @@ EVALUATION_MISTAKES = [
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="pachinko") for mistake in PACHINKO_MISTAKES]
 MISTAKES += [mistake._replace(family="evaluation") for mistake in EVALUATION_MISTAKES]
-
-ASPECT = "src/topoi/models/aspect/"
-EP, VB, UPDATES, SAMPLING = (ASPECT + name for name in ("ep.py", "vb.py", "updates.py", "importance.py"))
-CORRECTED = ASPECT + "corrected.py"
-LEARNER, ASPECT_INFERENCE = ASPECT + "learning.py", ASPECT + "inference.py"
-DIRICHLET, SPECIAL = (f"src/topoi/kernels/{name}.py" for name in ("dirichlet", "special"))
-ASPECT_MISTAKES = [
-    Mistake("EP: the variance of shares left out", EP, "below = (varied + choice * whole) * whole", "below = varied * whole"),
-    Mistake("EP: one word too few in the variance", EP, "((size + 2.0) * whole * varied - below)", "((size + 1.0) * whole * varied - below)"),
-    Mistake("EP: the site is not taken out", EP, "            g = doubles.sub(now, site)\n", "            g = now\n"),
-    Mistake("EP: copies of a word not counted", EP, "doubles.mul(doubles.splat(bags.times[i]), step)", "step"),
-    Mistake("EP: the second of a pair has the first one's sums", EP, "scratch.scale[k - first], scratch.grow[k - first] = inverse1, factor1", "scratch.scale[k - first], scratch.grow[k - first] = inverse0, factor0"),
-    Mistake("EP: failed steps are not undone", EP, "doubles.store(sites, (i - at) * width + a, doubles.load(scratch.before, (i - first) * width + a))", "pass"),
-    Mistake("EP: cavities may be negative", EP, "if doubles.smallest(least) >= 0.0 and change < np.inf:", "if change < np.inf:"),
-    Mistake("EP: skipped words not counted", EP, "                skipped += 1\n", "                skipped += 0\n"),
-    Mistake("EP: evidence without the terms' integrals", EP, "(math.log(mass / without) + log_beta(g, n) - whole)", "(log_beta(g, n) - whole)"),
-    Mistake("EP: evidence without the prior", EP, "result = whole - log_beta(parameters.alpha, n)", "result = whole"),
-    Mistake("EP: no cavity, no height", EP, "(math.log(mass / total) - height)", "(math.log(mass / total) + 50.0)"),
-    Mistake("EP: warm sites are thrown away", EP, "if not (warm and kept) or not set_posterior", "if True or not set_posterior"),
-    Mistake("VB: mean instead of geometric mean", VB, "weight[a] = math.exp(weight[a] - largest)", "weight[a] = gamma[a]"),
-    Mistake("VB: prior forgotten", VB, "new[a] = parameters.alpha[a] + new[a] * weight[a]", "new[a] = 1e-9 + new[a] * weight[a]"),
-    Mistake("VB: bound without the expected logs", VB, "result -= (new[a] - parameters.alpha[a]) * (digamma(gamma[a]) - largest)", "result -= 0.0"),
-    Mistake("digamma: a term of the series", SPECIAL, "1.0 / 252", "1.0 / 225"),
-    Mistake("M-step: the curvature left out", UPDATES, "factor = doubles.add(first, doubles.mul(second, spread))", "factor = doubles.add(first, second)"),
-    Mistake("M-step: the cursor stays", UPDATES, "            _add_second_order(p, w, count[i], gamma, d, width, new)\n            cursor[w] += 1", "            _add_second_order(p, w, count[i], gamma, d, width, new)\n            cursor[w] = by_word.start[w + 1]"),
-    Mistake("M-step: counts ignored", UPDATES, "_add_tilted(p, w, count[i], gamma", "_add_tilted(p, w, 1.0, gamma"),
-    Mistake("M-step: cavity not used", UPDATES, "g = doubles.sub(doubles.load(gamma, d * width + a), doubles.load(sites, j * width + a))\n        given", "g = doubles.load(gamma, d * width + a)\n        given"),
-    Mistake("learning: sites of the wrong part", LEARNER, "at = 0 if self.keeps_sites else int(bags.doc_start[first])", "at = 0"),
-    Mistake("learning: dead aspects lose their words", LEARNER, "words = np.where(alive, words / np.where(alive, total, 1.0), old)", "words = words / np.maximum(total, 1e-300)"),
-    Mistake("learning: alpha by the mean, not the log", LEARNER, "mean_log = (digamma(gamma) - digamma(gamma.sum(axis=1, keepdims=True))).mean(axis=0)", "mean_log = np.log(gamma / gamma.sum(axis=1, keepdims=True)).mean(axis=0)"),
-    Mistake("Newton: wrong sign of what is shared", DIRICHLET, "step = (gradient + shared) / curve", "step = (gradient - shared) / curve"),
-    Mistake("importance: half the weight of the proposal", SAMPLING, "beyond = log_rest + _log_density(draw, gamma[d], n, norm) - prior", "beyond = log_rest + 0.5 * (_log_density(draw, gamma[d], n, norm) - prior)"),
-    Mistake("importance: draws from the prior not counted", SAMPLING, "math.log(math.exp(log_share - top) + math.exp(beyond - top))", "math.log(math.exp(beyond - top) + 1e-300)"),
-    Mistake("importance: standard error of one draw", SAMPLING, "math.sqrt(variance / max(n_samples - 1, 1)) / mean", "math.sqrt(variance) / mean"),
-    Mistake("corrected: pairs of one word counted as of two", CORRECTED, "bags.times[i] * (bags.times[i] - 1.0) / 2.0 if i == j", "bags.times[i] * bags.times[i] / 2.0 if i == j"),
-    Mistake("corrected: both words from the same aspect forgotten", CORRECTED, "first * second + both", "first * second"),
-    Mistake("corrected: the sum's own difference forgotten", CORRECTED, "(grown - mixed_difference(total, mine, other))", "grown"),
-    Mistake("corrected: means without the second word", CORRECTED, "(p[a] * second + q[a] * first + 2.0 * p[a] * q[a]) / mass", "(p[a] * second + q[a] * first) / mass"),
-    Mistake("corrected: sites match the cavity, not the term", CORRECTED, "+ p[a] / mass - digamma(size + 1.0)", "- digamma(size)"),
-    Mistake("corrected: a site moves with all copies", CORRECTED, "sites[j, a] += step / times", "sites[j, a] += step"),
-    Mistake("corrected: expansion of the wrong order", SPECIAL, "(b * b + c * c) / 24.0 * bend", "0.0 * bend"),
-    Mistake("gamma: shape not taken down", SPECIAL, "+ math.log(1.0 - uniform(stream)) / shape", ""),
-    Mistake("inference: impossible words leave evidence", ASPECT_INFERENCE, "found[impossible] = -np.inf if evidence else np.nan", "pass"),
-]  # fmt: skip
-MISTAKES += [mistake._replace(family="aspect") for mistake in ASPECT_MISTAKES]
-
 
 PRUNED_MISTAKES = {
     "pachinko": [
@@ -253,132 +202,6 @@ PRUNED_MISTAKES = {
 }  # fmt: skip
 MISTAKES += [mistake._replace(family=family) for family, each in PRUNED_MISTAKES.items() for mistake in each]
 
-TESTS["dmr"] = [
-    "test_likelihood.py",
-    "test_design.py",
-    "test_sampler.py",
-    "test_simulate.py",
-    "test_draws.py",
-    "test_estimator.py",
-]
-REGRESSION = "src/topoi/models/dmr/"
-DRAWS, SPREAD = REGRESSION + "draws.py", REGRESSION + "prediction.py"
-KEPT_DRAWS = "src/topoi/models/draws.py"
-COUNTS_FIT, DESIGN, ALPHAS = (REGRESSION + name for name in ("likelihood.py", "design.py", "state.py"))
-METADATA_PRIOR, CHOICE, STORY = (REGRESSION + name for name in ("posterior.py", "selection.py", "simulate.py"))
-REFIT, FROZEN = REGRESSION + "refitting.py", REGRESSION + "refitting.py"
-REGRESSION_MISTAKES = [
-    Mistake("regression: all documents have the first one's alpha", KERNELS, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
-    Mistake("regression, plain: all documents have the first one's alpha", PLAIN, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
-    Mistake("regression: shards begin with the first document's alpha", ALPHAS, "self.here = slice(first, first + len", "self.here = slice(0, len"),
-    Mistake("regression: slope of the sum forgotten", COUNTS_FIT, "slope[d, k] = -alpha[d, k] * by_whole", "slope[d, k] = 0.0"),
-    Mistake("regression: slope by alpha, not its logarithm", COUNTS_FIT, "slope[d, k] += alpha[d, k] * by_own", "slope[d, k] += by_own"),
-    Mistake("regression: a factor too few", COUNTS_FIT, "for j in range(int(n)):", "for j in range(int(n) - 1):"),
-    Mistake("regression: prior without its mean", COUNTS_FIT, "away = coefficients - prior.mean", "away = coefficients"),
-    Mistake("regression: topics' shared curvature forgotten", COUNTS_FIT, "weight = -shared * alpha[:, k] * alpha[:, other] + (own", "weight = (own"),
-    Mistake("regression: first slope left out of the curvature", COUNTS_FIT, "bend = a * (psi(a + n) - psi(a)) + a**2", "bend = a**2"),
-    Mistake("regression: numbers not standardised", DESIGN, "((found - self.column.mean) / self.column.deviation)", "(found - self.column.mean)"),
-    Mistake("regression: bumps of another width", DESIGN, "- self.centres) / self.width) ** 2)", "- self.centres) / 2.0 / self.width) ** 2)"),
-    Mistake("regression: the chosen variance not kept", ALPHAS, "chain.priors = self.priors(found, beta, variance, draws=draws)", "chain.priors = self.priors(found, beta, priors.variance, draws=draws)"),
-    Mistake("regression: new documents have the mean alpha", METADATA_PRIOR, "document_range(documents, d, d + 1))[0]", "documents).mean(axis=0)"),
-    Mistake("regression: documents' shares smoothed by the mean alpha", METADATA_PRIOR, "rows[:, : self.n_topics] = self.alphas(part)", "rows[:, : self.n_topics] = self.alpha"),
-    Mistake("regression: a checkpoint forgets the coefficients", ALPHAS, "\"coefficients\": priors.coefficients,", "\"coefficients\": self.plan.mean,"),
-    Mistake("regression: the worst width is chosen", CHOICE, "max(int(np.argmax(found)) - 1, 0)", "max(int(np.argmin(found)) - 1, 0)"),
-    Mistake("regression: left-out documents are trained on", CHOICE, "np.flatnonzero(fold != number)", "np.flatnonzero(fold >= 0)"),
-    Mistake("regression: refitted to the topics of the joint fit", REFIT, "cells, spread = sampler.cells(topic),", "cells, spread = sampler.fitted_cells(chain),"),
-    Mistake("regression: metadata shape the topics of a refit", FROZEN, "copy.priors = twin.priors(np.log(alpha)[:, None], beta, 1.0)", "copy.priors = chain.priors"),
-    Mistake("regression: simulated documents have the mean alpha", STORY, "dirichlet_rows(rng, row, 1)[0] for row in alpha", "dirichlet_rows(rng, alpha.mean(axis=0), 1)[0] for row in alpha"),
-    Mistake("regression: simulated coefficients by variance, not deviation", STORY, "np.sqrt(prior.variance) * rng", "prior.variance * rng"),
-    Mistake("regression: standard errors without the prior", COUNTS_FIT, "        whole[k, :, k] += precision\n", ""),
-    Mistake("regression: bands without the coefficients' errors", REGRESSION + "prediction.py", "here + unseen[d] * np.eye(len(here)), noise)", "here * 1e-9 + unseen[d] * np.eye(len(here)), noise)"),
-    Mistake("draws: ends always accepted", DRAWS, "accepted = bool(_log_uniform(rng) < gain)", "accepted = True"),
-    Mistake("draws: momentum left out of the gain", DRAWS, "before = value - 0.5 * float((momentum**2).sum())", "before = value"),
-    Mistake("draws: of the first half as well", KEPT_DRAWS, "second_half = 2 * self.sweeps >= self.sweeps[:1].sum() + self.sweeps[-1:].sum()", "second_half = self.sweeps >= 0"),
-    Mistake("draws: correlated ones taken for independent", SPREAD, "    return n_draws / tau\n", "    return float(n_draws)\n"),
-    Mistake("draws: errors without Student's t", SPREAD, "* stdtrit(worth - 1.0, 0.95) / ndtri(0.95)", "* 1.0"),
-]  # fmt: skip
-MISTAKES += [mistake._replace(family="dmr") for mistake in REGRESSION_MISTAKES]
-
-TESTS["ctm"] = ["test_steps.py", "test_model.py", "test_joint.py"]
-CORRELATED = "src/topoi/models/ctm/"
-NORMAL_SWEEP, NORMAL, NORMAL_NEW, NORMAL_SUMS = (
-    CORRELATED + name for name in ("kernels.py", "normal.py", "inference.py", "sampler.py")
-)
-CORRELATED_MISTAKES = [
-    Mistake("ctm: own word still counted", NORMAL_SWEEP, "(counts.word_topic[w, k0] - _ONE + words.beta[w])", "(counts.word_topic[w, k0] + words.beta[w])"),
-    Mistake("ctm: own topic still counted", NORMAL_SWEEP, "inverses.less[k0] * (scratch.side", "inverses.now[k0] * (scratch.side"),
-    Mistake("ctm: all documents have the first one's eta", NORMAL_SWEEP, "            set_power(state.eta, d, scratch.power)\n        gain", "            set_power(state.eta, 0, scratch.power)\n        gain"),
-    Mistake("ctm: sides stale", NORMAL_SWEEP, "            scratch.sides[k] = scratch.side[k] * inverses.now[k]\n", ""),
-    Mistake("ctm: components see the others as they were", NORMAL_SWEEP, "pull[j] += (new - now) * precision[k, j]", "pull[j] += 0.0"),
-    Mistake("ctm: mean ignored", NORMAL_SWEEP, "apart = eta[d, k] - mean[k]", "apart = eta[d, k]"),
-    Mistake("ctm: a topic is its own rival", NORMAL_SWEEP, "rest = total - power[k]", "rest = total"),
-    Mistake("ctm: sum of rivals stale", NORMAL_SWEEP, "total = rest + power[k]", "total = total + 0.0"),
-    Mistake("ctm: prior twice as narrow", NORMAL_SWEEP, "height = own * x - 0.5 * precision", "height = own * x - precision"),
-    Mistake("ctm: proposals always accepted", NORMAL_SWEEP, "<= gap - bound", "<= 1.0"),
-    Mistake("ctm: right tail too short", NORMAL_SWEEP, "x = last + math.log(max(v, _TINY)) / fall", "x = last + 0.5 * math.log(max(v, _TINY)) / fall"),
-    Mistake("ctm: left tail too short", NORMAL_SWEEP, "x = first + math.log(u / area_left) / rise", "x = first + 0.5 * math.log(u / area_left) / rise"),
-    Mistake("ctm: eta not centred", NORMAL_SWEEP, "eta[d, k] -= middle / n_topics", "eta[d, k] -= 0.0"),
-    Mistake("ctm: one token too few", NORMAL_SWEEP, "number[np.int64(topic[i])] += 1.0", "number[np.int64(topic[i])] += 0.9"),
-    Mistake("ctm: degrees of freedom do not fall", NORMAL, "hyper.freedom + n - np.arange(size)", "hyper.freedom + n + 0 * np.arange(size)"),
-    Mistake("ctm: scale of the prior", NORMAL, "hyper.variance * (hyper.freedom - n_topics)", "hyper.variance * hyper.freedom"),
-    Mistake("ctm: mean drawn too narrow", NORMAL, "/ math.sqrt(weight)", "/ weight"),
-    Mistake("ctm: scatter about zero", NORMAL, " - np.outer(total, total) / weight", ""),
-    Mistake("ctm: Bartlett's triangle has no normals", NORMAL, "bartlett = normal + ", "bartlett = 0 * normal + "),
-    Mistake("ctm: particles see the word before they predict it", NORMAL_NEW, "_pass(phi, i, eta, p", "_pass(phi, i + 1, eta, p"),
-    Mistake("ctm: particles not weighted", NORMAL_NEW, "weight[p] *= mass[p] / estimate", "weight[p] *= 1.0"),
-    Mistake("ctm: particles all begin at the mean", NORMAL_NEW, "eta[p, k] += x * root[j, k]", "eta[p, k] += 0.0"),
-    Mistake("ctm: survivors forgotten", NORMAL_NEW, "= eta[source, k], shares[source, k]", "= eta[p, k], shares[p, k]"),
-    Mistake("ctm: scores without shares", NORMAL_NEW, "scores[i] += weight * scratch.power[k] * wanted[i, k]", "scores[i] += weight * wanted[i, k]"),
-    Mistake("ctm: sums of shares never begin anew", NORMAL_SUMS, "        shares[:] = 0.0\n", ""),
-    Mistake("ctm: draws of other topics are used", KEPT_DRAWS, "second_half & (self.sweeps > since)", "second_half"),
-]  # fmt: skip
-MISTAKES += [mistake._replace(family="ctm") for mistake in CORRELATED_MISTAKES]
-
-TESTS["features"] = ["test_table.py", "test_predictions.py"]
-FEATURES = "src/topoi/models/features/"
-FEATURE_MISTAKES = [
-    Mistake("features: authors are dropped before they are read", FEATURES + "prediction.py", "align(self._as_corpus(X), self.vocabulary_, None)", "align(self._as_corpus(X), self.vocabulary_, self.authors_)"),
-    Mistake("features: an empty cell is a value", FEATURES + "columns.py", "        return not value.strip()\n", "        return False\n"),
-    Mistake("features: names are not told apart by semicolons", FEATURES + "columns.py", "list(dict.fromkeys(author_names(value)))", "list(dict.fromkeys(author_names(value, None)))"),
-]  # fmt: skip
-MISTAKES += [mistake._replace(family="features") for mistake in FEATURE_MISTAKES]
-
-TESTS["kernel_topic"] = [
-    "test_word_shares.py",
-    "test_laplace_bridge.py",
-    "test_gaussian_process.py",
-    "test_evidence.py",
-    "test_structured_operators.py",
-    "test_gp_iterative.py",
-    "test_folding_in.py",
-    "test_large.py",
-    "test_estimator.py",
-]
-KERNEL = "src/topoi/models/kernel_topic/"
-PROCESS, HYPER, FOLDED_IN = (KERNEL + name for name in ("gaussian_process.py", "evidence.py", "folding_in.py"))
-PRODUCTS, ITERATIONS, NEAR = (
-    KERNEL + name for name in ("structured_operators.py", "gp_iterative.py", "large_process.py")
-)
-KERNEL_MISTAKES = [
-    Mistake("kernel: a word's own share stays in the counts", KERNEL + "kernels.py", "(max(word_topic[w, k] - own, 0.0) + beta)", "(max(word_topic[w, k], 0.0) + beta)"),
-    Mistake("kernel: copies of a word not counted", KERNEL + "kernels.py", "change = n * (share - shares[i, k])", "change = share - shares[i, k]"),
-    Mistake("kernel: the bridge as printed", KERNEL + "laplace_bridge.py", "own = mean + logsumexp(-mean", "own = -mean + logsumexp(-mean"),
-    Mistake("kernel: sites without their bend", PROCESS, "return Sites(weight, total, bent + counts - weight)", "return Sites(weight, total, weight + counts - weight)"),
-    Mistake("kernel: topics not coupled in the mean", PROCESS, "back[:, k] + gain[k] @ common", "back[:, k]"),
-    Mistake("kernel: evidence without the coupling's determinant", PROCESS, "+ 2.0 * np.log(np.diag(joint)).sum() - np.log(sites.total).sum()", ""),
-    Mistake("kernel: bands without the other topics", PROCESS, "shared = np.einsum(\"ij,ij->j\", one, other)", "shared = 0.0 * one[0]"),
-    Mistake("kernel: slope of the evidence without the coupling", HYPER, "- found.gain[k] + half.T @ half", "- found.gain[k]"),
-    Mistake("kernel: no priors of hyper-parameters", HYPER, "away = np.zeros_like(x) if about is None else (x - about) / _PRIOR_SPREAD", "away = np.zeros_like(x)"),
-    Mistake("kernel: pairs that share a name have nothing beyond", PRODUCTS, "return self.kernel.profile(near) - self.kernel.profile(far)", "return 0.0 * near"),
-    Mistake("kernel: what the factor leaves is lost", PRODUCTS, "        found += self.rest[:, None] * columns\n", ""),
-    Mistake("kernel: Newton without the prior's pull", ITERATIONS, "slope = counts - weight - a", "slope = counts - weight"),
-    Mistake("kernel: steps that stop too early", ITERATIONS, "_STEP_TOLERANCE, _START_TOLERANCE, _MOST_ITERATIONS = 1e-6, 1e-9, 400", "_STEP_TOLERANCE, _START_TOLERANCE, _MOST_ITERATIONS = 1e-1, 1e-1, 1"),
-    Mistake("kernel: topics not coupled in covariances", NEAR, "found = seen @ np.linalg.solve(gain.sum(axis=0), seen.T)", "found = 0.0 * seen @ seen.T"),
-    Mistake("kernel: words all alike are thought to tell topics", FOLDED_IN, "        bend[d] += weighed[mine].T @ r[mine]\n", "        pass\n"),
-    Mistake("kernel: folding in without the belief", FOLDED_IN, "slope = counts - total[:, None] * mixture - here.pull(now)", "slope = counts - total[:, None] * mixture"),
-]  # fmt: skip
-MISTAKES += [mistake._replace(family="kernel_topic") for mistake in KERNEL_MISTAKES]
-
 TESTS["samples"] = ["test_averages.py", "test_settled.py"]
 FOLDERS = {"samples": "models", "filter": "evaluation"}
 TESTS["filter"] = ["test_one_quantity.py"]
@@ -397,56 +220,16 @@ FILTER_MISTAKES = [
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="filter") for mistake in FILTER_MISTAKES]
 
-HDP = "src/topoi/models/hdp/"
-HDP_KERNELS, HDP_SAMPLER, HDP_POSTERIOR = (HDP + name for name in ("kernels.py", "sampler.py", "posterior.py"))
-TESTS["hdp"] = ["test_sampler.py", "test_geweke.py", "test_model.py"]
-HDP_MISTAKES = [
-    Mistake("hdp: own word still counted", HDP_KERNELS, "counts.word_topic[w, k0] - _ONE + words.beta[w]", "counts.word_topic[w, k0] + words.beta[w]"),
-    Mistake("hdp: own topic still counted in the document", HDP_KERNELS, "scratch.row[k0] - _ONE + weights[k0]", "scratch.row[k0] + weights[k0]"),
-    Mistake("hdp: no new topics", HDP_KERNELS, "n = min(n_topics + 1, most)\n        _open", "n = n_topics\n        _open"),
-    Mistake("hdp: the new topic takes the whole stick", HDP_KERNELS, "weights[n_topics] = rest * (1.0 - kept)", "weights[n_topics] = rest"),
-    Mistake("hdp: sticks broken by the wrong beta", HDP_KERNELS, "math.log(1.0 - uniform(stream)) / gamma", "math.log(1.0 - uniform(stream)) * gamma"),
-    Mistake("hdp: a new topic's side not set", HDP_KERNELS, "            _set_side(weights, scratch, k)\n        d += 1", "            if k < n_topics - 1:\n                _set_side(weights, scratch, k)\n        d += 1"),
-    Mistake("hdp: the next new topic's side not set", HDP_KERNELS, "_set_side(weights, scratch, n_topics)", "pass"),
-    Mistake("hdp: more topics than allowed", HDP_KERNELS, "n = min(n_topics + 1, most)\n        _open", "n = n_topics + 1\n        _open"),
-    Mistake("hdp: a table for every token", HDP_KERNELS, "uniform(stream) * (weight + number[k]) < weight", "True"),
-    Mistake("hdp: documents share their tables", HDP_KERNELS, "            number[topic[i]] = 0\n    return tables", "            number[topic[i]] += 0\n    return tables"),
-    Mistake("hdp: gamma without its prior's rate", HDP_KERNELS, "return math.exp(log_gamma(stream, shape)) / rate\n\n\n@compiled\ndef draw_alpha", "return math.exp(log_gamma(stream, shape))\n\n\n@compiled\ndef draw_alpha"),
-    Mistake("hdp: gamma's mixture always the larger", HDP_KERNELS, "(0.0 if uniform(stream) * (1.0 + odds) < odds else 1.0)", "0.0"),
-    Mistake("hdp: alpha's second auxiliary variable forgotten", HDP_KERNELS, "shape -= 1.0 if uniform(stream) * (lengths[d] + alpha) < lengths[d] else 0.0", "shape -= 0.0"),
-    Mistake("hdp: alpha's first auxiliary variable of another beta", HDP_KERNELS, "rate -= _log_beta(alpha + 1.0,", "rate -= _log_beta(alpha,"),
-    Mistake("hdp: shares without new topics", HDP_KERNELS, "parameters[n] = gamma", "parameters[n] = 1e-9"),
-    Mistake("hdp: columns not moved with the topics", HDP_KERNELS, "counts.word_topic[w, j] = row[order[j]]", "counts.word_topic[w, j] = row[j]"),
-    Mistake("hdp: weights not moved with the topics", HDP_SAMPLER, "weights[: len(order)] = priors.weights[order]", "weights[: len(order)] = priors.weights[: len(order)]"),
-    Mistake("hdp: samples not renumbered", HDP_SAMPLER, "chain.samples = {s: _renumbered(sample, place, topic)", "chain.samples = {s: sample"),
-    Mistake("hdp: samples of dead topics kept under their old number", HDP_KERNELS, "found[i] = topic[i] if k < 0 else k", "found[i] = sample[i] if k < 0 else k"),
-    Mistake("hdp: a wider table loses the weight of new topics", HDP_SAMPLER, "wide[: n_topics + 1] = weights[: n_topics + 1]", "wide[:n_topics] = weights[:n_topics]"),
-    Mistake("hdp: shares drawn given another alpha", HDP_SAMPLER, "weights[: n_topics + 1] = alpha * kernels", "weights[: n_topics + 1] = priors.alpha * kernels"),
-    Mistake("hdp: new documents have an even prior", HDP_POSTERIOR, "make_priors(chain.priors.means,", "make_priors(np.full(n_topics, chain.priors.means.mean()),"),
-]  # fmt: skip
-MISTAKES += [mistake._replace(family="hdp") for mistake in HDP_MISTAKES]
 
-PLSI = "src/topoi/models/plsi/"
-PLSI_KERNELS, PLSI_FITTING, PLSI_POSTERIOR = (PLSI + name for name in ("kernels.py", "fitting.py", "posterior.py"))
-TESTS["plsi"] = ["test_em.py", "test_model.py"]
-PLSI_MISTAKES = [
-    Mistake("plsi: counts of words ignored", PLSI_KERNELS, "scale = times[i] / total", "scale = 1.0 / total"),
-    Mistake("plsi: documents' tokens not added", PLSI_KERNELS, "by_document[d, k] += scale * part[k]", "by_document[d, k] = scale * part[k]"),
-    Mistake("plsi: topics not normalised", PLSI_KERNELS, "(by_word[w, k] + smoothing) / total", "by_word[w, k] + smoothing"),
-    Mistake("plsi: mixtures ignored in the E-step", PLSI_KERNELS, "part[k] = word_topic[w, k] * mixture[k]", "part[k] = word_topic[w, k]"),
-    Mistake("plsi: power without effect", PLSI_KERNELS, "part[k] = part[k] ** power", "part[k] = part[k]"),
-    Mistake("plsi: the last topics left out of sums", PLSI_KERNELS, "for k in range(n - n % 4, n):", "for k in range(n, n):"),
-    Mistake("plsi: smoothing forgotten in the sum", PLSI_KERNELS, "total += by_word[w, k] + smoothing", "total += by_word[w, k]"),
-    Mistake("plsi: folding in by one step", PLSI_KERNELS, "for _ in range(n_steps):", "for _ in range(1):"),
-    Mistake("plsi: a document begins where the last ended", PLSI_KERNELS, "doc_topic[d, k] = 1.0 / n_topics", "doc_topic[d, k] = doc_topic[d - 1, k] if d else 1.0 / n_topics"),
-    Mistake("plsi: words held out are trained on", PLSI_FITTING, "_without_zeros(bags, bags.times - held)", "bags"),
-    Mistake("plsi: the power never lowered", PLSI_FITTING, "state.power * self.plan.cooling, False", "state.power, False"),
-    Mistake("plsi: tempered EM keeps the last state, not the best", PLSI_FITTING, "words, mixtures = state.kept or (state.word_topic, state.doc_topic)\n        if", "words, mixtures = state.word_topic, state.doc_topic\n        if"),
-    Mistake("plsi: the worst start is kept", "src/topoi/models/plsi/model.py", "best = max(range", "best = min(range"),
-    Mistake("plsi: blocks overlap", PLSI_FITTING, "by_word, by_document[first:last])", "by_word, by_document[: last - first])"),
-    Mistake("plsi: new documents have an even prior", PLSI_POSTERIOR, "return maximise_polya(counts, start, _STEPS, 1e-3, 1e3)", "return np.ones_like(start)"),
-]  # fmt: skip
-MISTAKES += [mistake._replace(family="plsi") for mistake in PLSI_MISTAKES]
+def add_mistakes_of_families() -> None:
+    """Read ``tests/<family>/mistakes.py``: ``TESTS``, the files that must notice, and ``MISTAKES``."""
+    for path in sorted((ROOT / "tests").glob("*/mistakes.py")):
+        family, given = path.parent.name, runpy.run_path(str(path))
+        TESTS[family] = given["TESTS"]
+        MISTAKES.extend(Mistake(*mistake, family=family) for mistake in given["MISTAKES"])
+
+
+add_mistakes_of_families()
 
 
 class Project:
@@ -573,7 +356,11 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only mistakes whose description has this in it")
     parser.add_argument("--family", default="", choices=["", *TESTS], help="only mistakes in this family")
     parser.add_argument("--jobs", type=int, default=1, help="so many at a time, each in a copy of its own")
+    parser.add_argument("--families", action="store_true", help="only print the families, as JSON")
     arguments = parser.parse_args()
+    if arguments.families:
+        print(json.dumps(list(TESTS)))
+        return
     chosen = [mistake for mistake in MISTAKES if arguments.only in mistake.what and arguments.family in mistake.family]
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(arguments.jobs) as pool:
         first = Project(Path(name) / "0")

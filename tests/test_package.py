@@ -57,10 +57,11 @@ def test_lazy_names_are_the_public_names() -> None:
 
 
 def test_types_are_imported_from_where_they_are() -> None:
-    """What type checkers read is what is imported on first use."""
+    """What type checkers read is what is imported on first use; a family may leave its own names to ``__getattr__``."""
     source = inspect.getsource(topoi)
     found = dict(_imports(source[source.index("if TYPE_CHECKING") : source.index("def __getattr__")]))
-    assert found.keys() == topoi._HOME.keys()
+    of_families = {name for name, home in topoi._HOME.items() if home.startswith("topoi.models.")}
+    assert topoi._HOME.keys() - of_families <= found.keys() <= topoi._HOME.keys()
     for name, module in found.items():
         assert topoi._HOME[name] in (module, f"{module}.{name}") or name == "AuthorModel", name
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln, logsumexp, roots_jacobi
 
-from topoi.models.aspect.state import Parameters
 from topoi.models.bags import Bags
+from topoi.models.fixed_topics.parameters import Parameters
 
 
 class Exact(NamedTuple):

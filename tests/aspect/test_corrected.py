@@ -9,11 +9,11 @@ from scipy.special import digamma, polygamma
 import topoi
 from aspect.exact import one_document, random_problem, sampled, three_aspects, two_aspects, typical_problem
 from topoi.kernels.special import mixed_difference, trigamma
-from topoi.models.aspect import corrected
-from topoi.models.aspect.ep import Outcome, Rule
-from topoi.models.aspect.inference import infer, infer_corrected
-from topoi.models.aspect.state import Parameters
 from topoi.models.bags import Bags
+from topoi.models.fixed_topics import corrected
+from topoi.models.fixed_topics.ep import Outcome, Rule
+from topoi.models.fixed_topics.inference import infer, infer_corrected
+from topoi.models.fixed_topics.parameters import Parameters
 
 RULE = Rule(1e-9, 500)
 

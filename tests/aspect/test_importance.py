@@ -9,10 +9,10 @@ from scipy import stats
 from aspect.exact import one_document, random_problem, two_aspects
 from topoi.kernels.random import new_stream
 from topoi.kernels.special import log_dirichlet, log_gamma, normal
-from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.importance import sample
-from topoi.models.aspect.inference import infer
-from topoi.models.aspect.state import with_padding
+from topoi.models.fixed_topics.ep import Rule
+from topoi.models.fixed_topics.importance import sample
+from topoi.models.fixed_topics.inference import infer
+from topoi.models.fixed_topics.parameters import with_padding
 
 
 @pytest.mark.parametrize("alpha", [0.001, 0.05, 0.5, 3.0])

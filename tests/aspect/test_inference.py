@@ -10,11 +10,11 @@ from scipy.special import digamma as scipy_digamma
 
 from aspect.exact import one_document, random_problem, sampled, three_aspects, two_aspects, typical_problem
 from topoi.kernels.special import digamma
-from topoi.models.aspect.ep import Rule
 from topoi.models.aspect.equations import expectation_propagation, log_beta, variational_bound
-from topoi.models.aspect.inference import infer
-from topoi.models.aspect.state import Parameters, with_padding
 from topoi.models.bags import Bags
+from topoi.models.fixed_topics.ep import Rule
+from topoi.models.fixed_topics.inference import infer
+from topoi.models.fixed_topics.parameters import Parameters, with_padding
 
 RULE = Rule(1e-8, 500)
 

@@ -12,11 +12,12 @@ import topoi
 from aspect.exact import two_aspects
 from topoi.kernels.dirichlet import maximise_dirichlet, maximise_polya
 from topoi.models.aspect import updates
-from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.inference import infer
 from topoi.models.aspect.learning import FLOOR, Learner, Plan, first_aspects
-from topoi.models.aspect.state import ByWord, Parameters, with_padding
+from topoi.models.aspect.state import ByWord
 from topoi.models.bags import Bags
+from topoi.models.fixed_topics.ep import Rule
+from topoi.models.fixed_topics.inference import infer
+from topoi.models.fixed_topics.parameters import Parameters, with_padding
 
 RULE = Rule(1e-8, 500)
 PAIRS = [("ep", "em"), ("ep", "bound"), ("vb", "em"), ("vb", "bound")]

@@ -186,7 +186,7 @@ def test_a_sample_that_names_a_topic_of_no_token_is_refused(fitted: Any) -> None
     chain = fitted._sampler.restore(0, fitted._sampler.to_arrays(fitted._chains[0]), [])
     chain.samples = {260: {"topic": np.full(fitted.corpus_.n_tokens, fitted.n_topics_, np.uint16)}}
     with pytest.raises(topoi.ModelError, match="a topic that is not there"):
-        type(fitted.chains_[0]).from_chain(chain, fitted._sampler, fitted.corpus_)
+        type(fitted.chains_[0]).from_hdp(chain, fitted._sampler, fitted.corpus_)
 
 
 # Bad input.

@@ -115,6 +115,13 @@ def run(*command: object, site: Path | None = None, code: int = 0, errors: bool 
     return done.stderr if errors else done.stdout
 
 
+def ask(*commands: list[object], site: Path) -> list[str]:
+    """What several commands of topoi print, one after the other in one process."""
+    script = "import json, sys; from topoi.cli.main import main\n"
+    script += "for words in json.loads(sys.argv[1]): assert main(words) == 0; print(chr(0))"
+    return run("-c", script, json.dumps([[str(word) for word in words] for words in commands]), site=site).split("\0")
+
+
 def same(model, other) -> bool:
     return np.array_equal(model.topic_word_, other.topic_word_) and np.array_equal(model.doc_topic_, other.doc_topic_)
 
@@ -326,20 +333,20 @@ def test_browsed(stored) -> None:
 
 
 def test_exported_and_asked_on_the_command_line(stored, papers, site, tmp_path) -> None:
-    run("-m", "topoi.cli.main", "export", stored, tmp_path / "pages", "--documents", 2, site=site)
+    export = ["export", stored, tmp_path / "pages", "--documents", 2]
+    evaluate = ["evaluate", stored, papers, "--estimator", "left-to-right"]
+    _, topics, *_ = ask(export, ["topics", stored, "--json"], evaluate, site=site)
     assert (tmp_path / "pages" / "index.html").exists()
-    rows = json.loads(run("-m", "topoi.cli.main", "topics", stored, "--json", site=site))
-    assert {row["topic"] for row in rows} == {0, 1, 2}
-    run("-m", "topoi.cli.main", "evaluate", stored, papers, "--estimator", "left-to-right", site=site)
+    assert {row["topic"] for row in json.loads(topics)} == {0, 1, 2}
 
 
 def test_fitted_on_the_command_line(papers, site, tmp_path) -> None:
     options = ["--model", "unigram_mixture", "-k", 3, "-i", 6, "--alpha", 2, "--min-df", 1, "--max-df", 1.0, "-q"]
     options += ["--evaluate-every", 2]
-    run("-m", "topoi.cli.main", "fit", papers, "-o", tmp_path / "p.topoi", *options, "--seed", 3, site=site)
+    fit = ["fit", papers, "-o", tmp_path / "p.topoi", *options, "--seed", 3]
+    shown = " ".join(ask(fit, ["fit", "--help"], site=site)[1].split())
     model = topoi.load(tmp_path / "p.topoi")
     assert model.alpha == 2 and model.n_topics == 3 and model.n_iter_ == 6 and model.evaluate_every == 2
-    shown = " ".join(run("-m", "topoi.cli.main", "fit", "--help", site=site).split())
     last = registry.built_in()[-1].models[-1].option
     assert f"{last}, unigram-mixture." in shown
     assert "Only --model unigram-mixture: --evaluate-every N Sweeps between values of the log joint." in shown

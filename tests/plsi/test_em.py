@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from topoi.models.bags import Bags
 from topoi.models.plsi import equations, fitting, kernels
-from topoi.models.plsi.fitting import Plan, Restarts, State, split_bags
+from topoi.models.plsi.fitting import EMRestarts, Plan, State, split_bags
 
 N_DOCS, N_WORDS = 7, 9
 PLAIN = Plan(0.0, 0.0, 0.0, 0.9, 1, 1)
@@ -76,7 +76,7 @@ def test_fixed_points() -> None:
 def test_converged_fit_is_a_stationary_point() -> None:
     """No small change of a word's or a topic's share raises the likelihood."""
     counts, bags, *_ = problem(2, 2)
-    training = Restarts(bags, N_WORDS, 2, PLAIN, 0)
+    training = EMRestarts(bags, N_WORDS, 2, PLAIN, 0)
     for sweep in range(3000):
         training.step(sweep + 1, False)
     words, mixtures = training.state.word_topic, training.state.doc_topic
@@ -132,9 +132,9 @@ def test_words_that_no_topic_has() -> None:
 
 def test_blocks_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     _, bags, words, mixtures = problem(6, 3)
-    one = Restarts(bags, N_WORDS, 3, PLAIN, 0, State(words, mixtures))
+    one = EMRestarts(bags, N_WORDS, 3, PLAIN, 0, State(words, mixtures))
     monkeypatch.setattr(fitting, "_WORDS_PER_BLOCK", 8)
-    several = [Restarts(bags, N_WORDS, 3, PLAIN._replace(n_jobs=jobs), 0, State(words, mixtures)) for jobs in (1, 3)]
+    several = [EMRestarts(bags, N_WORDS, 3, PLAIN._replace(n_jobs=jobs), 0, State(words, mixtures)) for jobs in (1, 3)]
     assert len(several[0]._blocks) > 3 and len(one._blocks) == 1
     for training in (one, *several):
         for sweep in range(3):
@@ -166,7 +166,7 @@ def test_tempered_em_keeps_what_predicts_best_and_cools() -> None:
     """The value kept is the largest of all steps, and the power falls each time that a power has stopped to help."""
     rng = np.random.default_rng(1)
     counts = np.stack([rng.multinomial(40, p) for p in rng.dirichlet(np.full(30, 0.5), 25)]).astype(np.float64)
-    training = Restarts(Bags.from_matrix(counts), 30, 10, Plan(0.0, 0.1, 0.2, 0.8, 1, 1), 0)
+    training = EMRestarts(Bags.from_matrix(counts), 30, 10, Plan(0.0, 0.1, 0.2, 0.8, 1, 1), 0)
     values, powers = [], []
     for sweep in range(400):
         training.step(sweep + 1, False)

@@ -13,7 +13,8 @@ from topoi.web.app import make_app
 from web.addresses import MAIN
 
 HOST = {"host": "127.0.0.1:8765"}
-N_EXAMPLES = 30
+# A few of each kind with every change, many at night.
+FEW, MANY = 15, 150
 TWINS = [
     "overview",
     "topic/{topic}",
@@ -36,14 +37,13 @@ TWINS = [
     "complete",
 ]
 OPERATIONS = [*((twin, "get") for twin in TWINS), ("parse", "post"), ("reviewers", "post")]
-_PLAN = settings(
-    max_examples=N_EXAMPLES,
-    derandomize=True,
-    deadline=None,
-    database=None,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
+PLAN = {
+    "derandomize": True,
+    "deadline": None,
+    "database": None,
+    "phases": [Phase.explicit, Phase.generate],
+    "suppress_health_check": list(HealthCheck),
+}
 
 
 @pytest.fixture(scope="module")
@@ -71,14 +71,15 @@ def test_describes_every_twin(client):
                 assert limits & set(parameter["schema"]), parameter
 
 
+@pytest.mark.parametrize("n_examples", [FEW, pytest.param(MANY, marks=pytest.mark.slow)], ids=["few", "many"])
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["as described", "otherwise"])
 @pytest.mark.parametrize(("twin", "method"), OPERATIONS)
-def test_keeps_to_its_description(apis, twin, method, mode):
+def test_keeps_to_its_description(apis, twin, method, mode, n_examples):
     api, slug = apis[1 if "structure" in twin else 2 if twin == "metadata" else 0]
     operation = api[f"/m/{{slug}}/{twin}.json"][method]
     n_answered = 0
 
-    @_PLAN
+    @settings(max_examples=n_examples, **PLAN)
     @given(case=operation.as_strategy(generation_mode=mode))
     def ask(case):
         nonlocal n_answered

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from topoi.analysis.given import need_topics
 from topoi.errors import ModelError
+from topoi.models.contract import ModelLike
+from topoi.models.posterior import Posterior
 from topoi.models.ranking import largest
 from topoi.models.validation import choice, whole_number
 
@@ -168,7 +170,7 @@ def _mutual(distance: NDArray[np.float64]) -> NDArray[np.bool_]:
     )
 
 
-def _chain(model: Any, chain: Any, name: str) -> Any:
+def _chain(model: ModelLike, chain: Any, name: str) -> Any:
     need_topics(model, "topics are what is aligned")
     index = whole_number(name, chain, 0)
     if index >= len(model.chains_):
@@ -179,7 +181,7 @@ def _chain(model: Any, chain: Any, name: str) -> Any:
     return model.chains_[index]
 
 
-def _leading_words(chain: Any, words: NDArray[Any], topics: NDArray[Any], n: int) -> list[list[str]]:
+def _leading_words(chain: Posterior, words: NDArray[Any], topics: NDArray[Any], n: int) -> list[list[str]]:
     return [[str(word) for word in words[largest(chain.topics.shares(k), n)[0]]] for k in topics]
 
 

@@ -12,7 +12,7 @@ from topoi.analysis.features import axis, feature_columns, find_feature
 from topoi.analysis.given import class_name, need_topic
 from topoi.analysis.shares import share_curve
 from topoi.errors import ModelError
-from topoi.models.contract import HasCoefficients
+from topoi.models.contract import HasCoefficients, ModelLike
 from topoi.models.features.columns import Column, Links, Names
 from topoi.models.validation import checked_tail, choice, whole_number
 
@@ -21,7 +21,7 @@ _VALUES_AT_ONCE = 2000
 
 
 def topic_effects(
-    model: Any, topic: int, feature: str | None = None, n: int = 20, level: float = 0.8, measure: str = "auto"
+    model: ModelLike, topic: int, feature: str | None = None, n: int = 20, level: float = 0.8, measure: str = "auto"
 ) -> pd.DataFrame:
     """Values of features that raise or lower a topic most.
 
@@ -89,7 +89,7 @@ def _coefficients(model: Any, topic: int, chosen: list[str], tail: float) -> pd.
     return _frame(rows)
 
 
-def _shares(model: Any, topic: int, chosen: list[Column], level: float) -> pd.DataFrame:
+def _shares(model: ModelLike, topic: int, chosen: list[Column], level: float) -> pd.DataFrame:
     """Differences from the share of a typical document."""
     rows: list[tuple[Any, ...]] = []
     usable = [column for column in chosen if not isinstance(column, Links)]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from topoi.analysis.given import class_name, need_fitted
 from topoi.errors import ModelError
-from topoi.models.contract import InStore, ReadsMetadata
+from topoi.models.contract import InStore, ModelLike, ReadsMetadata
 from topoi.models.features.columns import SOMEBODY, Column, Links, Names, Number, as_names, as_numbers
 from topoi.models.features.table import values_of
 from topoi.models.names import find_name
@@ -24,7 +24,7 @@ MOST_NAMES = 20
 _COUNTS: WeakKeyDictionary[Any, dict[tuple[str, bool], Counter[str]]] = WeakKeyDictionary()
 
 
-def feature_columns(model: Any) -> dict[str, Column]:
+def feature_columns(model: ModelLike) -> dict[str, Column]:
     """Columns of a fitted model with metadata, by name; any other model is a ``ModelError``.
 
     Examples
@@ -57,7 +57,7 @@ def find_feature(columns: Mapping[str, Column], name: str | None) -> Column:
     return columns[name]
 
 
-def typical(model: Any, column: Column) -> Any:
+def typical(model: ModelLike, column: Column) -> Any:
     """Default value of a feature: the mean, the commonest category, an unseen name, or no links."""
     if isinstance(column, Number):
         return column.mean
@@ -74,7 +74,7 @@ def _somebody(column: Names) -> str:
     return name
 
 
-def checked_value(model: Any, column: Column, value: Any) -> Any:
+def checked_value(model: ModelLike, column: Column, value: object) -> Any:
     """Validate a value of a feature, with names spelled as in the model; an unknown name is a ``NotFoundError``."""
     if value is None:
         return typical(model, column)
@@ -96,7 +96,7 @@ def checked_value(model: Any, column: Column, value: Any) -> Any:
     return names[0] if column.single else names
 
 
-def value_name(column: Column, value: Any) -> str:
+def value_name(column: Column, value: object) -> str:
     """Legend text of a value.
 
     Examples
@@ -120,7 +120,7 @@ def _singular(column: Column) -> str:
     return "author" if column.name == "authors" else f"value of {column.name!r}:"
 
 
-def axis(model: Any, column: Column, values: Iterable[Any] | None = None, n: int = 60) -> list[Any]:
+def axis(model: ModelLike, column: Column, values: Iterable[Any] | None = None, n: int = 60) -> list[Any]:
     """Values along a feature: the given ones, else a grid over the training range or the commonest names."""
     if isinstance(column, Links):
         raise ModelError(f"{column.name!r} are links, which have no order; see topoi.link_neighbourhood")
@@ -155,7 +155,7 @@ def grid(low: float, high: float, n: int, *, whole: bool) -> NDArray[np.float64]
     return np.append(np.arange(low, high, step), high)
 
 
-def _is_whole(model: Any, column: Number) -> bool:
+def _is_whole(model: ModelLike, column: Number) -> bool:
     if column.date:
         return False
     values = as_numbers(column.name, _values(model, column), False)
@@ -163,7 +163,7 @@ def _is_whole(model: Any, column: Number) -> bool:
     return column.name == "year" if not len(known) else bool((known == np.round(known)).all())
 
 
-def common_names(model: Any, column: Names) -> list[str]:
+def common_names(model: ModelLike, column: Names) -> list[str]:
     """A feature's names, those with most documents first."""
     times = name_counts(model, column)
     return sorted(column.levels, key=lambda name: (-times.get(name, 0), name))
@@ -197,7 +197,7 @@ def training_values(model: Any, column: Column) -> list[Any]:
 Group = tuple[str, dict[str, Any]]
 
 
-def groups(model: Any, given: Any, along: str | None) -> list[Group]:
+def groups(model: ModelLike, given: object, along: str | None) -> list[Group]:
     """Rows of ``given``: for each a legend text, and a value for every feature but ``along``.
 
     A list holds one value per row; any other value applies to all rows. Features not in ``given`` get typical values.
@@ -222,7 +222,7 @@ def groups(model: Any, given: Any, along: str | None) -> list[Group]:
     return rows
 
 
-def _table(given: Any) -> dict[str, list[Any]]:
+def _table(given: object) -> dict[str, list[Any]]:
     if given is None:
         return {}
     if isinstance(given, pd.DataFrame):

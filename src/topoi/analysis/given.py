@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.errors import ModelError, NotFoundError
-from topoi.models.contract import HasTopics, InStore
+from topoi.models.contract import HasTopics, InStore, ModelLike
 from topoi.models.names import find_name
 from topoi.models.notices import warn_user
 from topoi.models.registry import giving
@@ -24,7 +24,7 @@ _MOST_WORDS_OF_A_NAME = 12
 _SHOWN = 5
 
 
-def need_fitted(model: Any) -> None:
+def need_fitted(model: ModelLike) -> None:
     """Refuse a model that is not fitted."""
     if not isinstance(model, InStore):
         from sklearn.utils.validation import check_is_fitted  # slow to import, and a view does without
@@ -32,17 +32,17 @@ def need_fitted(model: Any) -> None:
         check_is_fitted(model, "n_iter_")
 
 
-def class_name(model: Any) -> str:
+def class_name(model: ModelLike) -> str:
     """Name of the model's class, also for a model in a store."""
     return model.family if isinstance(model, InStore) else type(model).__name__
 
 
-def has_topics(model: Any) -> bool:
+def has_topics(model: ModelLike) -> bool:
     """Whether a fitted model has topics; the author model has none."""
     return isinstance(next(iter(model.chains_), None), HasTopics)
 
 
-def need_topics(model: Any, why: str, instead: str = "topics") -> None:
+def need_topics(model: ModelLike, why: str, instead: str = "topics") -> None:
     """Refuse a model that is not fitted or has no topics; ``why`` says what the topics are needed for.
 
     ``instead`` is what a model must offer to be suggested in the error message.
@@ -52,14 +52,14 @@ def need_topics(model: Any, why: str, instead: str = "topics") -> None:
         raise ModelError(f"{class_name(model)} has no topics, and {why}; fit {giving(instead)}")
 
 
-def need_authors(model: Any) -> None:
+def need_authors(model: ModelLike) -> None:
     """Refuse a model that is not fitted or has no authors."""
     need_fitted(model)
     if not len(model.authors_):
         raise ModelError(f"{class_name(model)} has no authors; fit {giving('authors')}")
 
 
-def find_author(model: Any, author: Any) -> int:
+def find_author(model: ModelLike, author: object) -> int:
     """Find the number of an author, given by name or by number."""
     if isinstance(author, str):
         return int(model.catalogue_.find_author(author))
@@ -70,7 +70,7 @@ def find_author(model: Any, author: Any) -> int:
     return int(author)
 
 
-def need_topic(model: Any, topic: Any) -> int:
+def need_topic(model: ModelLike, topic: object) -> int:
     """Return the number of an existing topic; any other is a ``NotFoundError``."""
     n_topics = model.chains_[0].n_topics
     if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 0 <= topic < n_topics:
@@ -85,7 +85,7 @@ def need_graph(model: Any) -> None:
         raise ModelError(f"{class_name(model)} has no graph of topics; fit {giving('graph')}")
 
 
-def find_node(model: Any, node: Any) -> int:
+def find_node(model: Any, node: object) -> int:
     """Find the number of a node of the graph, given by name or by number."""
     nodes = model.dag_.nodes
     if isinstance(node, str):
@@ -108,7 +108,7 @@ class Words(NamedTuple):
         return int(self.times.sum())
 
 
-def words_of(model: Any, text: Any) -> Words:
+def words_of(model: ModelLike, text: object) -> Words:
     """Tokenize a text as the training texts were; a text without a known word is a ``ModelError``."""
     if not isinstance(text, str):
         raise ModelError(f"text is {type(text).__name__}; pass one string")
@@ -118,7 +118,7 @@ def words_of(model: Any, text: Any) -> Words:
     return Words(*np.unique(encoded.tokens, return_counts=True), int(encoded.n_unknown))
 
 
-def find_document(model: Any, document: Any, text: bool = False) -> int | None:
+def find_document(model: ModelLike, document: object, text: bool = False) -> int | None:
     """Find the position of a training document, given as a position, an id or a title; None for a new text.
 
     A part of a title is enough if no other document has it. Anything else is read as a new text, with a warning if it
@@ -139,7 +139,7 @@ def find_document(model: Any, document: Any, text: bool = False) -> int | None:
     return None
 
 
-def need_document(model: Any, document: Any) -> int:
+def need_document(model: ModelLike, document: object) -> int:
     """Find the position of a training document, given as a position, an id or a title; else ``NotFoundError``."""
     if not isinstance(document, str):
         return _checked_position(model, document)
@@ -150,7 +150,7 @@ def need_document(model: Any, document: Any) -> int:
     return at
 
 
-def _titled(model: Any, document: str) -> int | None:
+def _titled(model: ModelLike, document: str) -> int | None:
     """Find the document of an id, a title, or a part of a title; None if none matches, an error if several do."""
     catalogue = model.catalogue_
     at = catalogue.find_document(document)
@@ -170,7 +170,7 @@ def _short(text: str) -> str:
     return text if len(text) < 60 else f"{text[:57]}..."
 
 
-def _checked_position(model: Any, document: Any) -> int:
+def _checked_position(model: ModelLike, document: object) -> int:
     catalogue = model.catalogue_
     if isinstance(document, bool) or not isinstance(document, int | np.integer):
         raise ModelError(f"document is {type(document).__name__}; pass a position, an id, a title or a text")

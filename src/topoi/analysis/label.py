@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from topoi.analysis.authorship import likeliest_rows
 from topoi.analysis.given import class_name, find_author, need_fitted, need_topics
 from topoi.errors import ModelError, NotFoundError
-from topoi.models.contract import InStore
+from topoi.models.contract import InStore, ModelLike, SeedLike
 from topoi.models.texts import check_known, is_numbered
 
 _CANDIDATES = 50
@@ -25,7 +25,7 @@ def label_words(
     burn_in: int = 20,
     n_samples: int = 20,
     lag: int = 2,
-    random_state: Any = None,
+    random_state: SeedLike = None,
 ) -> pd.DataFrame:
     """Label every word of a new text with its most probable topic and author.
 
@@ -88,7 +88,7 @@ def label_words(
 
 
 def label_document(
-    view: Any, document: int, burn_in: int = 0, n_samples: int = 1, lag: int = 1, random_state: Any = None
+    view: ModelLike, document: int, burn_in: int = 0, n_samples: int = 1, lag: int = 1, random_state: SeedLike = None
 ) -> pd.DataFrame:
     """Label every word of a document in a store with its most probable topic and author, by sampling it again.
 
@@ -135,7 +135,7 @@ def label_document(
     return _document_frame(stored, topic, labels.topic[at, topic], slot, labels.slot[at, slot])
 
 
-def stored_labels(view: Any, document: int) -> pd.DataFrame:
+def stored_labels(view: ModelLike, document: int) -> pd.DataFrame:
     """Label the words of a document with the topics and authors of the stored sample, each with probability 1.
 
     Replaces ``label_document`` for documents so long that the probabilities of all words would not fit into memory.
@@ -163,7 +163,7 @@ def _document_frame(stored: Any, topic: Any, p: Any, slot: Any, q: Any) -> pd.Da
     return frame
 
 
-def _candidates(model: Any, authors: Sequence[str] | str | None, tokens: NDArray[Any]) -> NDArray[np.int64]:
+def _candidates(model: ModelLike, authors: Sequence[str] | str | None, tokens: NDArray[Any]) -> NDArray[np.int64]:
     """Rows of the candidate authors; empty for an unknown author."""
     if authors is None:
         return np.zeros(0, np.int64)

@@ -10,6 +10,7 @@ import pandas as pd
 from topoi.analysis.features import feature_columns, training_values
 from topoi.analysis.given import need_document
 from topoi.errors import ModelError
+from topoi.models.contract import ModelLike
 from topoi.models.features.columns import Column, Links, Names, as_names
 from topoi.models.validation import whole_number
 
@@ -94,7 +95,7 @@ def link_neighbourhood(model: Any, document: int | str, feature: str | None = No
     return frame
 
 
-def _checked_feature(model: Any, feature: str | None) -> str:
+def _checked_feature(model: ModelLike, feature: str | None) -> str:
     there = link_features(model)
     if not there:
         raise ModelError("none of the model's features are links between its documents")

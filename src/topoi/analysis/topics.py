@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from topoi.analysis.given import need_topics, with_rank
 from topoi.errors import ModelError
+from topoi.models.contract import ModelLike
 from topoi.models.names import find_name
 from topoi.models.validation import whole_number
 
 
-def word_topics(model: Any, word: str, n: int | None = None) -> pd.DataFrame:
+def word_topics(model: ModelLike, word: str, n: int | None = None) -> pd.DataFrame:
     """Topics of one word: the probability of each, and the word's rank in it (first chain).
 
     Parameters

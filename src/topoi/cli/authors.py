@@ -11,6 +11,7 @@ from topoi.cli.models import counted
 from topoi.cli.options import AUTHORS, AsCsv, AsJson, ModelFile, ModelName, loaded, open_view
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.topics import background_topics, labels_of, with_labels, with_last, words_by_topic
+from topoi.models.contract import ModelLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +50,7 @@ def authors(
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
 
 
-def busiest_authors(model: Any, n: int) -> dict[str, tuple[int, int]]:
+def busiest_authors(model: ModelLike, n: int) -> dict[str, tuple[int, int]]:
     """Authors with most documents, as the browser lists them: numbers of documents and of words in the model."""
     import numpy as np
 

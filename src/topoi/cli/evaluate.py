@@ -16,7 +16,7 @@ from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, available_cor
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.search import print_search_measures
 from topoi.errors import ModelError
-from topoi.models.contract import ReadsMetadata
+from topoi.models.contract import ModelLike, ReadsMetadata
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,7 +106,7 @@ def evaluate(
     fields = {"text": split_names(text), "authors": split_names(authors), "date": date, "title": title, "id": id_field}
     reading = {k: v for k, v in fields.items() if v is not None} | {"on_error": on_error.value}
 
-    def way_of(model: Any) -> tuple[str, str, dict[str, Any]]:
+    def way_of(model: ModelLike) -> tuple[str, str, dict[str, Any]]:
         return way(model, estimator, given_words, options)
 
     rows, summary = scores(file, [name], every_model, Documents(held_out, reading), way_of, jobs or available_cores())
@@ -203,7 +203,7 @@ def observed(given: str | None) -> str | int | None:
 
 
 def way(
-    model: Any, estimator: Estimator | None, given: str | int | None, options: dict[str, int]
+    model: ModelLike, estimator: Estimator | None, given: str | int | None, options: dict[str, int]
 ) -> tuple[str, str, dict[str, Any]]:
     """Choose the estimator of a model: its name, its name for display, its options; an unsuitable one is an error."""
     family = type(model).__name__

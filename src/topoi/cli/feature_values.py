@@ -66,7 +66,7 @@ def _listed(names: Any) -> str:
     return ", ".join(names) or "none"
 
 
-def _names(text: str, column: Any) -> list[str]:
+def _names(text: str, column: object) -> list[str]:
     """Split names at semicolons, unless the whole is a known name that contains one."""
     if text.strip() in getattr(column, "levels", ()):
         return [text.strip()]

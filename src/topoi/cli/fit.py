@@ -28,6 +28,7 @@ from topoi.cli.saving import (
 from topoi.cli.signals import nothing_to_keep, nothing_to_lose, something_to_lose
 from topoi.cli.topics import draw_topics, topics_frame
 from topoi.errors import CorpusError
+from topoi.models.contract import LoadedModel
 from topoi.models.options import TOPICS
 from topoi.models.registry import Model, default_model, model_named
 
@@ -146,7 +147,7 @@ def without_auto(typed: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     return typed | ({TOPICS.flag: 1} if searches else {}), searches
 
 
-def best_number(model: Any, corpus: Corpus, screen: Console) -> int:
+def best_number(model: LoadedModel, corpus: Corpus, screen: Console) -> int:
     """Number of topics by which a tenth of the documents is predicted well; prints which, and why."""
     from topoi.evaluation.topic_search import search_topics, suited_numbers
 
@@ -160,7 +161,7 @@ def best_number(model: Any, corpus: Corpus, screen: Console) -> int:
     return found.n_topics
 
 
-def done_within(model: Any, method: str) -> bool:
+def done_within(model: LoadedModel, method: str) -> bool:
     """Call a method of the fitted model; False if a signal came and the call was abandoned."""
     from topoi.engine.interruption import Abandoned, interruptible
 
@@ -257,7 +258,7 @@ def report(corpus: Corpus, screen: Console) -> None:
     screen.print(f"{left}, {corpus.n_authors:,} authors" if corpus.n_authors else left)
 
 
-def summarise(model: Any, path: Path, name: str | None, screen: Console) -> None:
+def summarise(model: LoadedModel, path: Path, name: str | None, screen: Console) -> None:
     """Print a summary of the fit and the path of the model."""
     info = model.fit_info_
     chains = "" if info["n_chains"] == 1 else f" of {info['n_chains']} chains"
@@ -276,7 +277,7 @@ def summarise(model: Any, path: Path, name: str | None, screen: Console) -> None
         screen.print(f"saved {what} ({path.stat().st_size / 1e6:.1f} MB)", style="bold", soft_wrap=True)
 
 
-def cross_validated(info: dict[str, Any], width: Any, variance: Any) -> str:
+def cross_validated(info: dict[str, Any], width: object, variance: object) -> str:
     """Text about the settings that a regression has chosen by cross-validation; empty if none.
 
     Examples
@@ -291,7 +292,7 @@ def cross_validated(info: dict[str, Any], width: Any, variance: Any) -> str:
     return f"chosen by cross-validation: {', '.join(chosen)}" if chosen else ""
 
 
-def print_result(model: Any, path: Path, as_json: bool, as_csv: bool) -> None:
+def print_result(model: LoadedModel, path: Path, as_json: bool, as_csv: bool) -> None:
     """Print the topics, as ``topoi topics`` does; for a model without topics, the busiest authors' words."""
     import topoi
 

@@ -184,7 +184,7 @@ def _command() -> Any:
     return typer.main.get_command(app)
 
 
-def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
+def _show_warning(message: Warning | str, *where: object, **more: object) -> None:
     """Print a warning's message without the line of code it came from."""
     look.say(f"topoi: note: {' '.join(str(message).split())}", err=True)
 

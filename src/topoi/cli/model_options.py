@@ -44,7 +44,7 @@ def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
     at = next(i for i, each in enumerate(own) if each.name == "model") + 1
     parameters = [*own[:at], *sorted(added_parameters, key=_is_of_one), *own[at:]]
 
-    def run(**given: Any) -> None:
+    def run(**given: object) -> None:
         typed = {flag: given.pop(name) for name, flag in added.items()}
         command(**given, **{"typed": typed})
 
@@ -54,7 +54,7 @@ def with_model_options(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def new_model(model: Model, typed: dict[str, Any], **settings: Any) -> Any:
+def new_model(model: Model, typed: dict[str, Any], **settings: object) -> Any:
     """Make an unfitted model; an option that the model does not have is an error, not ignored."""
     said = given_flags(typed)
     offered = {option.flag: option for option in model.options}

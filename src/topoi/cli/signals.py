@@ -19,13 +19,13 @@ Handler = Callable[[int, Any], Any]
 _NUMBERS = (signal.SIGINT, signal.SIGTERM)
 
 
-def leave_at_once(number: int, frame: Any) -> None:
+def leave_at_once(number: int, frame: object) -> None:
     """Print one line and exit at once; an exception could be swallowed by a module being imported."""
     say("interrupted; nothing was saved")
     os._exit(128 + number)
 
 
-def raise_terminated(number: int, frame: Any) -> None:
+def raise_terminated(number: int, frame: object) -> None:
     """Raise ``Terminated`` for SIGTERM, as Ctrl-C raises, so that unfinished files are cleaned up."""
     from topoi.engine.interruption import Terminated
 
@@ -63,7 +63,7 @@ def nothing_to_lose() -> Iterator[None]:
         yield
 
 
-def leave_a_fit_at_once(number: int, frame: Any) -> None:
+def leave_a_fit_at_once(number: int, frame: object) -> None:
     """Exit at once, also from a fit, which may not replace this handler of SIGTERM."""
     leave_at_once(number, frame)
 

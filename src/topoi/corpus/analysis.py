@@ -105,7 +105,7 @@ class Analysis:
         return None
 
 
-def _check_df(name: str, value: Any) -> None:
+def _check_df(name: str, value: object) -> None:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
         raise CorpusError(f"{name} is {value!r}; it must be a number of documents or a share between 0 and 1")
     if value < 0 or (isinstance(value, float) and value > 1):

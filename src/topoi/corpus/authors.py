@@ -33,7 +33,7 @@ class AuthorTable(NamedTuple):
     doc_author_start: np.ndarray
 
 
-def author_names(value: Any, separator: str | None = DEFAULT_SEPARATOR) -> list[str]:
+def author_names(value: object, separator: str | None = DEFAULT_SEPARATOR) -> list[str]:
     """Return the names in one document's author value: a list, a separated string, one name, or nothing.
 
     A list may hold mappings with a ``name``. Names are stripped; empty ones and repetitions are left out.

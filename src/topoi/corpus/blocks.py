@@ -91,7 +91,7 @@ class Blobs(Sequence[bytes]):
             yield self._values[first:last].astype(self._dtype).tobytes()
 
 
-def table_rows(columns: Columns, names: Sequence[str], *first: Any) -> Iterator[tuple[Any, ...]]:
+def table_rows(columns: Columns, names: Sequence[str], *first: object) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of columns of one length, in the order of ``names``, as Python numbers.
 
     Every row begins with the values of ``first``.
@@ -112,7 +112,7 @@ def table_rows(columns: Columns, names: Sequence[str], *first: Any) -> Iterator[
         yield from zip(*same, *(_plain(column[part]) for column in ordered), strict=True)
 
 
-def _plain(values: Any) -> Any:
+def _plain(values: object) -> Any:
     return values.tolist() if isinstance(values, np.ndarray) else values
 
 

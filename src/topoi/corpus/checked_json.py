@@ -18,7 +18,7 @@ class Between(NamedTuple):
     whole: bool = False
 
 
-def read_json(text: Any, shape: Any = None, infinite: bool = False) -> Any:
+def read_json(text: object, shape: object = None, infinite: bool = False) -> Any:
     """Parse a JSON text; raise ``ValueError`` if it is invalid or not of the shape.
 
     Nesting, whole numbers and strings are limited, so that no returned value can exhaust the stack, overflow in a
@@ -86,7 +86,7 @@ def check_shape(value: Any, shape: Any, where: str = "it") -> None:
         raise ValueError(f"{where} is not {names.get(shape, 'of the right kind')}")
 
 
-def _check_depth(value: Any) -> None:
+def _check_depth(value: object) -> None:
     """Refuse deep nesting, and strings that cannot be encoded."""
     level = [value]
     for _ in range(DEEPEST + 1):

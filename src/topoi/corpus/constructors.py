@@ -129,7 +129,7 @@ class Constructors:
         words: Sequence[str] | Vocabulary | None = None,
         titles: Sequence[Any] | None = None,
         dates: Sequence[Any] | None = None,
-        metadata: Any = None,
+        metadata: object = None,
         ids: Sequence[Any] | None = None,
         *,
         analyzer: Analyzer | None = None,
@@ -165,12 +165,12 @@ class Constructors:
     @classmethod
     def from_counts(
         cls,
-        matrix: Any,
-        vocabulary: Any = None,
+        matrix: object,
+        vocabulary: object = None,
         authors: Sequence[Any] | None = None,
         titles: Sequence[Any] | None = None,
         dates: Sequence[Any] | None = None,
-        metadata: Any = None,
+        metadata: object = None,
         ids: Sequence[Any] | None = None,
         *,
         analyzer: Analyzer | None = None,
@@ -279,7 +279,7 @@ class Constructors:
         return cls._from_source(records, fields, Analysis(**analysis), "records")
 
     @classmethod
-    def _from_source(cls, source: Any, fields: FieldMap, settings: Analysis, name: str) -> Self:
+    def _from_source(cls, source: object, fields: FieldMap, settings: Analysis, name: str) -> Self:
         table = RecordTable(fields, report=CorpusReport(source=name))
         table.add_all(records_of(source))
         return cls.from_table(table, settings)

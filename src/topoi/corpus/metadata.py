@@ -22,7 +22,7 @@ _YEAR = re.compile(r"[+-]?\d{1,4}$")
 _MONTH = re.compile(r"(\d{4})-(\d{1,2})$")
 
 
-def parse_date(value: Any) -> datetime.datetime | None:
+def parse_date(value: object) -> datetime.datetime | None:
     """Return a date given as a year, an ISO string or a date object; None if there is none.
 
     A bare year is its first of January, a time zone is converted to UTC. Anything else is a ``CorpusError``.
@@ -47,7 +47,7 @@ def parse_date(value: Any) -> datetime.datetime | None:
         raise CorpusError(message) from None
 
 
-def _parsed(value: Any) -> datetime.datetime | None:
+def _parsed(value: object) -> datetime.datetime | None:
     if isinstance(value, (bool, np.bool_)):
         raise ValueError
     if isinstance(value, (int, float, np.number)):
@@ -74,7 +74,7 @@ def _parsed(value: Any) -> datetime.datetime | None:
     return datetime.datetime.fromisoformat(text)
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -143,7 +143,7 @@ def _float(value: float) -> float:
         return np.inf if value > 0 else -np.inf
 
 
-def _plain(value: Any, depth: int = 0) -> Any:
+def _plain(value: object, depth: int = 0) -> Any:
     """Convert a value to one that JSON can hold, or to a datetime."""
     if isinstance(value, str):
         return str(value) if value.isascii() else without_surrogates(str(value))
@@ -167,7 +167,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
     return without_surrogates(str(value))
 
 
-def json_value(value: Any, depth: int = 0) -> Any:
+def json_value(value: object, depth: int = 0) -> Any:
     """Convert a value to one that JSON can hold: dates as ISO strings, values nested too deeply as an ellipsis.
 
     Examples

@@ -52,7 +52,7 @@ def table_rows(source: Any) -> Rows | None:
     return Rows(names, whole.iter_rows(named=True, buffer_size=_ROWS_AT_ONCE))
 
 
-def is_table(value: Any) -> bool:
+def is_table(value: object) -> bool:
     """Whether this is a table, not a column: iterating over a table may give the names of its columns.
 
     Examples
@@ -68,7 +68,7 @@ def is_table(value: Any) -> bool:
     return any(hasattr(type(value), name) for name in ("columns", "column_names"))
 
 
-def records_of(source: Any) -> Rows:
+def records_of(source: object) -> Rows:
     """Return the rows of a table, a Hugging Face dataset, or any iterable of mappings or texts.
 
     Nothing is read before the rows are iterated over, so a generator is read once.
@@ -92,7 +92,7 @@ def records_of(source: Any) -> Rows:
     return Rows(names, map(_record, range(1, 1 << 62), values))
 
 
-def _record(number: int, value: Any) -> Mapping[str, Any]:
+def _record(number: int, value: object) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return value if all(map(_is_text, value)) else {str(name): each for name, each in value.items()}
     if isinstance(value, str):
@@ -101,11 +101,11 @@ def _record(number: int, value: Any) -> Mapping[str, Any]:
     raise CorpusError(f"record {number} is of type {type(value).__name__}, not {needed}")
 
 
-def _is_text(name: Any) -> bool:
+def _is_text(name: object) -> bool:
     return isinstance(name, str)
 
 
-def column_values(values: Any) -> Any:
+def column_values(values: object) -> Any:
     """Return a column of another library as a list of Python values; anything else unchanged.
 
     Examples
@@ -123,7 +123,7 @@ def column_values(values: Any) -> Any:
     return values if series is None else series.to_list()
 
 
-def metadata_columns(metadata: Any) -> Any:
+def metadata_columns(metadata: object) -> Any:
     """Return a table of another library as a mapping of columns; anything else unchanged.
 
     Examples
@@ -180,7 +180,7 @@ def _mapping_columns(source: Mapping[Any, Any]) -> dict[str, list[Any]]:
     return columns
 
 
-def _batches(source: Any) -> Iterable[Any] | None:
+def _batches(source: object) -> Iterable[Any] | None:
     """Batches of pyarrow's tables, datasets and readers; None for anything else."""
     if not _is_arrow(source):
         return None
@@ -191,7 +191,7 @@ def _batches(source: Any) -> Iterable[Any] | None:
     return [source] if hasattr(source, "schema") else None
 
 
-def _is_arrow(value: Any) -> bool:
+def _is_arrow(value: object) -> bool:
     return type(value).__module__.partition(".")[0] == "pyarrow"
 
 
@@ -201,7 +201,7 @@ def _batch_rows(batches: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
             yield from batch.slice(start, _ROWS_AT_ONCE).to_pylist()
 
 
-def _refuse_splits(source: Any) -> None:
+def _refuse_splits(source: object) -> None:
     """Refuse a Hugging Face DatasetDict, which is several tables: the user must choose one."""
     names = getattr(source, "column_names", None)
     if isinstance(names, Mapping):
@@ -217,7 +217,7 @@ def _distinct(names: Iterable[Any]) -> list[str]:
     return listed
 
 
-def _through_narwhals(value: Any, kind: str) -> Any:
+def _through_narwhals(value: object, kind: str) -> Any:
     """Wrap a frame or a column with narwhals; None if it does not support the type."""
     if isinstance(value, _KNOWN) or isinstance(value, Iterator):
         return None

@@ -26,7 +26,10 @@ Spans = Sequence[tuple[float, float]]
 
 
 def graph(
-    nodes: Sequence[Mapping[str, Any]], edges: Sequence[Mapping[str, Any]], link: Any = None, chosen: int | None = None
+    nodes: Sequence[Mapping[str, Any]],
+    edges: Sequence[Mapping[str, Any]],
+    link: object = None,
+    chosen: int | None = None,
 ) -> Markup:
     """Nodes in columns, connected by lines.
 

@@ -24,7 +24,7 @@ SHADES = 8
 N_PASSES = 30
 
 
-def topic_map(topics: Sequence[TopicSummary], link: Any = None) -> Markup:
+def topic_map(topics: Sequence[TopicSummary], link: object = None) -> Markup:
     """Topics as discs, near each other if they share words, with areas in proportion to their shares.
 
     Parameters

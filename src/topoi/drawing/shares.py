@@ -31,7 +31,7 @@ _MOST_ROWS = 13
 _TEXT, _HIGH, _ROW, _PAD = 12.5, 24.0, 31.0, 7.0
 
 
-def shares_chart(page: Page, link: Any = None) -> Markup:
+def shares_chart(page: Page, link: object = None) -> Markup:
     """Predicted shares along a feature: a panel for each group, or one panel with the lines of one topic.
 
     Parameters
@@ -48,7 +48,7 @@ def shares_chart(page: Page, link: Any = None) -> Markup:
     return side_by_side(panels, sentence(page), role="group" if has_links else "img")
 
 
-def _along_number(page: Page, link: Any) -> list[Panel]:
+def _along_number(page: Page, link: object) -> list[Panel]:
     groups = page["groups"]
     if not page["chosen"]:
         return [Panel(group["name"], _href(group, link), area_height, areas(page, group)) for group in groups]
@@ -68,7 +68,7 @@ def _along_number(page: Page, link: Any) -> list[Panel]:
     ]
 
 
-def _along_names(page: Page, link: Any) -> list[Panel]:
+def _along_names(page: Page, link: object) -> list[Panel]:
     groups, chosen = page["groups"], page["chosen"]
 
     def height(width: float) -> float:
@@ -99,7 +99,7 @@ def table_rows(page: Page) -> list[int]:
     return sorted({round(i * (n - 1) / (_MOST_ROWS - 1)) for i in range(_MOST_ROWS)})
 
 
-def link_graph(linked: Sequence[Mapping[str, Any]], link: Any = None) -> Markup:
+def link_graph(linked: Sequence[Mapping[str, Any]], link: object = None) -> Markup:
     """A document between those that link to it and those it links to, in the hues of their strongest topics.
 
     Parameters

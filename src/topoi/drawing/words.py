@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from topoi.drawing.text import ELLIPSIS
 
 NARROW_SPACE = "\u202f"  # between a figure and its unit
@@ -76,7 +74,7 @@ def span(first: int | None, last: int | None) -> str:
     return str(first) if first == last else f"{first}–{last}"
 
 
-def clip(text: Any, length: int = 160) -> str:
+def clip(text: object, length: int = 160) -> str:
     """A text cut at the end of a word, with an ellipsis if something was left out.
 
     Examples

@@ -5,6 +5,8 @@ In a sweep each shard is sampled against a private copy of the shared counts, an
 of shards, never on the number of threads: counts are integers, so the order of summation does not matter.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import threading

@@ -15,11 +15,12 @@ from topoi.errors import ModelError
 from topoi.evaluation.heldout import log_likelihoods
 from topoi.evaluation.inputs import checked_model, shared_words
 from topoi.models.catalogue import CorpusCatalogue
+from topoi.models.contract import LoadedModel
 
 PREFIX = "log_likelihood_"
 
 
-def fit_classes(model: Any, corpus: Corpus, labels: Any) -> dict[Any, Any]:
+def fit_classes(model: LoadedModel, corpus: Corpus, labels: object) -> dict[Any, Any]:
     """Fit a copy of a model for each class, all with the corpus's vocabulary.
 
     Parameters
@@ -53,8 +54,8 @@ def classify(
     corpus: Corpus,
     estimator: str = "filter",
     priors: Mapping[Any, float] | None = None,
-    labels: Any = None,
-    **options: Any,
+    labels: object = None,
+    **options: object,
 ) -> pd.DataFrame:
     """Classify each document: its class is the one whose model gives it the highest probability.
 

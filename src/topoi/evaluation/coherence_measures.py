@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.evaluation.topic_words import leading_words
 from topoi.evaluation.windows import count_windows
+from topoi.models.contract import DocumentsLike
 from topoi.models.validation import choice, whole_number
 
 # What is added to the probability of a pair, as Röder, Both and Hinneburg (2015) have it.
@@ -23,7 +23,7 @@ _ALSO = {"c_npmi": "npmi", "c_uci": "uci", "umass": "u_mass", "cv": "c_v"}
 
 
 def coherence(
-    topics: Any, corpus: Any, measure: str = "npmi", n_words: int = 10, window: int | str | None = None
+    topics: object, corpus: DocumentsLike, measure: str = "npmi", n_words: int = 10, window: int | str | None = None
 ) -> pd.DataFrame:
     """Coherence of each topic: do its leading words occur together in the documents of a reference corpus?
 
@@ -96,7 +96,7 @@ def coherence(
     return frame
 
 
-def _window(window: Any, measure: str) -> int | None:
+def _window(window: object, measure: str) -> int | None:
     if window is None:
         return WINDOWS[measure]
     if isinstance(window, str):
@@ -105,7 +105,7 @@ def _window(window: Any, measure: str) -> int | None:
     return whole_number("window", window, 2)
 
 
-def _reference(corpus: Any) -> Corpus:
+def _reference(corpus: DocumentsLike) -> Corpus:
     if isinstance(corpus, Corpus):
         found = corpus
     elif isinstance(corpus, list | tuple) and all(isinstance(row, list | tuple) for row in corpus):

@@ -27,7 +27,7 @@ from topoi.evaluation.paired import best_of, paired_difference
 from topoi.evaluation.quality import diversity, exclusivity, stability
 from topoi.evaluation.resources import Usage, end_if_interrupted, measured, state_mb
 from topoi.models.base import FittedModel
-from topoi.models.contract import HasChains, InStore
+from topoi.models.contract import HasChains, InStore, LoadedModel, SeedLike
 from topoi.models.validation import whole_number
 
 BEST, WORSE, UNCLEAR, UNKNOWN = "best", "worse", "no clear difference", ""
@@ -63,14 +63,14 @@ class Judged:
 
 
 def compare(
-    models: Any,
+    models: object,
     train: Corpus | None = None,
     test: Corpus | None = None,
     *,
     reference: Corpus | None = None,
     n_words: int = 10,
     n_samples: int = 1000,
-    random_state: Any = 0,
+    random_state: SeedLike = 0,
 ) -> pd.DataFrame:
     """Compare models of any families: held-out likelihood, completion, quality of topics, time and memory.
 
@@ -154,7 +154,7 @@ _COLUMNS = (
 )
 
 
-def _named(models: Any) -> list[tuple[str, Any]]:
+def _named(models: object) -> list[tuple[str, Any]]:
     if isinstance(models, Mapping):
         pairs = [(str(name), model) for name, model in models.items()]
     else:
@@ -165,7 +165,7 @@ def _named(models: Any) -> list[tuple[str, Any]]:
     return [(name, _model(name, model)) for name, model in pairs]
 
 
-def _model(name: str, given: Any) -> Any:
+def _model(name: str, given: object) -> Any:
     if isinstance(given, InStore):
         return given.load()
     if isinstance(given, FittedModel):
@@ -208,11 +208,11 @@ def _with_topics(each: Judged) -> str:
     return f"{type(each.model).__name__}, {n} topics" if n else type(each.model).__name__
 
 
-def _n_topics(model: Any) -> int:
+def _n_topics(model: LoadedModel) -> int:
     return int(model.chains_[0].n_topics) if isinstance(model, HasChains) and has_topics(model) else 0
 
 
-def _score(each: Judged, test: Corpus, n_samples: int, random_state: Any) -> None:
+def _score(each: Judged, test: Corpus, n_samples: int, random_state: SeedLike) -> None:
     model = each.model
 
     def own() -> Estimate:
@@ -227,7 +227,7 @@ def _score(each: Judged, test: Corpus, n_samples: int, random_state: Any) -> Non
     each.completed = each.attempt("completion", lambda: half_completed(model, test, random_state))
 
 
-def _second(each: Judged, test: Corpus, n_samples: int, random_state: Any) -> Estimate | None:
+def _second(each: Judged, test: Corpus, n_samples: int, random_state: SeedLike) -> Estimate | None:
     """Another estimator than the model's own: importance sampling if mixtures are Dirichlet, or draws from the prior.
 
     Importance sampling is for chains with Dirichlet mixtures; draws from the family's own prior estimate the right

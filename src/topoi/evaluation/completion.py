@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
 from topoi.evaluation.inputs import known_part
+from topoi.models.contract import SeedLike
 from topoi.models.scores import perplexities
 from topoi.models.validation import resolve_seed, whole_number
 
@@ -20,7 +21,7 @@ OBSERVED = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 
 
 def completion_curve(
-    model: Any, corpus: Corpus, observed: Sequence[int] = OBSERVED, random_state: Any = 0, average: str = "tokens"
+    model: Any, corpus: Corpus, observed: Sequence[int] = OBSERVED, random_state: SeedLike = 0, average: str = "tokens"
 ) -> pd.DataFrame:
     """Perplexity of the rest of each document against the number of its words observed (AT09, figure 11).
 
@@ -78,7 +79,7 @@ class Completed(NamedTuple):
     n_words: NDArray[np.int64]
 
 
-def half_completed(model: Any, corpus: Corpus, random_state: Any = 0) -> Completed:
+def half_completed(model: Any, corpus: Corpus, random_state: SeedLike = 0) -> Completed:
     """Score half of each document's words, the larger half, given the other half, chosen at random.
 
     Examples

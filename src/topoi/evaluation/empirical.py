@@ -17,7 +17,8 @@ from topoi.evaluation.inputs import Readable, checked_model, known_part, no_erro
 from topoi.kernels.bags import bag_moments, log_word_probabilities
 from topoi.kernels.counts import Documents
 from topoi.models.catalogue import CorpusCatalogue
-from topoi.models.contract import DrawsMixtures
+from topoi.models.contract import DocumentsLike, DrawsMixtures, LoadedModel, MetadataLike, SeedLike
+from topoi.models.posterior import Posterior
 from topoi.models.scores import largest_shape, pareto_shapes, tail_length
 from topoi.models.validation import whole_number
 
@@ -64,7 +65,11 @@ class Bags(NamedTuple):
 
 
 def empirical_likelihood(
-    model: Any, corpus: Any, n_samples: int = 1000, random_state: Any = None, metadata: Any = None
+    model: LoadedModel,
+    corpus: DocumentsLike,
+    n_samples: int = 1000,
+    random_state: SeedLike = None,
+    metadata: MetadataLike | None = None,
 ) -> NDArray[np.float64]:
     """Log probability of each document by the empirical likelihood of Li and McCallum (section 4.1.3).
 
@@ -118,7 +123,11 @@ def empirical_likelihood(
 
 
 def empirical_likelihood_report(
-    model: Any, corpus: Any, n_samples: int = 1000, random_state: Any = None, metadata: Any = None
+    model: LoadedModel,
+    corpus: DocumentsLike,
+    n_samples: int = 1000,
+    random_state: SeedLike = None,
+    metadata: MetadataLike | None = None,
 ) -> pd.DataFrame:
     """Empirical likelihood of each document, with its standard error and effective number of samples.
 
@@ -198,7 +207,7 @@ def _estimates(
 
 
 def _chain_sums(
-    chain: Any, documents: Documents, bags: Bags, n_samples: int, n_tail: int, seed: int, executor: Executor
+    chain: Posterior, documents: Documents, bags: Bags, n_samples: int, n_tail: int, seed: int, executor: Executor
 ) -> Sums:
     result = Sums.nothing(len(bags.start) - 1, n_tail)
     blocks = range(0, n_samples, _SAMPLES_AT_ONCE)

@@ -21,12 +21,20 @@ from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
 from topoi.evaluation.inputs import Readable, no_error
 from topoi.kernels.counts import Documents
-from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.importance import Sampled, sample, trusted_errors
-from topoi.models.aspect.inference import infer, infer_corrected
-from topoi.models.aspect.state import Parameters, with_padding
 from topoi.models.bags import Bags
-from topoi.models.contract import HasChains, PriorPerDocument, SampledChain
+from topoi.models.contract import (
+    DocumentsLike,
+    HasChains,
+    LoadedModel,
+    MetadataLike,
+    PriorPerDocument,
+    SampledChain,
+    SeedLike,
+)
+from topoi.models.fixed_topics.ep import Rule
+from topoi.models.fixed_topics.importance import Sampled, sample, trusted_errors
+from topoi.models.fixed_topics.inference import infer, infer_corrected
+from topoi.models.fixed_topics.parameters import Parameters, with_padding
 from topoi.models.posterior import Posterior
 from topoi.models.scores import log_mean_exp, mean_error
 from topoi.models.validation import choice, resolve_seed, whole_number
@@ -36,7 +44,9 @@ _RULE = Rule(1e-5, 100)
 _ROWS_AT_ONCE = 50_000
 
 
-def ep_likelihood(model: Any, corpus: Corpus, corrected: bool = False, metadata: Any = None) -> NDArray[np.float64]:
+def ep_likelihood(
+    model: LoadedModel, corpus: Corpus, corrected: bool = False, metadata: MetadataLike | None = None
+) -> NDArray[np.float64]:
     """Log probability of each document by expectation propagation, averaged over chains.
 
     Deterministic, fast, and close for alpha of 0.5 or more; for smaller alpha use ``model.log_likelihood``.
@@ -73,7 +83,11 @@ def ep_likelihood(model: Any, corpus: Corpus, corrected: bool = False, metadata:
 
 
 def importance_likelihood(
-    model: Any, corpus: Corpus, n_samples: int = 1000, random_state: Any = 0, metadata: Any = None
+    model: LoadedModel,
+    corpus: Corpus,
+    n_samples: int = 1000,
+    random_state: SeedLike = 0,
+    metadata: MetadataLike | None = None,
 ) -> pd.DataFrame:
     """Log probability of each document by importance sampling: unbiased, with a standard error where that is valid.
 
@@ -132,7 +146,7 @@ def importance_likelihood(
     )
 
 
-def _read(model: Any, corpus: Any, metadata: Any, gaussian: str = "") -> Readable:
+def _read(model: LoadedModel, corpus: DocumentsLike, metadata: MetadataLike | None, gaussian: str = "") -> Readable:
     """Read documents and chains; refuse families without Dirichlet mixtures (Gaussian ones if ``gaussian`` is set)."""
     check_is_fitted(model, "n_iter_")
     # A graph of nodes has a Dirichlet at each: its documents are no mixtures with one.
@@ -149,12 +163,14 @@ def _read(model: Any, corpus: Any, metadata: Any, gaussian: str = "") -> Readabl
     return found
 
 
-def is_dirichlet(chain: Any) -> bool:
+def is_dirichlet(chain: Posterior) -> bool:
     """Whether mixtures of new documents have Dirichlet priors under a chain."""
     return isinstance(chain, PriorPerDocument) or (isinstance(chain, Posterior) and chain.mixtures_are_dirichlet)
 
 
-def _estimates(found: Readable, chain: Any, n_samples: int | None, seed: int, jobs: int, method: str = "ep") -> Sampled:
+def _estimates(
+    found: Readable, chain: Posterior, n_samples: int | None, seed: int, jobs: int, method: str = "ep"
+) -> Sampled:
     """Log probabilities under one chain, with their error estimates; the EP evidence if ``n_samples`` is None."""
     bags = Bags.from_corpus(found.corpus)
     if isinstance(chain, SampledChain):
@@ -176,7 +192,7 @@ def _with_alphas(bags: Bags, topic_word: NDArray[np.float64], alphas: NDArray[np
 
 
 def _with_authors(
-    bags: Bags, documents: Documents, chain: Any, n_samples: int | None, seed: int, jobs: int, method: str
+    bags: Bags, documents: Documents, chain: Posterior, n_samples: int | None, seed: int, jobs: int, method: str
 ) -> Sampled:
     """Estimates for documents with known authors' mixtures, with a private author's Dirichlet prior, or with both."""
     phi, alpha = np.ascontiguousarray(chain.topic_word.T), np.asarray(chain.alpha, np.float64)
@@ -234,7 +250,9 @@ def _in_parts(bags: Bags, docs: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     return [part for part in np.split(docs, np.flatnonzero(np.diff(upto // _ROWS_AT_ONCE)) + 1) if len(part)]
 
 
-def _author_shares(documents: Documents, chain: Any, n_topics: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _author_shares(
+    documents: Documents, chain: Posterior, n_topics: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """For each document, the weighted mixture of its known authors, and the weight of its private author."""
     n_docs = len(documents.doc_start) - 1
     private = chain.counts.author_topic.shape[0] - 1

@@ -15,20 +15,22 @@ from topoi.evaluation.inputs import checked_model, known_part
 from topoi.evaluation.measures import bits_per_word
 from topoi.evaluation.particles import left_to_right_runs
 from topoi.models.catalogue import CorpusCatalogue
-from topoi.models.contract import ReportsErrors
+from topoi.models.contract import DocumentsLike, LoadedModel, ReportsErrors
 from topoi.models.scores import perplexities
 from topoi.models.validation import choice
 
 ESTIMATORS = ("filter", "left-to-right", "empirical")
 
 
-def log_likelihoods(model: Any, corpus: Any, estimator: str = "filter", **options: Any) -> NDArray[np.float64]:
+def log_likelihoods(
+    model: LoadedModel, corpus: DocumentsLike, estimator: str = "filter", **options: object
+) -> NDArray[np.float64]:
     """Log probability of each document by the estimator of that name, with the estimator's own options."""
     return _estimates(model, corpus, estimator, **options)[0]
 
 
 def _estimates(
-    model: Any, corpus: Any, estimator: str, **options: Any
+    model: Any, corpus: DocumentsLike, estimator: str, **options: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Log probability of each document, and its standard error."""
     name = choice("estimator", estimator.replace("_", "-") if isinstance(estimator, str) else estimator, ESTIMATORS)
@@ -50,7 +52,7 @@ def _estimates(
     return report["log_likelihood"].to_numpy(), report["standard_error"].to_numpy()
 
 
-def heldout(model: Any, corpus: Any, estimator: str = "filter", **options: Any) -> pd.DataFrame:
+def heldout(model: LoadedModel, corpus: DocumentsLike, estimator: str = "filter", **options: object) -> pd.DataFrame:
     """Held-out log likelihood and perplexity of each document.
 
     The quantity is the same for all families: the log probability of the words given the document's authors or

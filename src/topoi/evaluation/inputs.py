@@ -11,14 +11,14 @@ from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
-from topoi.models.contract import HasChains, Scores
+from topoi.models.contract import DocumentsLike, HasChains, LoadedModel, MetadataLike, Scores, SeedLike
 from topoi.models.inputs import align, restrict
 from topoi.models.notices import warn_user
 from topoi.models.scores import largest_shape
 from topoi.models.validation import resolve_seed
 
 
-def checked_model(model: Any) -> Any:
+def checked_model(model: LoadedModel) -> Any:
     """The model, if it is fitted and can give documents a probability."""
     if not isinstance(model, Scores):
         raise ModelError(f"{type(model).__name__} cannot score documents; pass a fitted model, or topoi.load(file)")
@@ -45,7 +45,9 @@ class Readable(NamedTuple):
     chains: list[Any]
 
 
-def read(model: Any, corpus: Any, metadata: Any, needed: type, instead: str) -> Readable | None:
+def read(
+    model: LoadedModel, corpus: DocumentsLike, metadata: MetadataLike | None, needed: type, instead: str
+) -> Readable | None:
     """Read documents and chains, with authors or metadata; None if the model has no mixtures to integrate out.
 
     A family whose chains are not ``needed`` (a protocol) is refused; ``instead`` ends the error message.
@@ -69,7 +71,7 @@ def known_part(model: Any, corpus: Any) -> Corpus:
     return align(corpus, model.vocabulary_, model.authors_).corpus
 
 
-def seed_of(model: Any, random_state: Any) -> int:
+def seed_of(model: LoadedModel, random_state: SeedLike) -> int:
     """Resolve ``random_state`` to a seed; None is the seed of the fit."""
     return int(model.fit_info_["seed"]) if random_state is None else resolve_seed(random_state)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 
 
-def bits_per_word(log_likelihood: Any, lengths: Any) -> float:
+def bits_per_word(log_likelihood: object, lengths: object) -> float:
     """Average number of bits per word: −Σ log2 P(d) / Σ n_d.
 
     Parameters
@@ -42,7 +41,7 @@ def bits_per_word(log_likelihood: Any, lengths: Any) -> float:
     return float(-log_p.sum() / np.log(2.0) / total) if total > 0 else float("nan")
 
 
-def crps(draws: Any, observed: Any) -> NDArray[np.float64]:
+def crps(draws: object, observed: object) -> NDArray[np.float64]:
     """Continuous ranked probability score (CRPS) of predictions given as draws: E|X − x| − ½ E|X − X'|.
 
     The score has the unit of the predicted quantity; for a point prediction it is the absolute error. It penalises
@@ -80,7 +79,7 @@ def crps(draws: Any, observed: Any) -> NDArray[np.float64]:
     return np.asarray(np.abs(x - seen).mean(axis=0) - np.tensordot(weight, ordered, axes=1))
 
 
-def coverage(draws: Any, observed: Any, level: float = 0.8, slack: float = 0.0) -> float:
+def coverage(draws: object, observed: object, level: float = 0.8, slack: float = 0.0) -> float:
     """Coverage of predictive bands: the share of observed values inside, about 80 % for calibrated 80 % bands.
 
     Parameters
@@ -106,7 +105,7 @@ def coverage(draws: Any, observed: Any, level: float = 0.8, slack: float = 0.0) 
     return float(((seen >= lower - slack) & (seen <= upper + slack)).mean())
 
 
-def _drawn(draws: Any, observed: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _drawn(draws: object, observed: object) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     x, seen = np.asarray(draws, np.float64), np.asarray(observed, np.float64)
     if x.ndim == 0 or not len(x) or x.shape[1:] != seen.shape:
         raise ModelError(f"draws have the shape {x.shape}, what was seen {seen.shape}; pass draws along a first axis")

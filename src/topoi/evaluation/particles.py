@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.engine.executors import resolve_jobs
 from topoi.evaluation.inputs import checked_model, read, seed_of
-from topoi.models.contract import FiltersDocuments
+from topoi.models.contract import DocumentsLike, FiltersDocuments, LoadedModel, MetadataLike, SeedLike
 from topoi.models.filtering import AUTO, Filtered, checked_particles, filtered, over_chains
 from topoi.models.validation import choice
 
@@ -18,12 +16,12 @@ _INSTEAD = "its mixtures are no Dirichlets: use model.log_likelihood, importance
 
 
 def left_to_right(
-    model: Any,
-    corpus: Any,
-    n_particles: Any = AUTO,
-    random_state: Any = None,
+    model: LoadedModel,
+    corpus: DocumentsLike,
+    n_particles: int | str = AUTO,
+    random_state: SeedLike = None,
     weighted: bool = True,
-    metadata: Any = None,
+    metadata: MetadataLike | None = None,
 ) -> NDArray[np.float64]:
     """Log probability of each document by the left-to-right algorithm, averaged over chains.
 
@@ -71,12 +69,12 @@ def left_to_right(
 
 
 def left_to_right_runs(
-    model: Any,
-    corpus: Any,
-    n_particles: Any = AUTO,
-    random_state: Any = None,
+    model: LoadedModel,
+    corpus: DocumentsLike,
+    n_particles: int | str = AUTO,
+    random_state: SeedLike = None,
     weighted: bool = True,
-    metadata: Any = None,
+    metadata: MetadataLike | None = None,
 ) -> Filtered:
     """Run ``left_to_right``; return also standard errors and numbers of particles."""
     checked_model(model)

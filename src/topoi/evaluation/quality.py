@@ -16,11 +16,12 @@ from topoi.analysis.alignment import align_topics
 from topoi.analysis.given import need_topics
 from topoi.errors import ModelError
 from topoi.evaluation.topic_words import is_model, leading_words
+from topoi.models.contract import LoadedModel
 from topoi.models.ranking import largest
 from topoi.models.validation import whole_number
 
 
-def exclusivity(model: Any, n_words: int = 10, weight: float = 0.7) -> pd.DataFrame:
+def exclusivity(model: LoadedModel, n_words: int = 10, weight: float = 0.7) -> pd.DataFrame:
     """Exclusivity of each topic: are its leading words frequent in it and rare in the others (FREX)?
 
     A word's FREX in a topic is the harmonic mean of two ranks, each as a share of the vocabulary: that of its share of
@@ -82,7 +83,7 @@ def _frex(topic_word: NDArray[np.float64], weight: float) -> NDArray[np.float64]
     return np.asarray(1.0 / (weight / exclusive + (1.0 - weight) / frequent))
 
 
-def diversity(topics: Any, n_words: int = 25) -> float:
+def diversity(topics: object, n_words: int = 25) -> float:
     """Diversity of topics: the share of different words among the leading words of all topics.
 
     Parameters
@@ -111,7 +112,7 @@ def diversity(topics: Any, n_words: int = 25) -> float:
     return len(set().union(*lists)) / sum(map(len, lists))
 
 
-def stability(models: Any, n_words: int = 10) -> pd.DataFrame:
+def stability(models: object, n_words: int = 10) -> pd.DataFrame:
     """Stability of topics over chains: does another chain find the same topics?
 
     Topics of each pair of chains are matched one to one with the smallest sum of distances, as by ``align_topics``.
@@ -152,7 +153,7 @@ def stability(models: Any, n_words: int = 10) -> pd.DataFrame:
     return frame
 
 
-def _models(models: Any) -> Sequence[Any]:
+def _models(models: object) -> Sequence[Any]:
     several = [models] if is_model(models) else models
     if not isinstance(several, list | tuple) or not several or not all(map(is_model, several)):
         raise ModelError("stability is of a fitted model with several chains, or of a list of fitted models")

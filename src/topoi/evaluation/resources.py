@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from topoi.engine.interruption import Terminated
+from topoi.models.contract import LoadedModel
 
 _PROCESS = Path("/proc/self")
 _RESET_PEAK = "5"
@@ -49,7 +49,7 @@ def measured() -> Iterator[Usage]:
         usage.peak_mb = max(0.0, _resident("VmHWM") - before) if before == before else before
 
 
-def state_mb(model: Any) -> float:
+def state_mb(model: LoadedModel) -> float:
     """Megabytes of the arrays that a fitted model keeps, without its corpus: all that it is rebuilt from.
 
     Examples
@@ -63,7 +63,7 @@ def state_mb(model: Any) -> float:
     return sum(np.asarray(array).nbytes for array in model.to_bundle()[1].values()) / 1e6
 
 
-def end_if_interrupted(model: Any) -> None:
+def end_if_interrupted(model: LoadedModel) -> None:
     """Raise what a signal would have raised, if one has ended this model's fit early."""
     if model.fit_info_.get("interrupted"):
         raise Terminated if model.fit_info_.get("stopped") == "SIGTERM" else KeyboardInterrupt

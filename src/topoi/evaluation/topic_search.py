@@ -20,6 +20,7 @@ from topoi.evaluation.inputs import known_part
 from topoi.evaluation.paired import Difference, best_of, paired_difference
 from topoi.evaluation.resources import end_if_interrupted, measured
 from topoi.models.base import FittedModel
+from topoi.models.contract import LoadedModel, SeedLike
 from topoi.models.registry import default_model, model_named
 from topoi.models.validation import resolve_seed, whole_number
 
@@ -76,8 +77,8 @@ def search_topics(
     model: Any = None,
     folds: int = 3,
     *,
-    random_state: Any = 0,
-    **options: Any,
+    random_state: SeedLike = 0,
+    **options: object,
 ) -> TopicSearch:
     """Find a number of topics by cross-validation: the smallest that predicts new documents about as well as the best.
 
@@ -149,7 +150,7 @@ def suited_numbers(corpus: Corpus) -> list[int]:
     return [50, 100, 200, 400]
 
 
-def size_setting(model: Any) -> str:
+def size_setting(model: LoadedModel) -> str:
     """Name of the setting of a model that is its number of topics.
 
     Examples
@@ -169,7 +170,7 @@ def _size_among(settings: Iterable[str], of: str) -> str:
     return found
 
 
-def _numbers(numbers: Any) -> list[int]:
+def _numbers(numbers: object) -> list[int]:
     if isinstance(numbers, str) or not isinstance(numbers, Iterable):
         raise ModelError(f"numbers of topics are {numbers!r}; pass a list, as in [20, 50, 100]")
     found = sorted({whole_number("a number of topics", n) for n in numbers})
@@ -178,7 +179,7 @@ def _numbers(numbers: Any) -> list[int]:
     return found
 
 
-def _template(model: Any, options: dict[str, Any], seed: int) -> Any:
+def _template(model: LoadedModel, options: dict[str, Any], seed: int) -> Any:
     """An unfitted model with the given settings, and a seed."""
     chosen = model_named(default_model().without_authors).model_class if model is None else model
     if isinstance(chosen, type):
@@ -211,7 +212,7 @@ def _folds(corpus: Corpus, folds: int, seed: int) -> Iterator[tuple[Corpus, Corp
         yield corpus.subset(fold != k), corpus.subset(fold == k)
 
 
-def _try(template: Any, setting: str, size: int, parts: list[tuple[Corpus, Corpus]]) -> _Tried:
+def _try(template: object, setting: str, size: int, parts: list[tuple[Corpus, Corpus]]) -> _Tried:
     logs = []
     with measured() as usage:
         for train, test in parts:

@@ -24,7 +24,7 @@ class TopicWords(NamedTuple):
     words: list[str]
 
 
-def leading_words(topics: Any, n_words: int, least: int = 1) -> list[TopicWords]:
+def leading_words(topics: object, n_words: int, least: int = 1) -> list[TopicWords]:
     """First ``n_words`` words of every topic, the most probable first.
 
     Parameters
@@ -56,7 +56,7 @@ def leading_words(topics: Any, n_words: int, least: int = 1) -> list[TopicWords]
     return found
 
 
-def is_model(given: Any) -> bool:
+def is_model(given: object) -> bool:
     """Whether this is a model, fitted or not, rather than lists of words."""
     return isinstance(given, FittedModel | InStore)
 
@@ -80,7 +80,7 @@ def _of_frame(frame: pd.DataFrame) -> list[tuple[Any, list[str]]]:
     return [(k, [str(w) for w in rows]) for k, rows in frame.groupby("topic", sort=False)["word"]]
 
 
-def _words(topic: Any, row: Any) -> list[str]:
+def _words(topic: object, row: object) -> list[str]:
     """Words of one topic; of (word, weight) pairs, the first of each."""
     if isinstance(row, str) or not isinstance(row, Iterable):
         raise ModelError(f"topic {topic!r} is {row!r}; {_NEEDED}")

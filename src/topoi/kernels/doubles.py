@@ -36,32 +36,32 @@ class DoublesModel(models.PrimitiveModel):
         super().__init__(dmm, fe_type, _VECTOR)
 
 
-def _address(context: Any, builder: Any, array_type: Any, array: Any, offset: Any) -> Any:
+def _address(context, builder, array_type, array, offset):
     data = context.make_array(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [offset]), _VECTOR.as_pointer())
 
 
-def _places(numbers: list[int]) -> Any:
+def _places(numbers: list[int]):
     return ir.Constant(ir.VectorType(_INT, len(numbers)), numbers)
 
 
 @intrinsic
-def load(typingctx: Any, array: Any, offset: Any) -> Any:
+def load(typingctx, array, offset):
     """Load eight float64 from a C-contiguous array, from the flat position ``offset`` on."""
     if array.dtype != types.float64:
         return None
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return builder.load(_address(context, builder, signature.args[0], args[0], args[1]), align=8)
 
     return doubles(array, types.intp), codegen
 
 
 @intrinsic
-def store(typingctx: Any, array: Any, offset: Any, value: Any) -> Any:
+def store(typingctx, array, offset, value):
     """Store eight float64 in a C-contiguous array, from the flat position ``offset`` on."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         builder.store(args[2], _address(context, builder, signature.args[0], args[0], args[1]), align=8)
         return context.get_dummy_value()
 
@@ -69,19 +69,19 @@ def store(typingctx: Any, array: Any, offset: Any, value: Any) -> Any:
 
 
 @intrinsic
-def splat(typingctx: Any, value: Any) -> Any:
+def splat(typingctx, value):
     """Vector with the same float64 in all lanes."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), args[0], ir.Constant(_INT, 0))
         return builder.shuffle_vector(one, one, _places([0] * N_LANES))
 
     return doubles(types.float64), codegen
 
 
-def _lane_by_lane(operation: str) -> Any:
-    def typer(typingctx: Any, a: Any, b: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _lane_by_lane(operation: str):
+    def typer(typingctx, a, b):
+        def codegen(context, builder, signature, args):
             return getattr(builder, operation)(args[0], args[1])
 
         return doubles(doubles, doubles), codegen
@@ -96,25 +96,25 @@ mul = _lane_by_lane("fmul")
 div = _lane_by_lane("fdiv")
 
 
-def _smaller(builder: Any, a: Any, b: Any) -> Any:
+def _smaller(builder, a, b):
     return builder.select(builder.fcmp_ordered("<", a, b), a, b)
 
 
 @intrinsic
-def smaller(typingctx: Any, a: Any, b: Any) -> Any:
+def smaller(typingctx, a, b):
     """Minimum of two vectors, lane by lane."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return _smaller(builder, args[0], args[1])
 
     return doubles(doubles, doubles), codegen
 
 
-def _folded(combine: Any, what: str) -> Any:
+def _folded(combine, what: str):
     """Make a horizontal reduction over all lanes, by repeated halving."""
 
-    def typer(typingctx: Any, vector: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def typer(typingctx, vector):
+        def codegen(context, builder, signature, args):
             value, width = args[0], N_LANES
             while width > 1:
                 width //= 2

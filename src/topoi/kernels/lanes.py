@@ -42,23 +42,23 @@ class LanesModel(models.PrimitiveModel):
         super().__init__(dmm, fe_type, _VECTOR)
 
 
-def _address(context: Any, builder: Any, array_type: Any, array: Any, offset: Any, vector: Any) -> Any:
+def _address(context, builder, array_type, array, offset, vector):
     data = context.make_array(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [offset]), vector.as_pointer())
 
 
-def _splat(builder: Any, value: Any) -> Any:
+def _splat(builder, value):
     one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, ir.Constant(_INT, 0))
     return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_INT, N_LANES), [0] * N_LANES))
 
 
 @intrinsic
-def load(typingctx: Any, array: Any, offset: Any) -> Any:
+def load(typingctx, array, offset):
     """Load sixteen float32 from a C-contiguous array, from the flat position ``offset`` on."""
     if array.dtype != types.float32:
         return None
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         pointer = _address(context, builder, signature.args[0], args[0], args[1], _VECTOR)
         return builder.load(pointer, align=4)
 
@@ -66,12 +66,12 @@ def load(typingctx: Any, array: Any, offset: Any) -> Any:
 
 
 @intrinsic
-def load_uint16(typingctx: Any, array: Any, offset: Any) -> Any:
+def load_uint16(typingctx, array, offset):
     """Load sixteen uint16 counts from a C-contiguous array, as float32."""
     if array.dtype != types.uint16:
         return None
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         small = ir.VectorType(ir.IntType(16), N_LANES)
         pointer = _address(context, builder, signature.args[0], args[0], args[1], small)
         wide = builder.zext(builder.load(pointer, align=2), ir.VectorType(_INT, N_LANES))
@@ -82,10 +82,10 @@ def load_uint16(typingctx: Any, array: Any, offset: Any) -> Any:
 
 
 @intrinsic
-def store(typingctx: Any, array: Any, offset: Any, value: Any) -> Any:
+def store(typingctx, array, offset, value):
     """Store sixteen float32 in a C-contiguous array, from the flat position ``offset`` on."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         pointer = _address(context, builder, signature.args[0], args[0], args[1], _VECTOR)
         builder.store(args[2], pointer, align=4)
         return context.get_dummy_value()
@@ -94,10 +94,10 @@ def store(typingctx: Any, array: Any, offset: Any, value: Any) -> Any:
 
 
 @intrinsic
-def prefetch(typingctx: Any, array: Any, offset: Any) -> Any:
+def prefetch(typingctx, array, offset):
     """Prefetch the cache line at a flat position of an array; changes no result."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         byte = ir.IntType(8).as_pointer()
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
         pointer = builder.bitcast(builder.gep(data, [args[1]]), byte)
@@ -110,18 +110,18 @@ def prefetch(typingctx: Any, array: Any, offset: Any) -> Any:
 
 
 @intrinsic
-def splat(typingctx: Any, value: Any) -> Any:
+def splat(typingctx, value):
     """Vector with the same float32 in all lanes."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return _splat(builder, args[0])
 
     return lanes(types.float32), codegen
 
 
-def _lane_by_lane(operation: str) -> Any:
-    def typer(typingctx: Any, a: Any, b: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _lane_by_lane(operation: str):
+    def typer(typingctx, a, b):
+        def codegen(context, builder, signature, args):
             return getattr(builder, operation)(args[0], args[1])
 
         return lanes(lanes, lanes), codegen
@@ -135,20 +135,20 @@ mul = _lane_by_lane("fmul")
 
 
 @intrinsic
-def get(typingctx: Any, vector: Any, lane: Any) -> Any:
+def get(typingctx, vector, lane):
     """The float32 in one lane."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return builder.extract_element(args[0], builder.trunc(args[1], _INT))
 
     return types.float32(lanes, types.intp), codegen
 
 
 @intrinsic
-def add_from(typingctx: Any, vector: Any, lane: Any, value: Any) -> Any:
+def add_from(typingctx, vector, lane, value):
     """Add a float32 to one lane and all lanes after it."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         numbered = ir.VectorType(_INT, N_LANES)
         first = builder.insert_element(
             ir.Constant(numbered, ir.Undefined), builder.trunc(args[1], _INT), ir.Constant(_INT, 0)
@@ -162,20 +162,20 @@ def add_from(typingctx: Any, vector: Any, lane: Any, value: Any) -> Any:
 
 
 @intrinsic
-def numbers(typingctx: Any) -> Any:
+def numbers(typingctx):
     """Vector of the lane numbers, 0 to 15."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return ir.Constant(_VECTOR, [float(i) for i in range(N_LANES)])
 
     return lanes(), codegen
 
 
 @intrinsic
-def zero_where_equal(typingctx: Any, vector: Any, a: Any, b: Any) -> Any:
+def zero_where_equal(typingctx, vector, a, b):
     """Set to zero the lanes in which ``a`` equals ``b``."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         equal = builder.fcmp_ordered("==", args[1], args[2])
         return builder.select(equal, ir.Constant(_VECTOR, [0.0] * N_LANES), args[0])
 
@@ -183,13 +183,13 @@ def zero_where_equal(typingctx: Any, vector: Any, a: Any, b: Any) -> Any:
 
 
 @intrinsic
-def prefix(typingctx: Any, vector: Any) -> Any:
+def prefix(typingctx, vector):
     """Prefix sums over the lanes, in a fixed order: within groups of four, then over the groups.
 
     Two rounds of three independent shuffles have less latency than four rounds of one.
     """
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         total = args[0]
         for step in (1, 4):
             one, two, three = (_moved_up(builder, total, n * step) for n in (1, 2, 3))
@@ -199,7 +199,7 @@ def prefix(typingctx: Any, vector: Any) -> Any:
     return lanes(lanes), codegen
 
 
-def _moved_up(builder: Any, vector: Any, n: int) -> Any:
+def _moved_up(builder, vector, n: int):
     """Shift lane i to lane i + n, with zeros below."""
     zero = ir.Constant(_VECTOR, [0.0] * N_LANES)
     places = [N_LANES + i if i < n else i - n for i in range(N_LANES)]
@@ -207,10 +207,10 @@ def _moved_up(builder: Any, vector: Any, n: int) -> Any:
 
 
 @intrinsic
-def last(typingctx: Any, vector: Any) -> Any:
+def last(typingctx, vector):
     """Broadcast the last lane to all lanes."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         places = ir.Constant(ir.VectorType(_INT, N_LANES), [N_LANES - 1] * N_LANES)
         return builder.shuffle_vector(args[0], args[0], places)
 
@@ -218,30 +218,30 @@ def last(typingctx: Any, vector: Any) -> Any:
 
 
 @intrinsic
-def count_at_most(typingctx: Any, vector: Any, bounds: Any) -> Any:
+def count_at_most(typingctx, vector, bounds):
     """Number of lanes that are less than or equal to the same lane of ``bounds``."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return _number_true(builder, builder.fcmp_ordered("<=", args[0], args[1]), N_LANES)
 
     return types.int64(lanes, lanes), codegen
 
 
-def _number_true(builder: Any, conditions: Any, n: int) -> Any:
+def _number_true(builder, conditions, n: int):
     return builder.zext(builder.ctpop(builder.bitcast(conditions, ir.IntType(n))), ir.IntType(64))
 
 
-def _eight_in_steps(step: int) -> Any:
+def _eight_in_steps(step: int):
     """Make an intrinsic that searches eight values ``step`` apart by one vector comparison."""
     eight = ir.VectorType(_FLOAT, 8)
     numbered = ir.VectorType(_INT, 8)
 
-    def spread(builder: Any, value: Any, kind: Any) -> Any:
+    def spread(builder, value, kind):
         one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(_INT, 0))
         return builder.shuffle_vector(one, one, ir.Constant(numbered, [0] * 8))
 
-    def typer(typingctx: Any, array: Any, offset: Any, since: Any, extra: Any, bound: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def typer(typingctx, array, offset, since, extra, bound):
+        def codegen(context, builder, signature, args):
             data = context.make_array(signature.args[0])(context, builder, args[0]).data
             start = builder.gep(data, [args[1]])
             values = ir.Constant(eight, ir.Undefined)

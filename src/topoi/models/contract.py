@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topoi.corpus.corpus import Corpus
+    from topoi.corpus.vocabulary import Vocabulary
     from topoi.engine.samples import Sample
     from topoi.errors import StoreError
     from topoi.kernels.counts import Documents
@@ -164,6 +165,66 @@ class CountSource(Protocol):
 
     def topic_samples(self, first: int, last: int) -> list[NDArray[Any]]:
         """Topics of the tokens of documents ``first`` to ``last`` in all samples, the last sample last."""
+        ...
+
+
+class Names(Protocol):
+    """Names of authors, by number: an array, or rows of a store."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: Any, /) -> Any: ...
+
+
+class ModelLike(Protocol):
+    """A fitted model, or a view of one in a store: what every one of them has, and most questions need."""
+
+    # One posterior per chain, the best first; empty if the model has no topics. A family's own classes add to
+    # ``topoi.models.posterior.Posterior``, so ask with isinstance for more.
+    @property
+    def chains_(self) -> list[Any]:
+        """Posteriors of the chains."""
+        ...
+
+    @property
+    def catalogue_(self) -> Catalogue:
+        """Authors and documents of the training corpus."""
+        ...
+
+    @property
+    def vocabulary_(self) -> Vocabulary:
+        """The words, and the analyser that cuts text into them."""
+        ...
+
+    @property
+    def authors_(self) -> Names:
+        """Names of the authors; none if the model has no authors."""
+        ...
+
+
+class LoadedModel(ModelLike, Protocol):
+    """A fitted model in memory, as evaluations read it."""
+
+    n_jobs: int | None
+    fit_info_: dict[str, Any]
+    corpus_: Corpus
+
+    @property
+    def has_mixtures(self) -> bool:
+        """Whether documents have mixtures of topics."""
+        ...
+
+    @property
+    def log_likelihood(self) -> Callable[..., NDArray[np.float64]]:
+        """Log probability of each document; families differ in how it is to be estimated."""
+        ...
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Settings, as of any scikit-learn estimator."""
+        ...
+
+    def to_bundle(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The model as JSON-able settings and plain arrays."""
         ...
 
 

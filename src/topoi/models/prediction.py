@@ -207,7 +207,50 @@ class DocumentReader:
         return corpus.doc_lengths, over_chains([one(chain) for chain in chains])
 
 
-class Predictions(DocumentReader):
+class FilterReports(DocumentReader):
+    """Reports of the particle filter, also for families with estimators of their own."""
+
+    def log_likelihood_report(
+        self, X: DocumentsLike, n_particles: int | str = AUTO, random_state: SeedLike = None
+    ) -> pd.DataFrame:
+        """``log_likelihood`` with its errors, one row per document.
+
+        Parameters
+        ----------
+        X, n_particles, random_state
+            As in ``log_likelihood``.
+
+        Returns
+        -------
+        DataFrame
+            document, n_words, log_likelihood; standard_error, in nats: zero where nothing is integrated out, NaN for a
+            single filter; n_particles, of all runs and chains together.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["a", "a"]])
+        >>> model = topoi.LDA(1, n_iter=2, random_state=0).fit(corpus)
+        >>> model.log_likelihood_report(corpus)["standard_error"].round(6).tolist()
+        [0.0, 0.0]
+        """
+        return report_frame(*self._filtered(X, n_particles, random_state))
+
+    def score(self, X: DocumentsLike, y: object = None) -> float:
+        """Mean log-likelihood per token, for scikit-learn's model selection: the higher, the better.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"]] * 4)
+        >>> round(topoi.LDA(1, n_iter=2, random_state=0).fit(corpus).score(corpus), 3)
+        -0.693
+        """
+        lengths, found = self._filtered(X, AUTO, None)
+        return float(found.log_likelihood.sum() / max(int(lengths.sum()), 1))
+
+
+class Predictions(FilterReports):
     """Predictions of models that sample new documents; families with other estimators have methods of their own."""
 
     def transform(self, X: DocumentsLike, burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[np.float64]:
@@ -288,32 +331,6 @@ class Predictions(DocumentReader):
         """
         return self._filtered(X, n_particles, random_state)[1].log_likelihood
 
-    def log_likelihood_report(
-        self, X: DocumentsLike, n_particles: int | str = AUTO, random_state: SeedLike = None
-    ) -> pd.DataFrame:
-        """``log_likelihood`` with its errors, one row per document.
-
-        Parameters
-        ----------
-        X, n_particles, random_state
-            As in ``log_likelihood``.
-
-        Returns
-        -------
-        DataFrame
-            document, n_words, log_likelihood; standard_error, in nats: zero where nothing is integrated out, NaN for a
-            single filter; n_particles, of all runs and chains together.
-
-        Examples
-        --------
-        >>> import topoi
-        >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["a", "a"]])
-        >>> model = topoi.LDA(1, n_iter=2, random_state=0).fit(corpus)
-        >>> model.log_likelihood_report(corpus)["standard_error"].round(6).tolist()
-        [0.0, 0.0]
-        """
-        return report_frame(*self._filtered(X, n_particles, random_state))
-
     def perplexity(
         self,
         X: DocumentsLike,
@@ -344,19 +361,6 @@ class Predictions(DocumentReader):
         """
         lengths, found = self._filtered(X, n_particles, random_state)
         return perplexities(found.log_likelihood, lengths, average, per_document)
-
-    def score(self, X: DocumentsLike, y: object = None) -> float:
-        """Mean log-likelihood per token, for scikit-learn's model selection: the higher, the better.
-
-        Examples
-        --------
-        >>> import topoi
-        >>> corpus = topoi.Corpus.from_tokens([["a", "b"]] * 4)
-        >>> round(topoi.LDA(1, n_iter=2, random_state=0).fit(corpus).score(corpus), 3)
-        -0.693
-        """
-        lengths, found = self._filtered(X, AUTO, None)
-        return float(found.log_likelihood.sum() / max(int(lengths.sum()), 1))
 
     def log_completion(
         self, corpus: Corpus, observed: NDArray[np.bool_], burn_in: int = 20, n_samples: int = 10, lag: int = 2

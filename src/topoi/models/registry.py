@@ -11,6 +11,7 @@ where ``my_package/family.py`` has a list ``MODELS`` of ``Model``. See docs/deve
 from __future__ import annotations
 
 import logging
+import math
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -102,17 +103,19 @@ class Model(NamedTuple):
 class Family(NamedTuple):
     """A folder's models, and the other public names that it exports, each with its module.
 
-    ``modules`` are those names that are modules themselves.
+    ``modules`` are those names that are modules themselves. ``builds_on`` are other families, by their folders, whose
+    sampler or posterior this one is, with a prior of its own; it may import no others.
     """
 
     models: tuple[Model, ...]
     names: dict[str, str] = {}
     modules: tuple[str, ...] = ()
+    builds_on: tuple[str, ...] = ()
 
 
 @cache
 def built_in() -> tuple[Family, ...]:
-    """The families in this folder, in the order in which help lists them.
+    """The families in this folder, in the order in which help lists them: by ``PLACE``, those without one last.
 
     Examples
     --------
@@ -121,7 +124,7 @@ def built_in() -> tuple[Family, ...]:
     """
     folders = sorted(path.parent.name for path in Path(__file__).parent.glob("*/family.py"))
     modules = [import_module(f"topoi.models.{folder}.family") for folder in folders]
-    return tuple(module.FAMILY for module in sorted(modules, key=lambda module: module.PLACE))
+    return tuple(module.FAMILY for module in sorted(modules, key=lambda module: getattr(module, "PLACE", math.inf)))
 
 
 @cache

@@ -174,3 +174,17 @@ class Tables(Generic[PosteriorT]):
         _ = self._first
         if not len(self.authors_):
             raise ModelError(f"{type(self).__name__} has no authors; fit {giving('authors')}")
+
+
+class ChainTables(Tables[PosteriorT]):
+    """The same for a model whose own estimates are those of its first chain."""
+
+    @property
+    def topic_word_(self) -> NDArray[np.float64]:
+        """P(word | topic) of the first, best chain: topics × words."""
+        return self._first.topic_word
+
+    @property
+    def doc_topic_(self) -> NDArray[np.float64]:
+        """P(topic | document) of the training documents, as the family estimates it: documents × topics."""
+        return self._first.doc_topic

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from topoi.errors import ModelError
-from topoi.models.contract import KnowsCorrelations
+from topoi.models.contract import KnowsCorrelations, ModelLike
 from topoi.models.registry import giving
 from topoi.plots.figure import graph_objects, leading_words, quiet
 
 _WORDS = 3
 
 
-def topic_correlations(model: Any, level: float = 0.9) -> Any:
+def topic_correlations(model: ModelLike, level: float = 0.9) -> Any:
     """Plot which topics are found in the same documents, and which are not.
 
     Topics are ordered so that correlated ones are neighbours.

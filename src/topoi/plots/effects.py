@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from topoi.analysis.effects import topic_effects
+from topoi.models.contract import ModelLike
 from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
 
 _WORDS = 4
@@ -13,7 +14,7 @@ _ROW = 22  # pixels
 
 
 def effects(
-    model: Any, topic: int, feature: str | None = None, n: int = 20, level: float = 0.8, measure: str = "auto"
+    model: ModelLike, topic: int, feature: str | None = None, n: int = 20, level: float = 0.8, measure: str = "auto"
 ) -> Any:
     """Plot the values of features that raise or lower a topic most, as dots with bands.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from topoi.drawing.colours import LIGHT, hex_from_oklch, numbered_hue
 from topoi.errors import ModelError
-from topoi.models.contract import InStore
+from topoi.models.contract import InStore, ModelLike
 
 _LIGHTNESS, _CHROMA = 0.6, 0.13
 _BAND = 0.2  # opacity
@@ -34,7 +34,7 @@ def topic_colour(topic: int) -> str:
     return hex_from_oklch(_LIGHTNESS, _CHROMA, numbered_hue(topic))
 
 
-def topic_colours(model: Any, topics: Sequence[int]) -> dict[int, str]:
+def topic_colours(model: ModelLike, topics: Sequence[int]) -> dict[int, str]:
     """The colours of some topics: those they wear in the browser if the model is in a store."""
     hues = model.topic_hues() if isinstance(model, InStore) else {}
     return {k: hex_from_oklch(_LIGHTNESS, _CHROMA, hues.get(k, numbered_hue(k))) for k in topics}

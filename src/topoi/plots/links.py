@@ -9,6 +9,7 @@ import pandas as pd
 
 from topoi.analysis.links import link_neighbourhood
 from topoi.drawing.text import fit
+from topoi.models.contract import ModelLike
 from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
 
 _WORDS = 3
@@ -17,7 +18,7 @@ _LEFT, _RIGHT = -1.0, 1.0
 _LINE = "#c9c3b8"
 
 
-def link_graph(model: Any, document: int | str, feature: str | None = None, n: int = 12, width: int = 960) -> Any:
+def link_graph(model: ModelLike, document: int | str, feature: str | None = None, n: int = 12, width: int = 960) -> Any:
     """Plot the documents that link to a document (left) and that it links to (right), coloured by strongest topic.
 
     Parameters

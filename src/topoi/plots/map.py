@@ -10,13 +10,14 @@ from topoi.analysis.given import need_topics
 from topoi.analysis.topic_distances import jensen_shannon
 from topoi.drawing.topic_layout import topic_map as places_of
 from topoi.errors import ModelError
+from topoi.models.contract import ModelLike
 from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
 
 _LARGEST = 70.0  # diameter in pixels
 _WORDS = 10
 
 
-def topic_map(model: Any) -> Any:
+def topic_map(model: ModelLike) -> Any:
     """Plot topics as circles on a plane: near ones share words, the area is the share of all words.
 
     Distances are square roots of Jensen–Shannon divergences between the topics' word distributions, reduced to two

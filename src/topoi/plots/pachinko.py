@@ -23,6 +23,7 @@ from topoi.analysis.structure import (
 from topoi.drawing.layers import columns, layered, ports
 from topoi.drawing.text import fit
 from topoi.errors import ModelError
+from topoi.models.contract import ModelLike
 from topoi.models.validation import whole_number
 from topoi.plots.figure import graph_objects, leading_words, quiet, rgb, topic_colours
 
@@ -114,7 +115,14 @@ def pachinko_graph(
 
 
 def _figure(
-    model: Any, graph: Graph, shown: Excerpt, frame: Any, title: str, node: str | None, n_words: int, width: int
+    model: ModelLike,
+    graph: Graph,
+    shown: Excerpt,
+    frame: object,
+    title: str,
+    node: str | None,
+    n_words: int,
+    width: int,
 ) -> Any:
     go = graph_objects()
     topic = _topics_of(frame)
@@ -190,7 +198,7 @@ def _boxes(model: Any, graph: Graph, shown: Excerpt, topic: Mapping[Any, int], n
     return boxes
 
 
-def _measures(graph: Graph, name: Any) -> str:
+def _measures(graph: Graph, name: object) -> str:
     text = f"{graph.n_words[name]:,} words, {graph.share(name):.1%} of all"
     if name in graph.own:
         edge = graph.own[name]

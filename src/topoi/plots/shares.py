@@ -12,6 +12,7 @@ import pandas as pd
 from topoi.analysis.features import feature_columns, find_feature
 from topoi.analysis.shares import share_curve
 from topoi.drawing.colours import LIGHT
+from topoi.models.contract import ModelLike
 from topoi.models.features.columns import Number
 from topoi.models.validation import choice
 from topoi.plots.figure import band, graph_objects, leading_words, quiet, topic_colour, topic_colours, whiskers
@@ -31,9 +32,9 @@ class _Line(NamedTuple):
 
 
 def topic_shares(
-    model: Any,
+    model: ModelLike,
     along: str | None = None,
-    given: Any = None,
+    given: object = None,
     topics: Sequence[int] | None = None,
     kind: str | None = None,
     values: Iterable[Any] | None = None,
@@ -112,7 +113,7 @@ def _title(feature: str, stacked: bool, level: float, noise: bool) -> str:
     return f"Topic shares by {feature}" + ("" if stacked else f", with {level:.0%} bands of {what}")
 
 
-def _panels(model: Any, frame: pd.DataFrame, *, overlay: bool) -> dict[str, list[_Line]]:
+def _panels(model: ModelLike, frame: pd.DataFrame, *, overlay: bool) -> dict[str, list[_Line]]:
     """Lines of each panel, the largest topic first; one panel for each group, or one for all with ``overlay``."""
     order = frame.groupby("topic")["mean"].mean().sort_values(ascending=False, kind="stable").index.tolist()
     words, colours = leading_words(model, order, _WORDS), topic_colours(model, order)

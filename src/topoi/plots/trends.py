@@ -10,13 +10,16 @@ from pandas.api.types import is_numeric_dtype
 from topoi.analysis.given import need_topic
 from topoi.analysis.trends import hottest_topics, topic_trends
 from topoi.corpus.corpus import Corpus
+from topoi.models.contract import ModelLike
 from topoi.plots.figure import band, graph_objects, leading_words, quiet, topic_colours, whiskers
 
 _RISING, _FALLING = 4, 3
 _WORDS = 3
 
 
-def trends(model: Any, corpus: Corpus | None = None, topics: Sequence[int] | None = None, by: str = "year") -> Any:
+def trends(
+    model: ModelLike, corpus: Corpus | None = None, topics: Sequence[int] | None = None, by: str = "year"
+) -> Any:
     """Plot a line per topic: its share of the words of each year, decade or value of any column, in a band.
 
     Parameters

@@ -105,7 +105,7 @@ def get_rows(
     return [_rows_of(name, [row[1:] for row in parts if row[0] == name], shape, rows) for name in names]
 
 
-def _part_bytes(name: Any) -> int:
+def _part_bytes(name: object) -> int:
     return _SAMPLE_BYTES if _SAMPLES in str(name) else PART_BYTES
 
 
@@ -127,7 +127,7 @@ def _rows_of(name: str, parts: list[tuple[Any, ...]], shape: tuple[int, int], ro
     return np.frombuffer(found, parts[0][0]).reshape(len(rows), shape[1])
 
 
-def _get_array(connection: sqlite3.Connection, key: int, name: Any, dtype: Any, shape: Any) -> NDArray[Any]:
+def _get_array(connection: sqlite3.Connection, key: int, name: object, dtype: object, shape: object) -> NDArray[Any]:
     if dtype not in _DTYPES:
         raise StoreError(f"array {name!r} holds {dtype!r}, not numbers: refused")
     try:
@@ -148,7 +148,7 @@ def _get_array(connection: sqlite3.Connection, key: int, name: Any, dtype: Any, 
     return np.frombuffer(data, dtype).reshape(sizes)
 
 
-def _check_size(connection: sqlite3.Connection, key: int, name: Any, expected: int) -> None:
+def _check_size(connection: sqlite3.Connection, key: int, name: object, expected: int) -> None:
     """Refuse a size that the packed bytes cannot expand to, before memory is allocated for it."""
     query = "SELECT coalesce(sum(length(data)), 0) FROM array_part WHERE array_id = ? AND typeof(data) = 'blob'"
     there = connection.execute(query, (key,)).fetchone()[0]
@@ -156,7 +156,7 @@ def _check_size(connection: sqlite3.Connection, key: int, name: Any, expected: i
         raise StoreError(f"array {name!r} promises {expected:,} bytes, but the file holds {there:,}, packed")
 
 
-def unpacked(packed: Any, size: int, name: Any) -> bytes:
+def unpacked(packed: object, size: int, name: object) -> bytes:
     """Decompress ``size`` bytes; any other length is a ``StoreError``, found without unpacking the rest."""
     if not isinstance(packed, bytes):
         raise StoreError(f"array {name!r} is damaged: a part is not binary")
@@ -213,7 +213,7 @@ def to_json(meta: Mapping[str, Any]) -> str:
         raise StoreError(f"settings cannot be saved: {error}") from error
 
 
-def from_json(text: Any, what: str) -> dict[str, Any]:
+def from_json(text: object, what: str) -> dict[str, Any]:
     """Parse the settings that ``to_json`` wrote."""
     try:
         return dict(read_json(text, dict))

@@ -43,10 +43,10 @@ class StoreCatalogue:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def _rows(self, query: str, **parameters: Any) -> list[tuple[Any, ...]]:
+    def _rows(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
         return self._store.rows(query, parameters, self._store.sizes.limits)
 
-    def _column(self, query: str, **parameters: Any) -> NDArray[np.int64]:
+    def _column(self, query: str, **parameters: object) -> NDArray[np.int64]:
         return np.array([row[0] for row in self._rows(query, **parameters)], np.int64)
 
     def _all_of(self, found: dict[int, Any], wanted: list[int], what: str) -> list[Any]:
@@ -90,7 +90,7 @@ class StoreCatalogue:
             found |= {a for a, name in rows if name.casefold() in folded}
         return np.array(sorted(found), np.int64)
 
-    def author_names(self, rows: Any) -> NDArray[Any]:
+    def author_names(self, rows: object) -> NDArray[Any]:
         """See ``Catalogue``."""
         wanted = np.asarray(rows, np.int64).tolist()
         query = "SELECT author_id, author FROM author WHERE author_id IN (SELECT value FROM json_each(:rows))"

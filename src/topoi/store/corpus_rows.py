@@ -220,7 +220,7 @@ def stored_documents(connection: sqlite3.Connection) -> pd.DataFrame:
         raise StoreError(f"the documents' metadata are damaged: {error}") from error
 
 
-def check_digest(found: str, expected: Any, what: str) -> None:
+def check_digest(found: str, expected: object, what: str) -> None:
     """Refuse data whose checksum is not the stored one."""
     if found != expected:
         raise StoreError(f"{what} is damaged: its checksum is not that of what was written")

@@ -61,7 +61,7 @@ class StoredCounts:
         """An error that names the file."""
         return StoreError(f"{self._store.path}: {what}")
 
-    def _query(self, query: str, **parameters: Any) -> list[tuple[Any, ...]]:
+    def _query(self, query: str, **parameters: object) -> list[tuple[Any, ...]]:
         return self._store.rows(query, {"model": self._model_id, **parameters}, self._limits)
 
     @cached_property
@@ -239,7 +239,7 @@ class StoredCounts:
         """Sparse topic counts of the words; the table ``topic_word`` has them rounded."""
         return self._mixtures("word", len(self.beta))
 
-    def word_rows(self, words: Any) -> NDArray[np.float64]:
+    def word_rows(self, words: object) -> NDArray[np.float64]:
         """Tokens of some words per topic, words × topics: means over the samples; the words must be distinct."""
         if self.n_samples > 1:
             return self._words.counts(np.asarray(words, np.int64))
@@ -479,5 +479,5 @@ class StoredCounts:
         return TrainingDocument(tokens, start, end, Assignments(topic, slot), authors)
 
 
-def _numbers(packed: Any, dtype: str, n: int) -> NDArray[Any]:
+def _numbers(packed: object, dtype: str, n: int) -> NDArray[Any]:
     return np.frombuffer(unpacked(packed, n * np.dtype(dtype).itemsize, "mixture"), dtype)

@@ -89,7 +89,7 @@ def check_sizes(connection: sqlite3.Connection, model_id: int, settings: Mapping
             raise StoreError(f"its settings claim {name}={claimed:,}, but {n_topics:,} topics are there: damaged")
 
 
-def stored_json(text: Any, what: str, shape: Any = None) -> Any:
+def stored_json(text: object, what: str, shape: object = None) -> Any:
     """Parse a JSON value of the store, checking its size and shape (``shape``: a name in ``SHAPES``, or a shape).
 
     Examples
@@ -104,7 +104,7 @@ def stored_json(text: Any, what: str, shape: Any = None) -> Any:
         raise StoreError(f"{what} is damaged ({error})") from error
 
 
-def model_parameters(text: Any) -> dict[str, float]:
+def model_parameters(text: object) -> dict[str, float]:
     """Sums of the model's priors: ``alpha_sum`` and ``beta_sum``."""
     given = stored_json(text, "the model's parameters", {"alpha_sum": _POSITIVE, "beta_sum": _POSITIVE})
     return {name: float(given[name]) for name in ("alpha_sum", "beta_sum")}

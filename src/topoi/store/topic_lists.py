@@ -18,7 +18,7 @@ class TopicLists:
 
     store: Store
 
-    def rows(self, query: str, **parameters: Any) -> list[Any]:
+    def rows(self, query: str, **parameters: object) -> list[Any]:
         """Rows of a named query for this model."""
         raise NotImplementedError  # abstract: see ``ModelView``
 
@@ -75,7 +75,7 @@ class TopicLists:
             }
         )
 
-    def _listed(self, topic: int, words: Any) -> list[str]:
+    def _listed(self, topic: int, words: object) -> list[str]:
         with self.store.named():
             return [str(word) for word in stored_json(words, f"the words of topic {topic}", "words")]
 

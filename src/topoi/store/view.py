@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError, NotFoundError, StoreError
 from topoi.models.calibration import Calibration, restored
+from topoi.models.contract import SeedLike
 from topoi.models.notices import warn_user
 from topoi.models.periods import PERIODS, Trend
 from topoi.models.posterior import checked_plan
@@ -93,7 +94,7 @@ class ModelView(TopicLists):
     def __repr__(self) -> str:
         return f"<ModelView: {self.name!r}, {self.family} in {self.store.path}>"
 
-    def rows(self, query: str, **parameters: Any) -> list[Any]:
+    def rows(self, query: str, **parameters: object) -> list[Any]:
         """Rows of one of ``topoi.store.queries.QUERIES`` for this model.
 
         Examples
@@ -259,12 +260,14 @@ class ModelView(TopicLists):
         burn_in: int = 20,
         n_samples: int = 20,
         lag: int = 2,
-        random_state: Any = None,
+        random_state: SeedLike = None,
     ) -> Any:
         """Probabilities of topics and authors for every token of a new text."""
         return self._first.label_text(tokens, authors, checked_plan(burn_in, n_samples, lag, self._seed, random_state))
 
-    def label_stored(self, document: Any, burn_in: int, n_samples: int, lag: int, random_state: Any = None) -> Any:
+    def label_stored(
+        self, document: object, burn_in: int, n_samples: int, lag: int, random_state: SeedLike = None
+    ) -> Any:
         """Probabilities of topics and authors for every token of a training document."""
         return self._first.label_document(document, checked_plan(burn_in, n_samples, lag, self._seed, random_state))
 

@@ -27,7 +27,7 @@ TITLES = {
 _DATA = (".json", ".csv", ".svg")
 
 
-def to_json(value: Any) -> bytes:
+def to_json(value: object) -> bytes:
     """Serialise a JSON view; nan and inf become null.
 
     Examples
@@ -49,7 +49,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
@@ -62,7 +62,7 @@ def _finite(value: Any) -> Any:
 class ViewResponse(JSONResponse):
     """A JSON view as a response."""
 
-    def render(self, content: Any) -> bytes:
+    def render(self, content: object) -> bytes:
         """Serialise the body."""
         return to_json(content)
 

@@ -66,11 +66,11 @@ class FileLinks(StaticLinks):
             return super().page(_LEFT_OUT, {}, slug)
         return super().page(path + _suffix(query), {}, slug)
 
-    def same(self, **query: Any) -> str:
+    def same(self, **query: object) -> str:
         """The same page with another page number or colouring."""
         return self.page(_bare(self.here), query)
 
-    def as_data(self, ending: str, **query: Any) -> str:
+    def as_data(self, ending: str, **query: object) -> str:
         """The page as data, the same for all colourings; empty if the copy has none."""
         if ending == JSON:
             if self.data is None:
@@ -262,7 +262,7 @@ class _Copy:
                     yield
         self._write_page(_LEFT_OUT, _left_out(self.context), is_variant=True)
 
-    def _write_page(self, here: str, view: Any, *, is_variant: bool = False) -> None:
+    def _write_page(self, here: str, view: Mapping[str, Any], *, is_variant: bool = False) -> None:
         """Write a page and, unless it is another view of the same data, its data; and its picture."""
         link = FileLinks(self.context.model["slug"], here, self.linked, self.kinds, self.data)
         site = site_of(self.context, view["kind"], link, read_only=True, static=True)

@@ -72,67 +72,67 @@ def with_query(path: str, query: Mapping[str, Any]) -> str:
 class PageLinks(ABC):
     """Addresses for templates, in any medium: ``link.topic(7)``, ``link.as_data("json")``."""
 
-    def topic(self, topic: int, **query: Any) -> str:
+    def topic(self, topic: int, **query: object) -> str:
         """Page of a topic."""
         return self.page(f"topic/{int(topic)}", query)
 
-    def author(self, author_id: int, **query: Any) -> str:
+    def author(self, author_id: int, **query: object) -> str:
         """Page of an author."""
         return self.page(f"author/{int(author_id)}", query)
 
-    def document(self, document_id: int, **query: Any) -> str:
+    def document(self, document_id: int, **query: object) -> str:
         """Page of a document."""
         return self.page(f"document/{int(document_id)}", query)
 
-    def word(self, word_id: int, **query: Any) -> str:
+    def word(self, word_id: int, **query: object) -> str:
         """Page of a word."""
         return self.page(f"word/{int(word_id)}", query)
 
-    def authors(self, **query: Any) -> str:
+    def authors(self, **query: object) -> str:
         """List of authors."""
         return self.page("authors", query)
 
-    def documents(self, **query: Any) -> str:
+    def documents(self, **query: object) -> str:
         """List of documents."""
         return self.page("documents", query)
 
-    def structure(self, node: int | None = None, **query: Any) -> str:
+    def structure(self, node: int | None = None, **query: object) -> str:
         """Graph of topics, or one of its inner nodes."""
         return self.page("structure" if node is None else f"structure/{int(node)}", query)
 
-    def metadata(self, **query: Any) -> str:
+    def metadata(self, **query: object) -> str:
         """Topics along features."""
         return self.page("metadata", query)
 
-    def trends(self, **query: Any) -> str:
+    def trends(self, **query: object) -> str:
         """Topics along time."""
         return self.page("trends", query)
 
-    def groups(self, **query: Any) -> str:
+    def groups(self, **query: object) -> str:
         """Comparison of groups of documents."""
         return self.page("groups", query)
 
-    def compare(self, other: str | None = None, **query: Any) -> str:
+    def compare(self, other: str | None = None, **query: object) -> str:
         """Comparison of two models; ``other`` is a slug."""
         return self.page(f"compare/{other}" if other else "compare", query)
 
-    def search(self, **query: Any) -> str:
+    def search(self, **query: object) -> str:
         """Full search."""
         return self.page("search", query)
 
-    def parse(self, **query: Any) -> str:
+    def parse(self, **query: object) -> str:
         """Labelling of a pasted text."""
         return self.page("parse", query)
 
-    def reviewers(self, **query: Any) -> str:
+    def reviewers(self, **query: object) -> str:
         """Reviewers of a pasted text."""
         return self.page("reviewers", query)
 
-    def models(self, **query: Any) -> str:
+    def models(self, **query: object) -> str:
         """List of the models in the file."""
         return self.page("models", query)
 
-    def overview(self, slug: str | None = None, **query: Any) -> str:
+    def overview(self, slug: str | None = None, **query: object) -> str:
         """First page of a model, by default of this one."""
         return self.page("", query, slug)
 
@@ -170,18 +170,18 @@ class Links(PageLinks):
         """Address of a static file."""
         return with_query(f"/static/{name}", {"v": self.versions.get(name)})
 
-    def as_data(self, ending: str, **query: Any) -> str:
+    def as_data(self, ending: str, **query: object) -> str:
         """The current page as data: ``as_data("json")`` for its JSON view, ``as_data("csv", table="words")``."""
         return with_query(f"/m/{self.slug}/{self.here or 'overview'}.{ending}", {**self.query, **query})
 
-    def svg(self, kind: str | None = None, number: int | None = None, **query: Any) -> str:
+    def svg(self, kind: str | None = None, number: int | None = None, **query: object) -> str:
         """Picture to download: ``svg("topic", 7)``, ``svg("author", 3)``, ``svg("trends")``, ``svg("map")``."""
         if kind is None:
             return self.as_data("svg", **query)
         path = kind if number is None else f"{kind}/{int(number)}"
         return with_query(f"/m/{self.slug}/{path}.svg", query)
 
-    def complete(self, **query: Any) -> str:
+    def complete(self, **query: object) -> str:
         """Suggestions for the search box."""
         return with_query(f"/m/{self.slug}/complete.json", query)
 
@@ -189,7 +189,7 @@ class Links(PageLinks):
         """Address that a topic's label is posted to."""
         return f"/m/{self.slug}/topic/{int(topic)}/label"
 
-    def same(self, **query: Any) -> str:
+    def same(self, **query: object) -> str:
         """The current page with some parameters changed; None removes one."""
         return with_query(f"/m/{self.slug}/{self.here}", {**self.query, **query})
 
@@ -221,19 +221,19 @@ class StaticLinks(PageLinks):
         """Name of a static file."""
         return self._from_here(f"static/{name}")
 
-    def as_data(self, ending: str, **query: Any) -> str:
+    def as_data(self, ending: str, **query: object) -> str:
         """The current page as data; a copy has the JSON view, and a CSV file for each of its lists."""
         table = f".{query['table']}" if query.get("table") else ""
         return self._from_here(f"{self.slug}/{self.here or 'overview'}{table}.{ending}")
 
-    def svg(self, kind: str | None = None, number: int | None = None, **query: Any) -> str:
+    def svg(self, kind: str | None = None, number: int | None = None, **query: object) -> str:
         """Name of a picture to download."""
         if kind is None:
             return self.as_data("svg")
         path = kind if number is None else f"{kind}/{int(number)}"
         return self._from_here(f"{self.slug}/{path}.svg")
 
-    def complete(self, **query: Any) -> str:
+    def complete(self, **query: object) -> str:
         """Suggestions for the search box: none in a copy."""
         return ""
 
@@ -241,7 +241,7 @@ class StaticLinks(PageLinks):
         """Address that a label is posted to: none in a copy."""
         return ""
 
-    def same(self, **query: Any) -> str:
+    def same(self, **query: object) -> str:
         """The current page."""
         return self.page(self.here, {})
 

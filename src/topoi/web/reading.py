@@ -74,7 +74,7 @@ def coloured(
     pieces: Sequence[Mapping[str, Any]],
     summaries: Mapping[str, Mapping[str, Any]],
     authors: Sequence[Mapping[str, Any]],
-    link: Any,
+    link: object,
     colour: str = "topic",
 ) -> Markup:
     """The pieces of a text as paragraphs, coloured by topic or by author.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 
@@ -60,7 +60,7 @@ class Server:
     def endpoint(self, page: Page, path: str, answer: Callable[..., Response]) -> Callable[..., Response]:
         """Endpoint of a page for FastAPI: a function with the page's parameters, and their limits, in its signature."""
 
-        def handler(request: Request, slug: str, **parameters: Any) -> Response:
+        def handler(request: Request, slug: str, **parameters: object) -> Response:
             given = _given(request, page, path)
             link = Links(slug, _filled(path, parameters), given, self._versions)
             return self._answer(request, link, page, parameters, answer)
@@ -103,31 +103,31 @@ class Server:
                 raise
             raise StoreError(f"{self.watcher.path} is damaged: {damage}") from error
 
-    def as_json(self, view: Any, context: PageContext, link: Links, request: Request) -> Response:
+    def as_json(self, view: Mapping[str, Any], context: PageContext, link: Links, request: Request) -> Response:
         """The JSON view of a page."""
         return ViewResponse(view)
 
-    def as_csv(self, view: Any, context: PageContext, link: Links, request: Request) -> Response:
+    def as_csv(self, view: Mapping[str, Any], context: PageContext, link: Links, request: Request) -> Response:
         """One list of a page as CSV."""
         table = request.query_params.get("table")
         body = to_csv(page_of(view).tables(view), table)
         return download(body, "text/csv", f"{link.here or 'overview'}-{table or 'table'}.csv".replace("/", "-"))
 
-    def as_svg(self, view: Any, context: PageContext, link: Links, request: Request) -> Response:
+    def as_svg(self, view: Mapping[str, Any], context: PageContext, link: Links, request: Request) -> Response:
         """The picture of a page as SVG."""
         picture = picture_of(view, self._site(context, view["kind"], link))
         if picture is None:
             raise NotFoundError("this page has no picture: there are no years, or too few topics")
         return download(picture, "image/svg+xml", f"{link.here}.svg".replace("/", "-").replace(".svg.svg", ".svg"))
 
-    def as_html(self, view: Any, context: PageContext, link: Links, request: Request) -> Response:
+    def as_html(self, view: Mapping[str, Any], context: PageContext, link: Links, request: Request) -> Response:
         """The page as HTML."""
         page = page_of(view)
         if not page.is_cached:
             return HTMLResponse(render(view, self._site(context, page.kind, link), link))
         return HTMLResponse(self.cached_page(page, view, context, link.slug))
 
-    def cached_page(self, page: Page, view: Any, context: PageContext, slug: str) -> str:
+    def cached_page(self, page: Page, view: Mapping[str, Any], context: PageContext, slug: str) -> str:
         """A page whose map and sparklines are slow to draw, cached: it changes with the file and its labels."""
         key = (context.cache.digest, tuple(context.snapshot.digests.items()), tuple(sorted(context.labels.items())))
         kept = self._cached_pages.get((slug, page.kind))

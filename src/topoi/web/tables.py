@@ -114,7 +114,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     return columns
 
 
-def _joined(value: Any) -> Any:
+def _joined(value: object) -> Any:
     """A list in one cell: names separated by semicolons, words and numbers of topics by spaces."""
     if not isinstance(value, list):
         return value
@@ -127,7 +127,7 @@ def _joined(value: Any) -> Any:
     return " ".join(map(str, value))
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> Any:
     if value is None or (isinstance(value, float) and value - value != 0):
         return ""
     if isinstance(value, str):

@@ -20,17 +20,18 @@ from topoi.engine.chains import trace_frame
 from topoi.engine.executors import resolve_jobs
 from topoi.engine.loop import SweepInfo
 from topoi.errors import ModelError, StoreError
-from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.fitting import Restarts, Run, Schedule, fit, fit_report
+from topoi.models.aspect.fitting import EMRestarts, Run, Schedule, fit, fit_report
 from topoi.models.aspect.learning import Plan
 from topoi.models.aspect.posterior import AspectPosterior
 from topoi.models.aspect.prediction import AspectPredictions
 from topoi.models.aspect.simulate import simulate_aspects
-from topoi.models.aspect.state import Parameters, checked_aspects, mixture_prior
+from topoi.models.aspect.state import checked_aspects, mixture_prior
 from topoi.models.bags import Bags
 from topoi.models.contract import DocumentsLike, SeedLike
+from topoi.models.fixed_topics.ep import Rule
+from topoi.models.fixed_topics.parameters import Parameters
 from topoi.models.notices import warn_unfinished
-from topoi.models.tables import Tables
+from topoi.models.tables import ChainTables
 from topoi.models.trained import TrainedModel
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
@@ -38,7 +39,7 @@ from topoi.models.validation import choice, positive_vector, resolve_seed, whole
 _PASSES_PER_STEP = 10
 
 
-class AspectModel(Tables[AspectPosterior], AspectPredictions, TrainedModel):
+class AspectModel(ChainTables[AspectPosterior], AspectPredictions, TrainedModel):
     """The generative aspect model of Minka and Lafferty: aspects are parameters, documents' mixtures integrated out.
 
     The model is that of LDA; the words of aspects are fitted by maximum likelihood, and mixtures are inferred by
@@ -264,7 +265,7 @@ class AspectModel(Tables[AspectPosterior], AspectPredictions, TrainedModel):
         # The length of earlier starts cannot be changed afterwards.
         store = None if done else self._open_checkpoint(corpus, **({"n_iter": n_iter} if n_restarts > 1 else {}))
         bags, saves = Bags.from_corpus(corpus), store is not None
-        training = Restarts(bags, corpus.n_words, alpha, plan, schedule, seed, start, saves)
+        training = EMRestarts(bags, corpus.n_words, alpha, plan, schedule, seed, start, saves)
         seed, at = self._continued(store, seed, n_iter, training.restore)
         runs = fit(training, seed, at, store)
         # An earlier fit is left untouched up to here, so that a failing fit does not damage it.
@@ -334,11 +335,6 @@ class AspectModel(Tables[AspectPosterior], AspectPredictions, TrainedModel):
         return self._first.topic_word
 
     @property
-    def topic_word_(self) -> NDArray[np.float64]:
-        """The same as ``aspect_word_``, under the name of the other families."""
-        return self._first.topic_word
-
-    @property
     def alpha_(self) -> NDArray[np.float64]:
         """The Dirichlet parameter of each aspect, as given or learned."""
         return self._first.alpha.copy()
@@ -346,11 +342,6 @@ class AspectModel(Tables[AspectPosterior], AspectPredictions, TrainedModel):
     @property
     def doc_aspect_(self) -> NDArray[np.float64]:
         """Posterior means of the training documents' mixtures; documents × aspects."""
-        return self._first.doc_topic
-
-    @property
-    def doc_topic_(self) -> NDArray[np.float64]:
-        """The same as ``doc_aspect_``, under the name of the other families."""
         return self._first.doc_topic
 
     def transform(self, X: DocumentsLike) -> NDArray[np.float64]:

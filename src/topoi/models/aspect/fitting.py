@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.loop import Outcome as End
-from topoi.engine.loop import Saved, SweepInfo, Trace, Training, open_progress, run
+from topoi.engine.loop import Saved, SweepInfo, Trace
 from topoi.engine.loop import Schedule as Steps
+from topoi.engine.restarts import Restarts, restored_trace, run_restarts, trace_array
 from topoi.errors import ModelError
-from topoi.models.aspect.ep import Outcome, Rule
-from topoi.models.aspect.inference import Inferred, no_outcome
 from topoi.models.aspect.learning import ALPHA_RANGE, Learner, Plan, first_aspects
-from topoi.models.aspect.state import Parameters
 from topoi.models.bags import Bags
+from topoi.models.fixed_topics.ep import Outcome, Rule
+from topoi.models.fixed_topics.inference import Inferred, no_outcome
+from topoi.models.fixed_topics.parameters import Parameters
 from topoi.models.validation import whole_number
 
 if TYPE_CHECKING:
@@ -65,8 +66,8 @@ class Run(NamedTuple):
         return found if np.isfinite(found) or not self.trace else self.trace[-1][1]
 
 
-class Restarts(Training):
-    """EM steps of one start after the other: the state of the present one, and the results of those before it.
+class EMRestarts(Restarts[Run]):
+    """EM steps of one start after the other.
 
     Aspects start at random, or at ``start`` (words × aspects). ``saves`` tells that there is a checkpoint, which needs
     sites too.
@@ -77,9 +78,9 @@ class Restarts(Training):
         start: NDArray[np.float64] | None = None, saves: bool = False,
     ) -> None:  # fmt: skip
         self._bags, self._n_words, self._alpha, self._plan = bags, n_words, alpha, plan
+        super().__init__(schedule.n_restarts)
         self.schedule, self._seed, self._start, self._saves = schedule, seed, start, saves
         self.n_tokens = int(bags.times.sum())
-        self.runs: list[Run] = []
         self.begin(0)
 
     def begin(self, restart: int) -> None:
@@ -87,7 +88,7 @@ class Restarts(Training):
         rng, aspects = np.random.default_rng([self._seed, restart]), self._start
         if aspects is None:
             aspects = first_aspects(self._bags, self._n_words, len(self._alpha), rng)
-        self.restart, self._trace = restart, list[tuple[int, float]]()
+        self.restart, self.trace = restart, list[tuple[int, float]]()
         self.learner = Learner(self._bags, self._n_words, Parameters.pad(aspects, self._alpha), self._plan)
 
     @property
@@ -95,55 +96,34 @@ class Restarts(Training):
         """Whether the last step changed the parameters by less than ``tol``."""
         return self.learner.change < self.schedule.tol
 
-    @property
-    def traces(self) -> list[Trace]:
-        """Trace of the present start."""
-        return [self._trace]
-
     def step(self, sweep: int, evaluate: bool) -> list[float]:
         """One EM step; the evidence belongs to the parameters before it."""
         _, inferred = self.learner.step(evidence=evaluate)
         return [float(inferred.evidence.sum())] if evaluate else []
 
-    def is_usable(self, sweep: int) -> bool:
-        """Whether a step of this start is done, or an earlier start."""
-        return sweep > 0 or bool(self.runs)
-
     def finish(self) -> Inferred:
         """Posteriors and evidence under the final parameters."""
         return self.learner.settle(self.schedule.final_rule)
 
-    def end(self, outcome: End) -> None:
-        """Take the result of the present start into ``runs``, unless it has made no step and there are others."""
-        if self.runs and not outcome.sweep:
-            return
+    def result(self, outcome: End) -> Run:
+        """Parameters, posteriors and evidence of the present start."""
         learner, inferred = self.learner, outcome.result
         if inferred is None:
             n_docs = self._bags.n_docs
             inferred = Inferred(learner.room, np.full(n_docs, np.nan), no_outcome(n_docs), len(self._alpha))
         else:
-            self._trace.append((outcome.sweep, float(inferred.evidence.sum())))
-        self.runs.append(
-            Run(
-                learner.parameters,
-                inferred,
-                learner.sizes,
-                outcome.sweep,
-                learner.change,
-                self.converged,
-                learner.keeps_sites,
-                self._trace,
-                outcome.stopped,
-                outcome.interrupted,
-            )  # fmt: skip
-        )
+            self.trace.append((outcome.sweep, float(inferred.evidence.sum())))
+        return Run(
+            learner.parameters, inferred, learner.sizes, outcome.sweep, learner.change, self.converged,
+            learner.keeps_sites, self.trace, outcome.stopped, outcome.interrupted,
+        )  # fmt: skip
 
     def saved(self, sweep: int) -> Saved:
         """The present start, and the results of those before it."""
         progress, arrays = self._present(sweep)
-        for number, each in enumerate(self.runs):
+        for number, each in enumerate(self.results):
             arrays |= {f"run{number}_{name}": array for name, array in _run_arrays(each).items()}
-        return progress | {"steps": [each.n_steps for each in self.runs]}, arrays
+        return progress | {"steps": [each.n_steps for each in self.results]}, arrays
 
     def kept(self, sweep: int) -> Saved:
         """Copies of the present start; of sites only if they are to be saved: they take much memory."""
@@ -154,24 +134,24 @@ class Restarts(Training):
     def _present(self, sweep: int) -> Saved:
         learner = self.learner
         progress = {"sweep": sweep, "seed": self._seed, "restart": self.restart, "warm": learner.warm}
-        return progress, {**learner.arrays(), **_trace_arrays(self._trace, learner.change)}
+        return progress, {**learner.arrays(), **_trace_arrays(self.trace, learner.change)}
 
     def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> None:
         """Go back to what ``saved`` or ``kept`` gave."""
         restart, warm = whole_number("restart", progress["restart"], 0), progress["warm"]
         learner = copy(self.learner)
-        if restart >= self.schedule.n_restarts or not isinstance(warm, bool):
+        if restart >= self.n_restarts or not isinstance(warm, bool):
             raise ModelError("the starts of the aspects are not those of this fit")
         if self._saves and learner.keeps_sites != ("sites" in arrays):
             raise ModelError("the sites of expectation propagation are missing, or there should be none")
         learner.restore(arrays)
-        self._trace, learner.change = _restored_trace(arrays)
+        self.trace, learner.change = _restored_trace(arrays)
         learner.warm = warm
         if "steps" in progress:
             steps = [whole_number("steps", n, 0) for n in progress["steps"]]
             if len(steps) > restart:
                 raise ModelError("there are more results of aspects than starts")
-            self.runs = [self._restored_run(arrays, number, n) for number, n in enumerate(steps)]
+            self.results = [self._restored_run(arrays, number, n) for number, n in enumerate(steps)]
         self.learner, self.restart, self._seed = learner, restart, int(progress["seed"])
 
     def _restored_run(self, arrays: Mapping[str, ArrayOrPieces], number: int, n_steps: int) -> Run:
@@ -194,17 +174,14 @@ class Restarts(Training):
 
 
 def _trace_arrays(trace: Trace, change: float) -> dict[str, NDArray[Any]]:
-    # Arrays rather than JSON, which has no infinity.
-    return {"trace": np.array(trace, np.float64).reshape(-1, 2), "change": np.array([change])}
+    return {"trace": trace_array(trace), "change": np.array([change])}
 
 
 def _restored_trace(arrays: Mapping[str, ArrayOrPieces]) -> tuple[Trace, float]:
-    trace, change = (np.asarray(arrays[name]) for name in ("trace", "change"))
-    if trace.dtype != np.float64 or trace.ndim != 2 or trace.shape[1] != 2 or not np.isfinite(trace[:, 0]).all():
-        raise ModelError("the trace is no table of steps and evidence")
+    change = np.asarray(arrays["change"])
     if change.dtype != np.float64 or change.shape != (1,) or not change[0] >= 0:
         raise ModelError("the change of the last step is no number")
-    return [(int(step), float(value)) for step, value in trace], float(change[0])
+    return restored_trace(arrays), float(change[0])
 
 
 def _run_arrays(run: Run) -> dict[str, NDArray[Any]]:
@@ -220,20 +197,11 @@ def _run_arrays(run: Run) -> dict[str, NDArray[Any]]:
     }
 
 
-def fit(training: Restarts, seed: int, done: int = 0, store: Checkpoint | None = None) -> list[Run]:
+def fit(training: EMRestarts, seed: int, done: int = 0, store: Checkpoint | None = None) -> list[Run]:
     """Learn from several starts, beginning after step ``done`` of the present one; an interrupted run is the last."""
-    schedule = training.schedule
-    steps = Steps(schedule.n_iter, seed, schedule.evaluate_every, evaluate_before=True)
-    while True:
-        of = f" {training.restart + 1}/{schedule.n_restarts}" if schedule.n_restarts > 1 else ""
-        bar = open_progress(schedule.progress, schedule.title + of, schedule.n_iter, done)
-        outcome = run(training, steps, done, store, bar, schedule.callback)
-        training.end(outcome)
-        ended = outcome.interrupted or outcome.stopped == "callback"
-        if ended or training.restart + 1 >= schedule.n_restarts:
-            return training.runs
-        training.begin(training.restart + 1)
-        done = 0
+    plan = training.schedule
+    schedule = Steps(plan.n_iter, seed, plan.evaluate_every, evaluate_before=True)
+    return run_restarts(training, schedule, done, store, plan.progress, plan.title, plan.callback)
 
 
 def fit_report(model: AspectModel, runs: list[Run], best: int, seconds: float) -> dict[str, Any]:

@@ -12,10 +12,11 @@ from topoi.corpus.pieces import ArrayOrPieces
 from topoi.errors import ModelError
 from topoi.kernels.dirichlet import maximise_dirichlet, maximise_polya
 from topoi.models.aspect import updates
-from topoi.models.aspect.ep import Outcome, Rule
-from topoi.models.aspect.inference import Inferred, infer
-from topoi.models.aspect.state import ByWord, Parameters
+from topoi.models.aspect.state import ByWord
 from topoi.models.bags import Bags
+from topoi.models.fixed_topics.ep import Outcome, Rule
+from topoi.models.fixed_topics.inference import Inferred, infer
+from topoi.models.fixed_topics.parameters import Parameters
 from topoi.models.ranges import for_rows
 from topoi.models.trained import checked_floats
 from topoi.models.validation import positive_vector

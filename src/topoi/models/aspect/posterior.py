@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.kernels.counts import Documents, Priors
 from topoi.kernels.folding import FilterPlan, Labels
-from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.importance import log_likelihood
-from topoi.models.aspect.inference import METHODS, label_tokens
-from topoi.models.aspect.state import Parameters
 from topoi.models.contract import CountSource, StoredSource
 from topoi.models.drawn import DrawnPosterior, DrawnSource
+from topoi.models.fixed_topics.ep import Rule
+from topoi.models.fixed_topics.importance import log_likelihood
+from topoi.models.fixed_topics.inference import METHODS, label_tokens
+from topoi.models.fixed_topics.parameters import Parameters
 from topoi.models.simulation import dirichlet_rows
 
 # Bounds of a stored stopping rule, so that no file can make inference endless, and the class's defaults.

@@ -12,13 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import resolve_jobs
 from topoi.kernels.folding import Labels
-from topoi.models.aspect.ep import Rule
-from topoi.models.aspect.importance import sample, trusted_errors
-from topoi.models.aspect.inference import METHODS, Corrected, Inferred, infer, infer_corrected, label_tokens
-from topoi.models.aspect.state import Parameters
 from topoi.models.bags import Bags
 from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.filtering import AUTO, tolerance
+from topoi.models.fixed_topics.ep import Rule
+from topoi.models.fixed_topics.importance import sample, trusted_errors
+from topoi.models.fixed_topics.inference import METHODS, Corrected, Inferred, infer, infer_corrected, label_tokens
+from topoi.models.fixed_topics.parameters import Parameters
 from topoi.models.inputs import WeightedAuthors, checked_observed
 from topoi.models.matrices import MatrixReader
 from topoi.models.scores import perplexities

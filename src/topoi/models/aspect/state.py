@@ -1,4 +1,4 @@
-"""Input of learning and inference besides the documents: their entries by word, and the model's parameters."""
+"""Input of learning besides the documents: their entries by word, and settings, checked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topoi.errors import ModelError
-from topoi.kernels.doubles import padded
 from topoi.models.bags import Bags
 from topoi.models.validation import positive_vector
 
@@ -27,44 +26,6 @@ class ByWord(NamedTuple):
         doc = np.repeat(np.arange(bags.n_docs), np.diff(bags.doc_start))
         start = np.searchsorted(bags.row[entry], np.arange(n_words + 1))
         return cls(start.astype(np.int64), doc[entry], entry)
-
-
-class Parameters(NamedTuple):
-    """P(word | aspect), words × aspects, and the Dirichlet parameter of each aspect, padded with zeros to vectors."""
-
-    word_aspect: NDArray[np.float64]
-    alpha: NDArray[np.float64]
-    n_aspects: int
-
-    @classmethod
-    def pad(cls, word_aspect: NDArray[np.float64], alpha: NDArray[np.float64]) -> Parameters:
-        """Build from arrays without padding.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from topoi.models.aspect.state import Parameters
-        >>> Parameters.pad(np.ones((1, 3)), np.ones(3)).word_aspect.shape
-        (1, 8)
-        """
-        n = len(alpha)
-        return cls(with_padding(word_aspect), with_padding(alpha[None, :])[0], n)
-
-    def writable(self) -> Parameters:
-        """A copy if arrays are read-only, as in a memory-mapped model: numba would compile again for those."""
-        words, alpha = (np.require(array, requirements=("C", "W")) for array in (self.word_aspect, self.alpha))
-        return Parameters(words, alpha, self.n_aspects)
-
-    def with_alpha(self, alpha: NDArray[np.float64]) -> Parameters:
-        """The same aspects with another alpha."""
-        return self._replace(alpha=with_padding(alpha[None, :])[0])
-
-
-def with_padding(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows padded with zeros to whole vectors, as kernels expect them."""
-    room = np.zeros((len(rows), padded(rows.shape[1])))
-    room[:, : rows.shape[1]] = rows
-    return room
 
 
 def mixture_prior(alpha: ArrayLike | None, n_aspects: int) -> NDArray[np.float64]:

@@ -4,6 +4,8 @@ No sum is shared between threads, so their number changes nothing. Documents may
 keeps each word's position in its entries.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 from topoi.kernels import doubles

@@ -5,6 +5,8 @@
 Only (author, word) pairs that can occur are stored: memory follows the corpus, not authors × words.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import math

@@ -21,7 +21,7 @@ from topoi.models.gibbs import GibbsModel
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.prediction import Predictions
 from topoi.models.sparse.scheme import resolve_sparse
-from topoi.models.tables import Tables
+from topoi.models.tables import ChainTables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
 _LEARN = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric": "asymmetric"}
@@ -29,7 +29,7 @@ _LEARN = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric
 
 class TopicModel(
     CalibratedAuthors[AuthorTopicSampler],
-    Tables[AuthorTopicPosterior],
+    ChainTables[AuthorTopicPosterior],
     Predictions,
     GibbsModel[AuthorTopicSampler, AuthorTopicPosterior],
 ):
@@ -109,16 +109,6 @@ class TopicModel(
     def beta_(self) -> NDArray[np.float64]:
         """Beta per word, as given or learned (first chain)."""
         return self._first.beta
-
-    @property
-    def topic_word_(self) -> NDArray[np.float64]:
-        """P(word | topic), topics × words: the mean of the best chain's samples."""
-        return self._first.topic_word
-
-    @property
-    def doc_topic_(self) -> NDArray[np.float64]:
-        """Topic shares of the training documents' own words, smoothed by alpha; documents × topics."""
-        return self._first.doc_topic
 
     def simulate(
         self,

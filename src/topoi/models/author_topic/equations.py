@@ -10,6 +10,8 @@ given the topic. That is exact, and costs one draw among topics and one among au
 pairs. A document whose only author is private is LDA. ``kernels`` and ``word_major`` do the same in SIMD lanes.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import math

@@ -4,6 +4,8 @@ Each document is sampled by the same kernel as in fitting, against a private cop
 touches. So documents do not influence each other, and their order does not matter.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import numpy as np

@@ -6,6 +6,8 @@ no matrix over the whole corpus. It is the same Gibbs sampler as ``kernels.sweep
 order: equally exact.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 from typing import NamedTuple

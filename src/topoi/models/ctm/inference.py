@@ -4,6 +4,8 @@ Both alternate the two steps of the fit: topics of tokens given eta, with P(word
 many tokens each topic has (``kernels.draw_eta``).
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import math

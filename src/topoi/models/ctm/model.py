@@ -22,13 +22,13 @@ from topoi.models.gibbs import GibbsModel
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
 from topoi.models.simulation import N_WORDS
-from topoi.models.tables import Tables
+from topoi.models.tables import ChainTables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
 Array = NDArray[np.float64]
 
 
-class CorrelatedTopicModel(MatrixInput, Tables, GibbsModel):
+class CorrelatedTopicModel(MatrixInput, ChainTables, GibbsModel):
     """Topics that go together or shun each other (Blei and Lafferty 2007), by exact Gibbs sampling.
 
     A document's mixture is softmax(eta) of a normal vector eta, whose covariance says which topics are found in the
@@ -152,16 +152,6 @@ class CorrelatedTopicModel(MatrixInput, Tables, GibbsModel):
         return progress, arrays | read_by_views
 
     # What the model has learned.
-
-    @property
-    def topic_word_(self) -> Array:  # type: ignore[override]
-        """P(word | topic), topics × words: the mean of the best chain's samples."""
-        return self._first.topic_word
-
-    @property
-    def doc_topic_(self) -> Array:
-        """P(topic | document) of the training documents: the mean of softmax(eta) over sweeps (first chain)."""
-        return self._first.doc_topic
 
     @property
     def mean_(self) -> Array:

@@ -27,7 +27,7 @@ from topoi.models.dmr.selection import FEW_VARIANCES, best_design
 from topoi.models.dmr.simulate import simulate_regression
 from topoi.models.dmr.state import Plan, RegressionSampler, checked_variance, prior_mean
 from topoi.models.gibbs import GibbsModel
-from topoi.models.tables import Tables
+from topoi.models.tables import ChainTables
 from topoi.models.texts import corpus_with
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
@@ -37,7 +37,7 @@ _FEWEST_SWEEPS = 20
 
 
 class DirichletMultinomialRegression(
-    Tables[RegressionPosterior],
+    ChainTables[RegressionPosterior],
     Refitting,
     RegressionPredictions,
     GibbsModel[RegressionSampler, RegressionPosterior],
@@ -240,16 +240,6 @@ class DirichletMultinomialRegression(
             "refitted": bool(len(first.frozen)),
             "n_draws": len(self.coefficient_draws_),
         }
-
-    @property
-    def topic_word_(self) -> Array:
-        """P(word | topic), topics × words: the mean of the best chain's samples."""
-        return self._first.topic_word
-
-    @property
-    def doc_topic_(self) -> Array:
-        """Topic shares of the training documents, smoothed by their own alpha; documents × topics."""
-        return self._first.doc_topic
 
     @property
     def alpha_(self) -> Array:

@@ -48,5 +48,6 @@ FAMILY = Family(
             gives=("features", "coefficients"),
             small={"n_topics": 2, "features": ["year"], "n_warmup": 1},
         ),
-    )
+    ),
+    builds_on=("author_topic",),  # documents of one author each, with a prior from metadata
 )

@@ -1,5 +1,7 @@
 """New documents with known topics and a Dirichlet prior each, compiled: expected counts, probabilities, labels."""
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import math

@@ -23,5 +23,6 @@ FAMILY = Family(
             gives=("topics",),
             small={"n_topics": 3},
         ),
-    )
+    ),
+    builds_on=("author_topic",),  # once fitted, LDA with a prior of its own
 )

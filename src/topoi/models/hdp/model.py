@@ -20,14 +20,14 @@ from topoi.models.hdp.sampler import LARGEST, Concentration, HdpSampler
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
 from topoi.models.notices import warn_user
-from topoi.models.tables import Tables
+from topoi.models.tables import ChainTables
 from topoi.models.validation import positive_vector, whole_number
 
 LEARNED = "learned"
 _ALPHA_PRIOR, _GAMMA_PRIOR = (1.0, 1.0), (1.0, 0.1)
 
 
-class HierarchicalDirichletProcess(MatrixInput, Tables, GibbsModel):
+class HierarchicalDirichletProcess(MatrixInput, ChainTables, GibbsModel):
     """LDA whose number of topics is learned, by direct-assignment Gibbs sampling; a scikit-learn transformer.
 
     All documents share an endless list of topics with shares b, and a document's mixture is drawn around b. Topics come
@@ -140,7 +140,7 @@ class HierarchicalDirichletProcess(MatrixInput, Tables, GibbsModel):
             warn_user(f"there were {self.max_topics} topics, and no more were possible: raise max_topics, or beta")
 
     def _freeze(self) -> None:
-        self.chains_ = [HdpPosterior.from_chain(chain, self._sampler, self.corpus_) for chain in self._settled]
+        self.chains_ = [HdpPosterior.from_hdp(chain, self._sampler, self.corpus_) for chain in self._settled]
         self.authors_ = np.zeros(0, object)
         self.n_features_in_ = self.corpus_.n_words
 
@@ -151,16 +151,6 @@ class HierarchicalDirichletProcess(MatrixInput, Tables, GibbsModel):
     def n_topics_(self) -> int:
         """Number of topics of the best chain's last sample."""
         return int(self._first.n_topics)
-
-    @property
-    def topic_word_(self) -> NDArray[np.float64]:  # type: ignore[override]
-        """P(word | topic), topics × words: the mean of the best chain's samples."""
-        return self._first.topic_word
-
-    @property
-    def doc_topic_(self) -> NDArray[np.float64]:
-        """Topic shares of the training documents' own words, smoothed by ``alpha_``; documents × topics."""
-        return self._first.doc_topic
 
     @property
     def alpha_(self) -> NDArray[np.float64]:

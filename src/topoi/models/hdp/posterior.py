@@ -7,7 +7,7 @@ alpha · b[K − 1]), which is the process's own, given that no word is of a new
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ class HdpPosterior(AuthorTopicPosterior):
     """
 
     @classmethod
-    def from_chain(cls, chain: Chain, sampler: HdpSampler, corpus: Corpus, *fictitious: Any) -> Self:  # type: ignore[override]
+    def from_hdp(cls, chain: Chain, sampler: HdpSampler, corpus: Corpus) -> Self:
         """Freeze a chain."""
         n_topics, topic = chain.priors.n_topics, chain.shards[0].copy()
         if any(int(sample["topic"].max(initial=0)) >= n_topics for sample in chain.samples.values()):

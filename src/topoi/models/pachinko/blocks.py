@@ -10,6 +10,8 @@ where n is the number of tokens of B counted before, and n[k] that of sub-topic 
 move has the same block, so this is a Gibbs draw from the exact conditional.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import math

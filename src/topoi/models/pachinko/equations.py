@@ -13,6 +13,8 @@ R(v) = Σ over parents u of R(u)·e(u→v), R(root) = 1: one pass over the edges
 and then, going up, each node's parent from R(u)·e(u→v). That is exact.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import math

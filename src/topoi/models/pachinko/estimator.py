@@ -24,14 +24,14 @@ from topoi.models.pachinko.simulate import simulate_pachinko
 from topoi.models.pachinko.state import PachinkoSampler
 from topoi.models.pachinko.structure import Structure
 from topoi.models.sparse.scheme import resolve_sparse
-from topoi.models.tables import Tables
+from topoi.models.tables import ChainTables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
 _RULES = ("moments", "moments-paper", "ml", False)
 
 
 class PachinkoAllocation(
-    Structure, Tables[PachinkoPosterior], MatrixInput, GibbsModel[PachinkoSampler, PachinkoPosterior]
+    Structure, ChainTables[PachinkoPosterior], MatrixInput, GibbsModel[PachinkoSampler, PachinkoPosterior]
 ):
     """Topics and mixtures of topics over a directed acyclic graph, which models their correlations (Li and McCallum).
 
@@ -168,16 +168,6 @@ class PachinkoAllocation(
 
     def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
         return WeightedAuthors.private(corpus.n_docs)
-
-    @property
-    def topic_word_(self) -> NDArray[np.float64]:
-        """P(word | topic), topics × words: the mean of the best chain's samples; topics as in ``dag_.topics``."""
-        return self._first.topic_word
-
-    @property
-    def doc_topic_(self) -> NDArray[np.float64]:
-        """The training documents' mixtures of topics, posterior means summed over paths; documents × topics."""
-        return self._first.doc_topic
 
     @property
     def alpha_(self) -> NDArray[np.float64]:

@@ -10,6 +10,8 @@ patched in one pass, its entries at the two sub-topics are recomputed from whole
 every few changes, so that rounding errors cannot accumulate.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 from typing import NamedTuple

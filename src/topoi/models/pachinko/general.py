@@ -6,6 +6,8 @@ for each document; the topic is drawn in sixteen SIMD lanes. Cost: O(edges below
 path) for each token; for a full four-level graph ``four_level`` is far faster.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 from typing import NamedTuple

@@ -1,5 +1,7 @@
 """Sampling of new documents: Gibbs over their tokens alone, against private copies of the few rows they touch."""
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import numpy as np

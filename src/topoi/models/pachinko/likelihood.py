@@ -5,6 +5,8 @@ general graph a particle's predictive probability is a sum over paths, O(edges);
 ``four_level``) is kept for each particle, in float64.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import math

@@ -4,6 +4,8 @@ The sweeps of ``four_level`` and ``general`` see a small vocabulary of their own
 counts. However large the corpus, rows take at most ``_BLOCK_BYTES`` (more only if one document needs more).
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import numpy as np

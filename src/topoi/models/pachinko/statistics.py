@@ -1,5 +1,7 @@
 """Statistics of a sample's documents for learning each node's Dirichlet; O(tokens × levels)."""
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import numpy as np

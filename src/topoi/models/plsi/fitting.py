@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.pieces import ArrayOrPieces
-from topoi.engine.checkpoint import Checkpoint
 from topoi.engine.executors import open_executor
-from topoi.engine.loop import Outcome, Saved, Schedule, Trace, Training, open_progress, run
+from topoi.engine.loop import Outcome, Saved, Trace
+from topoi.engine.restarts import Restarts, restored_trace, trace_array
 from topoi.errors import ModelError
 from topoi.models.bags import Bags
 from topoi.models.plsi import kernels
@@ -28,7 +28,7 @@ FOLDING = (200, 1e-6)
 
 
 class Plan(NamedTuple):
-    """Settings of a fit: tolerance in nats per token, smoothing, tempering (share, factor), threads, display."""
+    """Settings of a fit: tolerance in nats per token, smoothing, tempering (share, factor), starts, threads."""
 
     tol: float
     smoothing: float
@@ -36,8 +36,6 @@ class Plan(NamedTuple):
     cooling: float
     n_restarts: int
     n_jobs: int
-    progress: bool | None = None
-    title: str = "PLSI"
 
     @property
     def tempered(self) -> bool:
@@ -127,8 +125,8 @@ def _without_zeros(bags: Bags, times: Array) -> Bags:
     return Bags(there[bags.doc_start], bags.row[times > 0], times[times > 0])
 
 
-class Restarts(Training):
-    """EM steps of one start after the other: the state of the present one, and the results of those before it.
+class EMRestarts(Restarts[Fitted]):
+    """EM steps of one start after the other.
 
     ``first`` is a state to begin with in place of a random one.
     """
@@ -136,6 +134,7 @@ class Restarts(Training):
     def __init__(
         self, bags: Bags, n_words: int, n_topics: int, plan: Plan, seed: int, first: State | None = None
     ) -> None:
+        super().__init__(plan.n_restarts)
         self._whole, self._n_words, self._n_topics, self.plan, self.seed = bags, n_words, n_topics, plan, seed
         self._bags, self._held = split_bags(bags, plan.held_out, seed)
         self.n_tokens = int(bags.times.sum())
@@ -143,7 +142,6 @@ class Restarts(Training):
         edges = np.searchsorted(self._bags.doc_start, np.linspace(0, len(self._bags.row), n_blocks + 1)[1:-1])
         ends = [0, *edges.tolist(), bags.n_docs]
         self._blocks = list(zip(ends[:-1], ends[1:], strict=True))
-        self.fitted: list[Fitted] = []
         self.begin(0, first)
 
     def begin(self, restart: int, first: State | None = None) -> None:
@@ -157,12 +155,7 @@ class Restarts(Training):
         self.restart, self.trace = restart, list[tuple[int, float]]()
 
     @property
-    def traces(self) -> list[Trace]:
-        """Trace of the present start."""
-        return [self.trace]
-
-    @property
-    def converged(self) -> bool:  # type: ignore[override]
+    def converged(self) -> bool:
         """Whether a step gained less than ``tol`` per token, or no power improves the words held out."""
         state, least = self.state, self.plan.tol * self.n_tokens
         return state.ended or (not self.plan.tempered and least > 0 and state.gain < least)
@@ -224,40 +217,34 @@ class Restarts(Training):
             kernels.fold_in(self._whole, words, state.power, *FOLDING, mixtures)
         return words, mixtures, float(kernels.score(self._whole, words, mixtures).sum())
 
-    def end(self, outcome: Outcome) -> None:
-        """Take the result of the present start, unless it has made no step and there are others."""
-        if self.fitted and not outcome.sweep:
-            return
+    def result(self, outcome: Outcome) -> Fitted:
+        """P(w|z), P(z|d) and log-likelihood of the present start, and the state that further steps begin with."""
         state = self.state
         words, mixtures = state.kept or (state.word_topic, state.doc_topic)
         result: tuple[Array, Array, float] = outcome.result or (words, mixtures, state.last)
         if not self.trace or self.trace[-1][0] != outcome.sweep:
             self.trace.append((outcome.sweep, result[2]))
-        self.fitted.append(Fitted(*result, state, outcome.sweep, self.trace, outcome))
-
-    def is_usable(self, sweep: int) -> bool:
-        """Whether a step of this start is done, or an earlier start."""
-        return sweep > 0 or bool(self.fitted)
+        return Fitted(*result, state, outcome.sweep, self.trace, outcome)
 
     def saved(self, sweep: int) -> Saved:
         """The present start, and the results of those before it."""
-        arrays = self.state.arrays() | {"trace": _trace_array(self.trace)}
-        for number, each in enumerate(self.fitted):
-            own = each.state.arrays() | {"trace": _trace_array(each.trace), "doc_mixture": each.doc_topic}
+        arrays = self.state.arrays() | {"trace": trace_array(self.trace)}
+        for number, each in enumerate(self.results):
+            own = each.state.arrays() | {"trace": trace_array(each.trace), "doc_mixture": each.doc_topic}
             arrays |= {f"start{number}_{name}": array for name, array in own.items()}
-        steps = [[each.n_steps, each.log_likelihood] for each in self.fitted]
+        steps = [[each.n_steps, each.log_likelihood] for each in self.results]
         return {"sweep": sweep, "seed": self.seed, "restart": self.restart, "steps": steps}, dict(arrays)
 
     def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> None:
         """Go back to a saved state."""
         restart, steps = whole_number("restart", progress["restart"], 0), progress["steps"]
-        if restart >= self.plan.n_restarts or len(steps) != restart:
+        if restart >= self.n_restarts or len(steps) != restart:
             raise ModelError("the starts are not those of this fit")
         self.restart, self.seed = restart, int(progress["seed"])
         # The words that are held out depend on the seed, which may have been drawn at random.
         self._bags, self._held = split_bags(self._whole, self.plan.held_out, self.seed)
-        self.fitted = [self._restored(arrays, number, *each) for number, each in enumerate(steps)]
-        self._present, self.trace = [self._state(arrays)], _restored_trace(arrays)
+        self.results = [self._restored(arrays, number, *each) for number, each in enumerate(steps)]
+        self._present, self.trace = [self._state(arrays)], restored_trace(arrays)
 
     def _state(self, arrays: Mapping[str, ArrayOrPieces]) -> State:
         return State.from_arrays(arrays, self._whole.n_docs, self._n_words, self._n_topics)
@@ -265,36 +252,8 @@ class Restarts(Training):
     def _restored(self, arrays: Mapping[str, ArrayOrPieces], number: int, n_steps: Any, value: Any) -> Fitted:
         prefix = f"start{number}_"
         own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        state, trace, value = self._state(own), _restored_trace(own), float(value)
+        state, trace, value = self._state(own), restored_trace(own), float(value)
         mixtures = checked_shares(own["doc_mixture"], "doc_mixture", state.doc_topic.shape)
         words = state.word_topic if state.kept is None else state.kept[0]
         n_steps = whole_number("steps", n_steps, 0)
         return Fitted(words, mixtures, value, state, n_steps, trace, Outcome(n_steps, 0.0, False))
-
-
-def _trace_array(trace: Trace) -> Array:
-    return np.array(trace, np.float64).reshape(-1, 2)
-
-
-def _restored_trace(arrays: Mapping[str, ArrayOrPieces]) -> Trace:
-    found = np.asarray(arrays["trace"])
-    if found.dtype != np.float64 or found.ndim != 2 or found.shape[1] != 2 or not np.isfinite(found[:, 0]).all():
-        raise ModelError("the trace is no table of steps and log-likelihoods")
-    return [(int(step), float(value)) for step, value in found]
-
-
-def fit(
-    training: Restarts, schedule: Schedule, done: int, store: Checkpoint | None, callback: Any = None
-) -> list[Fitted]:
-    """Run all starts, beginning after step ``done`` of the present one; an interrupted one is the last."""
-    plan = training.plan
-    while True:
-        of = f" {training.restart + 1}/{plan.n_restarts}" if plan.n_restarts > 1 else ""
-        bar = open_progress(plan.progress, plan.title + of, schedule.n_iter, done)
-        outcome = run(training, schedule, done, store, bar, callback)
-        training.end(outcome)
-        ended = outcome.interrupted or outcome.stopped == "callback"
-        if ended or training.restart + 1 >= plan.n_restarts:
-            return training.fitted
-        training.begin(training.restart + 1)
-        done = 0

@@ -19,19 +19,21 @@ from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.chains import trace_frame
 from topoi.engine.executors import resolve_jobs
 from topoi.engine.loop import Schedule, SweepInfo, checked_trace, plain_traces
+from topoi.engine.restarts import run_restarts
 from topoi.errors import ModelError
+from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.notices import warn_unfinished
-from topoi.models.plsi.fitting import Fitted, Plan, Restarts, State, checked_shares, fit
+from topoi.models.plsi.fitting import Array, EMRestarts, Fitted, Plan, State, checked_shares
 from topoi.models.plsi.posterior import PlsiPosterior, fitted_dirichlet
 from topoi.models.plsi.prediction import FoldedIn
-from topoi.models.tables import Tables
+from topoi.models.tables import ChainTables
 from topoi.models.trained import TrainedModel
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
 _RANGES = (("tol", 0, 1), ("smoothing", 0, 1e9), ("held_out", 1e-6, 0.9), ("cooling", 0.1, 0.99))
 
 
-class PLSI(FoldedIn, Tables, TrainedModel):
+class PLSI(FoldedIn, ChainTables, TrainedModel):
     """Hofmann's aspect model: topics, and a mixture for each training document, by maximum likelihood.
 
     P(word | document) = Σ_z P(word | z) P(z | document), fitted by EM, plain or tempered; a scikit-learn transformer.
@@ -99,7 +101,7 @@ class PLSI(FoldedIn, Tables, TrainedModel):
         tol: float = 1e-5,
         n_restarts: int = 1,
         n_jobs: int | None = 1,
-        random_state: Any = None,
+        random_state: SeedLike = None,
         evaluate_every: int = 10,
         checkpoint: str | Path | None = None,
         checkpoint_every: int | str = "1min",
@@ -130,7 +132,7 @@ class PLSI(FoldedIn, Tables, TrainedModel):
                 raise ModelError(f"{name} is {value!r}; it must be a number from {least:g} to {most:g}")
         held_out = float(self.held_out) if self.tempered else 0.0
         numbers_of = float(self.tol), float(self.smoothing), held_out, float(self.cooling)
-        return Plan(*numbers_of, n_restarts, resolve_jobs(self.n_jobs), self.progress, type(self).__name__)
+        return Plan(*numbers_of, n_restarts, resolve_jobs(self.n_jobs))
 
     def _fit_corpus(self, corpus: Corpus, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         if corpus.n_docs == 0 or corpus.n_words == 0 or corpus.n_tokens == 0:
@@ -138,12 +140,12 @@ class PLSI(FoldedIn, Tables, TrainedModel):
         plan = self._fit_plan(whole_number("n_restarts", self.n_restarts))
         n_iter, seed = whole_number("n_iter", self.n_iter, 0), resolve_seed(self.random_state)
         begin = time.perf_counter()
-        training = Restarts(self._corpus_bags(corpus), corpus.n_words, self.n_topics, plan, seed)
+        training = EMRestarts(self._corpus_bags(corpus), corpus.n_words, self.n_topics, plan, seed)
         # The length of earlier starts cannot be changed afterwards.
         store = self._open_checkpoint(corpus, **({"n_iter": n_iter} if plan.n_restarts > 1 else {}))
         seed, done = self._continued(store, seed, n_iter, training.restore)
         schedule = Schedule(n_iter, seed, self.evaluate_every, evaluate_before=True)
-        fitted = fit(training, schedule, done, store, callback)
+        fitted = run_restarts(training, schedule, done, store, self.progress, type(self).__name__, callback)
         # An earlier fit is left untouched up to here, so that a failing fit does not damage it.
         self._settings, self._seed = self.get_params(deep=False), seed
         self._finish(corpus, fitted, [each.trace for each in fitted], time.perf_counter() - begin)
@@ -171,11 +173,11 @@ class PLSI(FoldedIn, Tables, TrainedModel):
             done + whole_number("n_iter", n_iter, 0), self._seed, self.evaluate_every, evaluate_before=True
         )
         bags, n_topics = self._corpus_bags(self.corpus_), len(self.topic_word_)
-        training = Restarts(bags, self.corpus_.n_words, n_topics, self._fit_plan(1), self._seed, self._em_state)
+        training = EMRestarts(bags, self.corpus_.n_words, n_topics, self._fit_plan(1), self._seed, self._em_state)
         number = self.fit_info_["best_restart"]
         # The loop evaluates the state it begins with once more, if that is due.
         training.trace = [row for row in self._traces[number] if row[0] < done or schedule.evaluated(done + 1) is None]
-        fitted = fit(training, schedule, done, None, callback)
+        fitted = run_restarts(training, schedule, done, None, self.progress, type(self).__name__, callback)
         traces = [fitted[0].trace if chain == number else trace for chain, trace in enumerate(self._traces)]
         self._finish(self.corpus_, fitted, traces, time.perf_counter() - begin, number)
         return self
@@ -209,7 +211,7 @@ class PLSI(FoldedIn, Tables, TrainedModel):
         last = "the last but one still gained nats per token"
         warn_unfinished(self.fit_info_, f"{self.n_iter_:,} EM steps", last, 0.0 if self.tempered else float(self.tol))
 
-    def _accept(self, corpus: Corpus, word_topic: Any, doc_topic: Any, alpha: NDArray[np.float64]) -> None:
+    def _accept(self, corpus: Corpus, word_topic: Array, doc_topic: Array, alpha: NDArray[np.float64]) -> None:
         self.corpus_, self._doc_mixture = corpus, doc_topic
         self.vocabulary_: Vocabulary = corpus.vocabulary
         self.authors_ = np.zeros(0, object)
@@ -244,21 +246,11 @@ class PLSI(FoldedIn, Tables, TrainedModel):
         return self
 
     @property
-    def topic_word_(self) -> NDArray[np.float64]:  # type: ignore[override]
-        """P(word | topic), topics × words."""
-        return self._first.topic_word
-
-    @property
-    def doc_topic_(self) -> NDArray[np.float64]:
-        """P(topic | document) of the training documents, as fitted; documents × topics."""
-        return self._first.doc_topic
-
-    @property
     def alpha_(self) -> NDArray[np.float64]:
         """The Dirichlet that was fitted to the training documents' mixtures."""
         return np.asarray(self._first.alpha.copy())
 
-    def transform(self, X: Any) -> NDArray[np.float64]:  # type: ignore[override]
+    def transform(self, X: DocumentsLike) -> NDArray[np.float64]:
         """Mixtures of new documents by folding in: EM with the topics fixed; documents × topics. Obeys ``set_output``.
 
         A document without words that the model knows has an even mixture.

@@ -14,9 +14,9 @@ from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
 from topoi.kernels.dirichlet import maximise_polya
 from topoi.kernels.folding import FilterPlan, Labels
-from topoi.models.aspect.importance import log_likelihood
 from topoi.models.bags import Bags
 from topoi.models.drawn import DrawnPosterior, DrawnSource
+from topoi.models.fixed_topics.importance import log_likelihood
 from topoi.models.plsi import kernels
 from topoi.models.plsi.fitting import FOLDING, checked_shares
 from topoi.models.simulation import dirichlet_rows

@@ -11,17 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.corpus import Corpus
 from topoi.kernels.folding import Labels
 from topoi.models.bags import Bags
+from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.filtering import AUTO
 from topoi.models.inputs import WeightedAuthors, checked_observed
-from topoi.models.matrices import MatrixInput
+from topoi.models.matrices import MatrixReader
 from topoi.models.plsi import kernels
+from topoi.models.prediction import FilterReports
 from topoi.models.scores import perplexities
 from topoi.models.validation import choice
 
 ESTIMATORS = ("integrated", "folded-in")
 
 
-class FoldedIn(MatrixInput):
+class FoldedIn(MatrixReader, FilterReports):
     """Folding in, and what follows from it."""
 
     def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
@@ -30,7 +32,7 @@ class FoldedIn(MatrixInput):
     def _corpus_bags(self, corpus: Corpus) -> Bags:
         return Bags.from_corpus(corpus)
 
-    def _bags(self, X: Any) -> Bags:
+    def _bags(self, X: DocumentsLike) -> Bags:
         """Documents as bags of the model's words."""
         return self._corpus_bags(self._align(X)[0].corpus)
 
@@ -38,8 +40,12 @@ class FoldedIn(MatrixInput):
         bags, first = self._bags(corpus), self.chains_[0]
         return bags.shared(first.word_topic, first.fold_in(bags))
 
-    def log_likelihood(  # type: ignore[override]
-        self, X: Any, estimator: str = "integrated", n_particles: Any = AUTO, random_state: Any = None
+    def log_likelihood(
+        self,
+        X: DocumentsLike,
+        estimator: str = "integrated",
+        n_particles: int | str = AUTO,
+        random_state: SeedLike = None,
     ) -> NDArray[np.float64]:
         """Log probability of each document, natural log, without multinomial coefficient.
 
@@ -66,19 +72,19 @@ class FoldedIn(MatrixInput):
         True
         """
         if choice("estimator", estimator, ESTIMATORS) == "integrated":
-            return super().log_likelihood(X, n_particles, random_state)
+            return self._filtered(X, n_particles, random_state)[1].log_likelihood
         check_is_fitted(self, "n_iter_")
         bags, first = self._bags(X), self.chains_[0]
         return np.asarray(kernels.score(bags, first.word_topic, first.fold_in(bags)))
 
-    def perplexity(  # type: ignore[override]
+    def perplexity(
         self,
-        X: Any,
+        X: DocumentsLike,
         average: str = "tokens",
         per_document: bool = False,
         estimator: str = "integrated",
-        n_particles: Any = AUTO,
-        random_state: Any = None,
+        n_particles: int | str = AUTO,
+        random_state: SeedLike = None,
     ) -> Any:
         """Perplexity of documents: the lower, the better the model predicts them.
 
@@ -102,9 +108,7 @@ class FoldedIn(MatrixInput):
         found = self.log_likelihood(X, estimator, n_particles, random_state)
         return perplexities(found, self._align(X)[0].corpus.doc_lengths, average, per_document)
 
-    def log_completion(  # type: ignore[override]
-        self, corpus: Corpus, observed: NDArray[np.bool_], **ignored: Any
-    ) -> NDArray[np.float64]:
+    def log_completion(self, corpus: Corpus, observed: NDArray[np.bool_], **ignored: Any) -> NDArray[np.float64]:
         """Log probability of each document's unobserved tokens, by the mixture folded in from the observed ones.
 
         Parameters
@@ -128,9 +132,7 @@ class FoldedIn(MatrixInput):
         first = self.chains_[0]
         return np.asarray(kernels.score(parts[1], first.word_topic, first.fold_in(parts[0])))
 
-    def label_text(  # type: ignore[override]
-        self, tokens: NDArray[Any], authors: NDArray[np.int64], *ignored: Any
-    ) -> Labels:
+    def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], *ignored: Any) -> Labels:
         """Probabilities of topics for every token of a new text; there are no authors."""
         check_is_fitted(self, "n_iter_")
         found: Labels = self.chains_[0].label_text(tokens, authors, None)

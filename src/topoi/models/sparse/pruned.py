@@ -10,6 +10,8 @@ draw is one pass over the topics of the word and of the document, then one over 
 float64; where a super-topic's factor changes, ``base`` is patched, and recomputed every few patches.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 from typing import NamedTuple

@@ -8,6 +8,8 @@ of ``equations``, without closed nodes. A document's only token has all paths. I
 For the four-level model ``pruned`` does the same faster, and is tested against this.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 from typing import NamedTuple

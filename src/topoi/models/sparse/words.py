@@ -12,6 +12,8 @@ and the sum of the second part over the word's topics is the same for all docume
 only one pass over the document's few topics. All in float64.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 from typing import NamedTuple

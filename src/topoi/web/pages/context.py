@@ -53,7 +53,7 @@ class ModelCache:
         self._making: dict[Any, threading.RLock] = {}
         self._lock = threading.Lock()
 
-    def keep(self, key: Any, make: Callable[[], Result]) -> Result:
+    def keep(self, key: object, make: Callable[[], Result]) -> Result:
         """Return the cached value, made by ``make`` on the first call; concurrent callers wait for one result."""
         if key not in self._kept:
             with self._lock:
@@ -259,7 +259,7 @@ class PageContext:
         self.view = cache.view
         self.model = next(model for model in snapshot.models if model["name"] == cache.view.name)
 
-    def rows(self, query: str, **parameters: Any) -> list[Any]:
+    def rows(self, query: str, **parameters: object) -> list[Any]:
         """Rows of one of ``topoi.store.queries.PAGE_QUERIES`` for this model."""
         return rows_of(self.view.store, query, self.view.limits, model_id=self.view.model_id, **parameters)
 
@@ -350,6 +350,6 @@ class PageContext:
             raise NotFoundError(f"there is no topic {topic} in this model; {there}")
 
 
-def rows_of(store: Store, query: str, limits: Mapping[str, int] | None = None, **parameters: Any) -> list[Any]:
+def rows_of(store: Store, query: str, limits: Mapping[str, int] | None = None, **parameters: object) -> list[Any]:
     """Rows of one of ``PAGE_QUERIES``, checked; see ``Store.rows``."""
     return store.rows(PAGE_QUERIES[query], parameters, limits)

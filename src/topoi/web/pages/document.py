@@ -141,7 +141,7 @@ def _full(row: Sequence[Any]) -> tuple[FullDoc, str | None]:
     return full, None if text is None else str(text)
 
 
-def metadata_of(packed: Any) -> dict[str, Any]:
+def metadata_of(packed: object) -> dict[str, Any]:
     """Other metadata of a document, with long values cut.
 
     Examples
@@ -159,7 +159,7 @@ def metadata_of(packed: Any) -> dict[str, Any]:
     return {short(str(name), 200): _value(value) for name, value in items if value not in (None, "", [], {})}
 
 
-def _value(value: Any) -> Any:
+def _value(value: object) -> Any:
     if isinstance(value, str):
         return short(value, _LONGEST_VALUE)
     if isinstance(value, list):

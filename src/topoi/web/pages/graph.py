@@ -50,7 +50,7 @@ def super_topics_of(context: PageContext, topic: int) -> list[NodePart]:
     return [part_of(context, edge.parent, edge) for edge in found[:N_SUPER_OF_TOPIC]]
 
 
-def super_topics_in(context: PageContext, listed: Any) -> list[NodeShare]:
+def super_topics_in(context: PageContext, listed: object) -> list[NodeShare]:
     """Super-topics of a document, from a JSON list of numbers, words and shares; empty without a graph."""
     if not context.has_graph:
         return []
@@ -61,7 +61,7 @@ def super_topics_in(context: PageContext, listed: Any) -> list[NodeShare]:
     return [NodeShare(node=node_summary(context, node), share=share, n_tokens=n) for node, n, share in rows]
 
 
-def _is_share(value: Any) -> bool:
+def _is_share(value: object) -> bool:
     return isinstance(value, int | float) and 0 <= value <= _MOST_SHARE
 
 
@@ -128,12 +128,12 @@ def node_summary(context: PageContext, node: Any, *, trend: bool = False) -> Nod
     return cast(NodeSummary, {**known["summary"], "topic": topic, "trend": rounded})
 
 
-def part_of(context: PageContext, node: Any, edge: Edge) -> NodePart:
+def part_of(context: PageContext, node: object, edge: Edge) -> NodePart:
     """A node at the other end of an edge, with the edge's numbers."""
     return NodePart(node=node_summary(context, node), alpha=edge.alpha, share=edge.share, n_tokens=edge.n_words)
 
 
-def children_of(context: PageContext, node: Any, n: int, min_share: float = 0.0) -> list[NodePart]:
+def children_of(context: PageContext, node: object, n: int, min_share: float = 0.0) -> list[NodePart]:
     """The strongest children of a node; background topics, which all super-topics have, come last."""
     below = children(graph_of(context).graph, node, min_share, background_nodes(context))[:n]
     return [part_of(context, edge.child, edge) for edge in below]

@@ -60,12 +60,12 @@ def models_page(context: PageContext) -> ModelsPage:
     )
 
 
-def _settings(packed: Any) -> dict[str, Any]:
+def _settings(packed: object) -> dict[str, Any]:
     settings = stored_json(packed, "a model", "model.bundle")["settings"]
     return {str(name): _shown(value) for name, value in settings.items() if name not in ("progress", "checkpoint")}
 
 
-def _shown(value: Any) -> Any:
+def _shown(value: object) -> Any:
     """A setting for display; a long list, such as a prior for every word, by its length."""
     if isinstance(value, list) and len(value) > 10:
         return f"{len(value):,} values"

@@ -104,7 +104,7 @@ def _trend(kept: GraphCache, node: int) -> YearShares | None:
     return kept.trends.get(node)
 
 
-def _without(root: Any, shown: Excerpt) -> Excerpt:
+def _without(root: object, shown: Excerpt) -> Excerpt:
     """The excerpt without the root, which is above every node."""
     edges = [edge for edge in shown.edges if edge.parent != root]
     level = {node: at for node, at in shown.level.items() if node != root}

@@ -156,5 +156,5 @@ def in_parts(path: str, build: Callable[..., Any], context: PageContext) -> Iter
         yield PageFile(f"{path}-{page}" if page > 1 else path, partial(build, page=page))
 
 
-def _with_number(build: Callable[..., Any], number: Any, context: PageContext) -> Any:
+def _with_number(build: Callable[..., Any], number: object, context: PageContext) -> Any:
     return build(context, number)

@@ -42,7 +42,7 @@ def doc_of(row: Sequence[Any], longest: int = LONGEST_TITLE) -> Doc:
     )
 
 
-def listed_rows(packed: Any, what: str, width: int) -> list[list[Any]]:
+def listed_rows(packed: object, what: str, width: int) -> list[list[Any]]:
     """Rows that a query packed as JSON, each a number and its data."""
     rows = stored_json(packed, what, [list])
     if not all(len(row) == width and type(row[0]) is int and row[0] >= 0 for row in rows):
@@ -50,7 +50,7 @@ def listed_rows(packed: Any, what: str, width: int) -> list[list[Any]]:
     return list(rows)
 
 
-def name_of_author(name: Any) -> str:
+def name_of_author(name: object) -> str:
     """Name of an author for lists, never empty."""
     return short(one_line(str(name)), LONGEST_NAME) or "(no name)"
 

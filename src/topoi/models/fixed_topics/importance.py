@@ -9,6 +9,8 @@ explanations, of which the draws cover one: the logarithm is then too low, and n
 error is given only for alpha of 1 or more.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import math
@@ -21,10 +23,10 @@ from topoi.kernels.folding import content_key
 from topoi.kernels.jit import compiled, lean
 from topoi.kernels.random import seed_stream
 from topoi.kernels.special import log_beta, log_dirichlet
-from topoi.models.aspect.state import Parameters
-from topoi.models.aspect.vb import word_norm
-from topoi.models.author_topic.likelihood import integrated
 from topoi.models.bags import Bags
+from topoi.models.fixed_topics.parameters import Parameters
+from topoi.models.fixed_topics.particles import integrated
+from topoi.models.fixed_topics.vb import word_norm
 from topoi.models.ranges import for_rows
 from topoi.models.scores import largest_shape, pareto_shapes, tail_length
 
@@ -122,8 +124,8 @@ def sample(
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.aspect.importance import sample
-    >>> from topoi.models.aspect.state import Parameters, with_padding
+    >>> from topoi.models.fixed_topics.importance import sample
+    >>> from topoi.models.fixed_topics.parameters import Parameters, with_padding
     >>> from topoi.models.bags import Bags
     >>> bags = Bags(np.array([0, 2]), np.array([0, 1]), np.array([4.0, 6.0]))
     >>> parameters = Parameters.pad(np.array([[0.5, 1.0], [0.5, 0.0]]), np.ones(2))
@@ -149,7 +151,7 @@ def trusted_errors(found: Sampled, n_samples: int) -> NDArray[np.float64]:
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.aspect.importance import Sampled, trusted_errors
+    >>> from topoi.models.fixed_topics.importance import Sampled, trusted_errors
     >>> found = Sampled(np.full(2, -9.0), np.array([0.01, 0.35]), np.array([700.0, 8.0]), np.array([0.2, 0.9]))
     >>> trusted_errors(found, 1000).tolist()
     [0.01, nan]

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.kernels.folding import Labels
-from topoi.models.aspect import corrected, ep, vb
-from topoi.models.aspect.ep import Outcome, Rule
-from topoi.models.aspect.state import Parameters
 from topoi.models.bags import Bags
+from topoi.models.fixed_topics import corrected, ep, vb
+from topoi.models.fixed_topics.ep import Outcome, Rule
+from topoi.models.fixed_topics.parameters import Parameters
 from topoi.models.ranges import for_rows
 
 METHODS = ("ep", "vb")
@@ -75,9 +75,9 @@ def infer(
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.aspect.ep import Rule
-    >>> from topoi.models.aspect.inference import infer
-    >>> from topoi.models.aspect.state import Parameters
+    >>> from topoi.models.fixed_topics.ep import Rule
+    >>> from topoi.models.fixed_topics.inference import infer
+    >>> from topoi.models.fixed_topics.parameters import Parameters
     >>> from topoi.models.bags import Bags
     >>> bags = Bags(np.array([0, 2]), np.array([0, 1]), np.array([4.0, 6.0]))
     >>> parameters = Parameters.pad(np.array([[0.5, 1.0], [0.5, 0.0]]), np.ones(2))
@@ -118,9 +118,9 @@ def infer_corrected(bags: Bags, parameters: Parameters, rule: Rule, n_jobs: int 
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.aspect.ep import Rule
-    >>> from topoi.models.aspect.inference import infer_corrected
-    >>> from topoi.models.aspect.state import Parameters
+    >>> from topoi.models.fixed_topics.ep import Rule
+    >>> from topoi.models.fixed_topics.inference import infer_corrected
+    >>> from topoi.models.fixed_topics.parameters import Parameters
     >>> from topoi.models.bags import Bags
     >>> bags = Bags(np.array([0, 2]), np.array([0, 1]), np.array([4.0, 6.0]))
     >>> parameters = Parameters.pad(np.array([[0.5, 1.0], [0.5, 0.0]]), np.ones(2))
@@ -148,9 +148,9 @@ def label_tokens(
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.models.aspect.ep import Rule
-    >>> from topoi.models.aspect.inference import label_tokens
-    >>> from topoi.models.aspect.state import Parameters
+    >>> from topoi.models.fixed_topics.ep import Rule
+    >>> from topoi.models.fixed_topics.inference import label_tokens
+    >>> from topoi.models.fixed_topics.parameters import Parameters
     >>> parameters = Parameters.pad(np.array([[0.5, 1.0], [0.5, 0.0]]), np.ones(2))
     >>> label_tokens(np.array([1]), parameters, "ep", Rule(1e-6, 100))[1].topic.tolist()
     [[1.0, 0.0]]

@@ -11,6 +11,8 @@ difference of large numbers, and equation 25 becomes γ' = m · ((S+2) / (1 + Σ
 Rows of aspects are padded with zeros to whole vectors, which changes no sum.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import math
@@ -21,7 +23,7 @@ import numpy as np
 from topoi.kernels import doubles
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.special import log_beta
-from topoi.models.aspect.vb import best_bound
+from topoi.models.fixed_topics.vb import best_bound
 
 # Below this spread a document's mixture is practically known, and rounding determines the moments.
 _CERTAIN = 1e-13

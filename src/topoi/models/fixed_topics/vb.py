@@ -3,6 +3,8 @@
 Rows of aspects are padded with zeros to whole vectors, which changes no sum.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import math

@@ -11,6 +11,8 @@ follow in the same way, as ratios of such estimates. It works best with sites th
 defines expectation propagation, instead of the mean and variance that are cheaper to match.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 import math
@@ -20,7 +22,7 @@ import numpy as np
 
 from topoi.kernels.jit import compiled, lean
 from topoi.kernels.special import digamma, mixed_difference, trigamma
-from topoi.models.aspect.ep import (
+from topoi.models.fixed_topics.ep import (
     BLOCK,
     LARGEST_FALL,
     SMALLER,

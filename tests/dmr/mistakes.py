@@ -1,0 +1,56 @@
+"""Mistakes that the tests of this folder must notice: what it is, file, right line, wrong line.
+
+Tried by ``studies/broken_kernels.py``.
+"""
+
+FAMILY = "src/topoi/models/dmr/"
+DESIGN = FAMILY + "design.py"
+DRAWS = FAMILY + "draws.py"
+LIKELIHOOD = FAMILY + "likelihood.py"
+POSTERIOR = FAMILY + "posterior.py"
+PREDICTION = FAMILY + "prediction.py"
+REFITTING = FAMILY + "refitting.py"
+SELECTION = FAMILY + "selection.py"
+SIMULATE = FAMILY + "simulate.py"
+STATE = FAMILY + "state.py"
+EQUATIONS = "src/topoi/models/author_topic/equations.py"
+KERNELS = "src/topoi/models/author_topic/kernels.py"
+MODELS_DRAWS = "src/topoi/models/draws.py"
+TESTS = [
+    "test_likelihood.py",
+    "test_design.py",
+    "test_sampler.py",
+    "test_simulate.py",
+    "test_draws.py",
+    "test_estimator.py",
+]
+MISTAKES = [
+    ("regression: all documents have the first one's alpha", KERNELS, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
+    ("regression, plain: all documents have the first one's alpha", EQUATIONS, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
+    ("regression: shards begin with the first document's alpha", STATE, "self.here = slice(first, first + len", "self.here = slice(0, len"),
+    ("regression: slope of the sum forgotten", LIKELIHOOD, "slope[d, k] = -alpha[d, k] * by_whole", "slope[d, k] = 0.0"),
+    ("regression: slope by alpha, not its logarithm", LIKELIHOOD, "slope[d, k] += alpha[d, k] * by_own", "slope[d, k] += by_own"),
+    ("regression: a factor too few", LIKELIHOOD, "for j in range(int(n)):", "for j in range(int(n) - 1):"),
+    ("regression: prior without its mean", LIKELIHOOD, "away = coefficients - prior.mean", "away = coefficients"),
+    ("regression: topics' shared curvature forgotten", LIKELIHOOD, "weight = -shared * alpha[:, k] * alpha[:, other] + (own", "weight = (own"),
+    ("regression: first slope left out of the curvature", LIKELIHOOD, "bend = a * (psi(a + n) - psi(a)) + a**2", "bend = a**2"),
+    ("regression: numbers not standardised", DESIGN, "((found - self.column.mean) / self.column.deviation)", "(found - self.column.mean)"),
+    ("regression: bumps of another width", DESIGN, "- self.centres) / self.width) ** 2)", "- self.centres) / 2.0 / self.width) ** 2)"),
+    ("regression: the chosen variance not kept", STATE, "chain.priors = self.priors(found, beta, variance, draws=draws)", "chain.priors = self.priors(found, beta, priors.variance, draws=draws)"),
+    ("regression: new documents have the mean alpha", POSTERIOR, "document_range(documents, d, d + 1))[0]", "documents).mean(axis=0)"),
+    ("regression: documents' shares smoothed by the mean alpha", POSTERIOR, "rows[:, : self.n_topics] = self.alphas(part)", "rows[:, : self.n_topics] = self.alpha"),
+    ("regression: a checkpoint forgets the coefficients", STATE, "\"coefficients\": priors.coefficients,", "\"coefficients\": self.plan.mean,"),
+    ("regression: the worst width is chosen", SELECTION, "max(int(np.argmax(found)) - 1, 0)", "max(int(np.argmin(found)) - 1, 0)"),
+    ("regression: left-out documents are trained on", SELECTION, "np.flatnonzero(fold != number)", "np.flatnonzero(fold >= 0)"),
+    ("regression: refitted to the topics of the joint fit", REFITTING, "cells, spread = sampler.cells(topic),", "cells, spread = sampler.fitted_cells(chain),"),
+    ("regression: metadata shape the topics of a refit", REFITTING, "copy.priors = twin.priors(np.log(alpha)[:, None], beta, 1.0)", "copy.priors = chain.priors"),
+    ("regression: simulated documents have the mean alpha", SIMULATE, "dirichlet_rows(rng, row, 1)[0] for row in alpha", "dirichlet_rows(rng, alpha.mean(axis=0), 1)[0] for row in alpha"),
+    ("regression: simulated coefficients by variance, not deviation", SIMULATE, "np.sqrt(prior.variance) * rng", "prior.variance * rng"),
+    ("regression: standard errors without the prior", LIKELIHOOD, "        whole[k, :, k] += precision\n", ""),
+    ("regression: bands without the coefficients' errors", PREDICTION, "here + unseen[d] * np.eye(len(here)), noise)", "here * 1e-9 + unseen[d] * np.eye(len(here)), noise)"),
+    ("draws: ends always accepted", DRAWS, "accepted = bool(_log_uniform(rng) < gain)", "accepted = True"),
+    ("draws: momentum left out of the gain", DRAWS, "before = value - 0.5 * float((momentum**2).sum())", "before = value"),
+    ("draws: of the first half as well", MODELS_DRAWS, "second_half = 2 * self.sweeps >= self.sweeps[:1].sum() + self.sweeps[-1:].sum()", "second_half = self.sweeps >= 0"),
+    ("draws: correlated ones taken for independent", PREDICTION, "    return n_draws / tau\n", "    return float(n_draws)\n"),
+    ("draws: errors without Student's t", PREDICTION, "* stdtrit(worth - 1.0, 0.95) / ndtri(0.95)", "* 1.0"),
+]  # fmt: skip
