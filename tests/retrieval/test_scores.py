@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import topoi
+from topoi.kernels.ranking import log_likelihoods, term_products
+from topoi.retrieval import equations
 from topoi.retrieval.ranking import Evidence, Settings, Units, scores
 from topoi.retrieval.terms import find_terms
 
@@ -194,3 +196,40 @@ def test_long_queries_are_scored_in_blocks(models: dict[str, Any]) -> None:
     whole = score(search, "mixture", " ".join(words))
     each = [score(search, "mixture", word) for word in words]
     np.testing.assert_allclose(whole, np.mean(each, axis=0), atol=1e-6)
+
+
+@pytest.mark.parametrize(("n_docs", "n_topics", "n_terms"), [(1, 1, 1), (2500, 7, 3), (1024, 8, 20)])
+def test_products_with_mixtures_are_those_of_matrices(n_docs: int, n_topics: int, n_terms: int) -> None:
+    rng = np.random.default_rng(0)
+    mixtures = rng.dirichlet(np.full(n_topics, 0.1), n_docs).T.astype(np.float32)
+    columns = rng.gamma(0.3, 3.0, (n_topics, n_terms)).astype(np.float32)
+    found = term_products(np.ascontiguousarray(mixtures), columns)
+    np.testing.assert_allclose(found, columns.T.astype(np.float64) @ mixtures, rtol=2e-6, atol=1e-30)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("times", [1, 3])
+def test_compiled_likelihoods_are_the_equations(weight: float, times: int) -> None:
+    """More units than a block, more terms than share a logarithm, terms that nobody has, and empty units."""
+    rng, mu = np.random.default_rng(1), 30.0
+    n_units, n_terms = 2100, 37
+    counts = rng.poisson(0.05, (n_units, n_terms)).astype(np.float64)
+    counts[:, 5] = counts[-3] = 0
+    lengths, background = counts.sum(axis=1) + rng.integers(0, 9, n_units), rng.uniform(1e-4, 1e-2, n_terms)
+    topics = rng.gamma(0.5, 2.0, (n_units, n_terms)) + 1e-6
+    weights = rng.integers(1, times + 1, n_terms).astype(np.float64)
+    lists = [np.flatnonzero(column) for column in counts.T]
+    found = log_likelihoods(
+        np.cumsum([0, *map(len, lists)]),
+        np.concatenate(lists),
+        np.concatenate([counts[rows, j] / background[j] for j, rows in enumerate(lists)]),
+        lengths,
+        mu,
+        weight,
+        np.ascontiguousarray(topics.T),
+        weights,
+    )
+    language = equations.language_ratios(counts, lengths, background, mu)
+    twin = np.log(equations.mixed(language, topics, weight)) @ weights
+    np.testing.assert_allclose(found, twin, rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(found, equations.log_score(equations.mixed(language, topics, weight), weights), 1e-10)
