@@ -8,6 +8,7 @@ import sqlite3
 import pytest
 
 import topoi
+from topoi.web.links import name_of
 from web.addresses import AUTHORS_ONLY, MAIN
 from web.conftest import client_of
 
@@ -83,7 +84,7 @@ def test_topics_match_by_beginnings_of_words_and_labels(stored, tmp_path):
     here = {each["topic"] for each in overview if any(own.startswith(word) for own in each["words"])}
     before = [each["topic"] for each in found(client, word)["topics"]]
     assert here <= set(before) and found(client, f"{word} zzz")["topics"] == []
-    topoi.open_store(path).set_label(MAIN, first["topic"], "Quasars and Łukasz")
+    topoi.open_store(path).set_label(name_of(MAIN), first["topic"], "Quasars and Łukasz")
     assert [each["topic"] for each in found(client, "quas")["topics"]] == [first["topic"]]
     assert [each["topic"] for each in found(client, f"quas {word}")["topics"]] == [first["topic"]]
     assert {each["topic"] for each in found(client, word)["topics"]} == set(before)

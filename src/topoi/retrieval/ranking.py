@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from topoi.corpus.pieces import row_positions
 from topoi.errors import ModelError
 from topoi.kernels.ranking import log_likelihoods
+from topoi.models.mixing import MU, WEIGHT, background_shares
 from topoi.models.validation import choice
 from topoi.retrieval import equations
 from topoi.retrieval.index import DocumentIndex, Postings
@@ -30,8 +31,8 @@ _TERMS_AT_ONCE = 16
 class Settings:
     """Parameters of the scores; see ``topoi.Search``."""
 
-    weight: float = 0.7
-    mu: float = 1000.0
+    weight: float = WEIGHT
+    mu: float = MU
     average: str = "words"
     k1: float = 2.0
     b: float = 0.75
@@ -81,7 +82,7 @@ class Evidence:
     def background(self) -> Array:
         """P(term): its share of all words; half an occurrence if there is none."""
         times = np.array([counts.sum(dtype=np.float64) for _, counts in self.postings])
-        return np.maximum(times, 0.5) / max(self.index.n_tokens, 1)
+        return background_shares(times, self.index.n_tokens)
 
     @cached_property
     def columns(self) -> list[tuple[Any, Array]]:
