@@ -47,7 +47,7 @@ def log_likelihoods(start, unit, count, length, mu, weight, topics, times):
 
     Term j occurs in ``unit[start[j]:start[j + 1]]``, in rising order, ``count`` times divided by its background, so
     that (count + mu) / (length + mu) is its ratio under the language model. ``topics`` has its ratios under the topic
-    model, terms × units. Few terms that occur once each share a logarithm.
+    model, terms × units, and is not read if the weight is 1. Terms that occur once each share a logarithm.
     """
     n_terms, n_units = len(times), len(length)
     found = np.zeros(n_units)
@@ -62,9 +62,12 @@ def log_likelihoods(start, unit, count, length, mu, weight, topics, times):
             product[d] = 1.0
         pending = 0
         for j in range(n_terms):
-            own = topics[j, first : first + n]
             for d in range(n):
-                ratio[d] = mu * room[d] + (1.0 - weight) * own[d]
+                ratio[d] = mu * room[d]
+            if weight < 1.0:
+                own = topics[j, first : first + n]
+                for d in range(n):
+                    ratio[d] += (1.0 - weight) * own[d]
             i = at[j]
             while i < start[j + 1] and unit[i] < first + n:
                 ratio[unit[i] - first] += count[i] * room[unit[i] - first]

@@ -190,7 +190,7 @@ def _log_likelihoods(
     unit = np.concatenate([np.zeros(0, np.int64), *(there for there, _ in postings)])
     pairs = zip(postings, evidence.background[part], strict=True)
     count = np.concatenate([np.zeros(0), *(number / background for (_, number), background in pairs)])
-    ratios, times = np.ascontiguousarray(topics.T, np.float64), evidence.weights[part]
+    ratios, times = np.ascontiguousarray(topics.T), evidence.weights[part]
     return np.asarray(log_likelihoods(start, unit, count, units.lengths, mu, weight, ratios, times))
 
 
@@ -199,7 +199,7 @@ def _topic_ratios(
 ) -> Iterator[NDArray[Any]]:
     """P(term | unit) / P(term) by topics, units × terms: the mean of chains, or each if products are averaged."""
     if method == "language":
-        yield np.broadcast_to(0.0, (len(units.lengths), part.stop - part.start))
+        yield np.zeros((0, part.stop - part.start))
     elif settings.average == "products":
         yield from units.topic_ratios(evidence, part)
     else:
