@@ -10,6 +10,7 @@ import pytest
 
 import topoi
 from topoi.kernels.ranking import log_likelihoods, term_products
+from topoi.models.mixing import MU, WEIGHT
 from topoi.retrieval import equations
 from topoi.retrieval.ranking import Evidence, Settings, Units, scores
 from topoi.retrieval.terms import find_terms
@@ -90,7 +91,7 @@ def score(search: topoi.Search, method: str, text: str = QUERY, authors: Any = N
 
 
 @pytest.mark.parametrize("name", ["lda", "author-topic", "pachinko", "dmr", "aspect", "kernel"])
-@pytest.mark.parametrize(("method", "weight"), [("mixture", 0.7), ("topics", 0.0), ("language", 1.0)])
+@pytest.mark.parametrize(("method", "weight"), [("mixture", WEIGHT), ("topics", 0.0), ("language", 1.0)])
 def test_likelihoods_are_products_over_words(models: dict[str, Any], name: str, method: str, weight: float) -> None:
     model = models[name]
     found = score(topoi.Search(model.corpus_, model, mu=50.0), method)
@@ -101,13 +102,13 @@ def test_likelihoods_are_products_over_words(models: dict[str, Any], name: str, 
 def test_very_many_mixtures_stay_sparse(models: dict[str, Any], name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("topoi.models.posterior._MOST_SHARES", 0)
     found = score(topoi.Search(models[name]), "mixture")
-    np.testing.assert_allclose(found, expected(models[name], 0.7, 1000.0), atol=1e-12)
+    np.testing.assert_allclose(found, expected(models[name], WEIGHT, MU), atol=1e-12)
 
 
 def test_authors_mixtures_are_those_of_equation_11(models: dict[str, Any]) -> None:
     model = models["author-topic"]
     found = score(topoi.Search(model, mixtures="authors"), "mixture")
-    np.testing.assert_allclose(found, expected(model, 0.7, 1000.0, author_mixture), atol=1e-6)
+    np.testing.assert_allclose(found, expected(model, WEIGHT, MU, author_mixture), atol=1e-6)
     assert not np.allclose(found, score(topoi.Search(model), "mixture"))
 
 
@@ -115,7 +116,7 @@ def test_authors_mixtures_are_those_of_equation_11(models: dict[str, Any]) -> No
 def test_products_of_chains_are_averaged_on_request(models: dict[str, Any], name: str) -> None:
     model = models[name]
     found = score(topoi.Search(model, average="products"), "mixture")
-    np.testing.assert_allclose(found, expected(model, 0.7, 1000.0, products=True), atol=1e-6)
+    np.testing.assert_allclose(found, expected(model, WEIGHT, MU, products=True), atol=1e-6)
     assert not np.allclose(found, score(topoi.Search(model), "mixture"), atol=1e-9)
 
 
@@ -182,7 +183,7 @@ def test_authors_are_scored_as_all_their_documents_together(models: dict[str, An
             p = in_collection(corpus, w)
             language = (sum(counts_of(corpus, d, w) for d in of[a]) + mu * p) / (length + mu)
             topics = np.mean([chain.author_topic[a] @ chain.topic_word[:, w] for chain in model.chains_])
-            total += math.log((0.7 * language + 0.3 * topics) / p)
+            total += math.log((WEIGHT * language + (1 - WEIGHT) * topics) / p)
         assert found[a] == pytest.approx(total / len(words), abs=1e-9)
 
 

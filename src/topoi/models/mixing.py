@@ -17,7 +17,7 @@ from topoi.kernels.ranking import log_likelihoods
 from topoi.models.posterior import Posterior
 
 # Weight of the language model, and number of words of the whole collection that smooth it.
-WEIGHT, MU = 0.7, 1000.0
+WEIGHT, MU = 0.75, 300.0
 # Words that are scored at once: authors × words numbers of eight bytes are held.
 _WORDS_AT_ONCE = 16
 
