@@ -79,9 +79,7 @@ def likely_authors(model: Any, text: str, n: int = 10, candidates: Sequence[str]
     return frame
 
 
-def author_log_ratios(
-    model: Any, words: NDArray[Any], times: NDArray[Any]
-) -> tuple[NDArray[np.float64], float]:
+def author_log_ratios(model: Any, words: NDArray[Any], times: NDArray[Any]) -> tuple[NDArray[np.float64], float]:
     """log(P(text | author) / P(text)) of each author alone, and log P(text), for a bag of words.
 
     P(word | author) is the mixture of words and topics; in a model without topics the model's own.
