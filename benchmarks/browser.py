@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
+import os
 import random
 import re
 import socket
@@ -21,7 +22,7 @@ import threading
 import time
 import urllib.parse
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -40,6 +41,7 @@ MIX = {
 }
 # A paper of eight pages: some five thousand words.
 PAPER_CHARACTERS = 32_000
+HEAD = "| page | requests | median ms | 95 % | 99 % | slowest |\n|---|---|---|---|---|---|"
 
 
 def free_port() -> int:
@@ -81,6 +83,12 @@ def memory(server: subprocess.Popen[bytes]) -> float:
     """The server's resident memory, in MB (a million bytes)."""
     status = Path(f"/proc/{server.pid}/status").read_text(encoding="ascii")
     return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) * 1024 / 1e6  # type: ignore[index]
+
+
+def cpu_seconds(server: subprocess.Popen[bytes]) -> float:
+    """Processor time that the server has used."""
+    fields = Path(f"/proc/{server.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Collection:
@@ -130,8 +138,8 @@ def schedule(collection: Collection, rate: float, seconds: float, seed: int) -> 
         yield i / rate, kind, collection.address(kind, chance)
 
 
-def load(port: int, collection: Collection, rate: float, seconds: float, seed: int) -> dict[str, list[float]]:
-    """Milliseconds from when each request was due until it was answered."""
+def load(port: int, planned: Iterable[tuple[float, str, str]]) -> dict[str, list[float]]:
+    """Milliseconds from when each request was due until it was answered, by kind of page."""
     found: dict[str, list[float]] = defaultdict(list)
     lock = threading.Lock()
     begin = time.perf_counter() + 0.2
@@ -144,7 +152,7 @@ def load(port: int, collection: Collection, rate: float, seconds: float, seed: i
 
     with ThreadPoolExecutor(64) as pool:
         jobs = []
-        for due, kind, path in schedule(collection, rate, seconds, seed):
+        for due, kind, path in planned:
             time.sleep(max(0.0, begin + due - time.perf_counter()))
             jobs.append(pool.submit(ask, due, kind, path))
         for job in jobs:
@@ -188,14 +196,14 @@ def _mean_words(texts: list[str]) -> str:
     return f"{statistics.mean(len(text.split()) for text in texts):,.0f}"
 
 
-def row(name: str, values: list[float]) -> str:
+def row(name: str, values: list[float], digits: int = 0) -> str:
     ordered = sorted(values)
     cells = [
         statistics.median(ordered),
         ordered[int(0.95 * (len(ordered) - 1))],
         ordered[int(0.99 * (len(ordered) - 1))],
     ]
-    return f"| {name} | {len(values)} | " + " | ".join(f"{cell:.0f}" for cell in [*cells, ordered[-1]]) + " |"
+    return f"| {name} | {len(values)} | " + " | ".join(f"{cell:.{digits}f}" for cell in [*cells, ordered[-1]]) + " |"
 
 
 def main() -> None:
@@ -213,9 +221,9 @@ def main() -> None:
             for _ in range(3):
                 get(port, collection.address(kind, random.Random(given.seed)))
         labelling_times = labelling(port, collection, given.seed)
-        found = load(port, collection, given.rate, given.seconds, given.seed + 1)
+        found = load(port, schedule(collection, given.rate, given.seconds, given.seed + 1))
         print(f"start {seconds:.2f} s, memory after the run {memory(server):.0f} MB\n")
-        print("| page | requests | median ms | 95 % | 99 % | slowest |\n|---|---|---|---|---|---|")
+        print(HEAD)
         for kind, values in sorted(found.items()):
             print(row(kind, values))
         print(row("**all**", [value for values in found.values() for value in values]))

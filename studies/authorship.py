@@ -1,6 +1,6 @@
 """Who wrote it: accuracy and reliability of ``topoi.likely_authors`` on documents that were held out.
 
-    TOPOI_DATA=folder python -m studies.authorship [union] [nips12-abstracts] [r-devel]
+    TOPOI_DATA=folder python -m studies.authorship [union] [nips12-abstracts] [r-devel] [--model "author-topic, 50 topics"]
     python -m studies.authorship --page       writes the page again from the numbers of the last run
 
 State of the Union: whole speeches are held out, and whole, or passages of them, are given to one of the presidents: of all,
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import topoi
-from topoi.analysis.authorship import author_log_likelihoods
+from topoi.analysis.authorship import author_log_ratios
 
 OUT = Path(__file__).parents[1] / "docs" / "studies"
 COLLECTIONS = ("union", "nips12-abstracts", "r-devel")
@@ -83,7 +83,7 @@ def ask(model: Any, test: topoi.Corpus, length: int | None, near: bool) -> dict[
         for piece in pieces(tokens, length):
             if not len(piece):
                 continue
-            score = author_log_likelihoods(model, *np.unique(piece, return_counts=True))[rows]
+            score = author_log_ratios(model, *np.unique(piece, return_counts=True))[0][rows]
             log_p = model.author_calibration_.log_probabilities(score, len(piece))
             raw.append(1.0 / np.exp(score - score.max()).sum())
             stated.append(np.exp(log_p.max()))
@@ -114,8 +114,8 @@ def measures(raw: np.ndarray, stated: np.ndarray, right: np.ndarray) -> dict[str
     }  # fmt: skip
 
 
-def run(name: str) -> list[dict[str, Any]]:
-    """All models on one collection."""
+def run(name: str, only: str | None = None) -> list[dict[str, Any]]:
+    """All models, or one, on a collection."""
     rows = []
     corpora, size = {}, {}
     for kept in (False, True):
@@ -124,6 +124,8 @@ def run(name: str) -> list[dict[str, Any]]:
         share = 40 if name == "union" else 400
         corpora[kept] = corpus.split(test_size=min(share, corpus.n_docs // 4), random_state=0)
     for label, (model, kept) in models(name).items():
+        if only not in (None, label):
+            continue
         train, test = corpora[kept]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
@@ -182,12 +184,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("collections", nargs="*", default=[])
     parser.add_argument("--page", action="store_true")
+    parser.add_argument("--model", choices=[*models("")], help="run this one again, and keep the numbers of the others")
     options = parser.parse_args()
     path = OUT / "authorship.json"
     rows = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     for name in () if options.page else options.collections or COLLECTIONS:
-        rows = [row for row in rows if row["collection"] != name] + run(name)
-    rows.sort(key=lambda row: COLLECTIONS.index(row["collection"]))
+        kept = [row for row in rows if row["collection"] != name or options.model not in (None, row["model"])]
+        rows = kept + run(name, options.model)
+    order = [*models("")]
+    rows.sort(key=lambda row: (COLLECTIONS.index(row["collection"]), order.index(row["model"])))
     path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     (OUT / "authorship.md").write_text(page(rows), encoding="utf-8")
 

@@ -5,6 +5,7 @@ import pytest
 
 import topoi
 from topoi.errors import ModelError, NotFoundError
+from topoi.models.mixing import MU, WEIGHT
 from topoi.models.smoothed_counts import whole_tokens
 
 
@@ -23,6 +24,18 @@ def probability(model, author, tokens):
     """P(document | author): the product over words, averaged over chains."""
     n_chains = len(model.chains_)
     return np.mean([np.prod([word_probability(model, s, author, w) for w in tokens]) for s in range(n_chains)])
+
+
+def mixed_probability(model, author, tokens):
+    """P(document | author): the product over words of the mixture, in which topics are averaged over chains."""
+    corpus, product = model.corpus_, 1.0
+    own = [d for d in range(corpus.n_docs) if corpus.authors[author] in corpus.author_lists()[d]]
+    written = np.concatenate([corpus[d].tokens for d in own])
+    for w in tokens:
+        topics = np.mean([word_probability(model, s, author, w) for s in range(len(model.chains_))])
+        language = ((written == w).sum() + MU * (corpus.tokens == w).mean()) / (len(written) + MU)
+        product *= WEIGHT * language + (1 - WEIGHT) * topics
+    return product
 
 
 @pytest.fixture(params=["model", "author_model"])
@@ -114,12 +127,15 @@ def test_namesakes_minor_work_is_the_most_surprising():
 def test_likely_authors_follow_the_definition(any_model, corpus):
     text = "sun gene gene tide quux"
     tokens = corpus.vocabulary.encode([text]).tokens
-    each = np.array([probability(any_model, a, tokens) for a in range(corpus.n_authors)])
+    chance = probability if isinstance(any_model, topoi.AuthorModel) else mixed_probability
+    each = np.array([chance(any_model, a, tokens) for a in range(corpus.n_authors)])
     frame = topoi.likely_authors(any_model, text, n=100)
     assert frame.columns.tolist() == ["author", "rank", "log_likelihood", "probability", "n_words", "score"]
     order = np.argsort(-each, kind="stable")
     assert frame["author"].tolist() == corpus.authors[order].tolist()
     np.testing.assert_allclose(frame["log_likelihood"], np.log(each[order]), rtol=1e-5)
+    anywhere = np.log([(corpus.tokens == w).mean() for w in tokens]).sum()
+    np.testing.assert_allclose(frame["score"], (np.log(each[order]) - anywhere) / 4, atol=1e-5)
     calibration = any_model.author_calibration_
     weight = each[order] ** (1 / (calibration.base + calibration.per_word * 4))
     expected = (1 - calibration.noise) * weight / weight.sum() + calibration.noise / 7

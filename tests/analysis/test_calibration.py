@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.analysis.authorship import author_log_likelihoods
+from topoi.analysis.authorship import author_log_ratios
 from topoi.errors import CorpusError, ModelError, NotFoundError, StoreError
 from topoi.models.author_topic import attribution
 from topoi.models.calibration import Calibration, LeftOut, learn_calibration
+from topoi.models.mixing import AuthorMixtures
 
 N_AUTHORS, N_WORDS = 8, 120
 
@@ -39,7 +40,7 @@ def answers(model, test) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     right, raw, stated = [], [], []
     for d, names in enumerate(test.author_lists()):
         words = test[d].tokens
-        score = author_log_likelihoods(model, *np.unique(words, return_counts=True))
+        score, _ = author_log_ratios(model, *np.unique(words, return_counts=True))
         right.append(model.authors_[score.argmax()] == names[0])
         raw.append(1 / np.exp(score - score.max()).sum())
         stated.append(np.exp(model.author_calibration_.log_probabilities(score, len(words)).max()))
@@ -135,12 +136,13 @@ def test_model_file_and_view_agree_and_nothing_is_learned_twice(tmp_path, monkey
 def test_files_without_a_calibration_or_with_an_impossible_one(tmp_path):
     path = tmp_path / "m.topoi"
     MODELS["topics"]().fit(bursty_corpus(16, 10.0, seed=1)).save(path)
+    learned = {"base": 2.0, "per_word": 0.1, "noise": 0.1, "n_documents": 16}  # of other scores, so of no use
 
     def change(value) -> None:
         with sqlite3.connect(path) as connection:
             parameters = json.loads(connection.execute("SELECT parameters FROM model").fetchone()[0])
-            parameters.pop("author_calibration", None)
-            parameters |= {} if value is None else {"author_calibration": value}
+            parameters.pop("mixture_calibration", None)
+            parameters |= {"author_calibration": learned} if value is None else {"mixture_calibration": value}
             connection.execute("UPDATE model SET parameters = ?", (json.dumps(parameters),))
         connection.close()
 
@@ -192,3 +194,10 @@ def test_function_words_are_kept():
     assert chosen.words.tolist() == ["upon", "while"]
     with pytest.raises(CorpusError, match="function_words is 'yes'"):
         topoi.Corpus.from_texts(texts, function_words="yes")
+
+
+def test_scores_that_are_calibrated_are_those_that_are_asked_for():
+    model = MODELS["topics"]().fit(bursty_corpus(48, 10.0, seed=1))
+    text = model.corpus_.tokens[:300]
+    asked, _ = author_log_ratios(model, *np.unique(text, return_counts=True))
+    np.testing.assert_allclose(AuthorMixtures(model.corpus_, model.chains_[0]).log_ratios(text), asked, rtol=1e-9)

@@ -142,18 +142,19 @@ def test_what_cannot_be_compared_is_refused(model, lda, author_model):
         topoi.similar_documents(model, [0])
 
 
-def test_documents_may_be_compared_by_their_words_and_topics(model, corpus):
-    frame = topoi.similar_documents(model, 3, n=100, measure="mixture")
+def test_documents_are_compared_by_their_words_and_topics(model, corpus):
+    frame = topoi.similar_documents(model, 3, n=100)
+    assert frame.equals(topoi.similar_documents(model, 3, n=100, measure="mixture"))
     assert 3 not in frame["document"].tolist()
     words = " ".join(corpus.words[corpus.tokens[corpus.doc_start[3] : corpus.doc_start[4]]])
     asked = topoi.Search(model).query(words, n=100)
     expected = dict(zip(asked["document"], asked["score"], strict=True))
     assert frame["score"].tolist() == pytest.approx([expected[d] for d in frame["document"]])
     assert (frame["score"].diff().dropna() <= 1e-12).all()
-    plain = topoi.similar_documents(model, 3, n=100)
+    plain = topoi.similar_documents(model, 3, n=100, measure="jensen-shannon")
     assert "score" not in plain
     assert dict(zip(plain["document"], plain["distance"], strict=True)) == dict(
         zip(frame["document"], frame["distance"], strict=True)
     )
-    text = topoi.similar_documents(model, words, n=5, measure="mixture", text=True)
+    text = topoi.similar_documents(model, words, n=5, text=True)
     assert text["document"].tolist()[0] == asked["document"][0]

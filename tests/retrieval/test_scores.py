@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 import topoi
+from topoi.kernels.ranking import log_likelihoods, term_products
+from topoi.models.mixing import MU, WEIGHT
+from topoi.retrieval import equations
 from topoi.retrieval.ranking import Evidence, Settings, Units, scores
 from topoi.retrieval.terms import find_terms
 
@@ -88,7 +91,7 @@ def score(search: topoi.Search, method: str, text: str = QUERY, authors: Any = N
 
 
 @pytest.mark.parametrize("name", ["lda", "author-topic", "pachinko", "dmr", "aspect", "kernel"])
-@pytest.mark.parametrize(("method", "weight"), [("mixture", 0.7), ("topics", 0.0), ("language", 1.0)])
+@pytest.mark.parametrize(("method", "weight"), [("mixture", WEIGHT), ("topics", 0.0), ("language", 1.0)])
 def test_likelihoods_are_products_over_words(models: dict[str, Any], name: str, method: str, weight: float) -> None:
     model = models[name]
     found = score(topoi.Search(model.corpus_, model, mu=50.0), method)
@@ -99,13 +102,13 @@ def test_likelihoods_are_products_over_words(models: dict[str, Any], name: str, 
 def test_very_many_mixtures_stay_sparse(models: dict[str, Any], name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("topoi.models.posterior._MOST_SHARES", 0)
     found = score(topoi.Search(models[name]), "mixture")
-    np.testing.assert_allclose(found, expected(models[name], 0.7, 1000.0), atol=1e-12)
+    np.testing.assert_allclose(found, expected(models[name], WEIGHT, MU), atol=1e-12)
 
 
 def test_authors_mixtures_are_those_of_equation_11(models: dict[str, Any]) -> None:
     model = models["author-topic"]
     found = score(topoi.Search(model, mixtures="authors"), "mixture")
-    np.testing.assert_allclose(found, expected(model, 0.7, 1000.0, author_mixture), atol=1e-6)
+    np.testing.assert_allclose(found, expected(model, WEIGHT, MU, author_mixture), atol=1e-6)
     assert not np.allclose(found, score(topoi.Search(model), "mixture"))
 
 
@@ -113,7 +116,7 @@ def test_authors_mixtures_are_those_of_equation_11(models: dict[str, Any]) -> No
 def test_products_of_chains_are_averaged_on_request(models: dict[str, Any], name: str) -> None:
     model = models[name]
     found = score(topoi.Search(model, average="products"), "mixture")
-    np.testing.assert_allclose(found, expected(model, 0.7, 1000.0, products=True), atol=1e-6)
+    np.testing.assert_allclose(found, expected(model, WEIGHT, MU, products=True), atol=1e-6)
     assert not np.allclose(found, score(topoi.Search(model), "mixture"), atol=1e-9)
 
 
@@ -180,7 +183,7 @@ def test_authors_are_scored_as_all_their_documents_together(models: dict[str, An
             p = in_collection(corpus, w)
             language = (sum(counts_of(corpus, d, w) for d in of[a]) + mu * p) / (length + mu)
             topics = np.mean([chain.author_topic[a] @ chain.topic_word[:, w] for chain in model.chains_])
-            total += math.log((0.7 * language + 0.3 * topics) / p)
+            total += math.log((WEIGHT * language + (1 - WEIGHT) * topics) / p)
         assert found[a] == pytest.approx(total / len(words), abs=1e-9)
 
 
@@ -194,3 +197,40 @@ def test_long_queries_are_scored_in_blocks(models: dict[str, Any]) -> None:
     whole = score(search, "mixture", " ".join(words))
     each = [score(search, "mixture", word) for word in words]
     np.testing.assert_allclose(whole, np.mean(each, axis=0), atol=1e-6)
+
+
+@pytest.mark.parametrize(("n_docs", "n_topics", "n_terms"), [(1, 1, 1), (2500, 7, 3), (1024, 8, 20)])
+def test_products_with_mixtures_are_those_of_matrices(n_docs: int, n_topics: int, n_terms: int) -> None:
+    rng = np.random.default_rng(0)
+    mixtures = rng.dirichlet(np.full(n_topics, 0.1), n_docs).T.astype(np.float32)
+    columns = rng.gamma(0.3, 3.0, (n_topics, n_terms)).astype(np.float32)
+    found = term_products(np.ascontiguousarray(mixtures), columns)
+    np.testing.assert_allclose(found, columns.T.astype(np.float64) @ mixtures, rtol=2e-6, atol=1e-30)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("times", [1, 3])
+def test_compiled_likelihoods_are_the_equations(weight: float, times: int) -> None:
+    """More units than a block, more terms than share a logarithm, terms that nobody has, and empty units."""
+    rng, mu = np.random.default_rng(1), 30.0
+    n_units, n_terms = 2100, 37
+    counts = rng.poisson(0.05, (n_units, n_terms)).astype(np.float64)
+    counts[:, 5] = counts[-3] = 0
+    lengths, background = counts.sum(axis=1) + rng.integers(0, 9, n_units), rng.uniform(1e-4, 1e-2, n_terms)
+    topics = rng.gamma(0.5, 2.0, (n_units, n_terms)) + 1e-6
+    weights = rng.integers(1, times + 1, n_terms).astype(np.float64)
+    lists = [np.flatnonzero(column) for column in counts.T]
+    found = log_likelihoods(
+        np.cumsum([0, *map(len, lists)]),
+        np.concatenate(lists),
+        np.concatenate([counts[rows, j] / background[j] for j, rows in enumerate(lists)]),
+        lengths,
+        mu,
+        weight,
+        np.ascontiguousarray(topics.T),
+        weights,
+    )
+    language = equations.language_ratios(counts, lengths, background, mu)
+    twin = np.log(equations.mixed(language, topics, weight)) @ weights
+    np.testing.assert_allclose(found, twin, rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(found, equations.log_score(equations.mixed(language, topics, weight), weights), 1e-10)

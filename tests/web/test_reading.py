@@ -21,6 +21,9 @@ class Addresses:
     def author(self, author_id: int) -> str:
         return f"/m/AuthorTopicModel/author/{author_id}"
 
+    def document(self, document_id: int) -> str:
+        return f"/m/AuthorTopicModel/document/{document_id}"
+
 
 FACES = {"7": {"topic": 7, "hue": 120, "glue": False}, "8": {"topic": 8, "hue": 10, "glue": True}}
 AUTHORS = [{"author_id": 5, "author": "A", "hue": 30}, {"author_id": None, "author": "alone", "hue": 90}]
@@ -123,3 +126,16 @@ def test_templates_have_nothing_that_the_policy_forbids(name: str) -> None:
     assert not re.search(r"\sstyle=|<style|\son[a-z]+=|javascript:|https?://", source)
     assert "|safe" not in source.replace(" ", "") and "autoescape false" not in source
     assert re.findall(r"<script[^>]*>", source) == re.findall(r"<script src=[^>]*>", source)
+
+
+def test_nothing_in_a_line_of_a_document_is_markup() -> None:
+    evil = "<script>'\"&"
+    authors = [{"author_id": a, "author": f"{evil}{a}"} for a in range(8)]
+    document = {"document_id": 3, "title": evil, "year": None, "authors": authors}
+    snippet = [{"text": evil, "hit": False}, {"text": evil, "hit": True}]
+    topics = [{"topic": 7, "hue": 1, "glue": False, "label": evil, "words": []}]
+    html = str(reading.document_row(Addresses(), document, evil, 0, topics, snippet, evil))
+    assert "<script>" not in html and html.count("&lt;script&gt;") == 12
+    assert f"{evil}1" in text_of(html) and f"{evil}0" not in text_of(html) and "and 1 other" in html
+    bare = reading.document_row(Addresses(), {"document_id": 3, "title": "A", "year": 1999, "authors": []})
+    assert text_of(str(bare)).split() == ["1999", "A"] and "<small>" not in bare

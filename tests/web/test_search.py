@@ -8,6 +8,7 @@ import sqlite3
 import pytest
 
 import topoi
+from topoi.web.links import name_of
 from web.addresses import AUTHORS_ONLY, MAIN
 from web.conftest import client_of
 
@@ -72,6 +73,21 @@ def test_a_title_is_found_by_its_words(client, stored):
 def test_models_without_topics_rank_by_words(client):
     documents = found(client, "star", AUTHORS_ONLY)["documents"]
     assert documents and not any(each["by_topics"] for each in documents)
+
+
+def test_topics_match_by_beginnings_of_words_and_labels(stored, tmp_path):
+    path = shutil.copy(stored, tmp_path / "labelled.topoi")
+    client = client_of(path)
+    overview = client.get(f"/m/{MAIN}/overview.json").json()["topics"]
+    first = overview[0]
+    word = first["words"][1][:3]
+    here = {each["topic"] for each in overview if any(own.startswith(word) for own in each["words"])}
+    before = [each["topic"] for each in found(client, word)["topics"]]
+    assert here <= set(before) and found(client, f"{word} zzz")["topics"] == []
+    topoi.open_store(path).set_label(name_of(MAIN), first["topic"], "Quasars and Łukasz")
+    assert [each["topic"] for each in found(client, "quas")["topics"]] == [first["topic"]]
+    assert [each["topic"] for each in found(client, f"quas {word}")["topics"]] == [first["topic"]]
+    assert {each["topic"] for each in found(client, word)["topics"]} == set(before)
 
 
 @pytest.mark.parametrize(

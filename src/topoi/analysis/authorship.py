@@ -1,4 +1,4 @@
-"""Likelihood of a text under each author alone, as used by every query about authorship."""
+"""Likelihood of a text under each author alone, as used by queries about authorship."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from topoi.errors import ModelError
 from topoi.models.scores import log_mean_exp
 from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.validation import whole_number
-from topoi.retrieval.expertise import bag_scores
+from topoi.retrieval.expertise import bag_evidence
+from topoi.retrieval.ranking import Settings, Units, scores
 
 
 def likely_authors(model: Any, text: str, n: int = 10, candidates: Sequence[str] | str | None = None) -> pd.DataFrame:
     """The authors most likely to have written a text alone, among those the model knows.
 
+    An author's words are drawn from the mixture of ``topoi.Search`` and ``recommend_reviewers``: a language model of
+    all that the author wrote, and the author's topics; without topics, from the model's own words of each author.
     The prior over authors is uniform. Probabilities are calibrated by leave-one-out scores of the training documents:
     they go to the right author as often as stated (see ``docs/authorship.md``). They are probabilities *among the
     authors of the model* (or the candidates): that somebody else wrote the text is not considered. The first call for a
@@ -42,8 +45,8 @@ def likely_authors(model: Any, text: str, n: int = 10, candidates: Sequence[str]
     DataFrame
         author, rank, log_likelihood (natural, of the whole text, words taken to be independent), probability
         (calibrated; over all authors of the model, or the candidates), n_words (number of the author's own words),
-        score (mean over the text's words of log(P(word | author) / P(word)) by words and topics, as in
-        ``recommend_reviewers``; comparable between texts, and 0 means "no more likely than by anybody").
+        score (mean over the text's words of log(P(word | author) / P(word)), as in ``recommend_reviewers``;
+        comparable between texts, and 0 means "no more likely than by anybody"). All three have the same order.
         ``frame.attrs`` has ``n_known`` and ``n_unknown``, the numbers of the text's words that the model knows and does
         not know, and ``n_calibration``, the number of documents used for calibration. If that is 0, no author has two
         documents, and the probabilities, which then assume that words are independent, are far too confident.
@@ -60,20 +63,32 @@ def likely_authors(model: Any, text: str, n: int = 10, candidates: Sequence[str]
     wanted = whole_number("n", n)
     words = words_of(model, text)
     rows = _candidate_rows(model, candidates)
-    score = author_log_likelihoods(model, words.word, words.times)[rows]
-    calibration = model.author_calibration_
-    probability = np.exp(calibration.log_probabilities(score, words.n_known))
-    best = np.argsort(-score, kind="stable")[:wanted]
+    ratios, background = author_log_ratios(model, words.word, words.times)
+    ratio, calibration = ratios[rows], model.author_calibration_
+    probability = np.exp(calibration.log_probabilities(ratio, words.n_known))
+    best = np.argsort(-ratio, kind="stable")[:wanted]
     columns = {
         "author": model.authors_[rows[best]],
-        "log_likelihood": score[best],
+        "log_likelihood": ratio[best] + background,
         "probability": probability[best],
         "n_words": author_sizes(model)[rows[best]],
-        "score": bag_scores(model, words.word, words.times, authors=True)[rows[best]],
+        "score": ratio[best] / words.n_known,
     }
     frame = with_rank(pd.DataFrame(columns), 1, rows[best])
     frame.attrs.update(n_known=words.n_known, n_unknown=words.n_unknown, n_calibration=calibration.n_documents)
     return frame
+
+
+def author_log_ratios(model: Any, words: NDArray[Any], times: NDArray[Any]) -> tuple[NDArray[np.float64], float]:
+    """log(P(text | author) / P(text)) of each author alone, and log P(text), for a bag of words.
+
+    P(word | author) is the mixture of words and topics; in a model without topics the model's own.
+    """
+    evidence = bag_evidence(model, words, times)
+    background = float(np.log(evidence.background) @ evidence.weights)
+    if not has_topics(model):
+        return author_log_likelihoods(model, words, times) - background, background
+    return evidence.terms.n * scores(Units(evidence.index, authors=True), evidence, "mixture", Settings()), background
 
 
 def _candidate_rows(model: Any, candidates: Sequence[str] | str | None) -> NDArray[np.int64]:

@@ -15,7 +15,8 @@ from topoi.models.smoothed_counts import MEASURES, whole_tokens
 from topoi.models.validation import choice, whole_number
 from topoi.retrieval.expertise import bag_scores, index_of
 
-# Similarity by words and topics, beside the measures of distance between topics.
+# Similarity by words and topics, beside the measures of distance between topics: a paper's nearest by the mixture is
+# more often one by the same authors (studies.mixture_weight).
 MIXTURE = "mixture"
 
 
@@ -102,9 +103,9 @@ def _leading(chain: Any, topic: int, n: int) -> tuple[NDArray[np.int64], NDArray
 
 
 def similar_documents(
-    model: Any, document: int | str, n: int = 10, measure: str = "jensen-shannon", *, text: bool = False
+    model: Any, document: int | str, n: int = 10, measure: str = MIXTURE, *, text: bool = False
 ) -> pd.DataFrame:
-    """The training documents whose topics are nearest to a document's or a text's (first chain).
+    """The training documents most like a document or a text, by words and topics or by topics alone.
 
     Parameters
     ----------
@@ -114,19 +115,20 @@ def similar_documents(
         A training document's position, its id, its title or a part of its title alone; or a new text.
     n : int
         Number of documents.
-    measure : {"jensen-shannon", "hellinger", "cosine", "symmetrised-kl", "mixture"}
-        Measure of distance between topic shares. Symmetrised KL compares the smoothed shares of ``doc_topic_``, the
-        others the unsmoothed shares of the document's own words. ``"mixture"`` ranks by words and topics instead, as
-        ``topoi.Search`` does for a query of all the document's words, and adds a column ``score``; ``distance`` is then
-        the Jensen-Shannon distance.
+    measure : {"mixture", "jensen-shannon", "hellinger", "cosine", "symmetrised-kl"}
+        ``"mixture"`` ranks by words and topics, as ``topoi.Search`` does for a query of all the document's words
+        (chains are averaged). The others are distances between shares of topics (first chain): symmetrised KL compares
+        the smoothed shares of ``doc_topic_``, the rest the unsmoothed shares of the document's own words.
     text : bool
         Whether ``document`` is a new text, as in ``document_topics``.
 
     Returns
     -------
     DataFrame
-        document (position), rank, id, title and year if there are any, distance, n_words, topics: a list of at most
-        three topics of which both have more than an even share. Documents without words are left out.
+        document (position), rank, id, title and year if there are any, score (only of the mixture: the mean over the
+        document's words of log(P(word | similar document) / P(word)), comparable between documents, 0 for "no more
+        likely than anywhere"), distance (between shares of topics; Jensen-Shannon for the mixture), n_words, topics: a
+        list of at most three topics of which both have more than an even share. Documents without words are left out.
 
     Examples
     --------

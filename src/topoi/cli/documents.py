@@ -101,8 +101,8 @@ def draw_shares(frame: pd.DataFrame, screen: Console) -> None:
 
 
 def draw_similar(frame: pd.DataFrame, screen: Console) -> None:
-    """Print a line per document: the distance, year, title."""
+    """Print a line per document: the score, year, title."""
     from rich.text import Text
 
     for row in frame.to_dict("records"):
-        screen.print(document_line(Text(f"{row['distance']:5.2f}", style="dim"), row, screen.width))
+        screen.print(document_line(Text(f"{row['score']:5.2f}", style="dim"), row, screen.width))

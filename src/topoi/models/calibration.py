@@ -31,6 +31,10 @@ LONGEST = 1500
 _LOWEST, _HIGHEST = np.log([0.05, 1e-6, 1e-4]), np.log([200.0, 100.0, 0.99])
 
 
+# Names, in files, of calibrations: of an author's words alone, and of the mixture of words and topics.
+BY_WORDS, BY_MIXTURE = "author_calibration", "mixture_calibration"
+
+
 class LeftOut(NamedTuple):
     """Training documents, or their beginnings, scored by authors' words in the other documents.
 
@@ -184,6 +188,6 @@ def log_loss(left_out: LeftOut, calibration: Calibration) -> float:
     return -float(np.mean(logsumexp(np.where(left_out.right, log_p, -np.inf), axis=1)))
 
 
-def restored(meta: Mapping[str, Any]) -> Calibration | None:
-    """The calibration in a bundle from ``to_bundle``, or None."""
-    return Calibration.from_plain(meta["author_calibration"]) if "author_calibration" in meta else None
+def restored(meta: Mapping[str, Any], of: str) -> Calibration | None:
+    """The calibration of some scores in a bundle from ``to_bundle``, or None."""
+    return Calibration.from_plain(meta[of]) if of in meta else None

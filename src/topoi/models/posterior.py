@@ -17,6 +17,7 @@ from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored, content_key, label_room
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import seed_stream
+from topoi.kernels.ranking import term_products
 from topoi.kernels.word_lists import SparseCounts
 from topoi.models.averages import Averaged
 from topoi.models.contract import Chosen, CountSource, SeedLike
@@ -211,7 +212,7 @@ class Posterior:
         """Share of a topic in every training document."""
         return self.documents.column_shares(topic)
 
-    def times_mixtures(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    def times_mixtures(self, columns: NDArray[np.float64]) -> NDArray[Any]:
         """Each training document's mixture times some columns over topics: documents × columns.
 
         A product of dense matrices, with the rounding of float32; of sparse ones if the mixtures of all documents would
@@ -219,16 +220,19 @@ class Posterior:
         """
         if self.mixtures_are_counts and len(self.documents) * self.n_topics > _MOST_SHARES:
             return self.documents.word_probabilities(columns)
-        return np.asarray(self.mixtures @ columns.astype(np.float32), np.float64)
+        return np.asarray(term_products(self.mixtures.T, np.ascontiguousarray(columns, np.float32)).T)
 
     @cached_property
     def mixtures(self) -> NDArray[np.float32]:
-        """Mixtures of all training documents, documents × topics; a store has those that are not counts in its rows."""
+        """Mixtures of all training documents, documents × topics; a store has those that are not counts in its rows.
+
+        Each topic's column is contiguous, as products with a few columns of terms read them fastest.
+        """
         stored = None if self.mixtures_are_counts else self.source.document_mixtures()
         if stored is not None:
-            return stored
+            return np.asfortranarray(stored)
         n_docs = len(self._doc_start) - 1
-        found = np.empty((n_docs, self.n_topics), np.float32)
+        found = np.empty((n_docs, self.n_topics), np.float32, order="F")
         for part in blocks(n_docs):
             found[part] = self.mixture_range(part.start, part.stop)
         return found

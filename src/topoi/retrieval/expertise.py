@@ -46,8 +46,13 @@ def bag_scores(
     >>> bool(found[0] < 0 < found[1])
     True
     """
+    evidence = bag_evidence(model, words, times)
+    method = "language" if evidence.topics is None else "mixture"
+    return scores(Units(evidence.index, authors), evidence, method, settings or Settings())
+
+
+def bag_evidence(model: Any, words: NDArray[Any], times: NDArray[Any]) -> Evidence:
+    """Evidence of a model's training documents and topics about a bag of words."""
     index = index_of(model)
     terms = Terms(np.asarray(words, np.int64), np.asarray(times, np.float64), np.zeros(0, np.int64))
-    topics = TopicEvidence(model.chains_, index, "documents") if has_topics(model) else None
-    method = "language" if topics is None else "mixture"
-    return scores(Units(index, authors), Evidence(index, terms, topics), method, settings or Settings())
+    return Evidence(index, terms, TopicEvidence(model.chains_, index, "documents") if has_topics(model) else None)

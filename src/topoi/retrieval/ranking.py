@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.pieces import row_positions
 from topoi.errors import ModelError
+from topoi.kernels.ranking import log_likelihoods
+from topoi.models.mixing import MU, WEIGHT, background_shares
 from topoi.models.validation import choice
 from topoi.retrieval import equations
 from topoi.retrieval.index import DocumentIndex, Postings
@@ -28,8 +31,8 @@ _TERMS_AT_ONCE = 16
 class Settings:
     """Parameters of the scores; see ``topoi.Search``."""
 
-    weight: float = 0.7
-    mu: float = 1000.0
+    weight: float = WEIGHT
+    mu: float = MU
     average: str = "words"
     k1: float = 2.0
     b: float = 0.75
@@ -79,7 +82,7 @@ class Evidence:
     def background(self) -> Array:
         """P(term): its share of all words; half an occurrence if there is none."""
         times = np.array([counts.sum(dtype=np.float64) for _, counts in self.postings])
-        return np.maximum(times, 0.5) / max(self.index.n_tokens, 1)
+        return background_shares(times, self.index.n_tokens)
 
     @cached_property
     def columns(self) -> list[tuple[Any, Array]]:
@@ -131,25 +134,26 @@ class Units:
         each = np.repeat(self._index.lengths, np.diff(start))
         return np.asarray(np.bincount(author, each, self._index.n_authors), np.float64)
 
+    def postings(self, postings: list[Postings]) -> list[Postings]:
+        """The units of documents with some terms, in order, and the counts in each unit."""
+        return [self._of_authors(*one) for one in postings] if self._authors else postings
+
     def counts(self, postings: list[Postings]) -> Array:
         """Counts of some terms in each unit: units × terms."""
         found = np.zeros((len(self.lengths), len(postings)))
-        for j, (documents, number) in enumerate(postings):
-            if self._authors:
-                found[:, j] = self._by_authors(documents, number)
-            else:
-                found[documents, j] = number
+        for j, (units, number) in enumerate(self.postings(postings)):
+            found[units, j] = number
         return found
 
-    def _by_authors(self, documents: NDArray[Any], number: NDArray[Any]) -> Array:
+    def _of_authors(self, documents: NDArray[Any], number: NDArray[Any]) -> Postings:
         """Counts of some documents, added up for each of their authors."""
         start, author = self._index.document_authors
-        of_document = np.zeros(len(start) - 1)
-        of_document[documents] = number
-        each = np.repeat(of_document, np.diff(start))
-        return np.asarray(np.bincount(author, each, self._index.n_authors), np.float64)
+        at, own = row_positions(start, documents)
+        total = np.bincount(author[at], np.repeat(number, np.diff(own)), self._index.n_authors)
+        there = np.flatnonzero(total)
+        return there, total[there]
 
-    def topic_ratios(self, evidence: Evidence, part: slice) -> Iterator[Array]:
+    def topic_ratios(self, evidence: Evidence, part: slice) -> Iterator[NDArray[Any]]:
         """Each chain's P(term | unit) / P(term), units × terms."""
         topics = evidence.topics
         for chain, columns in evidence.columns:
@@ -162,38 +166,51 @@ def scores(units: Units, evidence: Evidence, method: str, settings: Settings) ->
     """Score of every unit.
 
     For likelihoods the mean, over the query's terms, of log(P(term | unit) / P(term)); for BM25 the usual sum.
+    The compiled loop computes what ``equations`` says in whole matrices: the tests compare the two.
     """
     if method == "bm25":
         return _bm25(units, evidence, settings)
+    weight = {"mixture": settings.weight, "topics": 0.0, "language": 1.0}[method]
     totals: list[Array] = []
     for part in evidence.parts():
-        each = _ratios(units, evidence, part, method, settings)
-        found = [equations.log_score(one, evidence.weights[part]) for one in each]
+        found = [
+            _log_likelihoods(units, evidence, part, weight, settings.mu, topics)
+            for topics in _topic_ratios(units, evidence, part, method, settings)
+        ]
         totals = found if not totals else [a + b for a, b in zip(totals, found, strict=True)]
     return np.asarray((totals[0] if len(totals) == 1 else equations.averaged(totals)) / evidence.terms.n)
 
 
-def _ratios(units: Units, evidence: Evidence, part: slice, method: str, settings: Settings) -> Iterator[Array]:
-    """P(term | unit) / P(term), units × terms: one for all chains, or one for each if products are averaged."""
-    each = units.topic_ratios(evidence, part)
-    if method == "topics":
-        yield from each if settings.average == "products" else (_mean(each),)
-        return
-    counts = units.counts(evidence.postings[part])
-    language = equations.language_ratios(counts, units.lengths, evidence.background[part], settings.mu)
+def _log_likelihoods(
+    units: Units, evidence: Evidence, part: slice, weight: float, mu: float, topics: NDArray[Any]
+) -> Array:
+    """Logarithm of the product over some terms, of every unit; ``topics`` has the topic model's ratios."""
+    postings = units.postings(evidence.postings[part])
+    start = np.cumsum([0, *(len(there) for there, _ in postings)])
+    unit = np.concatenate([np.zeros(0, np.int64), *(there for there, _ in postings)])
+    pairs = zip(postings, evidence.background[part], strict=True)
+    count = np.concatenate([np.zeros(0), *(number / background for (_, number), background in pairs)])
+    ratios, times = np.ascontiguousarray(topics.T), evidence.weights[part]
+    return np.asarray(log_likelihoods(start, unit, count, units.lengths, mu, weight, ratios, times))
+
+
+def _topic_ratios(
+    units: Units, evidence: Evidence, part: slice, method: str, settings: Settings
+) -> Iterator[NDArray[Any]]:
+    """P(term | unit) / P(term) by topics, units × terms: the mean of chains, or each if products are averaged."""
     if method == "language":
-        yield language
+        yield np.zeros((0, part.stop - part.start))
     elif settings.average == "products":
-        yield from (equations.mixed(language, one, settings.weight) for one in each)
+        yield from units.topic_ratios(evidence, part)
     else:
-        yield equations.mixed(language, _mean(each), settings.weight)
+        yield _mean(units.topic_ratios(evidence, part))
 
 
-def _mean(each: Iterator[Array]) -> Array:
+def _mean(each: Iterator[NDArray[Any]]) -> NDArray[Any]:
     total, n = next(each), 1
     for one in each:
         total, n = total + one, n + 1
-    return total / n
+    return total if n == 1 else total / n
 
 
 def _bm25(units: Units, evidence: Evidence, settings: Settings) -> Array:

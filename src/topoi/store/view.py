@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError, NotFoundError, StoreError
-from topoi.models.calibration import Calibration, restored
+from topoi.models.calibration import BY_MIXTURE, BY_WORDS, Calibration, restored
 from topoi.models.contract import SeedLike
 from topoi.models.notices import warn_user
 from topoi.models.periods import PERIODS, Trend
@@ -278,7 +278,8 @@ class ModelView(TopicLists):
         """Calibration of authors' probabilities, as learned when the model was saved."""
         rows = self.store.rows("SELECT parameters FROM model WHERE model_id = ?", (self.model_id,))
         try:
-            found = restored(stored_json(rows[0][0], "the model's parameters", {}))
+            by = BY_MIXTURE if self.n_topics else BY_WORDS
+            found = restored(stored_json(rows[0][0], "the model's parameters", {}), by)
         except ModelError as error:
             raise StoreError(f"{self.store.path} is damaged: {error}") from None
         if found is None:

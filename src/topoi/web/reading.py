@@ -1,4 +1,4 @@
-"""Topic badges, and labelled texts: paragraphs in which each known word links to its topic.
+"""Topic badges, lines of documents, and labelled texts: paragraphs in which each known word links to its topic.
 
 A full paper has thousands of such words, so each carries only two short classes, its address, its topic's or author's
 number and its probability; tooltips are assembled from the side column.
@@ -12,10 +12,13 @@ from html import escape
 from typing import Any
 
 from markupsafe import Markup
+from markupsafe import escape as marked_up
 
 from topoi.drawing.colours import hue_class, strength_class, topic_class
-from topoi.drawing.words import clip
+from topoi.drawing.words import clip, count
 
+_NAMES_SHOWN = 6
+_LONGEST_TITLE, _LONGEST_NAME = 220, 60
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
 _SHORT_LINE = 45  # characters: shorter lines, as in verse or the head of a letter, are kept as lines
 _LONG_PARAGRAPH = 4000  # characters: web browsers lay out many short paragraphs faster than one long one
@@ -68,6 +71,68 @@ def node_badge(node: Mapping[str, Any], n: int = 6) -> Markup:
 
 def _listed(words: Sequence[str]) -> str:
     return escape(", ".join(clip(word, 30) for word in words))
+
+
+def document_row(
+    link: Any,
+    document: Mapping[str, Any],
+    figure: Any = None,
+    skip: int | None = None,
+    topics: Sequence[Mapping[str, Any]] | None = None,
+    snippet: Sequence[Mapping[str, Any]] | None = None,
+    note: str | None = None,
+) -> Markup:
+    """One document in a list; a page has dozens, so no template is run for each.
+
+    Parameters
+    ----------
+    link : object
+        Link builder.
+    document : mapping
+        document_id, title, year, authors.
+    figure : str, optional
+        A number at the right, such as a share or a perplexity.
+    skip : int, optional
+        An author who is not named.
+    topics, snippet : sequence of mappings, optional
+        Topics, and pieces of the text with the words that were searched.
+    note : str, optional
+        A remark.
+    """
+    title, address = marked_up(clip(document["title"], _LONGEST_TITLE)), link.document(document["document_id"])
+    parts = [
+        f'<li class="doc">\n  <span class="num">{"" if document["year"] is None else document["year"]}</span>\n'
+        f'  <span class="what">\n    <a class="title" dir="auto" href="{marked_up(address)}">{title}</a>\n'
+    ]
+    shown = [one for one in document["authors"] if skip is None or one["author_id"] != skip]
+    if shown:
+        parts.append(f"<small>{author_names(link, shown)}</small>")
+    if snippet:
+        pieces = (marked_up(part["text"]) for part in snippet)
+        cut = (f"<mark>{text}</mark>" if part["hit"] else text for part, text in zip(snippet, pieces, strict=True))
+        parts.append(f'<span class="snippet" dir="auto">{"".join(cut)}</span>')
+    if note:
+        parts.append(f"<small>{marked_up(note)}</small>")
+    parts.append(f"    {_badges(link, topics or ())}\n  </span>\n")
+    if figure is not None:
+        parts.append(f'<span class="num figure">{marked_up(figure)}</span>')
+    return Markup("".join([*parts, "</li>\n"]))
+
+
+def author_names(link: Any, authors: Sequence[Mapping[str, Any]], n: int = _NAMES_SHOWN) -> Markup:
+    """The first ``n`` authors as links, and the number of the others."""
+    linked = ((marked_up(link.author(one["author_id"])), clip(one["author"], _LONGEST_NAME)) for one in authors[:n])
+    names = (f'<a href="{address}"><bdi>{marked_up(name)}</bdi></a>' for address, name in linked)
+    others = f" and {count(len(authors) - n, 'other')}" if len(authors) > n else ""
+    return Markup("; ".join(names) + others)
+
+
+def _badges(link: Any, topics: Sequence[Mapping[str, Any]]) -> str:
+    each = (
+        f'<a class="face {topic_class(one)}" href="{marked_up(link.topic(one["topic"]))}">{badge(one, 1)}</a>'
+        for one in topics
+    )
+    return f'<span class="faces">{" ".join(each)}</span>' if topics else ""
 
 
 def coloured(

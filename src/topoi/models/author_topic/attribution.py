@@ -20,6 +20,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.engine.gibbs import Chain
 from topoi.kernels.random import new_stream
 from topoi.models.calibration import (
+    BY_WORDS,
     LONGEST,
     Calibration,
     LeftOut,
@@ -35,6 +36,7 @@ from topoi.models.calibration import (
     with_others,
 )
 from topoi.models.gibbs import SamplerT
+from topoi.models.mixing import author_counts
 
 # Largest share of documents in a fold, and number of sweeps that the chain continues without it. With at most 300
 # held-out documents that is a hundred sweeps of a small corpus, and twenty of a large one.
@@ -80,17 +82,6 @@ def bags_of(texts: list[NDArray[Any]], n_words: int) -> sparse.csr_matrix:
     start = np.cumsum([0, *map(len, texts)])
     tokens = np.concatenate([*texts, np.zeros(0, np.int64)]).astype(np.int64)
     return sparse.csr_matrix((np.ones(len(tokens)), tokens, start), (len(texts), n_words))
-
-
-def even_counts(corpus: Corpus) -> sparse.csr_matrix:
-    """Counts of words by author, authors × words, with a document's words divided evenly among its authors."""
-    number = np.diff(corpus.doc_author_start)
-    weight = np.repeat(1.0 / np.maximum(number, 1), number)
-    written = sparse.csr_matrix((weight, corpus.doc_author, corpus.doc_author_start), (corpus.n_docs, corpus.n_authors))
-    words = sparse.csr_matrix(
-        (np.ones(corpus.n_tokens), corpus.tokens, corpus.doc_start), (corpus.n_docs, corpus.n_words)
-    )
-    return (written.T @ words).tocsr()
 
 
 class _Left(NamedTuple):
@@ -141,7 +132,7 @@ def learn_beta(corpus: Corpus) -> tuple[NDArray[np.float64], float | None]:
     documents = documents_to_set_aside(corpus, 1)
     if not len(documents):
         return np.full(corpus.n_words, PLAIN_BETA), None
-    counts = even_counts(corpus)
+    counts = author_counts(corpus, evenly=True)
     totals = np.asarray(counts.sum(axis=1), np.float64).ravel()
     lefts = [_left(counts, totals, corpus, d) for d in documents.tolist()]
     losses = [_best_loss(AuthorWords(counts, word_weights(corpus, weight)), corpus, lefts) for weight in _WEIGHTS]
@@ -181,14 +172,21 @@ class CalibratedAuthors(Generic[SamplerT]):
     _seed: int
     _settings: dict[str, Any]
     fit_info_: dict[str, Any]
+    # What the calibrated scores are; a calibration of others would be wrong.
+    _calibrates = BY_WORDS
     _calibrated: tuple[list[Any], Calibration] | None = None
 
     def _sampler_for(self, corpus: Corpus) -> SamplerT:
         """A sampler with the settings and priors of this fit for some of its documents."""
         return type(self)(**self._settings)._make_sampler(corpus, 1)  # type: ignore[attr-defined]
 
-    def _text_scores(self, sampler: SamplerT, chain: Chain, texts: list[NDArray[Any]]) -> NDArray[np.float64]:
-        """Log-likelihoods of texts under each author by the counts of a chain: texts × authors."""
+    def _text_scores(
+        self, sampler: SamplerT, chain: Chain, corpus: Corpus, texts: list[NDArray[Any]]
+    ) -> NDArray[np.float64]:
+        """Log-likelihoods of texts under each author by the counts of a chain of a corpus: texts × authors.
+
+        What a text has in common for all authors may be left out.
+        """
         raise NotImplementedError  # abstract: by words or by topics
 
     @property
@@ -223,7 +221,7 @@ class CalibratedAuthors(Generic[SamplerT]):
         scores = np.zeros((0, corpus.n_authors))
         if len(texts):
             sampler = self._sampler_for(rest)
-            scores = self._text_scores(sampler, self._gone_on(sampler, kept), texts)
+            scores = self._text_scores(sampler, self._gone_on(sampler, kept), rest, texts)
             scores[:, ~known] = -np.inf
         return LeftOut(scores, right[asked], np.array([len(text) for text in texts], np.int64))
 
@@ -244,10 +242,10 @@ class CalibratedAuthors(Generic[SamplerT]):
         """
         if not len(self.authors_) or (self.fit_info_["interrupted"] and not self._is_calibrated()):
             return {}
-        return {"author_calibration": self.author_calibration_.to_plain()}
+        return {self._calibrates: self.author_calibration_.to_plain()}
 
     def _take_calibration(self, meta: dict[str, Any]) -> None:
         """Restore what ``_more_meta`` returned."""
-        saved = restored(meta)
+        saved = restored(meta, self._calibrates)
         if saved is not None:
             self._calibrated = (self.chains_, saved)

@@ -304,7 +304,7 @@ checkpoint_every, progress
         return AuthorWords(table, sampler.beta)
 
     def _text_scores(
-        self, sampler: AuthorModelSampler, chain: AuthorChain, texts: list[NDArray[Any]]
+        self, sampler: AuthorModelSampler, chain: AuthorChain, corpus: Corpus, texts: list[NDArray[Any]]
     ) -> NDArray[np.float64]:
         return self._author_words(sampler, chain.counts).log_likelihoods(bags_of(texts, sampler.n_words))
 

@@ -16,9 +16,11 @@ from topoi.models.author_topic.posterior import AuthorTopicPosterior
 from topoi.models.author_topic.simulate import simulate_corpus
 from topoi.models.author_topic.state import AuthorTopicSampler, TopicChain
 from topoi.models.author_topic.surprise import by_topics, surprise_rows
+from topoi.models.calibration import BY_MIXTURE
 from topoi.models.contract import SeedLike
 from topoi.models.gibbs import GibbsModel
 from topoi.models.inputs import WeightedAuthors
+from topoi.models.mixing import AuthorMixtures
 from topoi.models.prediction import Predictions
 from topoi.models.sparse.scheme import resolve_sparse
 from topoi.models.tables import ChainTables
@@ -40,6 +42,7 @@ class TopicModel(
     beta: ArrayLike
     learn_alpha: bool | str
     learn_beta: bool
+    _calibrates = BY_MIXTURE
 
     @property
     def _sparse(self) -> bool | str:
@@ -91,14 +94,10 @@ class TopicModel(
         return self
 
     def _text_scores(
-        self, sampler: AuthorTopicSampler, chain: TopicChain, texts: list[NDArray[Any]]
+        self, sampler: AuthorTopicSampler, chain: TopicChain, corpus: Corpus, texts: list[NDArray[Any]]
     ) -> NDArray[np.float64]:
-        posterior = self._frozen(chain, sampler)
-        scores = np.empty((len(texts), len(self.authors_)))
-        for row, text in enumerate(texts):
-            words, times = np.unique(text, return_counts=True)
-            scores[row] = posterior.authors.log_likelihoods(posterior.word_columns(words), times)
-        return scores
+        authors = AuthorMixtures(corpus, self._frozen(chain, sampler))
+        return np.array([authors.log_ratios(text) for text in texts])
 
     @property
     def alpha_(self) -> NDArray[np.float64]:

@@ -236,7 +236,10 @@ def _authors(full: FullDoc, labels: dict[str, Any]) -> list[AuthorShare]:
 
 
 def _nearest(context: PageContext, number: int) -> list[tuple[int, float, list[TopicSummary]]]:
-    """``topoi.similar_documents`` reduced to what the page shows: number, distance, shared topics."""
+    """Documents with the nearest topics: number, distance, shared topics.
+
+    By topics alone: the mixture of ``topoi.similar_documents`` reads all words, which takes too long for each page.
+    """
     if not context.has_topics:
         return []
     documents = context.view.chains_[0].documents

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -77,15 +77,24 @@ def leading_topics(
     }
 
 
-def lines(context: PageContext, rows: Sequence[Sequence[Any]], query: str = "") -> list[DocumentLine]:
-    """Documents of a list with their topics and, for a query, snippets with its words."""
-    topics = leading_topics(context, "documents", [int(row[0]) for row in rows])
+def lines(
+    context: PageContext,
+    rows: Sequence[Sequence[Any]],
+    query: str = "",
+    carried: Mapping[int, Sequence[int]] | None = None,
+) -> list[DocumentLine]:
+    """Documents of a list with topics and, for a query, snippets with its words.
+
+    Topics are those that ``carried`` names for a document, or its own leading ones.
+    """
+    given = carried or {}
+    own = leading_topics(context, "documents", [int(row[0]) for row in rows if not given.get(int(row[0]))])
     find = finder(query)
     return [
         DocumentLine(
             document=doc_of(row),
             snippet=find(str(row[5])) if find is not None and len(row) > 5 and row[5] else None,
-            topics=topics.get(int(row[0]), []),
+            topics=context.badges(given.get(int(row[0]), ())) or own.get(int(row[0]), []),
         )
         for row in rows
     ]

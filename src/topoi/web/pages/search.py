@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import json
 from typing import Literal
 
@@ -88,9 +89,9 @@ def find_documents(context: PageContext, q: str) -> tuple[list[FoundDocument], l
     rows = context.rows("works_with_texts", ids=json.dumps(wanted))
     if [row[0] for row in rows] != wanted:
         raise StoreError(f"{context.view.store.path} is damaged: a document is missing")
-    shown = lines(context, rows, q)
+    shown = lines(context, rows, q, {number: hits.topics[at] for number, at in place.items()})
     return [
-        _hit(context, line, hits, place[number]) if number in place else _plain(line)
+        _hit(line, hits, place[number]) if number in place else _plain(line)
         for number, line in zip(wanted, shown, strict=True)
     ], unknown
 
@@ -107,12 +108,9 @@ def _plain(line: DocumentLine) -> FoundDocument:
     return FoundDocument(**line, score=None, matched=[], by_topics=False)
 
 
-def _hit(context: PageContext, line: DocumentLine, hits: Found, at: int) -> FoundDocument:
-    """A document with the topics that carry it, or its own if its words do."""
-    badges = context.badges(hits.topics[at]) or line["topics"]
+def _hit(line: DocumentLine, hits: Found, at: int) -> FoundDocument:
     matched = [short(word, _LONGEST_WORD) for word in hits.matched[at]]
-    named = DocumentLine(document=line["document"], snippet=line["snippet"], topics=badges)
-    return FoundDocument(**named, score=round(float(hits.score[at]), 6), matched=matched, by_topics=not matched)
+    return FoundDocument(**line, score=round(float(hits.score[at]), 6), matched=matched, by_topics=not matched)
 
 
 def completions(context: PageContext, q: parameters.Query = "") -> list[Completion]:
@@ -147,26 +145,57 @@ def completions(context: PageContext, q: parameters.Query = "") -> list[Completi
     return [*suggested, *_titles(context, q, link, N_SUGGESTIONS - len(suggested))]
 
 
+class TopicWords:
+    """Leading words of topics, sorted, so that those that begin with some letters stand together.
+
+    Parameters
+    ----------
+    words : list of list of str
+        The words of topic 0, 1, …, folded, the leading word first.
+
+    Examples
+    --------
+    >>> from topoi.web.pages.search import TopicWords
+    >>> TopicWords([["star", "sun"], ["gene", "start"]]).places("star")
+    {0: 0, 1: 1}
+    """
+
+    def __init__(self, words: list[list[str]]) -> None:
+        self.words = words
+        self._sorted = sorted((word, topic, at) for topic, own in enumerate(words) for at, word in enumerate(own))
+
+    def places(self, beginning: str) -> dict[int, int]:
+        """Topics with a word that begins so, and the place of the first such word."""
+        found: dict[int, int] = {}
+        for i in range(bisect.bisect_left(self._sorted, (beginning,)), len(self._sorted)):
+            word, topic, at = self._sorted[i]
+            if not word.startswith(beginning):
+                break
+            found[topic] = min(at, found.get(topic, at))
+        return found
+
+
 def find_topics(context: PageContext, q: str) -> list[TopicSummary]:
     """Topics whose label or leading words match all words of the query as prefixes; the earliest matches first."""
     terms = fold(q).split()
     if not terms or not context.has_topics:
         return []
-    matching = []
     topics = context.cache.topics
-    folded = context.cache.keep("folded", lambda: [[fold(word) for word in topic["all_words"]] for topic in topics])
-    for topic, own in zip(topics, folded, strict=True):
-        number = topic["summary"]["topic"]
-        words = [*fold(context.labels.get(number, "")).split(), *own]
-        places = 0
-        for term in terms:
-            place = next((at for at, word in enumerate(words) if word.startswith(term)), None)
-            if place is None:
-                break
-            places += place
-        else:
-            matching.append((places, -topic["summary"]["share"], number))
-    return [context.summary(number) for _, _, number in sorted(matching)]
+    words = context.cache.keep(
+        "folded", lambda: TopicWords([[fold(word) for word in topic["all_words"]] for topic in topics])
+    )
+    each = [words.places(term) for term in terms]
+    common = set(each[0]).intersection(*each[1:]) - context.labels.keys()
+    places = {topic: sum(found[topic] for found in each) for topic in common}
+    for topic, label in context.labels.items():
+        if topic < len(topics):
+            own = [*fold(label).split(), *words.words[topic]]
+            firsts = [next((at for at, word in enumerate(own) if word.startswith(term)), None) for term in terms]
+            known = [at for at in firsts if at is not None]
+            if len(known) == len(terms):
+                places[topic] = sum(known)
+    order = sorted(places, key=lambda k: (places[k], -topics[k]["summary"]["share"], k))
+    return [context.summary(number) for number in order]
 
 
 def find_authors(context: PageContext, q: str, n: int) -> list[AuthorSize]:

@@ -56,7 +56,7 @@ def terms_of(query: str) -> list[str]:
 
 def one_line(text: str) -> str:
     """A text without line breaks and other control characters."""
-    return " ".join(_CONTROL.sub(" ", text).split())
+    return " ".join((text if text.isprintable() else _CONTROL.sub(" ", text)).split())
 
 
 def listed(words: list[str]) -> str:
@@ -72,7 +72,8 @@ def listed(words: list[str]) -> str:
 
 
 BEFORE, WHOLE = 60, 220
-_SPACES = re.compile(r"[\s\x00-\x1f\x7f]+")
+# All that is not a single space already; most texts have next to none of it.
+_SPACES = re.compile(r"[\s\x00-\x1f\x7f]{2,}|[^\S ]|[\x00-\x1f\x7f]")
 
 
 class _Plain(dict[int, str]):
