@@ -259,7 +259,7 @@ VERDICT = """## What it shows
 as good as the topic models at low recall, and behind them in the mean.
 
 **Not reproduced: with title and authors the author-topic model does not beat LDA.** LDA is ahead by 0.017 (p = 0.001), at every level of recall; among all papers by 0.005 (p = 0.08). What differs: the collection ends four years earlier, nine sections stand for 13
-categories (a third of the queries are of *Algorithms and Architectures*), two chains of 100 sweeps stand for ten of 2,000, and the text is OCR whose headers repeat title and names. Fewer sweeps should hurt LDA no less than author-topic. Which of these it is,
+categories (a third of the queries are of *Algorithms and Architectures*), two chains of 100 sweeps stand for ten of 2,000, and the text is OCR whose headers repeat title and names. Which of these it is,
 or whether 200 queries in the paper were lucky (it has no test), these numbers do not say; they are one choice of queries and one seed.
 
 **A section is a rough judgement.** A program committee put papers into sections by more than their subject, so that no method comes near a precision of one. For such a question topics alone do better than words with title and authors, and mixtures with
