@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import cycle
 
-_COLOURS = ("#3b6fb6", "#c8553d", "#3c8d5a", "#8a5fb0", "#8a6d3b", "#3a8f9c")
+_COLOURS = ("#3b6fb6", "#c8553d", "#3c8d5a", "#8a5fb0", "#8a6d3b", "#3a8f9c", "#b0457a", "#6b7280")
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 720, 400, 64, 150, 24, 48
 
 
@@ -61,7 +62,7 @@ def line_chart(
     parts.append(f'<text x="{middle}" y="{_HEIGHT - 6}" text-anchor="middle">{x_title}</text>')
     parts.append(f'<text x="{_LEFT}" y="14">{y_title}</text>')
     ends = _spread({name: place(*line[-1])[1] for name, line in series.items()})
-    for colour, (name, line) in zip(_COLOURS, series.items(), strict=False):
+    for colour, (name, line) in zip(cycle(_COLOURS), series.items(), strict=False):
         dashes = ' stroke-dasharray="6 4"' if name in dashed else ""
         path = " ".join(f"{px:.1f},{py:.1f}" for px, py in (place(*point) for point in line))
         parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2.5"{dashes}/>')

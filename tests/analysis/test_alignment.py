@@ -191,3 +191,15 @@ def test_a_loaded_model_aligns_with_itself(model, tmp_path):
     model.save(tmp_path / "m.topoi")
     found = topoi.align_topics(model, topoi.load(tmp_path / "m.topoi"))
     assert (found.pairs["topic_a"] == found.pairs["topic_b"]).all()
+
+
+def test_given_aspects_are_aligned_by_their_words():
+    rng = np.random.default_rng(0)
+    shares, words = rng.dirichlet(np.full(40, 0.1), 4), [f"w{w}" for w in range(40)]
+    first = topoi.AspectModel.from_parameters(shares, 0.1, words)
+    second = topoi.AspectModel.from_parameters(shares[[2, 0, 3, 1]], 0.1, words)
+    pairs = topoi.align_topics(first, second, n_words=3).pairs.sort_values("topic_b")
+    assert pairs["topic_a"].tolist() == [2, 0, 3, 1]
+    assert pairs["words_a"].tolist() == [[words[w] for w in np.argsort(-shares[k])[:3]] for k in (2, 0, 3, 1)]
+    strangers = topoi.AspectModel.from_parameters(rng.dirichlet(np.full(40, 0.1), 4), 0.1, words)
+    assert topoi.evaluation.stability([first, strangers]).attrs["overlap"] < 0.6

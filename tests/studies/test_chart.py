@@ -27,3 +27,8 @@ def test_powers_of_ten_are_evenly_spaced():
 def test_only_the_named_lines_are_dashed():
     svg = line_chart(LINES, "x", "y", dashed=["two"])
     assert ["dasharray" in line for line in svg.splitlines() if line.startswith("<polyline")] == [False, True]
+
+
+def test_more_lines_than_colours_are_all_drawn():
+    lines = {f"line {i}": [(0.0, i), (1.0, i + 1.0)] for i in range(11)}
+    assert len(points(line_chart(lines, "x", "y"))) == 11

@@ -19,9 +19,12 @@ from topoi.models.fixed_topics.importance import log_likelihood
 from topoi.models.fixed_topics.inference import METHODS, label_tokens
 from topoi.models.fixed_topics.parameters import Parameters
 from topoi.models.simulation import dirichlet_rows
+from topoi.models.smoothed_counts import SmoothedCounts
 
 # Bounds of a stored stopping rule, so that no file can make inference endless, and the class's defaults.
 _MOST_PASSES = 10_000
+# Tokens that an aspect without documents is given, and the weight of the words that it does not have.
+_TOKENS, _TRACE = 1e9, 1e-3
 _USUAL = {"inference_tol": 1e-5, "max_passes": 100, "damping": 1.0}
 
 
@@ -84,6 +87,13 @@ class AspectPosterior(DrawnPosterior):
     def word_topic(self) -> NDArray[np.float64]:
         """P(word | aspect), words × aspects."""
         return self.parameters.word_aspect[:, : self.n_topics]
+
+    @cached_property
+    def topics(self) -> SmoothedCounts:
+        """Word counts of the aspects; of given ones, which have no documents, in proportion to their probabilities."""
+        if self.source.topic_totals.any():
+            return super().topics
+        return SmoothedCounts.from_counts(self.word_topic.T * _TOKENS, np.full(len(self.word_topic), _TRACE))
 
     def _label_tokens(self, tokens: NDArray[Any]) -> tuple[NDArray[np.float64], Labels]:
         return label_tokens(tokens, self.parameters, self._method, self._rule)
