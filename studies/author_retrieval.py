@@ -29,6 +29,8 @@ OUT = Path(__file__).parents[1] / "docs" / "studies"
 NAME = "author-retrieval"
 # Years in which the proceedings have the same nine sections; 604 papers, where the paper has 593 of 13 classes.
 FIRST_LABELLED, N_QUERIES = 1996, 200
+# Smoothing of the language model and of mixtures, as in the papers.
+MU = 1000.0
 QUERIES = {"title": "title and authors", "text": "full text and authors"}
 RANKED = {"labelled": "papers with a section", "all": "all papers"}
 PAPERS = ("author-topic", "LDA", "BM25")
@@ -110,14 +112,14 @@ def fit_all(papers: topoi.Corpus, options: Any) -> dict[str, Any]:
 
 def searches(papers: topoi.Corpus, models: dict[str, Any]) -> dict[str, tuple[topoi.Search, str]]:
     """Each method's name, with a search and the method that it uses; the paper's three first."""
-    plain, both = topoi.Search(papers), models["author-topic"]
+    plain, both, papers_own = topoi.Search(papers, mu=MU), models["author-topic"], {"mu": MU, "weight": 0.7}
     return {
         "author-topic": (topoi.Search(papers, both, mixtures="authors", average="products"), "topics"),
         "LDA": (topoi.Search(papers, models["LDA"], average="products"), "topics"),
         "BM25": (plain, "bm25"),
         "language model": (plain, "language"),
-        "author-topic, mixture 0.7": (topoi.Search(papers, both, mixtures="authors"), "mixture"),
-        "LDA, mixture 0.7": (topoi.Search(papers, models["LDA"]), "mixture"),
+        "author-topic, mixture 0.7": (topoi.Search(papers, both, mixtures="authors", **papers_own), "mixture"),
+        "LDA, mixture 0.7": (topoi.Search(papers, models["LDA"], **papers_own), "mixture"),
     }
 
 
