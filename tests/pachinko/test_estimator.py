@@ -303,13 +303,15 @@ def test_a_model_in_a_file_answers_as_the_fitted_one(tmp_path):
             lambda m, word=word: topoi.word_topics(m, word),
             lambda m: topoi.topic_documents(m, 1),
             lambda m: topoi.document_topics(m, 2),
-            lambda m: topoi.similar_documents(m, 0),
             lambda m: topoi.similar_documents(m, 0, measure="symmetrised-kl"),
             lambda m: topoi.topic_trends(m),
             lambda m, model=model: topoi.align_topics(m, model).pairs,
             lambda m, word=word: topoi.label_words(m, f"{word} {word}"),
         ):
             pd.testing.assert_frame_equal(ask(view), ask(model), rtol=1e-9, check_dtype=False)
+        # A file has mixtures that are no counts in half precision, which the mixture with words reads.
+        similar = [topoi.similar_documents(each, 0) for each in (view, model)]
+        pd.testing.assert_frame_equal(*similar, rtol=5e-3, check_dtype=False)
 
 
 def test_a_graph_given_as_a_dict_keeps_the_order_of_its_topics(corpus, tmp_path):

@@ -21,7 +21,7 @@ from topoi.analysis.shares import document_points
 from topoi.store import connect, files
 from topoi.store import store as store_module
 from topoi.web.export import Limits, export_site
-from topoi.web.pages import metadata
+from topoi.web.pages import context, metadata
 from topoi.web.pages.context import StoreWatcher
 from topoi.web.pages.parameters import MOST_VALUES
 from web.conftest import client_of
@@ -331,8 +331,8 @@ def test_the_model_is_loaded_once(path, monkeypatch):
 
 
 def test_answers_are_kept_but_not_for_ever(monkeypatch):
-    monkeypatch.setattr(metadata, "_MOST_KEPT", 2)
-    answers, made = metadata.Answers(), []
+    monkeypatch.setattr(context, "_MOST_KEPT", 2)
+    answers, made = context.Answers(), []
     for key in ("a", "b", "a", "c", "a", "b"):
         answers.get(key, lambda key=key: made.append(key) or key)
     assert made == ["a", "b", "c", "b"]

@@ -168,7 +168,7 @@ def test_document_is_its_text(client, corpus, stored):
         assert set(data["faces"]) == {str(piece["topic"]) for piece in words}
         assert not data["sampling"]["live"]
     assert data["authors"] == []
-    similar = topoi.similar_documents(topoi.view(stored, "who & what/é"), 7, 6)
+    similar = topoi.similar_documents(topoi.view(stored, "who & what/é"), 7, 6, measure="jensen-shannon")
     data = get(client, "document/7.json")
     assert [row["document"]["document_id"] for row in data["similar"]] == similar["document"].tolist()
     assert [[f["topic"] for f in row["topics"]] for row in data["similar"]] == similar["topics"].tolist()

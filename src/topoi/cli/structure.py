@@ -235,7 +235,7 @@ def node_frame(view: GraphView, node: int, n: int, n_words: int, min_share: floa
             rows.append(row | {"share": found["share"], "n_words": found["n_words"]})
         is_inner = node in view.super_nodes
         years = view.rows("node_trend", node=node) if is_inner else view.rows("topic_trend", topic=topic)
-        rows += [{"kind": "year", "year": year, "share": share, "n_words": number} for year, number, share in years]
+        rows += [{"kind": "year", "year": row[0], "share": row[2], "n_words": row[1]} for row in years]
     columns = ["kind", "rank", "name", "id", "topic", "year", "alpha", "share", "n_words", "words"]
     frame = pd.DataFrame(rows, columns=columns)
     frame["rank"] = frame.groupby("kind", sort=False).cumcount() + 1

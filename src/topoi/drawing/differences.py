@@ -22,7 +22,7 @@ def signed_percent(share: float) -> str:
 
     Examples
     --------
-    >>> signed_percent(-0.125).replace(chr(8239), " "), signed_percent(0.0)[:1]
+    >>> signed_percent(-0.13).replace(chr(8239), " "), signed_percent(0.0)[:1]
     ('−13 %', '0')
     """
     if not round(share, 6):
