@@ -7,7 +7,8 @@ from scipy.sparse import csr_array
 from scipy.stats import false_discovery_control
 
 import topoi
-from topoi.analysis.groups import Counted, Pair, _compared, compare_groups, false_discovery_rates, permutation_test
+from topoi.analysis.groupings import Pair
+from topoi.analysis.groups import Counted, _compared, compare_groups, false_discovery_rates, permutation_test
 from topoi.errors import ModelError, NotFoundError
 from topoi.models.resampling import one_draw
 

@@ -76,7 +76,7 @@ def export(
 
 
 def chosen_target(folder: Path | None, output: Path | None) -> Path:
-    """Where to write, which is given in one of two ways.
+    """Target of an export, which is given in one of two ways.
 
     Examples
     --------

@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from topoi.analysis.groups import REST, compare_groups
+from topoi.analysis.groupings import REST
+from topoi.analysis.groups import compare_groups
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.models.resampling import LEVEL
