@@ -25,6 +25,8 @@ from queue import Queue
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
+# Seconds that tests may take; a mistake can make a sampler loop for ever, which they notice by not ending.
+_LONGEST = 900
 TESTS = {
     "author_topic": [
         "test_conditional.py",
@@ -253,22 +255,26 @@ class Project:
     def first_failure(self, family: str) -> str:
         """The first test of a family that fails, or an empty string."""
         environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-        result = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-x",
-                "-q",
-                "--no-header",
-                *(f"tests/{FOLDERS.get(family, family)}/{t}" for t in TESTS[family]),
-            ],
-            cwd=self.folder,
-            env=environment | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        try:
+            result = subprocess.run(
+                [
+                    sys.executable,
+                    "-m",
+                    "pytest",
+                    "-x",
+                    "-q",
+                    "--no-header",
+                    *(f"tests/{FOLDERS.get(family, family)}/{t}" for t in TESTS[family]),
+                ],
+                cwd=self.folder,
+                env=environment | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=_LONGEST,
+            )
+        except subprocess.TimeoutExpired:
+            return f"the tests did not end in {_LONGEST} s"
         if result.returncode == 0:
             return ""
         found = re.search(r"^(?:FAILED|ERROR) \S*/(\S+)", result.stdout, re.MULTILINE)
