@@ -146,10 +146,14 @@ def test_a_model_without_topics_is_refused(corpus):
         topoi.compare_groups(topoi.AuthorModel(n_iter=2, random_state=0).fit(corpus), by="party")
 
 
-def test_a_model_that_was_told_of_the_groups_says_so(corpus, model):
+def test_a_model_that_was_told_of_the_groups_says_so(corpus, tmp_path):
     told = topoi.DirichletMultinomialRegression(3, features=["party"], n_iter=20, random_state=0).fit(corpus)
     assert "itself read 'party'" in topoi.compare_groups(told, by="party", n_permutations=19).attrs["note"]
     assert "note" not in topoi.compare_groups(told, by="region", n_permutations=19).attrs
+    told.save(tmp_path / "told.topoi")
+    view = topoi.view(tmp_path / "told.topoi")
+    assert "itself read 'party'" in topoi.compare_groups(view, by="party", n_permutations=19).attrs["note"]
+    assert "note" not in topoi.compare_groups(view, by="region", n_permutations=19).attrs
     authors = topoi.AuthorTopicModel(3, n_iter=10, random_state=0).fit(corpus)
     assert "note" in topoi.compare_groups(authors, by="authors", groups="Ann", n_permutations=19).attrs
 

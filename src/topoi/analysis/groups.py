@@ -204,11 +204,12 @@ def _counted(model: Any, corpus: Corpus | None) -> Counted:
 
 def _was_told(model: Any, by: str) -> bool:
     """Whether the model's topics depend on the column itself."""
+    names: set[str] = set()
     if isinstance(model, InStore):
-        given = model.load().feature_columns_ if isinstance(model, ReadsMetadata) else []
-    else:
-        given = model.feature_columns_ if isinstance(model, ReadsMetadata) and model.reads_features else []
-    names = {column.name for column in given}
+        given = model.settings.get("features") or []
+        names = {given} if isinstance(given, str) else {str(name) for name in given}
+    elif isinstance(model, ReadsMetadata) and model.reads_features:
+        names = {column.name for column in model.feature_columns_}
     return by in names or (by == "decade" and "year" in names) or (by == "authors" and len(model.authors_) > 0)
 
 

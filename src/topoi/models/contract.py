@@ -252,6 +252,7 @@ class InStore(Protocol):
     store: HasPath
     name: str
     family: str
+    settings: dict[str, Any]
     catalogue_: Catalogue
 
     def load(self) -> Any:
