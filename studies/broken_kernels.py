@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -25,8 +26,9 @@ from queue import Queue
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-# Seconds that tests may take; a mistake can make a sampler loop for ever, which they notice by not ending.
-_LONGEST = 900
+# Times longer than the unbroken project took, compilation included, before tests count as never ending: a mistake can make
+# a sampler loop for ever. And the seconds that they may take in any case.
+_SLOWER, _LEAST_SECONDS = 5, 180
 TESTS = {
     "author_topic": [
         "test_conditional.py",
@@ -244,16 +246,26 @@ class Project:
     def __init__(self, folder: Path, root: Path = ROOT, *ignored: str) -> None:
         self.folder = folder
         self.importers = _importers()
+        self.seconds: dict[str, float] = {}  # per family: that the unbroken tests took
         for part in ("src", "studies", "tests"):  # tests of studies import them
             shutil.copytree(root / part, folder / part, ignore=shutil.ignore_patterns(*ignored or ["__pycache__"]))
         shutil.copy2(root / "pyproject.toml", folder)
 
     def copy(self, folder: Path) -> Project:
         """Another copy, with all that has been compiled."""
-        return Project(folder, self.folder, "*.pyc")
+        other = Project(folder, self.folder, "*.pyc")
+        other.seconds = self.seconds
+        return other
 
-    def first_failure(self, family: str) -> str:
-        """The first test of a family that fails, or an empty string."""
+    def check_unbroken(self, family: str) -> None:
+        """Run a family's tests with no mistake in place, and keep the time that they take."""
+        started = time.monotonic()
+        if failure := self.first_failure(family, seconds=3600):
+            raise SystemExit(f"the unbroken project fails: {failure}")
+        self.seconds[family] = time.monotonic() - started
+
+    def first_failure(self, family: str, seconds: float) -> str:
+        """The first test of a family that fails, or an empty string; tests that do not end in so many seconds fail."""
         environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
         try:
             result = subprocess.run(
@@ -271,10 +283,10 @@ class Project:
                 capture_output=True,
                 text=True,
                 check=False,
-                timeout=_LONGEST,
+                timeout=seconds,
             )
         except subprocess.TimeoutExpired:
-            return f"the tests did not end in {_LONGEST} s"
+            return f"the tests did not end in {seconds:.0f} s"
         if result.returncode == 0:
             return ""
         found = re.search(r"^(?:FAILED|ERROR) \S*/(\S+)", result.stdout, re.MULTILINE)
@@ -290,7 +302,7 @@ class Project:
         self._forget_compiled(mistake.file, keep=True)
         path.write_text(right.replace(mistake.right, mistake.wrong), encoding="utf-8")
         try:
-            return self.first_failure(mistake.family)
+            return self.first_failure(mistake.family, max(_LEAST_SECONDS, _SLOWER * self.seconds[mistake.family]))
         finally:
             path.write_text(right, encoding="utf-8")
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -371,8 +383,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(arguments.jobs) as pool:
         first = Project(Path(name) / "0")
         for family in dict.fromkeys(mistake.family for mistake in chosen):
-            if failure := first.first_failure(family):
-                raise SystemExit(f"the unbroken project fails: {failure}")
+            first.check_unbroken(family)
         free = Queue[Project]()
         for project in (first, *(first.copy(Path(name) / str(job)) for job in range(1, arguments.jobs))):
             free.put(project)
