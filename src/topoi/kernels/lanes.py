@@ -82,6 +82,69 @@ def load_uint16(typingctx, array, offset):
 
 
 @intrinsic
+def gather(typingctx, array, indices, offset):
+    """Load the sixteen float32 of ``array`` at the uint16 positions that stand in ``indices`` from ``offset`` on."""
+    if array.dtype != types.float32 or indices.dtype != types.uint16:
+        return None
+
+    def codegen(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        places = context.make_array(signature.args[1])(context, builder, args[1]).data
+        start = builder.gep(places, [args[2]])
+        values = ir.Constant(_VECTOR, ir.Undefined)
+        for i in range(N_LANES):
+            place = builder.load(builder.gep(start, [ir.Constant(ir.IntType(64), i)]))
+            value = builder.load(builder.gep(data, [builder.zext(place, ir.IntType(64))]))
+            values = builder.insert_element(values, value, ir.Constant(_INT, i))
+        return values
+
+    return lanes(array, indices, types.intp), codegen
+
+
+@intrinsic
+def find_uint16(typingctx, array, offset, value):
+    """Position of ``value`` among sixteen uint16 of a C-contiguous array, counted from ``offset``; 16 if absent."""
+    if array.dtype != types.uint16:
+        return None
+
+    def codegen(context, builder, signature, args):
+        small = ir.IntType(16)
+        kind = ir.VectorType(small, N_LANES)
+        found = builder.load(_address(context, builder, signature.args[0], args[0], args[1], kind), align=2)
+        one = builder.insert_element(
+            ir.Constant(kind, ir.Undefined), builder.trunc(args[2], small), ir.Constant(_INT, 0)
+        )
+        all_lanes = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_INT, N_LANES), [0] * N_LANES))
+        bits = builder.bitcast(builder.icmp_unsigned("==", found, all_lanes), small)
+        return builder.zext(builder.cttz(bits, ir.Constant(ir.IntType(1), 0)), ir.IntType(64))
+
+    return types.int64(array, types.intp, types.int64), codegen
+
+
+@intrinsic
+def nonzero(typingctx, array, offset):
+    """Bits of the lanes, among sixteen float32 of a C-contiguous array from ``offset`` on, that are not zero."""
+
+    def codegen(context, builder, signature, args):
+        pointer = _address(context, builder, signature.args[0], args[0], args[1], _VECTOR)
+        zero = ir.Constant(_VECTOR, [0.0] * N_LANES)
+        found = builder.fcmp_unordered("!=", builder.load(pointer, align=4), zero)
+        return builder.zext(builder.bitcast(found, ir.IntType(N_LANES)), ir.IntType(64))
+
+    return types.int64(array, types.intp), codegen
+
+
+@intrinsic
+def lowest(typingctx, bits):
+    """Number of the lowest bit that is set."""
+
+    def codegen(context, builder, signature, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
 def store(typingctx, array, offset, value):
     """Store sixteen float32 in a C-contiguous array, from the flat position ``offset`` on."""
 
@@ -297,12 +360,16 @@ __all__ = [
     "count_at_most",
     "count_eight_blocks",
     "count_eight_groups",
+    "find_uint16",
+    "gather",
     "get",
     "lanes",
     "last",
+    "lowest",
     "load",
     "load_uint16",
     "mul",
+    "nonzero",
     "numbers",
     "padded",
     "prefetch",
