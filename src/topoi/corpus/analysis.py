@@ -153,12 +153,11 @@ def build_vocabulary(
     >>> vocabulary.words.tolist(), encoded.tokens.tolist()
     (['cats', 'mice'], [0, 0, 1, 1])
     """
-    if scan is None:
-        scan = analysis.analyzer().scan(texts)
-    analyzer = learned_analyzer(analysis, lambda: iter([scan]), scan, report)
-    scan = join_pairs(scan, analyzer.phrases)
-    vocabulary, new_id = choose_vocabulary([scan], scan.words, analysis, analyzer, report)
-    return vocabulary, renumber(scan, new_id)
+    found = analysis.analyzer().scan(texts) if scan is None else scan
+    analyzer = learned_analyzer(analysis, lambda: iter([found]), found, report)
+    joined = join_pairs(found, analyzer.phrases)
+    vocabulary, new_id = choose_vocabulary([joined], joined.words, analysis, analyzer, report)
+    return vocabulary, renumber(joined, new_id)
 
 
 def learned_analyzer(

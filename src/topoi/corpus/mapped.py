@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from topoi.corpus.pieces import row_blocks, row_positions
 from topoi.errors import CorpusError, StoreError
 
 # Linux alone promises that dropped pages of a shared mapping are read again from the file.
@@ -171,28 +170,3 @@ def is_mapped(array: NDArray[Any]) -> bool:
     while isinstance(array.base, np.ndarray):
         array = array.base
     return isinstance(array.base, mmap.mmap)
-
-
-def take_rows(
-    start: NDArray[np.int64], rows: NDArray[np.int64], columns: list[NDArray[Any]], scratch: Scratch
-) -> tuple[NDArray[np.int64], list[NDArray[Any]]]:
-    """Take rows of ragged arrays, in blocks: the new row starts, and the new columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from topoi.corpus.mapped import Scratch, take_rows
-    >>> start, (values,) = take_rows(np.array([0, 2, 2, 5]), np.array([2, 0]), [np.arange(5)], Scratch())
-    >>> start.tolist(), values.tolist()
-    ([0, 3, 5], [2, 3, 4, 0, 1])
-    """
-    new_start = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(start[rows + 1] - start[rows], out=new_start[1:])
-    made = [scratch.zeros(int(new_start[-1]), column.dtype) for column in columns]
-    for part in row_blocks(new_start):
-        at, _ = row_positions(start, rows[part])
-        here = slice(new_start[part.start], new_start[part.stop])
-        for new, old in zip(made, columns, strict=True):
-            new[here] = old[at]
-            release(old, new)
-    return new_start, made
