@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -89,10 +88,10 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize(("kind", "settings"), SETTINGS)
-@pytest.mark.parametrize("block", [7, 2**22])
-def test_reads_the_same(tmp_path, monkeypatch, kind, settings, block):
-    """All formats, fields and rules of words, whatever the size of the blocks in which ids are replaced."""
-    monkeypatch.setattr(folder_writer, "_TOKENS_AT_ONCE", block)
+def test_reads_the_same(tmp_path, monkeypatch, kind, settings):
+    """All formats, fields and rules of words, however small the blocks in which ids are replaced."""
+    if kind != "parquet":
+        monkeypatch.setattr(folder_writer, "_TOKENS_AT_ONCE", 7)
     path = write(tmp_path, kind)
     stored = topoi.read_corpus(path, on_disk=tmp_path / "it.corpus", **settings)
     expected = topoi.read_corpus(path, **settings)
@@ -149,6 +148,12 @@ def test_never_replaces_a_folder(tmp_path):
         topoi.read_corpus(folder, min_df=3)
     with pytest.raises(CorpusError, match="encoded already"):
         topoi.read_corpus(folder, text="abstract")
+    with pytest.raises(CorpusError, match="words of its own"):
+        topoi.read_corpus(folder, like=corpus)
+    with pytest.raises(CorpusError, match="exists already"):
+        topoi.read_corpus(records(), on_disk=tmp_path / "mine", replace=True)
+    assert topoi.read_corpus(records(50), on_disk=folder, replace=True).n_docs == 50
+    assert corpus.n_docs == 80 and len(set(corpus.texts)) > 50  # the old files live as long as they are open
     with pytest.raises(CorpusError, match="leave out on_disk"):
         topoi.read_corpus(records(), like=corpus, on_disk=tmp_path / "other")
     with pytest.raises(CorpusError, match="not an encoded corpus"):

@@ -347,6 +347,7 @@ def write_folder(
     analysis: Analysis,
     on_error: str = "raise",
     report: CorpusReport | None = None,
+    replace: bool = False,
 ) -> Corpus:
     """Write the records with which ``fill`` fills a table into a new folder, and open it.
 
@@ -361,7 +362,8 @@ def write_folder(
     >>> write_folder(folder, lambda table: table.add({"text": "On dust"}, 1), FieldMap(), None, rules)
     <Corpus: 1 documents, 1 tokens, 1 words>
     """
-    refuse_folder(target)
+    if not (replace and is_corpus_folder(target)):
+        refuse_folder(target)
     report = CorpusReport() if report is None else report
     with whole_folder(target) as made:
         with Columns(made) as columns:
@@ -394,7 +396,7 @@ def refuse_folder(target: str | Path) -> None:
     if target.is_dir() and not any(target.iterdir()):
         return
     if is_corpus_folder(target):
-        raise CorpusError("there is a corpus already; open it with topoi.open_corpus, or remove it", target)
+        raise CorpusError("there is a corpus already; open it with topoi.open_corpus, or remove it, or replace it", target)
     if target.exists():
         raise CorpusError("this exists already; name a new folder", target)
 

@@ -56,6 +56,7 @@ def read_corpus(
     max_line_bytes: int = MAX_LINE_BYTES,
     on_error: str = "raise",
     on_disk: str | Path | None = None,
+    replace: bool = False,
     like: Corpus | None = None,
     new_authors: str = "error",
     **analysis: Any,
@@ -90,6 +91,8 @@ def read_corpus(
     on_disk : path, optional
         A new folder for the corpus. It is written as the documents are read, in memory that does not grow with the
         text, and then opened as :func:`~topoi.corpus.folder.open_corpus` does.
+    replace : bool
+        Whether ``on_disk`` may be the folder of an encoded corpus, which is then replaced.
     like : Corpus, optional
         Read new documents with this corpus's vocabulary, analyser and authors, as ``like.encode`` does.
     new_authors : {"error", "add", "drop"}
@@ -117,7 +120,7 @@ def read_corpus(
     fields = FieldMap(text, authors, date, title, id, metadata, author_separator)
     file = Path(path) if isinstance(path, str | os.PathLike) else None
     if file is not None and format in (None, "corpus") and is_corpus_folder(file):
-        _refuse_settings(file, fields != FieldMap() or like is not None or on_disk is not None, analysis)
+        _refuse_settings(file, fields != FieldMap() or on_disk is not None, analysis, like)
         return open_corpus(file)
     if like is not None and on_disk is not None:
         raise CorpusError("a corpus read with like= cannot be written to disk; leave out on_disk")
@@ -131,7 +134,7 @@ def read_corpus(
             _read(kind, LineReader(file, table.problem, encoding, max_line_bytes), table)
 
     if on_disk is not None:
-        return write_folder(on_disk, fill, fields, file, settings, on_error, report)
+        return write_folder(on_disk, fill, fields, file, settings, on_error, report, replace)
     scanner = None if like is not None else settings.analyzer().scanner()
     if scanner is None:
         table = RecordTable(fields, file, on_error=on_error, report=report)
@@ -143,8 +146,10 @@ def read_corpus(
         return Corpus.from_table(table, settings, background.finish())
 
 
-def _refuse_settings(path: Path, others: bool, analysis: dict[str, Any]) -> None:
+def _refuse_settings(path: Path, others: bool, analysis: dict[str, Any], like: Corpus | None) -> None:
     """Raise an error for settings of reading, if the corpus has been read already."""
+    if like is not None:
+        raise CorpusError("this corpus is encoded already, with words of its own; name the file that it was read from", path)
     if others or analysis:
         named = f" ({', '.join(analysis)})" if analysis else ""
         raise CorpusError(f"this corpus is encoded already: fields and words{named} were chosen then; leave them out", path)
