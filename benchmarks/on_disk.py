@@ -1,10 +1,11 @@
 """A corpus larger than memory: encoding, opening and sweeping it, with the memory that each step takes.
 
-``python -m benchmarks.on_disk [--tokens 5e6 5e7] [--topics 200] [--sweeps 2] [--folder DIR] [--memory] [--text]``
+``python -m benchmarks.on_disk [--tokens 5e6 5e7] [--topics 200] [--sweeps 4] [--text] [--memory] [--save]``
 
 Documents of about a hundred words, drawn by a Zipf–Mandelbrot law from 50,000 (the commonest, which a stop list would
-have, left out). ``--text`` also writes them as JSON lines and encodes these; ``--memory`` fits the same corpus in memory,
-too, and compares all topics. Every step runs in a process of its own, which reads its peaks from /proc: Linux only.
+have, left out). ``--text`` also writes them as JSON lines and encodes these; ``--memory`` fits the same corpus in
+memory, too, and compares all topics; ``--save`` saves the model and its corpus in a store. Every step runs in a process
+of its own, which reads its peaks from /proc: Linux only.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
+from topoi.corpus.file_columns import FileColumns
 from topoi.corpus.folder import open_corpus
-from topoi.corpus.folder_writer import Columns, describe, seal
+from topoi.corpus.folder_writer import describe, seal
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.vocabulary import Vocabulary
 
@@ -43,8 +45,9 @@ COLUMNS = {
     "disk": "disk bytes/token|.1f",
 }
 REMARK = (
-    "peak: the largest resident size (VmHWM). own: the largest RssAnon; of files: the largest RssFile, pages of mapped\n"
-    "files that the system may drop, the libraries' own (about 150 MB) among them; seen every 20 ms."
+    "peak: the largest resident size (VmHWM). own: the largest RssAnon. of files: the largest RssFile, pages of\n"
+    "mapped files, which the system may drop, the libraries' own (about 150 MB) among them; both are seen every 20 ms.\n"
+    "disk: the folder; of a fit, its files when it ends."
 )
 _N_WORDS, _OFFSET, _LENGTH = 50_000, 50.0, 100
 _DOCS_AT_ONCE = 20_000
@@ -76,7 +79,7 @@ def write_corpus(folder: Path, n_tokens: int) -> None:
     """Write the documents straight in the format of a corpus on disk."""
     folder.mkdir()
     sizes = dict.fromkeys(("documents", "tokens", "texts_bytes", "document_authors"), 0)
-    with Columns(folder) as columns:
+    with FileColumns(folder) as columns:
         columns.append("doc_start.i64", [0])
         columns.file("doc_author.i32")
         columns.append("doc_author_start.i64", [0])
@@ -141,6 +144,13 @@ def status() -> dict[str, int]:
     return {line[0].rstrip(":"): int(line[1]) * 1024 for line in lines if line[-1] == "kB"}
 
 
+def unnamed() -> int:
+    """Bytes of mapped files without a name: those of a fit."""
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    ranges = (line.split()[0].split("-") for line in lines if line.endswith("(deleted)"))
+    return sum(int(last, 16) - int(first, 16) for first, last in ranges)
+
+
 def encode(lines: str, folder: str) -> dict[str, Any]:
     """Encode JSON lines."""
     import topoi
@@ -159,8 +169,8 @@ def opened(folder: str) -> dict[str, Any]:
     return watch.row(n=corpus.n_tokens, disk=size / corpus.n_tokens)
 
 
-def fit(folder: str, n_topics: str, n_sweeps: str, in_memory: str) -> dict[str, Any]:
-    """Fit LDA; the compiled kernels are there already."""
+def fit(folder: str, n_topics: str, n_sweeps: str, in_memory: str, saves: str) -> dict[str, Any]:
+    """Fit LDA; the compiled kernels are there already. Save the model, too, if asked for."""
     import topoi
 
     corpus = open_corpus(folder)
@@ -170,17 +180,23 @@ def fit(folder: str, n_topics: str, n_sweeps: str, in_memory: str) -> dict[str, 
         corpus = topoi.Corpus(
             tokens=np.array(corpus.tokens), doc_start=np.array(corpus.doc_start), vocabulary=corpus.vocabulary
         )
-    before = shutil.disk_usage(folder).free
     with Watch() as watch:
         model = topoi.LDA(int(n_topics), n_iter=int(n_sweeps), **settings).fit(corpus)
         sizes = model.chains_[0].topic_sizes  # makes the averages of the samples
-    used = before - shutil.disk_usage(folder).free
+    used = unnamed()
     digest, topic = hashlib.blake2b(digest_size=8), model.chains_[0].assignments.topic
     for first in range(0, len(topic), 2**24):
         digest.update(topic[first : first + 2**24].data)
     speed = model.fit_info_["tokens_per_second"] / 1e6
     facts = {"n": corpus.n_tokens, "speed": speed, "disk": used / corpus.n_tokens, "topics": digest.hexdigest()}
-    return watch.row(**facts, joint=float(model.trace_.iloc[-1, -1]), size=int(sizes.sum()))
+    row = watch.row(**facts, joint=float(model.trace_.iloc[-1, -1]), size=int(sizes.sum()))
+    if int(saves):
+        store = Path(folder).with_suffix(".topoi")
+        with Watch() as watch:
+            model.save(store)
+        row["saved"] = watch.row(n=corpus.n_tokens, disk=store.stat().st_size / corpus.n_tokens)
+        store.unlink()
+    return row
 
 
 STEPS = {"encode": encode, "open": opened, "fit": fit}
@@ -211,11 +227,14 @@ def measure(folder: Path, n_tokens: int, options: argparse.Namespace) -> Iterato
     yield {"step": "open"} | run("open", corpus)
     how = options.topics, options.sweeps
     progress(f"fitting: K = {options.topics}, {options.sweeps} sweeps")
-    on_disk = {"step": f"fit on disk, {options.sweeps} sweeps"} | run("fit", corpus, *how, 0)
+    on_disk = {"step": f"fit on disk, {options.sweeps} sweeps"} | run("fit", corpus, *how, 0, int(options.save))
+    saved = on_disk.pop("saved", None)
     yield on_disk
+    if saved is not None:
+        yield {"step": "save"} | saved
     if options.memory:
         progress("the same in memory")
-        memory = {"step": "fit in memory"} | run("fit", corpus, *how, 1)
+        memory = {"step": "fit in memory"} | run("fit", corpus, *how, 1, 0)
         memory.pop("disk")
         yield memory
         alike = all(on_disk[name] == memory[name] for name in ("topics", "joint"))
@@ -231,6 +250,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--sweeps", type=int, default=4)
     parser.add_argument("--folder", type=Path, help="where to work; the folder for temporary files if not given")
     parser.add_argument("--memory", action="store_true", help="fit in memory, too, and compare")
+    parser.add_argument("--save", action="store_true", help="save the model in a store, too")
     parser.add_argument("--text", action="store_true", help="encode JSON lines, too")
     options = parser.parse_args(words)
     report, rows = Report(), []

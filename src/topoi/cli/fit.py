@@ -79,7 +79,7 @@ def fit(
     typed, searches = without_auto(by_flag["typed"])
     shared = {"n_jobs": jobs or available_cores(), "random_state": seed, "progress": False if quiet else None}
     chosen = default_model() if model is None else model_named(model)
-    keep = keeps_function_words(chosen, function_words, stop_words)
+    keep: bool | None = keeps_function_words(chosen, function_words, stop_words)
     if is_encoded(source):
         keep = function_words or None  # the words of such a corpus were chosen before
     reading = given.reading_options(text, authors, date, title, id_field, min_df, max_df, max_words, phrases, keep)

@@ -81,7 +81,8 @@ _output = partial(typer.Option, rich_help_panel="Output")
 Source = Annotated[
     Path,
     typer.Argument(
-        metavar="SOURCE", help="A .jsonl, .json, .csv, .tsv, .parquet, .mbox, .txt or .zip file, a folder of .txt, "
+        metavar="SOURCE",
+        help="A .jsonl, .json, .csv, .tsv, .parquet, .mbox, .txt or .zip file, a folder of .txt, "
         "or what topoi encode wrote.",
     ),
 ]

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from topoi.corpus.checked_json import Between, read_json
-from topoi.corpus.metadata import column, json_value
 from topoi.corpus.mapped import release
+from topoi.corpus.metadata import column, json_value
 from topoi.corpus.pieces import ArrayOrPieces, ranges, string_pieces
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.tokenize import Analyzer

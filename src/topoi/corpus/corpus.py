@@ -14,8 +14,8 @@ from topoi.corpus import authors as author_names
 from topoi.corpus.bundle import corpus_fingerprint, pack_corpus, unpack_corpus
 from topoi.corpus.document import Document
 from topoi.corpus.encoding import Encoding
-from topoi.corpus.metadata import document_frame
 from topoi.corpus.mapped import Scratch
+from topoi.corpus.metadata import document_frame
 from topoi.corpus.pieces import take_rows
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.split import choose_known, number_of_tests

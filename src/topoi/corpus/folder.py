@@ -2,8 +2,8 @@
 
 The folder has ``meta.json`` (schema, sizes, the analyser's settings, the report, a digest), an array in each of its
 other files (``.i32`` and ``.i64`` are little-endian integers, ``.utf8`` are strings one after the other, whose ends are
-in a ``.i64`` file), and ``documents.jsonl``, the metadata, a line for each document. Nothing in it is ever executed. All
-sizes and ids are checked before kernels, which check no bounds, may read them.
+in a ``.i64`` file), and ``documents.jsonl``, the metadata, a line for each document. Nothing in it is ever executed.
+All sizes and ids are checked before kernels, which check no bounds, may read them.
 """
 
 from __future__ import annotations
@@ -145,7 +145,9 @@ def _scratch_folder(folder: Path, given: str | Path | None) -> Path:
 def _read_meta(folder: Path) -> dict[str, Any]:
     path = folder / META
     if not is_corpus_folder(folder):
-        raise CorpusError("not an encoded corpus; make one with topoi.read_corpus(…, on_disk=…) or topoi encode", folder)
+        raise CorpusError(
+            "not an encoded corpus; make one with topoi.read_corpus(…, on_disk=…) or topoi encode", folder
+        )
     if path.stat().st_size > _LARGEST_META:
         raise CorpusError("too large for the settings of a corpus: refused", path)
     try:
@@ -197,7 +199,10 @@ def _corpus_in(folder: Path, meta: dict[str, Any], scratch: Path) -> Corpus:
 def _ragged(
     folder: Path, values: str, starts: str, n_rows: int, n_values: int, n_ids: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    ids, start = map_file(folder / f"{values}.i32", "<i4", n_values), map_file(folder / f"{starts}.i64", "<i8", n_rows + 1)
+    ids, start = (
+        map_file(folder / f"{values}.i32", "<i4", n_values),
+        map_file(folder / f"{starts}.i64", "<i8", n_rows + 1),
+    )
     _check_ends(start, n_values, folder / f"{starts}.i64")
     for part in ranges(n_values, _CHECKED_AT_ONCE):
         here = ids[part]

@@ -10,21 +10,21 @@ import datetime
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from topoi.corpus.analysis import Analysis, choose_vocabulary, learned_analyzer
 from topoi.corpus.authors import author_table
 from topoi.corpus.characters import without_surrogates
 from topoi.corpus.corpus import Corpus
-from topoi.corpus.folder import DOCUMENTS, FORMAT, META, SCHEMA, is_corpus_folder, open_corpus, string_files
+from topoi.corpus.file_columns import FileColumns
+from topoi.corpus.folder import DOCUMENTS, FORMAT, META, SCHEMA, is_corpus_folder, open_corpus
 from topoi.corpus.metadata import plain_value, title_text
 from topoi.corpus.phrases import join_pairs
-from topoi.corpus.pieces import row_blocks, string_pieces
+from topoi.corpus.pieces import row_blocks
 from topoi.corpus.records import FieldMap, RecordTable
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.scan import BackgroundScanner, Scan, Sink
@@ -35,129 +35,6 @@ from topoi.errors import CorpusError
 
 _TOKENS_AT_ONCE = 2**22
 _NOBODY = -1
-
-
-class Columns:
-    """Files of a folder that arrays are appended to.
-
-    Examples
-    --------
-    >>> import numpy as np, pathlib, tempfile
-    >>> from topoi.corpus.folder_writer import Columns
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> with Columns(folder) as columns:
-    ...     columns.append("tokens.i32", np.array([3, 1]))
-    >>> (folder / "tokens.i32").stat().st_size
-    8
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._open = ExitStack()
-        self._files: dict[str, BinaryIO] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._open.close()
-
-    def file(self, name: str) -> BinaryIO:
-        """Return the file of this name, empty at first.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from topoi.corpus.folder_writer import Columns
-        >>> with Columns(pathlib.Path(tempfile.mkdtemp())) as columns:
-        ...     columns.file("texts.utf8").write(b"On dust")
-        7
-        """
-        if name not in self._files:
-            self._files[name] = self._open.enter_context((self.folder / name).open("w+b"))
-        return self._files[name]
-
-    def append(self, name: str, values: NDArray[Any] | Sequence[int]) -> None:
-        """Append numbers to a file, whose suffix says how they are written.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from topoi.corpus.folder_writer import Columns
-        >>> with Columns(pathlib.Path(tempfile.mkdtemp())) as columns:
-        ...     columns.append("doc_start.i64", [0, 2])
-        """
-        self.file(name).write(np.ascontiguousarray(values, _dtype(name)).data)
-
-    def strings(self, name: str, values: Sequence[str] | NDArray[Any]) -> int:
-        """Write a list of strings; return its number of bytes.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from topoi.corpus.folder_writer import Columns
-        >>> with Columns(pathlib.Path(tempfile.mkdtemp())) as columns:
-        ...     columns.strings("words", ["dust", "sand"])
-        8
-        """
-        files = string_files(self.folder, name)
-        data, ends = string_pieces(values)
-        file = self.file(files.data.name)
-        for block in data.blocks():
-            file.write(block.data)
-        self.append(files.ends.name, ends)
-        return data.shape[0]
-
-    def read(self, name: str, first: int, n: int) -> NDArray[Any]:
-        """Read ``n`` numbers of a file.
-
-        Examples
-        --------
-        >>> import numpy as np, pathlib, tempfile
-        >>> from topoi.corpus.folder_writer import Columns
-        >>> with Columns(pathlib.Path(tempfile.mkdtemp())) as columns:
-        ...     columns.append("tokens.i32", np.arange(5))
-        ...     columns.read("tokens.i32", 2, 2).tolist()
-        [2, 3]
-        """
-        values, file = np.empty(n, _dtype(name)), self.file(name)
-        file.seek(first * values.itemsize)
-        if n and file.readinto(values.data.cast("B")) != values.nbytes:  # type: ignore[attr-defined]
-            raise CorpusError("the file ends too early", self.folder / name)
-        return values
-
-    def put(self, name: str, first: int, values: NDArray[Any]) -> None:
-        """Replace numbers of a file, from number ``first`` on.
-
-        Examples
-        --------
-        >>> import numpy as np, pathlib, tempfile
-        >>> from topoi.corpus.folder_writer import Columns
-        >>> with Columns(pathlib.Path(tempfile.mkdtemp())) as columns:
-        ...     columns.append("tokens.i32", np.arange(3))
-        ...     columns.put("tokens.i32", 1, np.array([7]))
-        ...     columns.read("tokens.i32", 0, 3).tolist()
-        [0, 7, 2]
-        """
-        self.file(name).seek(first * np.dtype(_dtype(name)).itemsize)
-        self.append(name, values)
-
-    def cut(self, name: str, n: int) -> None:
-        """Keep the first ``n`` numbers of a file.
-
-        Examples
-        --------
-        >>> import numpy as np, pathlib, tempfile
-        >>> from topoi.corpus.folder_writer import Columns
-        >>> with Columns(pathlib.Path(tempfile.mkdtemp())) as columns:
-        ...     columns.append("tokens.i32", np.arange(3))
-        ...     columns.cut("tokens.i32", 1)
-        """
-        self.file(name).truncate(n * np.dtype(_dtype(name)).itemsize)
-
-
-def _dtype(name: str) -> DTypeLike:
-    return {"i32": "<i4", "i64": "<i8", "u8": "u1"}[name.rpartition(".")[2]]
 
 
 class PatternScanner:
@@ -195,10 +72,11 @@ class RawTokens:
     --------
     >>> import pathlib, tempfile
     >>> from topoi.corpus.analysis import Analysis
-    >>> from topoi.corpus.folder_writer import Columns, RawTokens
+    >>> from topoi.corpus.file_columns import FileColumns
+    >>> from topoi.corpus.folder_writer import RawTokens
     >>> from topoi.corpus.report import CorpusReport
     >>> rules = Analysis(min_df=1, max_df=1.0)
-    >>> with Columns(pathlib.Path(tempfile.mkdtemp())) as columns:
+    >>> with FileColumns(pathlib.Path(tempfile.mkdtemp())) as columns:
     ...     raw = RawTokens(columns, rules)
     ...     scanner = rules.analyzer().scanner(raw.take)
     ...     scanner.feed(["red fish", "blue fish"])
@@ -209,7 +87,7 @@ class RawTokens:
 
     _names = ("tokens.i32", "token_start.i32", "token_end.i32", "linked.u8")
 
-    def __init__(self, columns: Columns, analysis: Analysis) -> None:
+    def __init__(self, columns: FileColumns, analysis: Analysis) -> None:
         self._columns = columns
         self._lengths: list[NDArray[np.int32]] = []
         # Whether words adjoin is needed for phrases alone.
@@ -274,17 +152,18 @@ class RecordWriter(RecordTable):
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from topoi.corpus.folder_writer import Columns, RecordWriter
+    >>> from topoi.corpus.file_columns import FileColumns
+    >>> from topoi.corpus.folder_writer import RecordWriter
     >>> from topoi.corpus.records import FieldMap
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> with Columns(folder) as columns:
+    >>> with FileColumns(folder) as columns:
     ...     table = RecordWriter(columns, FieldMap())
     ...     table.add({"text": "On dust", "authors": "Ann", "year": 1999}, line=1)
     >>> (folder / "documents.jsonl").read_text()
     '["0", null, "1999-01-01T00:00:00", []]\n'
     """
 
-    def __init__(self, columns: Columns, fields: FieldMap, *given: Any, **options: Any) -> None:
+    def __init__(self, columns: FileColumns, fields: FieldMap, *given: Any, **options: Any) -> None:
         super().__init__(fields, *given, **options)
         self._columns = columns
         self._places: dict[str, int] = {}
@@ -366,7 +245,7 @@ def write_folder(
         refuse_folder(target)
     report = CorpusReport() if report is None else report
     with whole_folder(target) as made:
-        with Columns(made) as columns:
+        with FileColumns(made) as columns:
             raw = RawTokens(columns, analysis)
             analyzer = analysis.analyzer()
             scanner = analyzer.scanner(raw.take) or PatternScanner(analyzer, raw.take)
@@ -396,13 +275,13 @@ def refuse_folder(target: str | Path) -> None:
     if target.is_dir() and not any(target.iterdir()):
         return
     if is_corpus_folder(target):
-        raise CorpusError("there is a corpus already; open it with topoi.open_corpus, or remove it, or replace it", target)
+        raise CorpusError("there is a corpus already; open it with topoi.open_corpus, or add replace=True", target)
     if target.exists():
         raise CorpusError("this exists already; name a new folder", target)
 
 
 def describe(
-    columns: Columns,
+    columns: FileColumns,
     vocabulary: Vocabulary,
     authors: Sequence[str],
     sizes: dict[str, int],
@@ -411,7 +290,8 @@ def describe(
 ) -> dict[str, Any]:
     """Write the names of words and authors, and return the contents of ``meta.json``.
 
-    ``sizes`` are the numbers of documents and tokens, of the bytes of the texts, and of the documents' authors.
+    ``sizes`` are the numbers of documents and tokens, of the bytes of the texts, and of the documents' authors. For an
+    example see ``seal``.
     """
     none = {"titles": False, "dates": False, "read_authors": _NOBODY, "columns": []}
     names = {"words": len(vocabulary), "words_bytes": columns.strings("words", vocabulary.words)}
@@ -428,13 +308,34 @@ def describe(
 
 
 def seal(folder: Path, meta: dict[str, Any], author_columns: Sequence[str] = ()) -> None:
-    """Write ``meta.json`` with the digest of a finished folder; make metadata columns authors, too, where asked for."""
+    """Write ``meta.json`` with the digest of a finished folder; make metadata columns authors, too, where asked for.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, topoi
+    >>> from topoi.corpus.file_columns import FileColumns
+    >>> from topoi.corpus.folder_writer import describe, seal
+    >>> from topoi.corpus.report import CorpusReport
+    >>> from topoi.corpus.vocabulary import Vocabulary
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> sizes = {"documents": 1, "tokens": 2, "texts_bytes": 0, "document_authors": 0}
+    >>> with FileColumns(folder) as columns:
+    ...     columns.append("tokens.i32", [1, 0])
+    ...     columns.append("doc_start.i64", [0, 2])
+    ...     columns.append("doc_author.i32", [])
+    ...     columns.append("doc_author_start.i64", [0, 0])
+    ...     _ = columns.file("documents.jsonl").write(b'["0", null, null, []]')
+    ...     meta = describe(columns, Vocabulary(["dust", "sand"]), [], sizes, CorpusReport())
+    >>> seal(folder, meta)
+    >>> topoi.open_corpus(folder)
+    <Corpus: 1 documents, 2 tokens, 2 words>
+    """
     (folder / META).write_text(json.dumps(meta), encoding="utf-8")
     corpus = open_corpus(folder, scratch=folder)
     if author_columns:
         read = corpus.author_lists()
         corpus = corpus.with_authors(["authors", *author_columns])
-        with Columns(folder) as columns:
+        with FileColumns(folder) as columns:
             table = author_table(read)
             columns.append("read_author.i32", table.doc_author)
             columns.append("read_author_start.i64", table.doc_author_start)
@@ -442,7 +343,11 @@ def seal(folder: Path, meta: dict[str, Any], author_columns: Sequence[str] = ())
             columns.append("doc_author.i32", corpus.doc_author)
             columns.append("doc_author_start.i64", corpus.doc_author_start)
             size = columns.strings("authors", corpus.authors)
-        meta["sizes"] |= {"authors": corpus.n_authors, "authors_bytes": size, "document_authors": len(corpus.doc_author)}
+        meta["sizes"] |= {
+            "authors": corpus.n_authors,
+            "authors_bytes": size,
+            "document_authors": len(corpus.doc_author),
+        }
         meta["documents"]["read_authors"] = len(table.names)
         meta["report"] = corpus.report.to_dict()
     meta["fingerprint"] = corpus.fingerprint()

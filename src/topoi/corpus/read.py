@@ -149,10 +149,14 @@ def read_corpus(
 def _refuse_settings(path: Path, others: bool, analysis: dict[str, Any], like: Corpus | None) -> None:
     """Raise an error for settings of reading, if the corpus has been read already."""
     if like is not None:
-        raise CorpusError("this corpus is encoded already, with words of its own; name the file that it was read from", path)
+        raise CorpusError(
+            "this corpus is encoded already, with words of its own; name the file that it was read from", path
+        )
     if others or analysis:
         named = f" ({', '.join(analysis)})" if analysis else ""
-        raise CorpusError(f"this corpus is encoded already: fields and words{named} were chosen then; leave them out", path)
+        raise CorpusError(
+            f"this corpus is encoded already: fields and words{named} were chosen then; leave them out", path
+        )
 
 
 def _read(kind: str, reader: LineReader, table: RecordTable) -> None:

@@ -224,9 +224,7 @@ def restored(
     for c in range(n_chains):
         own = chain_arrays(arrays, c)
         chain = sampler.restore(c, own, traces[c])
-        chain.sweep, chain.samples = sweep, unpacked(
-            own, sampler.sampled, sampler.n_tokens, sweep, sampler.scratch
-        )
+        chain.sweep, chain.samples = sweep, unpacked(own, sampler.sampled, sampler.n_tokens, sweep, sampler.scratch)
         for sample in chain.samples.values():
             sampler.check_sample(sample)
         chains.append(chain)

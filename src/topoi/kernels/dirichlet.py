@@ -84,7 +84,9 @@ class CountHistogram(NamedTuple):
         [2, 2]
         """
         listed = list(parts)
-        column, value, times, total, total_times = (np.concatenate(each) for each in zip(*(p[:5] for p in listed), strict=True))
+        column, value, times, total, total_times = (
+            np.concatenate(each) for each in zip(*(p[:5] for p in listed), strict=True)
+        )
         largest = int(value.max(initial=0)) + 1
         keys, at = np.unique(column * largest + value, return_inverse=True)
         totals, total_at = np.unique(total, return_inverse=True)
