@@ -46,7 +46,7 @@ COLUMNS = {
 }
 REMARK = (
     "peak: the largest resident size (VmHWM). own: the largest RssAnon. of files: the largest RssFile, pages of\n"
-    "mapped files, which the system may drop, the libraries' own (about 150 MB) among them; both are seen every 20 ms.\n"
+    "mapped files, which the system may drop, the libraries' own (150 MB) among them; both are seen every 20 ms.\n"
     "disk: the folder; of a fit, its files when it ends."
 )
 _N_WORDS, _OFFSET, _LENGTH = 50_000, 50.0, 100

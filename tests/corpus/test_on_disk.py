@@ -112,6 +112,7 @@ def test_reads_metadata_and_texts_when_asked(tmp_path):
     """Opening and splitting read neither the frame nor a text."""
     stored = topoi.read_corpus(records(), on_disk=tmp_path / "it.corpus")
     train, _ = stored.split(0.3, 5)
+    assert repr(stored) == repr(topoi.read_corpus(records())).replace(", 1999–2004", "")
     assert not isinstance(stored._documents, pd.DataFrame) and not isinstance(train._documents, pd.DataFrame)
     (tmp_path / "it.corpus" / "documents.jsonl").write_text("[]\n")
     with pytest.raises(CorpusError, match=r"documents.jsonl: damaged"):

@@ -158,8 +158,10 @@ class Corpus(Encoding):
         parts = [f"{self.n_docs:,} documents", f"{self.n_tokens:,} tokens", f"{self.n_words:,} words"]
         if self.n_authors:
             parts.append(f"{self.n_authors:,} authors")
-        if "year" in self.documents and self.documents["year"].notna().any():
-            low, high = self.documents["year"].min(), self.documents["year"].max()
+        # A frame that was not read yet is not read for this.
+        frame = self._documents
+        if isinstance(frame, pd.DataFrame) and "year" in frame and frame["year"].notna().any():
+            low, high = frame["year"].min(), frame["year"].max()
             parts.append(f"{low}" if low == high else f"{low}–{high}")
         return f"<Corpus: {', '.join(parts)}>"
 
