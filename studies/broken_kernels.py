@@ -211,7 +211,7 @@ FOLDERS = {"samples": "models", "filter": "evaluation"}
 TESTS["filter"] = ["test_one_quantity.py"]
 SAMPLE_MISTAKES = [
     Mistake("averages: one sample lost", "src/topoi/models/averages.py", "return Averaged([*samples, last], sweeps", "return Averaged([*samples[1:], last], sweeps"),
-    Mistake("averages: topics that changed are averaged", "src/topoi/models/averages.py", "settled(sample, last, topics) if len(topics) else sample", "sample"),
+    Mistake("averages: topics that changed are averaged", "src/topoi/models/averages.py", "settled(sample, last, topics, scratch) if len(topics) else sample", "sample"),
     Mistake("averages: samples of the first half", "src/topoi/engine/samples.py", "first = -(-(sweep // 2 + 2) // step) * step - 1", "first = step - 1"),
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="samples") for mistake in SAMPLE_MISTAKES]

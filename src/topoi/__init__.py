@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Corpus": "topoi.corpus.corpus",
     "read_corpus": "topoi.corpus.read",
+    "open_corpus": "topoi.corpus.folder",
     "load_dataset": "topoi.corpus.datasets",
     "load": "topoi.store.files",
     "view": "topoi.store.view",
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     from topoi.analysis.unusual import unusual_documents as unusual_documents
     from topoi.corpus.corpus import Corpus as Corpus
     from topoi.corpus.datasets import load_dataset as load_dataset
+    from topoi.corpus.folder import open_corpus as open_corpus
     from topoi.corpus.read import read_corpus as read_corpus
     from topoi.models.aspect.estimator import AspectModel as AspectModel
     from topoi.models.author_topic.estimator import LDA as LDA

@@ -13,7 +13,7 @@ from topoi.cli import fit_options as given
 from topoi.cli import look
 from topoi.cli.authors import author_words_frame, draw_author_words
 from topoi.cli.model_options import AUTO, after_fit, given_flags, new_model, with_model_options
-from topoi.cli.options import AsCsv, AsJson, available_cores, split_names
+from topoi.cli.options import AsCsv, AsJson, available_cores
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.saving import (
     checkpoint_beside,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 TOPICS_IN_SUMMARY = 8
 ITERATIONS_OF_SEARCH = 200
-KNOWN_ENDINGS = (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".mbox", ".txt", ".zip")
+KNOWN_ENDINGS = (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".mbox", ".txt", ".zip", ".corpus")
 
 
 @with_model_options
@@ -79,18 +79,10 @@ def fit(
     typed, searches = without_auto(by_flag["typed"])
     shared = {"n_jobs": jobs or available_cores(), "random_state": seed, "progress": False if quiet else None}
     chosen = default_model() if model is None else model_named(model)
-    reading = {
-        "text": split_names(text),
-        "authors": split_names(authors),
-        "date": date,
-        "title": title,
-        "id": id_field,
-        "min_df": None if min_df is None else given.count_or_share(min_df),
-        "max_df": None if max_df is None else given.count_or_share(max_df),
-        "max_words": max_words,
-        "phrases": phrases or None,
-        "function_words": keeps_function_words(chosen, function_words, stop_words),
-    }
+    keep: bool | None = keeps_function_words(chosen, function_words, stop_words)
+    if is_encoded(source):
+        keep = function_words or None  # the words of such a corpus were chosen before
+    reading = given.reading_options(text, authors, date, title, id_field, min_df, max_df, max_words, phrases, keep)
     beside = checkpoint_beside(path, name)
     with nothing_to_lose():
         unfitted = new_model(chosen, typed, **shared, **checkpoint_settings(chosen, typed, beside))
@@ -224,6 +216,15 @@ def read(source: Path, on_error: given.OnError, stop_words: str | None, reading:
     import topoi
 
     return topoi.read_corpus(source, on_error=on_error.value, **chosen)
+
+
+def is_encoded(source: Path) -> bool:
+    """Whether the source is a folder that ``topoi encode`` wrote."""
+    if not source.is_dir():
+        return False
+    from topoi.corpus.folder import is_corpus_folder
+
+    return is_corpus_folder(source)
 
 
 def keeps_function_words(model: Model, chosen: bool | None, stop_words: str | None) -> bool:

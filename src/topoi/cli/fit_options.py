@@ -5,11 +5,12 @@ from __future__ import annotations
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from topoi.cli.model_options import chosen_model, complete_model
+from topoi.cli.options import split_names
 from topoi.models.registry import default_model, models
 
 
@@ -37,6 +38,40 @@ def count_or_share(given: str) -> int | float:
     return number
 
 
+def reading_options(
+    text: str | None,
+    authors: str | None,
+    date: str | None,
+    title: str | None,
+    id_field: str | None,
+    min_df: str | None,
+    max_df: str | None,
+    max_words: int | None,
+    phrases: bool,
+    function_words: bool | None,
+) -> dict[str, Any]:
+    """Settings of ``read_corpus`` from the options; None for those that were not given.
+
+    Examples
+    --------
+    >>> given = reading_options("title,abstract", None, None, None, None, "0.1", None, None, False, None)
+    >>> given["text"], given["min_df"], given["phrases"]
+    (['title', 'abstract'], 0.1, None)
+    """
+    return {
+        "text": split_names(text),
+        "authors": split_names(authors),
+        "date": date,
+        "title": title,
+        "id": id_field,
+        "min_df": None if min_df is None else count_or_share(min_df),
+        "max_df": None if max_df is None else count_or_share(max_df),
+        "max_words": max_words,
+        "phrases": phrases or None,
+        "function_words": function_words,
+    }
+
+
 _field = partial(typer.Option, rich_help_panel="Fields of a document")
 _word = partial(typer.Option, rich_help_panel="Words")
 _model = partial(typer.Option, rich_help_panel="Model")
@@ -46,7 +81,9 @@ _output = partial(typer.Option, rich_help_panel="Output")
 Source = Annotated[
     Path,
     typer.Argument(
-        metavar="SOURCE", help="A .jsonl, .json, .csv, .tsv, .parquet, .mbox, .txt or .zip file, a folder of .txt."
+        metavar="SOURCE",
+        help="A .jsonl, .json, .csv, .tsv, .parquet, .mbox, .txt or .zip file, a folder of .txt, "
+        "or what topoi encode wrote.",
     ),
 ]
 

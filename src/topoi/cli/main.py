@@ -22,6 +22,7 @@ from topoi.cli import (
     compare,
     demo,
     documents,
+    encode,
     evaluate,
     export,
     fit,
@@ -88,6 +89,7 @@ app = typer.Typer(
 )
 
 app.command("fit", cls=GroupedCommand, short_help="Fit a model to documents and save it.")(fit.fit)
+app.command("encode", cls=GroupedCommand, short_help="Put documents on disk that memory cannot hold.")(encode.encode)
 app.command("topics", short_help="Topics with their words and authors.")(topics.topics)
 app.command("structure", short_help="Which topics go together, in a model over a graph.")(structure.structure)
 app.command("authors", short_help="Authors and what they write about.")(authors.authors)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from topoi.corpus.characters import without_surrogates
-from topoi.corpus.phrases import DEFAULT_THRESHOLD, join_pairs, learn_pairs
+from topoi.corpus.phrases import DEFAULT_THRESHOLD, join_pairs, learn_pairs_in
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.scan import Scan
 from topoi.corpus.sources import column_values, is_table
@@ -153,45 +153,97 @@ def build_vocabulary(
     >>> vocabulary.words.tolist(), encoded.tokens.tolist()
     (['cats', 'mice'], [0, 0, 1, 1])
     """
+    found = analysis.analyzer().scan(texts) if scan is None else scan
+    analyzer = learned_analyzer(analysis, lambda: iter([found]), found, report)
+    joined = join_pairs(found, analyzer.phrases)
+    vocabulary, new_id = choose_vocabulary([joined], joined.words, analysis, analyzer, report)
+    return vocabulary, renumber(joined, new_id)
+
+
+def learned_analyzer(
+    analysis: Analysis, blocks: Callable[[], Iterator[Scan]], scan: Scan, report: CorpusReport
+) -> Analyzer:
+    """Return the analyser with its phrases, learned from blocks of scanned texts where that is asked for.
+
+    ``scan`` has the words and the counts of what was skipped.
+
+    Examples
+    --------
+    >>> from topoi.corpus.analysis import Analysis, learned_analyzer
+    >>> from topoi.corpus.report import CorpusReport
+    >>> from topoi.corpus.scan import scan_texts
+    >>> scan = scan_texts(["new york"] * 9 + ["rome"])
+    >>> learned_analyzer(Analysis(phrases=True, phrase_min_count=2), lambda: iter([scan]), scan, CorpusReport()).phrases
+    (('new', 'york'),)
+    """
     analyzer = analysis.analyzer()
-    if scan is None:
-        scan = analyzer.scan(texts)
     names = ("bare numbers", "words that are too short", "web and mail addresses")
     report.skipped_tokens = {name: int(n) for name, n in zip(names, scan.skipped, strict=True) if n}
     if analysis.phrase_threshold is not None:
-        learned = learn_pairs(scan, analyzer.stop_words, analysis.phrase_threshold, analysis.phrase_min_count)
-        analyzer = analyzer.with_phrases(learned)
-    scan = join_pairs(scan, analyzer.phrases)
+        how = analyzer.stop_words, analysis.phrase_threshold, analysis.phrase_min_count
+        analyzer = analyzer.with_phrases(learn_pairs_in(blocks(), scan.words, *how))
     report.n_phrases = len(analyzer.phrases)
-    kept = _choose_words(scan, analysis, analyzer.stop_words, report)
-    if not len(kept) and len(scan.tokens):
+    return analyzer
+
+
+def choose_vocabulary(
+    blocks: Iterable[Scan], words: Sequence[str], analysis: Analysis, analyzer: Analyzer, report: CorpusReport
+) -> tuple[Vocabulary, np.ndarray]:
+    """Choose the words of texts scanned in blocks, phrases joined: the vocabulary, and the new id of each word or -1.
+
+    Blocks may have more words than ``words``, behind these, if phrases were joined in them.
+
+    Examples
+    --------
+    >>> from topoi.corpus.analysis import Analysis, choose_vocabulary
+    >>> from topoi.corpus.report import CorpusReport
+    >>> from topoi.corpus.scan import scan_texts
+    >>> scan = scan_texts(["old fish", "fish"])
+    >>> rules = Analysis(max_df=1.0)
+    >>> vocabulary, new_id = choose_vocabulary([scan], scan.words, rules, rules.analyzer(), CorpusReport())
+    >>> vocabulary.words.tolist(), new_id.tolist()
+    (['fish'], [-1, 0])
+    """
+    count, df, n_docs = np.zeros(len(words), np.int64), np.zeros(len(words), np.int64), 0
+    for scan in blocks:
+        if len(scan.words) > len(words):
+            more = np.zeros(len(scan.words) - len(words), np.int64)
+            words, count, df = scan.words, np.append(count, more), np.append(df, more)
+        count += np.bincount(scan.tokens, minlength=len(words))
+        _count_documents(scan.tokens, scan.doc_start, np.full(len(df), -1, np.int64), df)
+        n_docs += len(scan.doc_start) - 1
+    kept = _choose_words(words, count, df, n_docs, analysis, analyzer.stop_words, report)
+    if not len(kept) and count.any():
         raise CorpusError(
             f"no words are left: {'; '.join(str(report).splitlines()[1:]).strip()}. "
-            f"With {len(texts)} documents, try min_df=1, max_df=1.0 or stop_words=None"
+            f"With {n_docs} documents, try min_df=1, max_df=1.0 or stop_words=None"
         )
-    words = [scan.words[w] for w in kept]
-    new_id = np.full(len(scan.words), -1, np.int32)
+    new_id = np.full(len(words), -1, np.int32)
     new_id[kept] = np.arange(len(kept), dtype=np.int32)
-    return Vocabulary(words, analyzer), renumber(scan, new_id)
+    return Vocabulary([words[w] for w in kept], analyzer), new_id
 
 
-def _choose_words(scan: Scan, analysis: Analysis, stop: frozenset[str], report: CorpusReport) -> np.ndarray:
+def _choose_words(
+    words: Sequence[str],
+    count: np.ndarray,
+    df: np.ndarray,
+    n_docs: int,
+    analysis: Analysis,
+    stop: frozenset[str],
+    report: CorpusReport,
+) -> np.ndarray:
     """Return the ids of the words to keep, in alphabetical order."""
-    n_docs = len(scan.doc_start) - 1
-    count = np.bincount(scan.tokens, minlength=len(scan.words))
-    df = np.zeros(len(scan.words), np.int64)
-    _count_documents(scan.tokens, scan.doc_start, np.full(len(df), -1, np.int64), df)
     keep = count > 0  # a word seen only inside a mail address has no token
     low = analysis.min_df * n_docs if isinstance(analysis.min_df, float) else analysis.min_df
     high = analysis.max_df * n_docs if isinstance(analysis.max_df, float) else analysis.max_df
     rules = {
-        "the stop list": np.array([word in stop for word in scan.words], bool),
+        "the stop list": np.array([word in stop for word in words], bool),
         f"min_df={analysis.min_df}": df < low,
         f"max_df={analysis.max_df}": df > high,
     }
     for name, hit in rules.items():
         _drop(keep, keep & hit, name, count, report)
-    kept = np.array(sorted(np.flatnonzero(keep).tolist(), key=scan.words.__getitem__), np.int64)
+    kept = np.array(sorted(np.flatnonzero(keep).tolist(), key=words.__getitem__), np.int64)
     if analysis.max_words is not None and len(kept) > analysis.max_words:
         rare = kept[np.argsort(-count[kept], kind="stable")[analysis.max_words :]]
         hit = np.zeros(len(keep), bool)

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from topoi.corpus.checked_json import Between, read_json
+from topoi.corpus.mapped import release
 from topoi.corpus.metadata import column, json_value
-from topoi.corpus.pieces import ArrayOrPieces, string_pieces
+from topoi.corpus.pieces import ArrayOrPieces, ranges, string_pieces
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.tokenize import Analyzer
 from topoi.corpus.vocabulary import Vocabulary
@@ -256,7 +257,9 @@ def corpus_fingerprint(corpus: Corpus) -> str:
         (corpus.doc_author_start, "<i8"),
     ):
         digest.update(len(values).to_bytes(8, "little"))
-        digest.update(np.ascontiguousarray(values, kind).data)
+        for part in ranges(len(values)):
+            digest.update(np.ascontiguousarray(values[part], kind).data)
+            release(values[part])
     for strings in (corpus.words, corpus.authors):
         text, ends = string_pieces(strings)
         digest.update(len(ends).to_bytes(8, "little"))

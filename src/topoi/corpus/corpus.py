@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
@@ -13,10 +14,12 @@ from topoi.corpus import authors as author_names
 from topoi.corpus.bundle import corpus_fingerprint, pack_corpus, unpack_corpus
 from topoi.corpus.document import Document
 from topoi.corpus.encoding import Encoding
+from topoi.corpus.mapped import Scratch
 from topoi.corpus.metadata import document_frame
-from topoi.corpus.pieces import row_positions
+from topoi.corpus.pieces import take_rows
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.split import choose_known, number_of_tests
+from topoi.corpus.stored_texts import StoredTexts
 from topoi.corpus.vocabulary import Vocabulary, object_array
 from topoi.errors import CorpusError
 
@@ -46,10 +49,12 @@ class Corpus(Encoding):
         Author names by id.
     documents : DataFrame
         One row per document: id, title, date and year if known, and all other metadata.
-    texts : list of str or None
-        The original texts.
+    texts : list of str, other sequence of str, or None
+        The original texts; those of a corpus on disk are read one by one.
     report : CorpusReport
         Account of what was read, skipped and dropped.
+    scratch : Scratch
+        Where arrays with numbers for every token are made: in memory or, for a corpus on disk, in files.
 
     Examples
     --------
@@ -68,11 +73,12 @@ class Corpus(Encoding):
         doc_author: np.ndarray | None = None,
         doc_author_start: np.ndarray | None = None,
         authors: Sequence[str] | np.ndarray = (),
-        documents: pd.DataFrame | None = None,
-        texts: list[str] | None = None,
+        documents: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
+        texts: Sequence[str] | None = None,
         token_start: np.ndarray | None = None,
         token_end: np.ndarray | None = None,
         report: CorpusReport | None = None,
+        scratch: Scratch | None = None,
     ) -> None:
         self.tokens = np.ascontiguousarray(tokens, np.int32)
         self.doc_start = np.ascontiguousarray(doc_start, np.int64)
@@ -82,11 +88,23 @@ class Corpus(Encoding):
         self.doc_author = np.ascontiguousarray([] if doc_author is None else doc_author, np.int32)
         self.doc_author_start = np.ascontiguousarray(empty if doc_author_start is None else doc_author_start, np.int64)
         self.authors = object_array(list(authors))
-        self.documents = document_frame(n_docs) if documents is None else documents
+        self._documents = document_frame(n_docs) if documents is None else documents
         self.texts = texts
         self.token_start = token_start
         self.token_end = token_end
         self.report = CorpusReport(n_read=n_docs) if report is None else report
+        self.scratch = Scratch() if scratch is None else scratch
+
+    @property
+    def documents(self) -> pd.DataFrame:
+        """One row per document: id, title, date and year if known, and all other metadata."""
+        if not isinstance(self._documents, pd.DataFrame):
+            self._documents = self._documents()
+        return self._documents
+
+    @documents.setter
+    def documents(self, frame: pd.DataFrame) -> None:
+        self._documents = frame
 
     @property
     def words(self) -> np.ndarray:
@@ -140,8 +158,10 @@ class Corpus(Encoding):
         parts = [f"{self.n_docs:,} documents", f"{self.n_tokens:,} tokens", f"{self.n_words:,} words"]
         if self.n_authors:
             parts.append(f"{self.n_authors:,} authors")
-        if "year" in self.documents and self.documents["year"].notna().any():
-            low, high = self.documents["year"].min(), self.documents["year"].max()
+        # A frame that was not read yet is not read for this.
+        frame = self._documents
+        if isinstance(frame, pd.DataFrame) and "year" in frame and frame["year"].notna().any():
+            low, high = frame["year"].min(), frame["year"].max()
             parts.append(f"{low}" if low == high else f"{low}–{high}")
         return f"<Corpus: {', '.join(parts)}>"
 
@@ -173,21 +193,31 @@ class Corpus(Encoding):
         [2, 0]
         """
         rows = self._rows(indices)
-        at, doc_start = row_positions(self.doc_start, rows)
-        author_at, doc_author_start = row_positions(self.doc_author_start, rows)
+        columns = {"tokens": self.tokens, "token_start": self.token_start, "token_end": self.token_end}
+        known = {name: column for name, column in columns.items() if column is not None}
+        doc_start, taken = take_rows(self.doc_start, rows, list(known.values()), self.scratch)
+        doc_author_start, (doc_author,) = take_rows(self.doc_author_start, rows, [self.doc_author], Scratch())
+        texts = self.texts
+        if texts is not None:
+            texts = texts.subset(rows) if isinstance(texts, StoredTexts) else [texts[d] for d in rows]
         return type(self)(
-            tokens=self.tokens[at],
+            **dict(zip(known, taken, strict=True)),
             doc_start=doc_start,
             vocabulary=self.vocabulary,
-            doc_author=self.doc_author[author_at],
+            doc_author=doc_author,
             doc_author_start=doc_author_start,
             authors=self.authors,
-            documents=self.documents.iloc[rows].reset_index(drop=True),
-            texts=None if self.texts is None else [self.texts[d] for d in rows],
-            token_start=None if self.token_start is None else self.token_start[at],
-            token_end=None if self.token_end is None else self.token_end[at],
+            documents=self._some_documents(rows),
+            texts=texts,
+            scratch=self.scratch,
             report=replace(self.report, notes=[*self.report.notes, f"{len(rows):,} of {self.n_docs:,} documents"]),
         )
+
+    def _some_documents(self, rows: np.ndarray) -> pd.DataFrame | Callable[[], pd.DataFrame]:
+        """Rows of the metadata; a frame that was not read yet is read when its part is asked for."""
+        if isinstance(self._documents, pd.DataFrame):
+            return self._documents.iloc[rows].reset_index(drop=True)
+        return partial(_part, self, rows)
 
     def _rows(self, indices: Sequence[int] | np.ndarray | slice) -> np.ndarray:
         if isinstance(indices, slice):
@@ -322,7 +352,7 @@ class Corpus(Encoding):
         """
         frame = self.documents.copy()
         if self.texts is not None:
-            frame["text"] = pd.Series(self.texts, dtype="str")
+            frame["text"] = pd.Series(list(self.texts), dtype="str")
         frame["authors"] = pd.Series(self.author_lists(), dtype=object)
         return frame
 
@@ -361,3 +391,7 @@ class Corpus(Encoding):
         <Corpus: 1 documents, 1 tokens, 1 words, 1 authors>
         """
         return cls(**unpack_corpus(meta, arrays))
+
+
+def _part(corpus: Corpus, rows: np.ndarray) -> pd.DataFrame:
+    return corpus.documents.iloc[rows].reset_index(drop=True)

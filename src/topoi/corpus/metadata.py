@@ -110,7 +110,7 @@ def column(values: Sequence[Any] | pd.Series | np.ndarray) -> pd.Series:
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
         return pd.Series(values.astype("datetime64[us]"))
     kinds = set(map(type, values))
-    plain = list(values) if kinds <= {int, bool, type(None)} else [_plain(value) for value in values]
+    plain = list(values) if kinds <= {int, bool, type(None)} else [plain_value(value) for value in values]
     kinds = set(map(type, plain))
     missing = type(None) in kinds
     kinds.discard(type(None))
@@ -143,8 +143,16 @@ def _float(value: float) -> float:
         return np.inf if value > 0 else -np.inf
 
 
-def _plain(value: object, depth: int = 0) -> Any:
-    """Convert a value to one that JSON can hold, or to a datetime."""
+def plain_value(value: object, depth: int = 0) -> Any:
+    """Convert a value to one that JSON can hold, or to a datetime.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.corpus.metadata import plain_value
+    >>> plain_value(np.int64(3)), plain_value(float("nan")), plain_value(("a", {1}))
+    (3, None, ['a', [1]])
+    """
     if isinstance(value, str):
         return str(value) if value.isascii() else without_surrogates(str(value))
     if value is None or isinstance(value, (bool, int)):
@@ -159,7 +167,7 @@ def _plain(value: object, depth: int = 0) -> Any:
         items = sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
         return [json_value(item, depth + 1) for item in items]
     if isinstance(value, np.generic):
-        return _plain(value.item())
+        return plain_value(value.item())
     if value is pd.NaT or value is pd.NA:
         return None
     if isinstance(value, datetime.date):
@@ -177,7 +185,7 @@ def json_value(value: object, depth: int = 0) -> Any:
     >>> json_value([datetime.date(2004, 7, 8), {"a": (1, float("nan"))}])
     ['2004-07-08T00:00:00', {'a': [1, None]}]
     """
-    plain = _plain(value, depth)
+    plain = plain_value(value, depth)
     return plain.isoformat() if isinstance(plain, datetime.datetime) else plain
 
 
@@ -204,7 +212,7 @@ def document_frame(
             raise CorpusError(f"{len(values)} entries in {name} for {n_docs} documents")
     columns: dict[str, pd.Series] = {"id": pd.Series(document_ids(ids, n_docs), dtype="str")}
     if titles is not None:
-        columns["title"] = column([None if _missing(t) else str(t) for t in titles])
+        columns["title"] = column([title_text(title) for title in titles])
     if dates is not None:
         columns.update(date_columns([parse_date(value) for value in dates]))
     for name, values in extra.items():
@@ -239,6 +247,18 @@ def document_ids(ids: Sequence[Any] | None, n_docs: int) -> list[str]:
                 raise CorpusError(f"the id {name!r} of document {d} is not the first of its kind; ids must differ")
             seen.add(name)
     return names
+
+
+def title_text(title: Any) -> str | None:
+    """Return a title as text, or None if there is none.
+
+    Examples
+    --------
+    >>> from topoi.corpus.metadata import title_text
+    >>> title_text(1984), title_text(float("nan"))
+    ('1984', None)
+    """
+    return None if _missing(title) else str(title)
 
 
 def _missing(value: Any) -> bool:

@@ -53,21 +53,50 @@ def learn_pairs(
     >>> learn_pairs(scan_texts(["new york is big", "new york is old", "big old rome"]), frozenset(["is"]), min_count=2)
     [('new', 'york')]
     """
-    if not len(scan.tokens):
-        return []
-    allowed = np.array([word not in stop_words for word in scan.words], bool)
-    _, keys = _pair_keys(scan, allowed)
-    pairs, counts = np.unique(keys, return_counts=True)
+    return learn_pairs_in([scan], scan.words, stop_words, threshold, min_count)
+
+
+def learn_pairs_in(
+    blocks: Iterable[Scan], words: list[str], stop_words: frozenset[str], threshold: float, min_count: int
+) -> list[tuple[str, str]]:
+    """``learn_pairs`` of texts scanned in blocks with common word ids; memory grows with the distinct pairs.
+
+    Examples
+    --------
+    >>> from topoi.corpus.phrases import learn_pairs_in
+    >>> from topoi.corpus.scan import scan_texts
+    >>> scan = scan_texts(["new york is big", "new york is old", "big old rome"])
+    >>> learn_pairs_in([scan], scan.words, frozenset(["is"]), 0.5, 2)
+    [('new', 'york')]
+    """
+    allowed = np.array([word not in stop_words for word in words], bool)
+    times = np.zeros(len(words), np.int64)
+    pairs = counts = np.zeros(0, np.int64)
+    for scan in blocks:
+        times += np.bincount(scan.tokens, minlength=len(words))
+        _, keys = _pair_keys(scan, allowed)
+        new, number = np.unique(keys, return_counts=True)
+        pairs, counts = _summed(np.concatenate([pairs, new]), np.concatenate([counts, number]))
     pairs, counts = pairs[counts >= min_count], counts[counts >= min_count]
-    total = len(scan.tokens)
-    frequency = np.bincount(scan.tokens, minlength=len(scan.words)) / total
-    first, second = np.divmod(pairs, len(scan.words))
+    total = int(times.sum())
+    if not total:
+        return []
+    frequency = times / total
+    first, second = np.divmod(pairs, len(words))
     joint = counts / total
     with np.errstate(divide="ignore", invalid="ignore"):
         score = np.log(joint / (frequency[first] * frequency[second])) / -np.log(joint)
     chosen = np.flatnonzero(score >= threshold)
-    named = sorted((-score[p], scan.words[first[p]], scan.words[second[p]]) for p in chosen)
+    named = sorted((-score[p], words[first[p]], words[second[p]]) for p in chosen)
     return [(a, b) for _, a, b in named]
+
+
+def _summed(keys: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct keys in order, each with the sum of its numbers."""
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    return keys[first], np.add.reduceat(numbers[order], first) if len(first) else numbers[:0]
 
 
 @compiled
@@ -92,9 +121,12 @@ def join_pairs(scan: Scan, pairs: Iterable[tuple[str, str]]) -> Scan:
     >>> [joined.words[w] for w in joined.tokens], joined.token_end.tolist()
     (['in', 'new_york'], [2, 11])
     """
+    pairs = list(pairs)
+    if not pairs or not len(scan.tokens):
+        return scan
     index = {word: w for w, word in enumerate(scan.words)}
     known = [(index[a], index[b], f"{a}_{b}") for a, b in pairs if a in index and b in index]
-    if not known or not len(scan.tokens):
+    if not known:
         return scan
     words = list(scan.words)
     for _, _, name in known:

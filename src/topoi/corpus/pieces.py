@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.mapped import Scratch, release
+
 # Block size: about a megabyte, or a million numbers.
 BLOCK = 2**20
 
@@ -83,6 +85,7 @@ def occurrences(values: NDArray[Any], n: int) -> NDArray[np.int64]:
     # Larger blocks for large n: each block takes a pass over all n counts.
     for part in ranges(len(values), max(BLOCK, n)):
         found += np.bincount(values[part], minlength=n)
+        release(values[part])
     return found
 
 
@@ -132,3 +135,29 @@ def row_positions(start: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.n
     np.cumsum(lengths, out=new_start[1:])
     shift = np.repeat(start[rows] - new_start[:-1], lengths)
     return np.arange(new_start[-1], dtype=np.int64) + shift, new_start
+
+
+def take_rows(
+    start: NDArray[np.int64], rows: NDArray[np.int64], columns: list[NDArray[Any]], scratch: Scratch
+) -> tuple[NDArray[np.int64], list[NDArray[Any]]]:
+    """Take rows of ragged arrays, in blocks: the new row starts, and the new columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.corpus.mapped import Scratch
+    >>> from topoi.corpus.pieces import take_rows
+    >>> start, (values,) = take_rows(np.array([0, 2, 2, 5]), np.array([2, 0]), [np.arange(5)], Scratch())
+    >>> start.tolist(), values.tolist()
+    ([0, 3, 5], [2, 3, 4, 0, 1])
+    """
+    new_start = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(start[rows + 1] - start[rows], out=new_start[1:])
+    made = [scratch.zeros(int(new_start[-1]), column.dtype) for column in columns]
+    for part in row_blocks(new_start):
+        at, _ = row_positions(start, rows[part])
+        here = slice(new_start[part.start], new_start[part.stop])
+        for new, old in zip(made, columns, strict=True):
+            new[here] = old[at]
+            release(old, new)
+    return new_start, made

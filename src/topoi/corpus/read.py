@@ -11,6 +11,8 @@ from topoi.corpus.analysis import Analysis
 from topoi.corpus.archive import read_archive, read_folder, read_text_lines
 from topoi.corpus.authors import DEFAULT_SEPARATOR
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.folder import is_corpus_folder, open_corpus
+from topoi.corpus.folder_writer import write_folder
 from topoi.corpus.jsonl import read_json, read_jsonl
 from topoi.corpus.lines import MAX_LINE_BYTES, LineReader
 from topoi.corpus.mail import read_mbox
@@ -53,6 +55,8 @@ def read_corpus(
     encoding: str = "utf-8",
     max_line_bytes: int = MAX_LINE_BYTES,
     on_error: str = "raise",
+    on_disk: str | Path | None = None,
+    replace: bool = False,
     like: Corpus | None = None,
     new_authors: str = "error",
     **analysis: Any,
@@ -62,7 +66,8 @@ def read_corpus(
     Parameters
     ----------
     path : path, table, or iterable of mappings
-        The file or folder, whose format follows from its name; or data in memory, as ``Corpus.from_dataframe`` and
+        The file or folder, whose format follows from its name; a folder that ``on_disk`` wrote, see
+        :func:`~topoi.corpus.folder.open_corpus`; or data in memory, as ``Corpus.from_dataframe`` and
         ``Corpus.from_records`` take them.
     text : str or list of str
         The field with the text; several are joined.
@@ -83,6 +88,11 @@ def read_corpus(
         Longer lines are faults.
     on_error : {"raise", "skip"}
         Whether a bad record raises ``CorpusError`` with file and line, or is skipped and counted in ``report``.
+    on_disk : path, optional
+        A new folder for the corpus. It is written as the documents are read, in memory that does not grow with the
+        text, and then opened as :func:`~topoi.corpus.folder.open_corpus` does.
+    replace : bool
+        Whether ``on_disk`` may be the folder of an encoded corpus, which is then replaced.
     like : Corpus, optional
         Read new documents with this corpus's vocabulary, analyser and authors, as ``like.encode`` does.
     new_authors : {"error", "add", "drop"}
@@ -109,6 +119,11 @@ def read_corpus(
         raise CorpusError(f"like= brings its own settings; leave out {', '.join(analysis)}")
     fields = FieldMap(text, authors, date, title, id, metadata, author_separator)
     file = Path(path) if isinstance(path, str | os.PathLike) else None
+    if file is not None and format in (None, "corpus") and is_corpus_folder(file):
+        _refuse_settings(file, fields != FieldMap() or on_disk is not None, analysis, like)
+        return open_corpus(file)
+    if like is not None and on_disk is not None:
+        raise CorpusError("a corpus read with like= cannot be written to disk; leave out on_disk")
     kind = "" if file is None else _format_of(file, format)
     report = CorpusReport(source="records" if file is None else file.name)
 
@@ -118,6 +133,8 @@ def read_corpus(
         else:
             _read(kind, LineReader(file, table.problem, encoding, max_line_bytes), table)
 
+    if on_disk is not None:
+        return write_folder(on_disk, fill, fields, file, settings, on_error, report, replace)
     scanner = None if like is not None else settings.analyzer().scanner()
     if scanner is None:
         table = RecordTable(fields, file, on_error=on_error, report=report)
@@ -127,6 +144,19 @@ def read_corpus(
         table = RecordTable(fields, file, on_error=on_error, report=report, on_text=background.add)
         fill(table)
         return Corpus.from_table(table, settings, background.finish())
+
+
+def _refuse_settings(path: Path, others: bool, analysis: dict[str, Any], like: Corpus | None) -> None:
+    """Raise an error for settings of reading, if the corpus has been read already."""
+    if like is not None:
+        raise CorpusError(
+            "this corpus is encoded already, with words of its own; name the file that it was read from", path
+        )
+    if others or analysis:
+        named = f" ({', '.join(analysis)})" if analysis else ""
+        raise CorpusError(
+            f"this corpus is encoded already: fields and words{named} were chosen then; leave them out", path
+        )
 
 
 def _read(kind: str, reader: LineReader, table: RecordTable) -> None:

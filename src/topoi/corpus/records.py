@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,6 +107,7 @@ class RecordTable:
         self.on_error = on_error
         self.report = CorpusReport() if report is None else report
         self.texts: list[str] = []
+        self.n_docs = 0
         self._on_text = on_text
         self.authors: AuthorLists = []
         self._text_fields = fields.texts
@@ -185,14 +186,19 @@ class RecordTable:
         except CorpusError as error:
             self.problem(error if error.line is not None else CorpusError(str(error), self.path, line))
             return
-        self.texts.append(text)
+        self._lines[name] = line
+        self._keep(text, names, name, date, record.get(self.fields.title or "title"))
+        self.n_docs += 1
         if self._on_text is not None:
             self._on_text(text)
+
+    def _keep(self, text: str, names: list[str], name: str, date: datetime.datetime | None, title: Any) -> None:
+        """Keep one document, whose metadata ``_add_metadata`` has kept."""
+        self.texts.append(text)
         self.authors.append(names)
         self._ids.append(name)
-        self._lines[name] = line
         self._dates.append(date)
-        self._titles.append(record.get(self.fields.title or "title"))
+        self._titles.append(title)
 
     def add_all(self, rows: Rows) -> None:
         """Add the rows of a table or of an iterable, numbered from 1.
@@ -239,7 +245,7 @@ class RecordTable:
     def _id(self, record: Mapping[str, Any], line: int) -> str:
         given = record.get(self.fields.id or "id")
         if given is None or given == "":
-            name = str(len(self._ids)) if self.fields.id is None else f"line {line}"
+            name = str(self.n_docs) if self.fields.id is None else f"line {line}"
             while name in self._lines:
                 name += "'"
             return name
@@ -264,22 +270,26 @@ class RecordTable:
             return None
 
     def _add_metadata(self, record: Mapping[str, Any]) -> None:
-        n_before = len(self.texts)
+        for name, value in self._other_fields(record):
+            values = self._metadata[name]
+            if len(values) < self.n_docs:
+                values.extend([None] * (self.n_docs - len(values)))
+            values.append(value)
+
+    def _other_fields(self, record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Yield the fields to keep as metadata, each of which has a column by then."""
         if not self._seen.issuperset(record):
             self._seen.update(record)
         for name, value in record.items():
             if name in self._taken:
                 continue
-            values = self._metadata.get(name)
-            if values is None:
+            if name not in self._metadata:
                 if self.fields.metadata is not None and name not in [*self.fields.metadata, *self.fields.author_fields]:
                     continue
                 if len(self._metadata) >= _MOST_FIELDS:
                     raise CorpusError(f"more than {_MOST_FIELDS} different fields; name some with metadata=[…]")
-                values = self._metadata[name] = []
-            if len(values) < n_before:
-                values.extend([None] * (n_before - len(values)))
-            values.append(value)
+                self._metadata[name] = []
+            yield name, value
 
     def documents(self) -> pd.DataFrame:
         """Return the frame of metadata.
@@ -290,7 +300,7 @@ class RecordTable:
         >>> RecordTable(FieldMap()).documents().columns.tolist()
         ['id']
         """
-        n_docs = len(self.texts)
+        n_docs = self.n_docs
         for values in self._metadata.values():
             values.extend([None] * (n_docs - len(values)))
             del values[n_docs:]
@@ -308,7 +318,7 @@ class RecordTable:
         >>> table.add({"text": "Dust"}, line=1)
         >>> table.check_fields()
         """
-        if not self.texts:
+        if not self.n_docs:
             reasons = "".join(f"; {reason}" for reason in self.report.reasons)
             skipped = f" ({self.report.n_skipped} skipped{reasons})" if self.report.n_skipped else ""
             raise CorpusError(f"no documents{skipped}", self.path)

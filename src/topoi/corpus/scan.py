@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,6 +14,10 @@ from topoi.corpus.characters import character_table, code_points
 from topoi.corpus.scan_kernel import Out, Words, fill_slots, scan_block
 
 _BLOCK = 1 << 18
+# Blocks of texts that may wait for the second thread: a slow one must not make memory grow.
+_MOST_WAITING = 8
+# Takes over scanned documents: their numbers of words, then word ids, starts, ends and ``linked`` of the words.
+Sink = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 
 
 class Scan(NamedTuple):
@@ -31,8 +36,22 @@ class Scan(NamedTuple):
     skipped: np.ndarray
 
 
+class Scanning(Protocol):
+    """Incremental scanner of texts: ``feed`` texts, then ``finish``."""
+
+    def feed(self, texts: Sequence[str]) -> None:
+        """Scan more texts."""
+        ...
+
+    def finish(self) -> Scan:
+        """Return everything that was scanned."""
+        ...
+
+
 class Scanner:
     """Incremental scanner of texts, with word ids common to all of them.
+
+    With a ``sink`` the documents of each block go there, and ``finish`` returns words and ``skipped`` alone.
 
     Examples
     --------
@@ -45,8 +64,14 @@ class Scanner:
     """
 
     def __init__(
-        self, lowercase: bool = True, join_hyphens: bool = True, min_length: int = 2, keep_numbers: bool = False
+        self,
+        lowercase: bool = True,
+        join_hyphens: bool = True,
+        min_length: int = 2,
+        keep_numbers: bool = False,
+        sink: Sink | None = None,
     ) -> None:
+        self._sink = sink
         self._table = character_table(lowercase, join_hyphens)
         self._settings = (min_length, keep_numbers)
         # Random hash seed against files whose words all collide. Word ids do not depend on it.
@@ -80,6 +105,10 @@ class Scanner:
         n = scan_block(
             codes, bounds, self._table, self._seed, *self._settings, self._words, self._out, doc_end, self._skipped
         )
+        if self._sink is not None:
+            token, start, end, linked = (column[:n] for column in self._out)
+            self._sink(np.diff(doc_end, prepend=0), token, start, end, linked)
+            return
         self._doc_ends.append(doc_end + self._n_tokens)
         self._n_tokens += n
         for part, column in zip(self._parts, self._out, strict=True):
@@ -116,12 +145,12 @@ class BackgroundScanner:
     ['to', 'be']
     """
 
-    def __init__(self, scanner: Scanner) -> None:
+    def __init__(self, scanner: Scanning) -> None:
         self._scanner = scanner
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="topoi-scan")
         self._waiting: list[str] = []
         self._size = 0
-        self._work: list[Future[None]] = []
+        self._work: deque[Future[None]] = deque()
 
     def __enter__(self) -> BackgroundScanner:
         return self
@@ -146,6 +175,8 @@ class BackgroundScanner:
     def _submit(self) -> None:
         self._work.append(self._pool.submit(self._scanner.feed, self._waiting))
         self._waiting, self._size = [], 0
+        while len(self._work) > _MOST_WAITING:
+            self._work.popleft().result()
 
     def finish(self) -> Scan:
         """Wait for the thread and return the whole scan.

@@ -12,7 +12,7 @@ import numpy as np
 
 from topoi.corpus import characters
 from topoi.corpus.characters import KIND_SHIFT, character_table, fold
-from topoi.corpus.scan import Scan, Scanner
+from topoi.corpus.scan import Scan, Scanner, Sink
 from topoi.corpus.stopwords import resolve_stop_words
 from topoi.errors import CorpusError
 
@@ -92,7 +92,7 @@ class Analyzer:
         scanner.feed(texts)
         return scanner.finish()
 
-    def scanner(self) -> Scanner | None:
+    def scanner(self, sink: Sink | None = None) -> Scanner | None:
         """Return a compiled scanner with these settings, or None if there is a user's pattern.
 
         Examples
@@ -103,10 +103,12 @@ class Analyzer:
         """
         if self.pattern is not None:
             return None
-        return Scanner(self.lowercase, self.hyphens == "join", self.min_length, self.keep_numbers)
+        return Scanner(self.lowercase, self.hyphens == "join", self.min_length, self.keep_numbers, sink)
 
-    def scan_plainly(self, texts: Sequence[str]) -> Scan:
+    def scan_plainly(self, texts: Sequence[str], known: dict[str, int] | None = None) -> Scan:
         """Scan with a regular expression instead of the compiled scanner: slow, easy to check, used for ``pattern``.
+
+        Words get the ids of ``known``, to which new ones are added.
 
         Examples
         --------
@@ -114,7 +116,7 @@ class Analyzer:
         >>> Analyzer(pattern=r"[a-z]+").scan_plainly(["abc def"]).words
         ['abc', 'def']
         """
-        ids: dict[str, int] = {}
+        ids = {} if known is None else known
         tokens, starts, ends, linked, doc_start = [], [], [], [], [0]
         for text in texts:
             end = None

@@ -58,7 +58,7 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
 def whole_folder(target: str | Path) -> Iterator[Path]:
     """Yield an empty folder that takes the place of ``target``, old contents and all, when the block ends.
 
-    After an error there is the old folder or none.
+    After an error there is the old folder or none. What a killed writer left beside it, the next one removes.
 
     Examples
     --------
@@ -74,16 +74,47 @@ def whole_folder(target: str | Path) -> Iterator[Path]:
     made = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-        yield made
-        os.chmod(made, 0o755)
-        _put_in_place(made, target)
+        _remove_abandoned(target)
+        made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", suffix=UNFINISHED, dir=target.parent))
+        with _lock(made):
+            yield made
+            os.chmod(made, 0o755)
+            _put_in_place(made, target)
     except BaseException as error:
         if made is not None:
             shutil.rmtree(made, ignore_errors=True)
         if isinstance(error, OSError):
             raise StoreError(f"cannot write {target}: {error.strerror or error}") from error
         raise
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove unfinished folders whose writers are gone."""
+    for left in target.parent.iterdir():
+        if left.name.startswith(f".{target.name}-") and left.name.endswith(UNFINISHED) and left.is_dir():
+            with _lock(left) as gone:
+                if gone:
+                    shutil.rmtree(left, ignore_errors=True)
+
+
+@contextmanager
+def _lock(folder: Path) -> Iterator[bool]:
+    """Lock a folder as long as this process lives; False where another has it, or locks are not known."""
+    try:
+        import fcntl  # not on Windows
+    except ImportError:
+        yield False
+        return
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(file)
 
 
 def _put_in_place(made: Path, target: Path) -> None:

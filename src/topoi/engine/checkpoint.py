@@ -24,7 +24,8 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.corpus.pieces import ArrayOrPieces, Pieces
+from topoi.corpus.mapped import Scratch, release
+from topoi.corpus.pieces import ArrayOrPieces, Pieces, ranges
 from topoi.corpus.writing import UNFINISHED, whole_file
 from topoi.errors import ModelError, StoreError
 
@@ -76,7 +77,18 @@ def write_bundle(
         archive.writestr(_MANIFEST, text)
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
+                _write_array(member, array)
+
+
+def _write_array(member: IO[bytes], array: ArrayOrPieces) -> None:
+    """Write an array as numpy does, one in pieces piece by piece."""
+    if not isinstance(array, Pieces):
+        np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
+        return
+    header = {"descr": np.lib.format.dtype_to_descr(array.dtype), "fortran_order": False, "shape": array.shape}
+    np.lib.format.write_array_header_1_0(member, header)
+    for block in array.blocks():
+        member.write(np.ascontiguousarray(block, array.dtype).data)
 
 
 def remove_unfinished(path: str | Path) -> None:
@@ -87,14 +99,17 @@ def remove_unfinished(path: str | Path) -> None:
             left.unlink(missing_ok=True)
 
 
-def read_bundle(path: str | Path, kind: str) -> Bundle:
-    """Read a bundle of the given kind; a missing, damaged, foreign or newer file is a ``StoreError``."""
+def read_bundle(path: str | Path, kind: str, scratch: Scratch | None = None) -> Bundle:
+    """Read a bundle of the given kind; a missing, damaged, foreign or newer file is a ``StoreError``.
+
+    Arrays are made by ``scratch``: in memory, or in files.
+    """
     path = Path(path)
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = _read_manifest(archive, path)
             _check_manifest(manifest, path, kind)
-            arrays = {name: _read_array(archive, name, path) for name in manifest["arrays"]}
+            arrays = {name: _read_array(archive, name, path, scratch or Scratch()) for name in manifest["arrays"]}
     except StoreError:
         raise
     except FileNotFoundError:
@@ -140,20 +155,31 @@ def _check_type(dtype: np.dtype[Any], name: str, path: Path) -> None:
         raise StoreError(f"{path}: array {name!r} holds {dtype}, not numbers: refused")
 
 
-def _read_array(archive: zipfile.ZipFile, name: str, path: Path) -> NDArray[Any]:
+def _read_array(archive: zipfile.ZipFile, name: str, path: Path, scratch: Scratch) -> NDArray[Any]:
     information = archive.getinfo(f"{name}.npy")
     _check_member(information, path)
     # Arrays of counts compress well, but a ratio of 1000 indicates a zip bomb.
     if information.file_size > max(1000 * information.compress_size, 2**20) or information.file_size > _LARGEST_ARRAY:
         raise StoreError(f"{path}: array {name!r} would unpack to {information.file_size:,} bytes: refused")
     with archive.open(information) as member:
-        shape, _, dtype = _read_header(member)
+        shape, by_columns, dtype = _read_header(member)
         _check_type(dtype, name, path)
         # The array must fill the member: zipfile checks the checksum only when the last byte is read.
         if math.prod(shape) * dtype.itemsize != information.file_size - member.tell() or min(shape, default=0) < 0:
             raise StoreError(f"{path}: array {name!r} promises more, or less, than the file holds")
+        if scratch.folder is not None and not by_columns:
+            return _read_into(scratch.zeros(math.prod(shape), dtype), member).reshape(shape)
     with archive.open(information) as member:
         return np.asarray(np.lib.format.read_array(member, allow_pickle=False))
+
+
+def _read_into(array: NDArray[Any], member: IO[bytes]) -> NDArray[Any]:
+    """Fill an array from a file block by block."""
+    for part in ranges(len(array)):
+        array[part] = np.frombuffer(member.read(array[part].nbytes), array.dtype)
+        release(array[part])
+    member.read(1)  # the end, where zipfile checks the checksum
+    return array
 
 
 def _read_header(member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -192,8 +218,11 @@ def _whole(value: object) -> int:
 class Checkpoint:
     """One file that holds the latest complete sweep of a fit, tied to its corpus and settings."""
 
-    def __init__(self, path: str | Path, every: int | str, identity: Mapping[str, Any]):
+    def __init__(
+        self, path: str | Path, every: int | str, identity: Mapping[str, Any], scratch: Scratch | None = None
+    ) -> None:
         self.path = Path(path)
+        self._scratch = scratch
         self.identity = dict(identity)
         self._sweeps, self._seconds = parse_interval(every)
         self._last_sweep = 0
@@ -210,7 +239,7 @@ class Checkpoint:
         remove_unfinished(self.path)
         if not self.path.exists():
             return None
-        bundle = read_bundle(self.path, "checkpoint")
+        bundle = read_bundle(self.path, "checkpoint", self._scratch)
         try:
             saved, progress = bundle.meta["identity"], bundle.meta["progress"]
             differing = sorted(k for k in saved.keys() | self.identity.keys() if saved.get(k) != self.identity.get(k))

@@ -9,6 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.mapped import Scratch
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.executors import Executor
 from topoi.engine.loop import Saved, Schedule, Trace, Training, plain_traces
@@ -54,6 +55,8 @@ class Sampler(Protocol[ChainT]):
     """
 
     n_tokens: int
+    # Where arrays with a number for every token are made: in memory, or in files if the corpus is on disk.
+    scratch: Scratch = Scratch()
 
     @property
     def exact(self) -> bool:
@@ -221,7 +224,7 @@ def restored(
     for c in range(n_chains):
         own = chain_arrays(arrays, c)
         chain = sampler.restore(c, own, traces[c])
-        chain.sweep, chain.samples = sweep, unpacked(own, sampler.sampled, sampler.n_tokens, sweep)
+        chain.sweep, chain.samples = sweep, unpacked(own, sampler.sampled, sampler.n_tokens, sweep, sampler.scratch)
         for sample in chain.samples.values():
             sampler.check_sample(sample)
         chains.append(chain)

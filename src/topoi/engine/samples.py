@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.mapped import Scratch, release
 from topoi.corpus.pieces import BLOCK, ArrayOrPieces, Pieces, ranges
 from topoi.errors import ModelError
 
@@ -56,7 +57,19 @@ def compact(values: NDArray[Any], n: int) -> NDArray[Any]:
     >>> compact(np.arange(3), 256).dtype, compact(np.arange(3), 257).dtype
     (dtype('uint8'), dtype('uint16'))
     """
-    return np.array(values, np.min_scalar_type(max(n - 1, 0)))
+    return np.array(values, narrowest(n))
+
+
+def narrowest(n: int) -> np.dtype[Any]:
+    """The narrowest type of integers below ``n``.
+
+    Examples
+    --------
+    >>> from topoi.engine.samples import narrowest
+    >>> narrowest(256), narrowest(257)
+    (dtype('uint8'), dtype('uint16'))
+    """
+    return np.min_scalar_type(max(n - 1, 0))
 
 
 def packed(samples: Mapping[int, Sample]) -> dict[str, ArrayOrPieces]:
@@ -80,7 +93,9 @@ def _stacked(columns: list[NDArray[Any]]) -> Pieces:
     )
 
 
-def unpacked(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], n_tokens: int, sweep: int) -> dict[int, Sample]:
+def unpacked(
+    arrays: Mapping[str, NDArray[Any]], names: Sequence[str], n_tokens: int, sweep: int, scratch: Scratch | None = None
+) -> dict[int, Sample]:
     """Parse the arrays of ``packed`` of a chain at ``sweep``; shapes and types are checked, values are not."""
     sampled = arrays.get("sampled")
     if sampled is None:
@@ -93,6 +108,10 @@ def unpacked(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], n_tokens:
         table = arrays[f"samples_{name}"]
         if table.dtype.kind != "u" or table.shape != (n_tokens, len(sweeps)):
             raise ModelError("the saved samples do not fit this corpus")
-        for sample, column in zip(found, table.T, strict=True):
-            sample[name] = np.array(column)
+        for sample in found:
+            sample[name] = (scratch or Scratch()).zeros(n_tokens, table.dtype)
+        for part in ranges(n_tokens):
+            for sample, column in zip(found, table[part].T, strict=True):
+                sample[name][part] = column
+            release(table[part], *(sample[name][part] for sample in found))
     return dict(zip(sweeps, found, strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,6 +70,29 @@ class CountHistogram(NamedTuple):
         keys, times = np.unique(columns.astype(np.int64) * largest + values.astype(np.int64), return_counts=True)
         total, total_times = np.unique(totals[totals > 0].astype(np.int64), return_counts=True)
         return cls(keys // largest, keys % largest, times, total, total_times, n)
+
+    @classmethod
+    def joined(cls, parts: Iterable[CountHistogram]) -> CountHistogram:
+        """The histogram of several parts' rows together, the same as if it were built at once.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from topoi.kernels.dirichlet import CountHistogram
+        >>> one = CountHistogram.from_counts(np.array([0, 1]), np.array([3, 2]), np.array([5]), 2)
+        >>> CountHistogram.joined([one, one]).times.tolist()
+        [2, 2]
+        """
+        listed = list(parts)
+        column, value, times, total, total_times = (
+            np.concatenate(each) for each in zip(*(p[:5] for p in listed), strict=True)
+        )
+        largest = int(value.max(initial=0)) + 1
+        keys, at = np.unique(column * largest + value, return_inverse=True)
+        totals, total_at = np.unique(total, return_inverse=True)
+        times = np.bincount(at, times, len(keys)).astype(np.int64)
+        total_times = np.bincount(total_at, total_times, len(totals)).astype(np.int64)
+        return cls(keys // largest, keys % largest, times, totals, total_times, listed[0].n_columns)
 
     def log_likelihood(self, alpha: NDArray[np.float64]) -> float:
         """Log probability of the counts (as sequences) under Dirichlet(alpha)."""

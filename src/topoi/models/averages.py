@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from topoi.corpus.mapped import Scratch, release
 from topoi.corpus.pieces import BLOCK, occurrences, ranges
 from topoi.engine.gibbs import Chain
 from topoi.engine.samples import Sample
@@ -48,14 +49,17 @@ class Averaged:
         return np.stack([np.asarray(sample[name], dtype) for sample in self.samples])
 
 
-def average(chain: Chain, last: Sample, n_topics: int = 0) -> Averaged:
-    """The samples of a chain that ended with ``last``; with ``n_topics=0`` no topic can have changed."""
+def average(chain: Chain, last: Sample, n_topics: int = 0, scratch: Scratch | None = None) -> Averaged:
+    """The samples of a chain that ended with ``last``; with ``n_topics=0`` no topic can have changed.
+
+    ``scratch`` makes the arrays of samples with changed topics.
+    """
     sweeps = [sweep for sweep in sorted(chain.samples) if sweep != chain.sweep]
     samples, changed = [], []
     for sweep in sweeps:
         sample = chain.samples[sweep]
         topics = changed_topics(sample["topic"], last["topic"], n_topics) if n_topics else np.zeros(0, np.int64)
-        samples.append(settled(sample, last, topics) if len(topics) else sample)
+        samples.append(settled(sample, last, topics, scratch) if len(topics) else sample)
         changed.append(topics.tolist())
     return Averaged([*samples, last], sweeps, changed, len(chain.samples))
 
@@ -70,16 +74,28 @@ def changed_topics(before: NDArray[Any], now: NDArray[Any], n_topics: int) -> ND
     >>> changed_topics(np.array([0, 0, 1, 2, 2, 2]), np.array([2, 2, 1, 0, 0, 2]), 3).tolist()
     [0, 2]
     """
-    pairs = np.bincount(before.astype(np.int64) * n_topics + now, minlength=n_topics**2).reshape(n_topics, n_topics)
+    number = np.zeros(n_topics**2, np.int64)
+    for part in ranges(len(now), max(BLOCK, n_topics**2)):
+        number += np.bincount(before[part].astype(np.int64) * n_topics + now[part], minlength=n_topics**2)
+        release(before[part], now[part])
+    pairs = number.reshape(n_topics, n_topics)
     own = pairs.diagonal().copy()
     np.fill_diagonal(pairs, 0)
     return np.flatnonzero(pairs.max(axis=0, initial=0) > own)
 
 
-def settled(sample: Sample, last: Sample, topics: Sequence[int] | NDArray[np.int64]) -> Sample:
+def settled(
+    sample: Sample, last: Sample, topics: Sequence[int] | NDArray[np.int64], scratch: Scratch | None = None
+) -> Sample:
     """The sample, with the last one's assignments for tokens that one of ``topics`` had then or has now."""
-    other = np.isin(sample["topic"], topics) | np.isin(last["topic"], topics)
-    return {name: np.where(other, last[name], values) for name, values in sample.items()}
+    zeros, n = (scratch or Scratch()).zeros, len(sample["topic"])
+    made = {name: zeros(n, np.result_type(last[name], values)) for name, values in sample.items()}
+    for part in ranges(n):
+        other = np.isin(sample["topic"][part], topics) | np.isin(last["topic"][part], topics)
+        for name, values in sample.items():
+            made[name][part] = np.where(other, last[name][part], values[part])
+            release(made[name][part], last[name][part], values[part])
+    return made
 
 
 def mean_counts(
@@ -105,6 +121,8 @@ def mean_counts(
             add_cells(tokens[part], topic, words)
             if writer is not None:
                 add_cells(writer(sample["slot"][part]), topic, authors)
+            release(*(values[part] for values in sample.values()))
+        release(tokens[part])
     authors[-1] = 0
     sizes = words.sum(axis=0, dtype=np.int64)[:n_topics] / n, authors.sum(axis=1, dtype=np.int64) / n
     return Counts(_divided(words, n), sizes[0], _divided(authors, n), sizes[1])
@@ -125,6 +143,8 @@ def mean_lists(tokens: NDArray[np.int32], averaged: Averaged, n_words: int, n_to
             for sample in averaged.samples:
                 topic = sample["topic"][here]
                 add_cells(word, (topic if among is None else topic[among]).astype(np.uint16), words)
+                release(topic)
+            release(tokens[here])
         total += words.sum(axis=0, dtype=np.int64)
         _fill_lists(lists, words, part.start)
     number = _divided(lists.entry_number.view(np.uint32), n)

@@ -202,8 +202,12 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         done = self.n_iter_
         schedule = self._schedule(done + whole_number("n_iter", n_iter, 0), self._seed)
         # The run continues copies: ``chains_`` is a frozen result and stays whole even if the run is interrupted.
-        progress, arrays = saved_progress(self._sampler, self._chains, done, self._seed)
+        # Samples never change, so the copies have the same.
+        bare = [replace(chain, samples={}) for chain in self._chains]
+        progress, arrays = saved_progress(self._sampler, bare, done, self._seed)
         chains = restored(self._sampler, len(self._chains), arrays, progress["traces"], done)
+        for chain in self._chains:
+            chains[chain.index].samples = dict(chain.samples)
         outcome, settled = self._run(self._sampler, chains, schedule, done, None, callback)
         self._chains, self._settled = chains, settled
         self._finish(outcome, done)

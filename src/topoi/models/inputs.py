@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.pieces import occurrences
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError
 from topoi.models.notices import warn_user
@@ -181,7 +182,7 @@ class WeightedAuthors:
 
 def check_exact(corpus: Corpus) -> None:
     """Raise an error if a word is too frequent, or a document too long, to be counted exactly."""
-    commonest = int(np.bincount(corpus.tokens, minlength=1).max(initial=0))
+    commonest = int(occurrences(corpus.tokens, corpus.n_words).max(initial=0))
     if commonest >= EXACT_IN_FLOAT32:
         raise ModelError(
             f"one word occurs {commonest:,} times; counts are exact below {EXACT_IN_FLOAT32:,}: "

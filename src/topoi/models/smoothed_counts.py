@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from topoi.corpus.mapped import release
 from topoi.corpus.pieces import BLOCK, occurrences, ranges, row_blocks, row_positions
 from topoi.kernels import sparse
 from topoi.kernels.counts import count_cells
@@ -434,6 +435,7 @@ def count_samples(
         else:
             topics = np.stack([sample[here] for sample in samples], axis=1, dtype=np.uint16, casting="unsafe")
             ends, k, times = count_topics((own - own[0]) * n, topics.ravel(), n_topics)
+        release(*(sample[here] for sample in samples))
         start[part.start + 1 : part.stop + 1] = at + ends[1:]
         column[at : at + len(k)], number[at : at + len(k)] = k, times
     return start, column[: start[-1]], number[: start[-1]]

@@ -34,7 +34,7 @@ class TrainedModel(FittedModel):
         """The file of the setting ``checkpoint``, if it is given; nothing is read yet."""
         if self.checkpoint is None:
             return None
-        return Checkpoint(self.checkpoint, self.checkpoint_every, self._identity(corpus, **facts))
+        return Checkpoint(self.checkpoint, self.checkpoint_every, self._identity(corpus, **facts), corpus.scratch)
 
     def _continued(
         self,

@@ -45,6 +45,12 @@ def count(documents, assignments, counts):
     counts.topic[:] = 0
     counts.author_topic[:] = _ZERO
     counts.author[:] = 0
+    add_counts(documents, assignments, counts)
+
+
+@lean
+def add_counts(documents, assignments, counts):
+    """Add the assignments of some documents to the counts."""
     private = counts.author.shape[0] - 1
     for d in range(documents.doc_start.shape[0] - 1):
         for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
@@ -148,13 +154,13 @@ def _sweep_document(documents, d, assignments, counts, priors, weights, shares, 
 
 
 @lean
-def log_joint_documents(documents, assignments, counts, priors):
-    """Log joint of the documents: private authors' topics, and the choice of authors.
+def log_joint_documents(documents, assignments, counts, priors, before):
+    """Log joint of the documents: private authors' topics, and the choice of authors; added to that of those before.
 
     Uses the private author's row as scratch and changes nothing else. Cost: O(documents × topics + tokens).
     """
     private = counts.author.shape[0] - 1
-    result = 0.0
+    result = before
     for d in range(documents.doc_start.shape[0] - 1):
         first = documents.author_start[d]
         last = documents.author_start[d + 1]

@@ -58,7 +58,7 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
         """Freeze a chain."""
         assignments = sampler.whole(chain)[1]
         last = {name: getattr(assignments, name) for name in sampler.sampled}
-        averaged, priors = average(chain, last, sampler.n_topics), chain.priors
+        averaged, priors = average(chain, last, sampler.n_topics, sampler.scratch), chain.priors
         found = cls(
             ArraySource(
                 corpus,

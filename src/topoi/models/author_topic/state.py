@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.mapped import Scratch, release
+from topoi.corpus.pieces import occurrences, row_blocks
 from topoi.engine.gibbs import Chain
-from topoi.engine.samples import Sample, compact
+from topoi.engine.samples import Sample, narrowest
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
 from topoi.kernels.counts import Assignments, Counts, Documents, Priors
@@ -34,10 +36,10 @@ _LARGEST_UINT16 = 2**16 - 1
 class DocumentShard:
     """Consecutive documents, sampled in document order by the author-topic kernel."""
 
-    def __init__(self, documents: Documents):
+    def __init__(self, documents: Documents, scratch: Scratch | None = None):
         self.documents = documents
-        n = len(documents.tokens)
-        self.assignments = Assignments(np.zeros(n, np.uint16), np.zeros(n, np.uint16))
+        zeros, n = (scratch or Scratch()).zeros, len(documents.tokens)
+        self.assignments = Assignments(zeros(n, np.uint16), zeros(n, np.uint16))
 
     def set_assignments(self, topic: NDArray[Any], slot: NDArray[Any]) -> None:
         """Set the assignments, given in document order."""
@@ -52,14 +54,18 @@ class DocumentShard:
         """Sample every token once."""
         kernels.sweep(self.documents, self.assignments, counts, priors, stream)
 
+    def release(self) -> None:
+        """Give back the memory of what is in files."""
+        release(self.documents, self.assignments)
+
 
 class WordShard:
     """Consecutive documents with only private authors, sampled word by word: the faster order for LDA."""
 
-    def __init__(self, documents: Documents, layout: word_major.WordLayout):
+    def __init__(self, documents: Documents, layout: word_major.WordLayout, scratch: Scratch | None = None):
         self.documents = documents
         self.runs, self._order, self._block_docs = layout
-        self.topic = np.zeros(len(documents.tokens), np.uint16)
+        self.topic = (scratch or Scratch()).zeros(len(documents.tokens), np.uint16)
 
     def set_assignments(self, topic: NDArray[Any], slot: NDArray[Any]) -> None:
         """Set the assignments, given in document order."""
@@ -74,6 +80,16 @@ class WordShard:
     def sweep(self, counts: Counts, priors: Priors, stream: NDArray[np.uint64]) -> None:
         """Sample every token once."""
         word_major.sweep_words(self.runs, self.topic, counts, priors, self._block_docs, stream)
+
+    def release(self) -> None:
+        """Give back the memory of what is in files."""
+        release(self.documents, self.runs, self._order, self.topic)
+
+
+def release_shard(shard: Any) -> None:
+    """Give back the memory of a shard's files, if it has any."""
+    if isinstance(shard, DocumentShard | WordShard):
+        shard.release()
 
 
 def make_priors(alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Priors:
@@ -117,6 +133,7 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         self._alpha, self._beta = alpha, beta
         self._learn_alpha, self._learn_beta = learn_alpha, learn_beta
         self._corpus = corpus
+        self.scratch = corpus.scratch
         self._ranges = cut(np.diff(corpus.doc_start), n_shards)
         self._check_sizes()
         longest = int(np.diff(corpus.doc_start).max(initial=0))
@@ -136,11 +153,17 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
     def _layouts(self) -> list[word_major.WordLayout]:
         """Tokens of the shards sorted by words, shared by all chains."""
         width = padded(self.n_topics)
-        return [word_major.word_runs(part.tokens, part.doc_start, width) for part in self._parts]
+        return [self._layout(part, width) for part in self._parts]
+
+    def _layout(self, part: Documents, width: int) -> word_major.WordLayout:
+        runs, order, block_docs = word_major.word_runs(part.tokens, part.doc_start, width)
+        kept = word_major.WordRuns(*(self.scratch.keep(array) for array in runs))
+        release(part)
+        return word_major.WordLayout(kept, self.scratch.keep(order), block_docs)
 
     @cached_property
     def _word_times(self) -> NDArray[np.int64]:
-        return np.bincount(self._corpus.tokens, minlength=self.n_words)
+        return occurrences(self._corpus.tokens, self.n_words)
 
     def _check_sizes(self) -> None:
         if self.n_topics > _LARGEST_UINT16:
@@ -188,9 +211,11 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
             np.zeros((self.lists.n_shared + 1, width), np.float32),
             np.zeros(self.lists.n_shared + 1),
         )
-        shards = [DocumentShard(part) for part in self._parts]
         if self.by_words:
-            shards = [WordShard(part, layout) for part, layout in zip(self._parts, self._layouts, strict=True)]
+            both = zip(self._parts, self._layouts, strict=True)
+            shards = [WordShard(part, layout, self.scratch) for part, layout in both]
+        else:
+            shards = [DocumentShard(part, self.scratch) for part in self._parts]
         return Chain(index, counts, make_priors(alpha, beta), shards)
 
     def start(self, seed: int, index: int) -> TopicChain:
@@ -205,6 +230,7 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
             drawn = Assignments(np.zeros(n, np.uint16), np.zeros(n, np.uint16))
             equations.random_assignments(shard.documents, self.n_topics, drawn, new_stream(seed, index, 0, number))
             shard.set_assignments(drawn.topic, drawn.slot)
+            release_shard(shard)
         self.recount(chain)
         return chain
 
@@ -225,6 +251,8 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         for shard in chain.shards:
             here = slice(at, at + len(shard.documents.tokens))
             shard.set_assignments(topic[here], slot[here])
+            release_shard(shard)
+            release(topic[here], slot[here])
             at = here.stop
         self.recount(chain)
         chain.trace = [(int(s), float(v)) for s, v in trace]
@@ -239,18 +267,24 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         """Topics, a byte per token (two if there are more than 256), and likewise authors where documents have any."""
         if chain.sparse is not None and not chain.sparse.whole:
             return None
-        _, assignments = self.whole(chain)
         limits = {"topic": self.n_topics, "slot": int(np.diff(self.lists.start).max(initial=1))}
-        return {name: compact(getattr(assignments, name), limits[name]) for name in self.sampled}
+        return self._gathered(chain, {name: narrowest(limits[name]) for name in self.sampled})
 
     def check_sample(self, sample: Sample) -> None:
         """Raise an error for assignments that do not fit this corpus, since kernels do not check bounds."""
-        topic, n = sample["topic"], self.n_tokens
+        topic, n, doc_start = sample["topic"], self.n_tokens, self._corpus.doc_start
         slot = sample.get("slot", np.zeros(n, np.uint8))
-        if topic.shape != (n,) or slot.shape != (n,) or int(topic.max(initial=0)) >= self.n_topics:
+        if topic.shape != (n,) or slot.shape != (n,):
             raise ModelError("the saved assignments do not fit this corpus")
-        if (slot >= np.repeat(np.diff(self.lists.start), np.diff(self._corpus.doc_start))).any():
-            raise ModelError("the saved assignments name authors that this corpus does not have")
+        for part in row_blocks(doc_start):
+            own = doc_start[part.start : part.stop + 1]
+            here = slice(own[0], own[-1])
+            if int(topic[here].max(initial=0)) >= self.n_topics:
+                raise ModelError("the saved assignments do not fit this corpus")
+            n_slots = np.diff(self.lists.start[part.start : part.stop + 1])
+            if (slot[here] >= np.repeat(n_slots, np.diff(own))).any():
+                raise ModelError("the saved assignments name authors that this corpus does not have")
+            release(topic[here], slot[here])
 
     def mean_counts(self, chain: TopicChain, averaged: Averaged) -> Counts | SparseCounts:
         """Means of the counts of a chain's samples; the chain's own counts if the last is the only sample."""
@@ -278,37 +312,58 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
 
     def recount(self, chain: TopicChain) -> None:
         """Recompute the shared counts from the assignments."""
-        documents, assignments = self._counted(chain)
         if self.sparse:
-            count_lists(documents.tokens, assignments.topic[None], chain.counts)
+            parts = list(self._counted(chain))
+            tokens = np.concatenate([documents.tokens for documents, _ in parts])
+            topic = np.concatenate([assignments.topic for _, assignments in parts])
+            count_lists(tokens, topic[None], chain.counts)
             return
-        equations.count(documents, assignments, chain.counts)
+        for counts in chain.counts:
+            counts[...] = 0
+        for documents, assignments in self._counted(chain):
+            equations.add_counts(documents, assignments, chain.counts)
         self._check_counts(chain)
 
-    def _counted(self, chain: TopicChain) -> tuple[Documents, Assignments]:
-        """Documents added so far, and their assignments."""
-        documents, assignments = self.whole(chain)
-        if chain.sparse is None or chain.sparse.whole:
-            return documents, assignments
-        documents, at = chosen_documents(documents, np.sort(chain.sparse.order[: chain.sparse.n_in]).astype(np.int64))
-        return documents, Assignments(assignments.topic[at], assignments.slot[at])
+    def _counted(self, chain: TopicChain) -> Iterator[tuple[Documents, Assignments]]:
+        """Documents added so far, and their assignments, shard by shard."""
+        for documents, shard, (first, last) in zip(self._parts, chain.shards, self._ranges, strict=True):
+            assignments = shard.in_document_order()
+            if chain.sparse is not None and not chain.sparse.whole:
+                documents, at = chosen_documents(documents, chain.sparse.before_and_new(0, first, last)[0])
+                assignments = Assignments(assignments.topic[at], assignments.slot[at])
+            yield documents, assignments
+            release_shard(shard)
 
     def whole(self, chain: TopicChain) -> tuple[Documents, Assignments]:
         """All documents and all assignments, in document order."""
-        parts = [shard.in_document_order() for shard in chain.shards]
-        assignments = Assignments(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-        return self.documents(0, len(self._corpus.doc_start) - 1), assignments
+        kinds = dict.fromkeys(Assignments._fields, np.dtype(np.uint16))
+        return self.documents(0, len(self._corpus.doc_start) - 1), Assignments(**self._gathered(chain, kinds))
+
+    def _gathered(self, chain: TopicChain, kinds: dict[str, np.dtype[Any]]) -> Sample:
+        """Assignments of all shards in document order, as arrays of these types."""
+        made = {name: self.scratch.zeros(self.n_tokens, kind) for name, kind in kinds.items()}
+        at = 0
+        for shard in chain.shards:
+            own = shard.in_document_order()
+            here = slice(at, at + len(own.topic))
+            for name in self.sampled:
+                if name in made:
+                    made[name][here] = getattr(own, name)
+            release_shard(shard)
+            release(*(values[here] for values in made.values()))
+            at = here.stop
+        return made
 
     def to_arrays(self, chain: TopicChain) -> dict[str, NDArray[Any]]:
         """Assignments (two bytes each per token) and priors."""
-        parts = [shard.in_document_order() for shard in chain.shards]
-        arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in self.sampled}
+        arrays = self._gathered(chain, dict.fromkeys(self.sampled, np.dtype(np.uint16)))
         return arrays | {"alpha": chain_alpha(chain), "beta": chain_beta(chain)} | self._growing(chain)
 
     def sample(self, chain: TopicChain, shard: int, counts: Counts | SparseCounts, stream: NDArray[np.uint64]) -> None:
         """Sample one shard once against the given counts."""
         if not self.sparse:
             chain.shards[shard].sweep(counts, chain.priors, stream)
+            release_shard(chain.shards[shard])
             return
         before, new = chain.sparse.before_and_new(chain.sweep, *self._ranges[shard])
         everything = self._layouts[shard] if chain.sparse.whole else None
@@ -335,26 +390,21 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         """Counts of topics per author, private authors included."""
         rows = chain.counts.author_topic[:-1]
         a, k = np.nonzero(rows)
-        columns, values, totals = [k], [rows[a, k]], [chain.counts.author[:-1]]
-        doc, topic, number = self._private_counts(chain)
-        columns.append(topic)
-        values.append(number)
-        totals.append(np.bincount(doc, number).astype(np.int64) if len(doc) else np.zeros(0, np.int64))
-        return CountHistogram.from_counts(
-            np.concatenate(columns), np.concatenate(values), np.concatenate(totals), self.n_topics
-        )
+        shared = CountHistogram.from_counts(k, rows[a, k], chain.counts.author[:-1], self.n_topics)
+        return CountHistogram.joined([shared, *self._private_histograms(chain)])
 
-    def _private_counts(self, chain: TopicChain) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Nonzero topic counts of private authors: document, topic, number."""
-        documents, assignments = self._counted(chain)
-        lengths = np.diff(documents.doc_start)
-        if len(lengths) == self.n_docs:
-            mine = assignments.slot == np.repeat(self.lists.private_slot, lengths)
-        else:
-            mine = np.ones(len(assignments.slot), bool)  # only where all authors are private
-        doc = np.repeat(np.arange(len(lengths)), lengths)[mine]
-        keys, number = np.unique(doc * self.n_topics + assignments.topic[mine], return_counts=True)
-        return keys // self.n_topics, keys % self.n_topics, number
+    def _private_histograms(self, chain: TopicChain) -> Iterator[CountHistogram]:
+        """Counts of topics per private author, in blocks of documents."""
+        for documents, (topic, slot) in self._counted(chain):
+            private = documents.author == self.lists.n_shared
+            for part in row_blocks(documents.doc_start):
+                own = documents.doc_start[part.start : part.stop + 1]
+                here, lengths = slice(own[0], own[-1]), np.diff(own)
+                doc = np.repeat(np.arange(part.start, part.stop), lengths)
+                mine = private[documents.author_start[doc] + slot[here]]
+                keys, number = np.unique(doc[mine] * self.n_topics + topic[here][mine], return_counts=True)
+                totals = np.bincount(keys // self.n_topics, number).astype(np.int64)
+                yield CountHistogram.from_counts(keys % self.n_topics, number, totals, self.n_topics)
 
     def log_joint(self, chain: TopicChain) -> float:
         """log P(words, topics, authors | author lists, alpha, beta), parameters integrated out."""
@@ -363,8 +413,9 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         topics = log_probability_rows(
             counts.author_topic, counts.author, priors.alpha, priors.alpha_sum, self.lists.n_shared, self.n_topics
         )
-        documents, assignments = self._counted(chain)
-        rest = equations.log_joint_documents(documents, assignments, counts, priors)
+        rest = 0.0
+        for documents, assignments in self._counted(chain):
+            rest = equations.log_joint_documents(documents, assignments, counts, priors, rest)
         return float(words + topics + rest)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.mapped import Scratch
 from topoi.engine.gibbs import Chain
 from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, Documents, Priors
@@ -59,8 +60,8 @@ class RegressionPriors(NamedTuple):
 class RegressedShard(DocumentShard):
     """Consecutive documents, from number ``first`` on, each with its own alpha."""
 
-    def __init__(self, documents: Documents, first: int):
-        super().__init__(documents)
+    def __init__(self, documents: Documents, first: int, scratch: Scratch | None = None):
+        super().__init__(documents, scratch)
         self.here = slice(first, first + len(documents.doc_start) - 1)
 
     def sweep(self, counts: Counts, priors: Any, stream: NDArray[np.uint64]) -> None:
@@ -130,7 +131,8 @@ class RegressionSampler(AuthorTopicSampler):
 
     def _new_chain(self, index: int, alpha: Array, beta: Array) -> RegressionChain:
         chain = super()._new_chain(index, alpha, beta)
-        chain.shards = [RegressedShard(part, first) for part, (first, _) in zip(self._parts, self._ranges, strict=True)]
+        both = zip(self._parts, self._ranges, strict=True)
+        chain.shards = [RegressedShard(part, first, self.scratch) for part, (first, _) in both]
         chain.priors = self.priors(self.plan.mean, beta, self.plan.variance)
         return chain
 

@@ -61,6 +61,12 @@ def count(documents, paths, counts):
     """Recount the words of all topics from the assignments."""
     counts.word_topic[:] = _ZERO
     counts.topic[:] = 0
+    add_counts(documents, paths, counts)
+
+
+@lean
+def add_counts(documents, paths, counts):
+    """Add the words of some documents to the counts."""
     for i in range(documents.tokens.shape[0]):
         counts.word_topic[documents.tokens[i], paths.topic[i]] += _ONE
         counts.topic[paths.topic[i]] += 1

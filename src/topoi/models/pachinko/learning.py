@@ -29,7 +29,6 @@ def learn_alpha(graph: Graph, parts: Parts, alpha: NDArray[np.float64], rule: st
     ``rule`` is "moments" (corrected for multinomial noise), "moments-paper" or "ml". In all of them a pseudo-document
     that has every child once keeps parameters above zero, from where they could not return.
     """
-    parts = list(parts)
     return _by_likelihood(graph, parts, alpha) if rule == "ml" else _by_moments(graph, parts, alpha, rule == "moments")
 
 

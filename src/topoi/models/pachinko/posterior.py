@@ -63,7 +63,7 @@ class PachinkoPosterior(SampledPosterior[Paths]):
     def from_chain(cls, chain: PachinkoChain, sampler: PachinkoSampler, corpus: Corpus) -> Self:
         """Freeze a chain."""
         paths, graph, priors = sampler.whole(chain), sampler.graph, chain.priors
-        averaged = average(chain, paths._asdict(), sampler.n_topics)
+        averaged = average(chain, paths._asdict(), sampler.n_topics, sampler.scratch)
         source = ArraySource(
             corpus,
             chain.index,

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.mapped import release
+from topoi.corpus.pieces import occurrences, ranges
 from topoi.engine.gibbs import Chain
-from topoi.engine.samples import Sample, compact
+from topoi.engine.samples import Sample, narrowest
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, Documents, Priors
@@ -74,6 +77,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         sparse: bool | str = False,
     ):
         check_exact(corpus)
+        self.scratch = corpus.scratch
         self.sparse = sparse
         self.n_docs = corpus.n_docs
         self.n_tokens = corpus.n_tokens
@@ -90,7 +94,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
 
     def _empty_counts(self) -> Counts | SparseCounts:
         if self.sparse:
-            return empty_lists(np.bincount(self.documents.tokens, minlength=self.n_words), self.n_topics)
+            return empty_lists(occurrences(self.documents.tokens, self.n_words), self.n_topics)
         width = padded(self.n_topics)
         return Counts(
             np.zeros((self.n_words, width), np.float32),
@@ -101,7 +105,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
 
     def _new_chain(self, index: int, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> PachinkoChain:
         sizes = [len(part.tokens) for part in self._parts]
-        shards = [Paths(np.zeros(n, np.uint16), np.zeros(n, np.uint32)) for n in sizes]
+        shards = [Paths(self.scratch.zeros(n, np.uint16), self.scratch.zeros(n, np.uint32)) for n in sizes]
         chain = Chain(index, self._empty_counts(), make_priors(self.graph, alpha, beta), shards)
         chain.merge = self._merge(chain)
         return chain
@@ -115,6 +119,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         chain.sparse = self._new_state(len(chain.shards), None, None)
         for number, (part, paths) in enumerate(zip(self._parts, chain.shards, strict=True)):
             equations.random_paths(part, self.graph, paths, new_stream(seed, index, 0, number))
+            release(part, paths)
         self.recount(chain)
         return chain
 
@@ -132,6 +137,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         for paths in chain.shards:
             here = slice(at, at + len(paths.topic))
             paths.topic[:], paths.path[:] = topic[here], path[here]
+            release(paths, topic[here], path[here])
             at = here.stop
         self.recount(chain)
         chain.trace = [(int(s), float(v)) for s, v in trace]
@@ -143,17 +149,20 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         """Topics and paths, a byte each per token (two if there are more than 256 of them)."""
         if chain.sparse is not None and not chain.sparse.whole:
             return None
-        paths = self.whole(chain)
         n_paths = int(self.graph.n_paths[self.graph.topic_node].max())
-        return {"topic": compact(paths.topic, self.n_topics), "path": compact(paths.path, n_paths)}
+        return self._gathered(chain, {"topic": narrowest(self.n_topics), "path": narrowest(n_paths)})
 
     def check_sample(self, sample: Sample) -> None:
         """Raise an error for paths that do not fit this corpus and graph, since kernels do not check bounds."""
         topic, path = sample["topic"], sample["path"]
-        if topic.shape != (self.n_tokens,) or path.shape != topic.shape or (topic >= self.n_topics).any():
+        if topic.shape != (self.n_tokens,) or path.shape != topic.shape:
             raise ModelError("the saved paths do not fit this corpus")
-        if (path >= self.graph.n_paths[self.graph.topic_node[topic]]).any():
-            raise ModelError("the saved paths are not in this graph")
+        for part in ranges(self.n_tokens):
+            if (topic[part] >= self.n_topics).any():
+                raise ModelError("the saved paths do not fit this corpus")
+            if (path[part] >= self.graph.n_paths[self.graph.topic_node[topic[part]]]).any():
+                raise ModelError("the saved paths are not in this graph")
+            release(topic[part], path[part])
 
     def mean_counts(self, chain: PachinkoChain, averaged: Averaged) -> Counts | SparseCounts:
         """Means of the counts of a chain's samples; the chain's own counts if the last is the only sample."""
@@ -166,26 +175,41 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
     def recount(self, chain: PachinkoChain) -> None:
         """Recompute the shared counts from the paths."""
         if not self.sparse:
-            equations.count(self.documents, self.whole(chain), chain.counts)
+            for counts in chain.counts:
+                counts[...] = 0
+            for documents, paths in self._counted(chain):
+                equations.add_counts(documents, paths, chain.counts)
             return
-        parts = self._counted(chain)
+        parts = list(self._counted(chain))
         tokens = np.concatenate([documents.tokens for documents, _ in parts])
         count_lists(tokens, np.concatenate([paths.topic for _, paths in parts])[None], chain.counts)
 
-    def _counted(self, chain: PachinkoChain) -> list[tuple[Documents, Paths]]:
+    def _counted(self, chain: PachinkoChain) -> Iterator[tuple[Documents, Paths]]:
         """Documents added so far, with their paths, shard by shard."""
-        parts = list(zip(self._parts, chain.shards, strict=True))
-        if chain.sparse is None or chain.sparse.whole:
-            return parts
-        found = []
-        for (documents, paths), (first, last) in zip(parts, self._ranges, strict=True):
-            few, at = chosen_documents(documents, chain.sparse.before_and_new(0, first, last)[0])
-            found.append((few, Paths(paths.topic[at], paths.path[at])))
-        return found
+        for documents, paths, (first, last) in zip(self._parts, chain.shards, self._ranges, strict=True):
+            if chain.sparse is None or chain.sparse.whole:
+                yield documents, paths
+            else:
+                few, at = chosen_documents(documents, chain.sparse.before_and_new(0, first, last)[0])
+                yield few, Paths(paths.topic[at], paths.path[at])
+            release(documents, paths)
 
     def whole(self, chain: PachinkoChain) -> Paths:
         """All paths, in document order."""
-        return Paths(*(np.concatenate(arrays) for arrays in zip(*chain.shards, strict=True)))
+        return Paths(**self._gathered(chain, {"topic": np.dtype(np.uint16), "path": np.dtype(np.uint32)}))
+
+    def _gathered(self, chain: PachinkoChain, kinds: dict[str, np.dtype[Any]]) -> Sample:
+        """Paths of all shards in document order, as arrays of these types."""
+        made = {name: self.scratch.zeros(self.n_tokens, kind) for name, kind in kinds.items()}
+        at = 0
+        for paths in chain.shards:
+            here = slice(at, at + len(paths.topic))
+            for name, values in made.items():
+                values[here] = getattr(paths, name)
+                release(values[here])
+            release(paths)
+            at = here.stop
+        return made
 
     def to_arrays(self, chain: PachinkoChain) -> dict[str, NDArray[Any]]:
         """Paths (six bytes per token) and priors."""
@@ -206,6 +230,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
             general.sweep_general(part, paths, counts, priors, self.graph, stream)
         if self.n_super:
             blocks.move_blocks(part, docs, paths, priors, self.n_super, self.n_topics, stream)
+        release(part, paths)
 
     def _sample_sparse(
         self, chain: PachinkoChain, shard: int, counts: Counts | SparseCounts, stream: NDArray[np.uint64]
