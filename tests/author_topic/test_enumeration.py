@@ -75,7 +75,7 @@ def test_matches_enumeration(name, fast):
 def test_word_order_matches_enumeration():
     documents = make_documents(CORPORA["LDA"][0], 0)
     states, exact = exact_posterior(documents, 3, 0, ALPHA, BETA)
-    runs, order, block_docs = word_runs(documents.tokens, documents.doc_start, 16)
+    runs, order, block_docs = word_runs(documents.tokens, documents.doc_start, 2**15)
     priors = make_priors(ALPHA, BETA)
     assignments, counts = counted(documents, [0] * 6, [0] * 6, 3, 3, 0)
     topic = assignments.topic[order]

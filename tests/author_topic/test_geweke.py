@@ -158,7 +158,7 @@ def test_word_order_leaves_the_joint_distribution_alone(n_topics):
     draw_assignments(documents, assignments, counts, priors, stream)
     draw_words(documents, assignments, counts, priors, stream)
     for s in range(len(chain)):
-        runs, order, block_docs = word_runs(documents.tokens, documents.doc_start, counts.word_topic.shape[1])
+        runs, order, block_docs = word_runs(documents.tokens, documents.doc_start, 2**15)
         topic = assignments.topic[order]
         sweep_words(runs, topic, counts, priors, block_docs, stream)
         assignments.topic[order] = topic

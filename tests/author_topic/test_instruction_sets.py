@@ -4,7 +4,11 @@ import pytest
 
 from instruction_sets import MACHINES, check_golden_runs
 
-KERNELS = ["topoi.models.author_topic.kernels.sweep", "topoi.models.author_topic.word_major.sweep_words"]
+KERNELS = [
+    "topoi.models.author_topic.kernels.sweep",
+    "topoi.models.author_topic.word_major.sweep_words",
+    "topoi.models.author_topic.topic_lists.sweep_lists",
+]
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ def problem(rng, n_docs=5, n_words=8, n_topics=6, length=9, low=0.05, high=2.0):
     docs = [(rng.integers(0, n_words, int(rng.integers(1, length))).tolist(), [PRIVATE]) for _ in range(n_docs)]
     documents = make_documents(docs, 0)
     alpha, beta = rng.uniform(low, high, n_topics), rng.uniform(0.01, 1.0, n_words)
-    layout = word_runs(documents.tokens, documents.doc_start, 16)
+    layout = word_runs(documents.tokens, documents.doc_start, 2**15)
     topic = rng.integers(0, n_topics, len(documents.tokens)).astype(np.uint16)
     return documents, layout, topic, lists_of(documents.tokens[layout.order], topic, n_words, n_topics), alpha, beta
 
@@ -142,7 +142,7 @@ def test_whole_sweeps_have_the_transition_probabilities_of_the_scheme():
     """From one state, many sweeps: frequencies of every state after it, lists and sums being kept up on the way."""
     documents = make_documents([([0, 0, 1], [PRIVATE]), ([0, 1], [PRIVATE]), ([2], [PRIVATE])], 0)
     alpha, beta = np.array([0.3, 0.8, 0.5]), np.array([0.3, 0.6, 0.2])
-    layout = word_runs(documents.tokens, documents.doc_start, 16)
+    layout = word_runs(documents.tokens, documents.doc_start, 2**15)
     topic = np.array([0, 1, 0, 2, 1, 2], np.uint16)
     exact = {tuple(topic.tolist()): 1.0}
     for at in range(len(topic)):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.corpus.mapped import Scratch, release
+from topoi.corpus.mapped import release
 from topoi.corpus.pieces import occurrences, row_blocks
 from topoi.engine.gibbs import Chain
 from topoi.engine.samples import Sample, narrowest
@@ -23,7 +23,8 @@ from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models import inputs
-from topoi.models.author_topic import equations, kernels, word_major
+from topoi.models.author_topic import equations, word_major
+from topoi.models.author_topic.shards import DocumentShard, Orders, WordShard, release_shard
 from topoi.models.averages import Averaged, mean_counts, mean_lists
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.sparse.scheme import SparseScheme, chosen_documents, shuffled
@@ -31,65 +32,6 @@ from topoi.models.sparse.word_shard import SparseShard
 from topoi.models.validation import fits_kernels
 
 _LARGEST_UINT16 = 2**16 - 1
-
-
-class DocumentShard:
-    """Consecutive documents, sampled in document order by the author-topic kernel."""
-
-    def __init__(self, documents: Documents, scratch: Scratch | None = None):
-        self.documents = documents
-        zeros, n = (scratch or Scratch()).zeros, len(documents.tokens)
-        self.assignments = Assignments(zeros(n, np.uint16), zeros(n, np.uint16))
-
-    def set_assignments(self, topic: NDArray[Any], slot: NDArray[Any]) -> None:
-        """Set the assignments, given in document order."""
-        self.assignments.topic[:] = topic
-        self.assignments.slot[:] = slot
-
-    def in_document_order(self) -> Assignments:
-        """Assignments in document order."""
-        return self.assignments
-
-    def sweep(self, counts: Counts, priors: Priors, stream: NDArray[np.uint64]) -> None:
-        """Sample every token once."""
-        kernels.sweep(self.documents, self.assignments, counts, priors, stream)
-
-    def release(self) -> None:
-        """Give back the memory of what is in files."""
-        release(self.documents, self.assignments)
-
-
-class WordShard:
-    """Consecutive documents with only private authors, sampled word by word: the faster order for LDA."""
-
-    def __init__(self, documents: Documents, layout: word_major.WordLayout, scratch: Scratch | None = None):
-        self.documents = documents
-        self.runs, self._order, self._block_docs = layout
-        self.topic = (scratch or Scratch()).zeros(len(documents.tokens), np.uint16)
-
-    def set_assignments(self, topic: NDArray[Any], slot: NDArray[Any]) -> None:
-        """Set the assignments, given in document order."""
-        self.topic[:] = topic[self._order]
-
-    def in_document_order(self) -> Assignments:
-        """Assignments in document order."""
-        topic = np.empty_like(self.topic)
-        topic[self._order] = self.topic
-        return Assignments(topic, np.zeros(len(topic), np.uint16))
-
-    def sweep(self, counts: Counts, priors: Priors, stream: NDArray[np.uint64]) -> None:
-        """Sample every token once."""
-        word_major.sweep_words(self.runs, self.topic, counts, priors, self._block_docs, stream)
-
-    def release(self) -> None:
-        """Give back the memory of what is in files."""
-        release(self.documents, self.runs, self._order, self.topic)
-
-
-def release_shard(shard: Any) -> None:
-    """Give back the memory of a shard's files, if it has any."""
-    if isinstance(shard, DocumentShard | WordShard):
-        shard.release()
 
 
 def make_priors(alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Priors:
@@ -151,15 +93,13 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
 
     @cached_property
     def _layouts(self) -> list[word_major.WordLayout]:
-        """Tokens of the shards sorted by words, shared by all chains."""
-        width = padded(self.n_topics)
-        return [self._layout(part, width) for part in self._parts]
+        """Tokens of the shards sorted by words, for sparse schemes."""
+        return [orders.get(by_lists=False).layout for orders in self._orders]
 
-    def _layout(self, part: Documents, width: int) -> word_major.WordLayout:
-        runs, order, block_docs = word_major.word_runs(part.tokens, part.doc_start, width)
-        kept = word_major.WordRuns(*(self.scratch.keep(array) for array in runs))
-        release(part)
-        return word_major.WordLayout(kept, self.scratch.keep(order), block_docs)
+    @cached_property
+    def _orders(self) -> list[Orders]:
+        """Orders of the shards' tokens, shared by all chains."""
+        return [Orders(part, self.n_topics, self.n_words, self.scratch) for part in self._parts]
 
     @cached_property
     def _word_times(self) -> NDArray[np.int64]:
@@ -212,8 +152,8 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
             np.zeros(self.lists.n_shared + 1),
         )
         if self.by_words:
-            both = zip(self._parts, self._layouts, strict=True)
-            shards = [WordShard(part, layout, self.scratch) for part, layout in both]
+            both = zip(self._parts, self._orders, strict=True)
+            shards = [WordShard(part, orders, self.scratch) for part, orders in both]
         else:
             shards = [DocumentShard(part, self.scratch) for part in self._parts]
         return Chain(index, counts, make_priors(alpha, beta), shards)

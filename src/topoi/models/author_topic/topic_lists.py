@@ -160,6 +160,25 @@ def _take(lists, d, at):
 
 
 @compiled
+def mean_lines(topic_of, at, start, room):
+    """Lines of sixteen topics in the list of a token's document, on average over some documents' tokens.
+
+    Document d has tokens ``at[start[d]:start[d + 1]]``; ``room`` is scratch, one zero per topic.
+    """
+    total = 0
+    for d in range(start.shape[0] - 1):
+        n = 0
+        for j in range(start[d], start[d + 1]):
+            k = topic_of[at[j]]
+            n += room[k] == 0
+            room[k] = 1
+        for j in range(start[d], start[d + 1]):
+            room[topic_of[at[j]]] = 0
+        total += ((n + 15) >> 4) * (start[d + 1] - start[d])
+    return total / max(start[-1], 1)
+
+
+@compiled
 def make_word(counts, priors, longest):
     """Scratch space for documents of at most ``longest`` tokens."""
     n_topics = counts.topic.shape[0]

@@ -167,10 +167,14 @@ def word_lane_weights(doc_topic, counts, priors, d, w, k0):
     return weights
 
 
-def word_runs(tokens: NDArray[np.int32], doc_start: NDArray[np.int64], width: int) -> WordLayout:
-    """Sort tokens by block and word."""
-    n_docs = len(doc_start) - 1
-    block_docs = int(min(max(_CACHE_BYTES // (2 * width), 64), max(n_docs, 1)))
+def documents_per_block(width: int) -> int:
+    """Number of documents whose topic counts, ``width`` each, stay in the cache."""
+    return max(_CACHE_BYTES // (2 * width), 64)
+
+
+def word_runs(tokens: NDArray[np.int32], doc_start: NDArray[np.int64], per_block: int) -> WordLayout:
+    """Sort tokens by blocks of at most ``per_block`` documents, and by word."""
+    block_docs = min(per_block, max(len(doc_start) - 1, 1))
     runs, order = _sort_by_word(tokens, doc_start, block_docs, int(tokens.max(initial=-1)) + 1)
     return WordLayout(runs, order, block_docs)
 

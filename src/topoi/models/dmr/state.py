@@ -19,7 +19,8 @@ from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts
 from topoi.models.author_topic import kernels
-from topoi.models.author_topic.state import AuthorTopicSampler, DocumentShard, make_priors
+from topoi.models.author_topic.shards import DocumentShard
+from topoi.models.author_topic.state import AuthorTopicSampler, make_priors
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.draws import draw, draws_at_once, metric_of
 from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise

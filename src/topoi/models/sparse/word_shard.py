@@ -64,6 +64,8 @@ class SparseShard:
         """Tokens of some documents sorted by words, cached until the number of documents changes."""
         if self._few is None or self._few[0] != len(docs):
             documents, at = chosen_documents(self.documents, docs)
-            runs, order, block_docs = word_major.word_runs(documents.tokens, documents.doc_start, width)
+            runs, order, block_docs = word_major.word_runs(
+                documents.tokens, documents.doc_start, word_major.documents_per_block(width)
+            )
             self._few = len(docs), word_major.WordLayout(runs, at[order].astype(np.uint32), block_docs)
         return self._few[1]
