@@ -225,12 +225,15 @@ class Posterior:
 
     def document_moments(self, document: int) -> Moments:
         """Mixture of a training document, with deviations."""
-        counts = np.stack([occurrences(topic, self.n_topics) for topic in self._topics_of(document)])
+        counts = self._sample_counts(document, document + 1)[:, 0]
         return Moments(self.document_shares(document), sampled_moments(counts, self.alpha).deviation)
 
-    def _topics_of(self, document: int) -> list[NDArray[Any]]:
-        """Topics of a training document's words in all samples."""
-        return self.source.topic_samples(document, document + 1)
+    def _sample_counts(self, first: int, last: int) -> NDArray[np.float64]:
+        """Words per topic of documents ``first`` to ``last`` in every sample: samples × documents × topics."""
+        row = np.repeat(np.arange(last - first), np.diff(self._doc_start[first : last + 1])) * self.n_topics
+        shape = last - first, self.n_topics
+        topics = self.source.topic_samples(first, last)
+        return np.stack([np.bincount(row + each, minlength=shape[0] * shape[1]).reshape(shape) for each in topics])
 
     def deviation_range(self, first: int, last: int) -> NDArray[np.float64] | None:
         """Deviations of the mixtures of documents ``first`` to ``last``, for a store to keep beside the mixtures.
@@ -407,6 +410,32 @@ class Posterior:
     def label_document(self, document: TrainingDocument, plan: SamplingPlan) -> Labels:
         """Probabilities of topics and authors (positions, a private one last) for a training document's tokens."""
         raise NotImplementedError  # abstract: sampled, or inferred
+
+
+class KeptMixtures(Posterior):
+    """A posterior whose documents' mixtures do not follow from their counts: a store keeps them, with deviations.
+
+    In a store they have two bytes each, so that shares agree with those in memory to three digits.
+    """
+
+    mixtures_are_counts = False
+
+    def document_shares(self, document: int) -> NDArray[np.float64]:
+        """Topic shares of one training document: a row of ``doc_topic``."""
+        stored = self.source.document_moments(document)
+        return self.mixture_range(document, document + 1)[0] if stored is None else stored.mean
+
+    def document_moments(self, document: int) -> Moments:
+        """Mixture of a training document, with deviations if the family has a posterior of it."""
+        stored = self.source.document_moments(document)
+        if stored is not None:
+            return stored
+        spread = self.deviation_range(document, document + 1)
+        return Moments(self.document_shares(document), None if spread is None else spread[0])
+
+    def topic_shares(self, topic: int) -> NDArray[np.float64]:
+        """Share of a topic in every training document."""
+        return np.asarray(self.mixtures[:, topic], np.float64)
 
 
 class SampledPosterior(Posterior, Generic[AssignmentsT]):

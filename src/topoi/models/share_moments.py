@@ -94,14 +94,14 @@ def _beta_ends(mean: Array, deviation: Array, tail: float) -> tuple[Array, Array
 
 
 def sampled_moments(counts: Array, alpha: Array) -> Moments:
-    """Moments of a mixture of topics, from its words per topic in each sample; see the module.
+    """Moments of mixtures of topics, from their words per topic in each sample; see the module.
 
     Parameters
     ----------
     counts : array
-        Samples × topics.
+        Samples × topics, or samples × rows × topics.
     alpha : array
-        The Dirichlet parameter of each topic.
+        The Dirichlet parameter of each topic, of all rows or of each.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def sampled_moments(counts: Array, alpha: Array) -> Moments:
     >>> found.mean.round(3).tolist(), found.deviation.round(3).tolist()
     ([0.667, 0.333], [0.193, 0.193])
     """
-    total = counts.sum(axis=1, keepdims=True) + alpha.sum()
+    total = counts.sum(axis=-1, keepdims=True) + alpha.sum(axis=-1, keepdims=True)
     shares = (counts + alpha) / np.maximum(total, 1e-300)
     within = (shares * (1 - shares) / (total + 1)).mean(axis=0)
     return Moments(shares.mean(axis=0), np.sqrt(within + between_samples(shares) ** 2))
