@@ -110,8 +110,11 @@ def topic_documents(model: Any, topic: int, n: int = 10, level: float | None = L
     columns = {"topic": np.full(len(best), k), **model.catalogue_.document_columns(best)}
     frame = pd.DataFrame(columns | {"share": share, "n_words": whole_tokens(counts)})
     if level is not None:
-        found = [_moments(model, int(d), level).some(np.array([k])).interval(level, one) for d, one in zip(best, share[:, None], strict=True)]
-        frame = with_interval(frame, tuple(np.array([ends[i][0] for ends in found]) for i in (0, 1)))
+        spread = [_moments(model, int(d), level).deviation for d in best]
+        known = (
+            None if any(each is None for each in spread) else np.array([each[k] for each in spread if each is not None])
+        )
+        frame = with_interval(frame, Moments(share, known).interval(level))
     return with_rank(frame, 1, best)
 
 

@@ -149,7 +149,7 @@ class CountSource(Protocol):
         ...
 
     def document_moments(self, document: int) -> Moments | None:
-        """Mixture of a document as kept beside its counts, with deviations; None if it follows from what is in memory."""
+        """Mixture of a document as kept beside its counts; None if it follows from what is in memory."""
         ...
 
     def topic_cells(self) -> Rows:

@@ -171,12 +171,16 @@ class Sums(NamedTuple):
     products: Array
     word_squares: float
 
-    def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
-        return Sums(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
-
-    def times(self, factor: float) -> Sums:
-        """All sums, multiplied."""
-        return Sums(*(factor * each for each in self))
+    def with_others(self, others: Sums, weight: float) -> Sums:
+        """The sums, with those of other documents, each of which counts ``weight`` times."""
+        return Sums(
+            self.n_docs + weight * others.n_docs,
+            self.counts + weight * others.counts,
+            self.words + weight * others.words,
+            self.squares + weight * others.squares,
+            self.products + weight * others.products,
+            self.word_squares + weight * others.word_squares,
+        )
 
     def residuals(self, share: Array) -> Array:
         """Σ (n − share · N)² of each topic."""
@@ -232,7 +236,7 @@ def group_moments(group: Sums, collection: Sums | None = None, between: Array | 
     True
     """
     if collection is not None and collection.n_docs:
-        group = group + collection.times(EXTRA / collection.n_docs)
+        group = group.with_others(collection, EXTRA / collection.n_docs)
     if not group.words:
         return Moments(np.zeros(len(group.counts)), np.zeros(len(group.counts)))
     share = group.counts / group.words
@@ -257,8 +261,6 @@ def author_interval(
     return lower, upper
 
 
-def with_interval(
-    frame: pd.DataFrame, interval: tuple[Array, Array] | None
-) -> pd.DataFrame:
+def with_interval(frame: pd.DataFrame, interval: tuple[Array, Array] | None) -> pd.DataFrame:
     """The frame with columns ``lower`` and ``upper`` at its end, if there is an interval."""
     return frame if interval is None else frame.assign(lower=interval[0], upper=interval[1])

@@ -229,9 +229,10 @@ class ArraySource:
             inverse = 1.0 / (counts.sum(axis=1) + self.alpha_sum)
             rest += inverse, inverse**2
             weight = np.repeat(inverse, np.diff(counts.indptr))
-            parts = [_with_values(counts, v * weight) for v in (counts.data, counts.data**2 * weight, counts.data * weight)]
+            values = counts.data * weight, (counts.data * weight) ** 2, counts.data * weight**2
+            parts = [_with_values(counts, each) for each in values]
             sums = [total + part for total, part in zip(sums, parts, strict=True)] if sums else parts
-        return _deviations(*sums, rest, self.alpha, n)
+        return _deviations(sums, rest, self.alpha, n)
 
     def _author_counts(self, sample: Sample) -> Any:
         """Tokens of all authors per topic in one sample, a sparse matrix; those of private authors are left out."""
@@ -240,7 +241,8 @@ class ArraySource:
         corpus, found = self._corpus, csr_array((self.n_authors, self.n_topics))
         n_authors = np.diff(corpus.doc_author_start)
         for part in ranges(corpus.n_tokens):
-            doc = np.repeat(np.arange(corpus.n_docs), np.diff(np.clip(self.doc_start, part.start, part.stop)))
+            ends = np.clip(self.doc_start, part.start, part.stop)
+            doc = np.repeat(np.arange(corpus.n_docs), ends[1:] - ends[:-1])
             slot, topic = sample["slot"][part].astype(np.int64), sample["topic"][part]
             named = slot < n_authors[doc]
             author = corpus.doc_author[(corpus.doc_author_start[doc] + slot)[named]]
@@ -323,10 +325,9 @@ def _with_values(matrix: Any, values: NDArray[np.float64]) -> Any:
     return type(matrix)((values, matrix.indices, matrix.indptr), matrix.shape)
 
 
-def _deviations(
-    first: Any, square: Any, mixed: Any, rest: NDArray[np.float64], alpha: NDArray[np.float64], n: int
-) -> NDArray[np.float16]:
+def _deviations(sums: list[Any], rest: NDArray[np.float64], alpha: NDArray[np.float64], n: int) -> NDArray[np.float16]:
     """Deviations of shares (n + alpha) / T over samples, from sums of n / T, (n / T)², n / T² and of 1 / T, 1 / T²."""
+    first, square, mixed = sums
     row = np.repeat(np.arange(len(rest[0])), np.diff(first.indptr))
     own, inverse = alpha[first.indices], rest[:, row]
     mean = (first.data + own * inverse[0]) / n

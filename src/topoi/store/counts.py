@@ -57,6 +57,10 @@ class StoredCounts:
 
     def __init__(self, store: Store, model_id: int, n_authors: int, settings: dict[str, Any]) -> None:
         self._store, self._model_id, self.n_authors, self._settings = store, model_id, n_authors, settings
+        # The document read last and its samples, for pages that ask several questions about it: whole tuples, which
+        # threads may replace at any time.
+        self._last_document: tuple[int, TrainingDocument] | None = None
+        self._last_samples: tuple[TrainingDocument, list[Sample]] | None = None
 
     def damaged(self, what: str) -> StoreError:
         """An error that names the file."""
@@ -346,6 +350,12 @@ class StoredCounts:
 
     def document(self, number: int) -> TrainingDocument:
         """A training document with its last sample; without paths if the file lacks them."""
+        kept = self._last_document
+        if kept is None or kept[0] != number:
+            self._last_document = kept = int(number), self._read_document(number)
+        return kept[1]
+
+    def _read_document(self, number: int) -> TrainingDocument:
         query = """
             SELECT t.word_ids, t.starts, t.lengths, d.n_tokens, a.topics, a.author_positions,
                    (SELECT json_group_array(author_id) FROM
@@ -382,6 +392,12 @@ class StoredCounts:
 
     def document_samples(self, document: TrainingDocument) -> list[Sample]:
         """All samples of a training document's tokens, the last sample last."""
+        kept = self._last_samples
+        if kept is None or kept[0] is not document:
+            self._last_samples = kept = document, self._read_samples(document)
+        return kept[1]
+
+    def _read_samples(self, document: TrainingDocument) -> list[Sample]:
         newest: Sample = {"topic": document.assignments.topic}
         if self.has_graph:
             if document.paths is None:
@@ -394,6 +410,8 @@ class StoredCounts:
 
     def topic_samples(self, first: int, last: int) -> list[NDArray[Any]]:
         """Topics of the tokens of documents ``first`` to ``last`` in all samples, the last sample last."""
+        if last - first == 1:
+            return [sample["topic"] for sample in self.document_samples(self.document(first))]
         query = """
             SELECT topics FROM document_assignment
             WHERE model_id = :model AND document_id >= :first AND document_id < :last ORDER BY document_id"""

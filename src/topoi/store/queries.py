@@ -151,7 +151,8 @@ PAGE_QUERIES = {
         SELECT topic, label FROM label WHERE model_id = :model_id
         AND typeof(topic) = 'integer' AND topic >= 0 AND topic < 65536 AND typeof(label) = 'text'""",
     "faces": """
-        SELECT topic, n_tokens, share, hue, x, y, glue, words, deviation FROM topic WHERE model_id = :model_id ORDER BY topic""",
+        SELECT topic, n_tokens, share, hue, x, y, glue, words, deviation FROM topic
+        WHERE model_id = :model_id ORDER BY topic""",
     "trends": """
         SELECT topic, year, n_tokens, share, lower, upper FROM topic_trend
         WHERE year NOT NULL AND model_id = :model_id""",

@@ -101,9 +101,7 @@ class ModelCache:
             for row, interval in zip(rows, ends, strict=True)
         ]
 
-    def _topic(
-        self, row: tuple[Any, ...], trend: list[float] | None, lower: float, upper: float
-    ) -> dict[str, Any]:
+    def _topic(self, row: tuple[Any, ...], trend: list[float] | None, lower: float, upper: float) -> dict[str, Any]:
         topic, n_tokens, share, hue, x, y, is_background, listed, _ = row
         with self.view.store.named():
             words = [short(word, _LONGEST_WORD) for word in stored_json(listed, f"topic {topic}", "words")]
