@@ -19,7 +19,7 @@ from topoi.kernels.jit import compiled
 from topoi.kernels.random import seed_stream, uniform
 from topoi.models.contract import Chosen, CountSource
 from topoi.models.inputs import WeightedAuthors
-from topoi.models.posterior import KeptMixtures
+from topoi.models.kept_mixtures import KeptMixtures
 from topoi.models.prediction import make_documents
 from topoi.models.sources import ArraySource, TrainingDocument
 

@@ -19,7 +19,7 @@ from topoi.models.author_topic import likelihood
 from topoi.models.author_topic.inference import fold_in
 from topoi.models.author_topic.posterior import AuthorTopicPosterior
 from topoi.models.dmr.likelihood import alpha_rows
-from topoi.models.posterior import KeptMixtures
+from topoi.models.kept_mixtures import KeptMixtures
 from topoi.models.ranges import document_range
 from topoi.models.share_moments import sampled_moments
 from topoi.models.simulation import dirichlet_rows
