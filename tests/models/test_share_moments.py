@@ -187,3 +187,26 @@ def test_a_model_without_a_posterior_of_mixtures_gives_no_interval(corpus):
     model = topoi.PLSI(3, random_state=0, progress=False).fit(corpus)
     assert topoi.document_topics(model, 0)[["lower", "upper"]].isna().all(axis=None)
     assert model.topic_sizes()["lower"].notna().all()  # by resampled documents
+
+
+def test_families_with_mixtures_of_their_own_know_their_posteriors(corpus):
+    rows = [
+        list(corpus.words[corpus.tokens[a:b]]) for a, b in zip(corpus.doc_start, corpus.doc_start[1:], strict=False)
+    ]
+    dated = topoi.Corpus.from_tokens(rows, dates=[1940 + d for d in range(60)])
+    regression = (
+        topoi.DirichletMultinomialRegression(3, features=["year"], n_iter=20, random_state=0).fit(dated).chains_[0]
+    )
+    topics = [sample["topic"][: dated.doc_start[1]] for sample in regression.averaged.samples]
+    counts = np.stack([np.bincount(each, minlength=3) for each in topics])
+    wanted = sampled_moments(counts, regression.priors.rows[0, :3].astype(np.float64))
+    np.testing.assert_allclose(regression.document_moments(0).deviation, wanted.deviation)
+    np.testing.assert_allclose(regression.document_moments(0).mean, wanted.mean, rtol=1e-6)
+    aspect = topoi.AspectModel(3, random_state=0, n_iter=20, progress=False).fit(dated)
+    draws = np.random.default_rng(0).dirichlet(aspect.posterior_[5], 50_000)
+    np.testing.assert_allclose(aspect.chains_[0].document_moments(5).deviation, draws.std(axis=0), rtol=0.03)
+    kernel = topoi.KernelTopicModel(3, features=["year"], n_iter=20, n_warmup=10, random_state=0).fit(dated)
+    mean, covariance = kernel._posterior.training()
+    y = np.random.default_rng(0).multivariate_normal(mean[5], covariance[5], 50_000)
+    shares = np.exp(y) / np.exp(y).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(kernel.chains_[0].document_moments(5).deviation, shares.std(axis=0), rtol=0.05)
