@@ -1,13 +1,18 @@
-"""Simulated corpora with known shares: what intervals of trends and of differences between groups hold.
+"""Simulated corpora with known shares: what intervals of trends, of differences between groups and of shares hold.
 
-    python -m studies.band_coverage [--corpora 20]
+    python -m studies.band_coverage [--corpora 30] [--only trends|groups|shares]
 
 Documents of a year (or of a group) have topic mixtures that scatter about the year's mean, which is the truth. An LDA is
 fitted, its topics are matched with the true ones by their words, and intervals of probability 0.9 are compared with the
 truth: by the number of documents of a year, for the difference between two groups, and for groups that do not differ, where
 the share of p-values below 0.05 is the level of the test. Beside it, the differences that a regression (DMR) on the group
 predicts, as stm users would take them.
-Numbers go to docs/studies/band-coverage.json.
+
+Single shares: of authors with few and many words (author-topic model), of short and long documents (LDA, and all other
+families that know intervals), whose true mixtures are drawn from the prior that the model is given, and of topics in all
+words of collections of few and many documents, whose truth is the mean mixture that documents scatter about. For
+documents of LDA also: how much of the posterior itself, the mixture of Betas over the samples, the intervals hold.
+Numbers go to docs/studies/band-coverage.json; ``--only`` leaves the others in it as they are.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.special import betainc
 
 import topoi
 
@@ -27,6 +33,9 @@ N_TOPICS, N_WORDS, LENGTH = 8, 400, 60
 SIZES = (1, 2, 3, 5, 10, 20, 50)
 CONCENTRATION = 2.0
 FOUND = 0.9
+AUTHOR_DOCUMENTS, DOCUMENT_WORDS, COLLECTIONS = (1, 2, 5, 10, 20), (10, 30, 100, 300), (20, 50, 200, 500)
+# Shares that a reader looks at: shown as this much or more.
+LARGE = 0.05
 
 
 def topics(rng: np.random.Generator) -> np.ndarray:
@@ -109,13 +118,153 @@ def groups(seed: int, differ: bool) -> dict[str, list]:
     return out
 
 
+def words_of(rng: np.random.Generator, distribution: np.ndarray, n: int) -> list[str]:
+    """Words drawn from a distribution."""
+    return [f"w{word:03d}" for word in rng.choice(N_WORDS, n, p=distribution)]
+
+
+def held_rows(size: int, frame, shown: str, found: np.ndarray, cosine: np.ndarray, truth: np.ndarray) -> list[dict]:
+    """Whether each interval of a frame by topic holds the truth, for topics that were found."""
+    rows = []
+    for k in np.flatnonzero(cosine >= FOUND):
+        row = frame.loc[found[k]]
+        held, width = row["lower"] <= truth[k] <= row["upper"], row["upper"] - row["lower"]
+        rows.append({"size": size, "held": bool(held), "width": float(width), "large": bool(row[shown] >= LARGE)})
+    return rows
+
+
+def authors(seed: int) -> list[dict]:
+    """One corpus of 60 authors, twelve of each size; two of five documents have a second author."""
+    rng = np.random.default_rng([3, seed])
+    truth, sizes = topics(rng), np.repeat(AUTHOR_DOCUMENTS, 12)
+    mixtures = rng.dirichlet(np.full(N_TOPICS, CONCENTRATION / N_TOPICS), len(sizes))
+    tokens, names = [], []
+    for a in np.repeat(np.arange(len(sizes)), sizes):
+        others = np.flatnonzero(np.arange(len(sizes)) != a)
+        mine = [a] if rng.random() < 0.6 else [a, rng.choice(others, p=sizes[others] / sizes[others].sum())]
+        tokens.append(
+            words_of(rng, mixtures[mine].mean(axis=0) @ truth, max(int(rng.lognormal(np.log(LENGTH), 0.4)), 5))
+        )
+        names.append([f"a{each:02d}" for each in mine])
+    corpus = topoi.Corpus.from_tokens(tokens, authors=names)
+    alpha = CONCENTRATION / N_TOPICS
+    model = topoi.AuthorTopicModel(N_TOPICS, alpha=alpha, beta=0.05, n_iter=300, random_state=seed).fit(corpus)
+    found, cosine = matched(model, truth)
+    rows = []
+    for a, size in enumerate(sizes):
+        frame = model.author_topics(f"a{a:02d}").set_index("topic")
+        rows += held_rows(int(size), frame, "probability", found, cosine, mixtures[a])
+    return rows
+
+
+def documents(seed: int, make, with_mass: bool = False) -> tuple[list[dict], list[float]]:
+    """One corpus of 240 documents, sixty of each length, and the posterior's mass in the intervals."""
+    rng = np.random.default_rng([4, seed])
+    truth, sizes = topics(rng), np.repeat(DOCUMENT_WORDS, 60)
+    mixtures = rng.dirichlet(np.full(N_TOPICS, CONCENTRATION / N_TOPICS), len(sizes))
+    tokens = [words_of(rng, mixture @ truth, n) for mixture, n in zip(mixtures, sizes, strict=True)]
+    years = rng.integers(1900, 1990, len(sizes)).tolist()
+    model = make(seed).fit(topoi.Corpus.from_tokens(tokens, dates=years))
+    found, cosine = matched(model, truth)
+    rows, mass = [], []
+    for d, size in enumerate(sizes):
+        frame = topoi.document_topics(model, d).set_index("topic").sort_index()
+        rows += held_rows(int(size), frame, "share", found, cosine, mixtures[d])
+        mass += posterior_mass(model.chains_[0], d, frame) if with_mass else []
+    return rows, mass
+
+
+def posterior_mass(chain, document: int, frame) -> list[float]:
+    """Probability that the mixture of Betas gives to the intervals of a document's large shares."""
+    samples = chain.source.topic_samples(document, document + 1)
+    weight = np.stack([np.bincount(each, minlength=N_TOPICS) for each in samples]) + chain.alpha
+    rest = weight.sum(axis=1, keepdims=True) - weight
+    inside = betainc(weight, rest, frame["upper"].to_numpy()) - betainc(weight, rest, frame["lower"].to_numpy())
+    return inside.mean(axis=0)[frame["share"].to_numpy() >= LARGE].tolist()
+
+
+def collections(seed: int, size: int) -> list[dict]:
+    """One collection of some documents, whose mixtures scatter about one mean."""
+    rng = np.random.default_rng([5, seed, size])
+    truth, mean = topics(rng), rng.dirichlet(np.full(N_TOPICS, 5.0))
+    model = fit(topoi.Corpus.from_tokens(texts(rng, truth, np.tile(mean, (size, 1)))), seed)
+    found, cosine = matched(model, truth)
+    return held_rows(size, model.topic_sizes().set_index("topic"), "share", found, cosine, mean)
+
+
+FAMILIES = {
+    "LDA": lambda seed: topoi.LDA(N_TOPICS, alpha=CONCENTRATION / N_TOPICS, beta=0.05, n_iter=300, random_state=seed),
+    "DirichletMultinomialRegression": lambda seed: topoi.DirichletMultinomialRegression(
+        N_TOPICS, features=["year"], beta=0.05, n_iter=300, random_state=seed
+    ),
+    "PachinkoAllocation": lambda seed: topoi.PachinkoAllocation(4, N_TOPICS, beta=0.05, n_iter=300, random_state=seed),
+    "CorrelatedTopicModel": lambda seed: topoi.CorrelatedTopicModel(N_TOPICS, beta=0.05, n_iter=300, random_state=seed),
+    "AspectModel": lambda seed: topoi.AspectModel(N_TOPICS, random_state=seed),
+    "KernelTopicModel": lambda seed: topoi.KernelTopicModel(
+        N_TOPICS, features=["year"], beta=0.05, n_iter=200, random_state=seed
+    ),
+}
+
+
+def by_size(rows: list[dict], sizes: tuple[int, ...]) -> dict[str, dict[str, float]]:
+    """Intervals of each size: how many, how many hold the truth, also among large shares, and their mean width."""
+    out = {}
+    for size in sizes:
+        mine = [row for row in rows if row["size"] == size]
+        large = [row for row in mine if row["large"]]
+        out[str(size)] = {
+            "intervals": len(mine),
+            "held": round(float(np.mean([row["held"] for row in mine])), 3) if mine else None,
+            "large": len(large),
+            "held_large": round(float(np.mean([row["held"] for row in large])), 3) if large else None,
+            "width_large": round(float(np.mean([row["width"] for row in large])), 3) if large else None,
+        }
+    return out
+
+
+def shares(n: int) -> dict[str, object]:
+    """Coverage of intervals of single shares."""
+    found: dict[str, object] = {"corpora": n}
+    found["authors"] = by_size([row for seed in range(n) for row in authors(seed)], AUTHOR_DOCUMENTS)
+    print("authors", json.dumps(found["authors"]), flush=True)
+    sizes = [row for seed in range(n) for size in COLLECTIONS for row in collections(seed, size)]
+    found["sizes"] = by_size(sizes, COLLECTIONS)
+    print("sizes", json.dumps(found["sizes"]), flush=True)
+    found["documents"], some = {}, max(n // 3, 1)
+    for family, make in FAMILIES.items():
+        plain = family == "LDA"
+        each = [documents(seed, make, plain) for seed in range(n if plain else some)]
+        found["documents"][family] = by_size([row for rows, _ in each for row in rows], DOCUMENT_WORDS)
+        print(family, json.dumps(found["documents"][family]), flush=True)
+        if plain:
+            mass = np.concatenate([mass for _, mass in each])
+            marks = dict(
+                zip(("5%", "median", "95%"), np.quantile(mass, (0.05, 0.5, 0.95)).round(3).tolist(), strict=True)
+            )
+            found["posterior_mass"] = {"mean": round(float(mass.mean()), 3), **marks}
+            print("mass", found["posterior_mass"], flush=True)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--corpora", type=int, default=20)
-    n = parser.parse_args().corpora
-    began = time.process_time()
+    parser.add_argument("--corpora", type=int, default=30)
+    parser.add_argument("--only", choices=("trends", "groups", "shares"))
+    given = parser.parse_args()
+    result = json.loads(TARGET.read_text(encoding="utf-8")) if given.only else {}
+    parts = {"trends": all_trends, "groups": all_groups, "shares": lambda n: {"shares": shares(n)}}
+    for name, part in parts.items():
+        if given.only in (None, name):
+            began = time.process_time()
+            result |= part(given.corpora)
+            result[f"seconds_of_{name}"] = round(time.process_time() - began)
+    TARGET.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+def all_trends(n: int) -> dict[str, object]:
+    """Coverage of trends by the number of documents of a year."""
     rows = [row for seed in range(n) for row in trends(seed)]
-    by_size = {
+    held = {
         str(size): {
             "intervals": len(mine := [row for row in rows if row["documents"] == size]),
             "held": round(float(np.mean([row["held"] for row in mine])), 3),
@@ -124,9 +273,14 @@ def main() -> None:
         for size in SIZES
     }
     print("documents of a year, intervals, held, mean width")
-    for size, each in by_size.items():
+    for size, each in held.items():
         print(f"{size:>4} {each['intervals']:>6} {each['held']:.3f} {each['width']:.3f}", flush=True)
-    result: dict[str, object] = {"corpora": n, "trends": by_size}
+    return {"corpora": n, "trends": held}
+
+
+def all_groups(n: int) -> dict[str, object]:
+    """Coverage of differences between groups, and the level of their test."""
+    result: dict[str, object] = {}
     for differ in (True, False):
         parts = [groups(seed, differ) for seed in range(n)]
         held, p, ours, dmr, truth = (
@@ -143,8 +297,7 @@ def main() -> None:
         }
         result["groups that differ" if differ else "groups that do not"] = found
         print("differ" if differ else "same  ", found, flush=True)
-    result["seconds"] = round(time.process_time() - began)
-    TARGET.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    return result
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ def any_model(request):
 def test_document_topics_are_those_of_the_samples(any_model, document):
     d = int(str(document).removeprefix("p"))
     frame = topoi.document_topics(any_model, document)
-    assert frame.columns.tolist() == ["topic", "rank", "share", "n_words"]
+    assert frame.columns.tolist() == ["topic", "rank", "share", "n_words", "lower", "upper"]
     share = any_model.doc_topic_[d]
     assert frame["topic"].tolist() == np.argsort(-share, kind="stable").tolist()
     np.testing.assert_allclose(frame["share"], share[frame["topic"]])
@@ -38,7 +38,9 @@ def test_topics_of_a_text_are_those_of_transform(any_model):
 def test_topic_documents_follow_the_definition(any_model):
     for k in range(any_model.n_topics):
         frame = topoi.topic_documents(any_model, k, n=100)
-        assert frame.columns.tolist() == ["topic", "rank", "document", "id", "title", "year", "share", "n_words"]
+        assert frame.columns.tolist() == [
+            *("topic", "rank", "document", "id", "title", "year", "share", "n_words", "lower", "upper")
+        ]
         assert sorted(frame["document"]) == np.flatnonzero(any_model.corpus_.doc_lengths).tolist()
         np.testing.assert_allclose(frame["share"], any_model.doc_topic_[frame["document"], k])
         assert frame["share"].is_monotonic_decreasing

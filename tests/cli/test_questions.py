@@ -150,7 +150,7 @@ def test_documents(topoi, model_file: Path) -> None:
     assert (own[0]["topic"], own[0]["n_words"]) == (topic, 30)
     alike = answer(topoi, "documents", model_file, "p2", "--similar", "-n", 5)
     assert {row["document"] % 4 for row in alike} == {2}
-    assert set(topoi("documents", model_file, "p2").out.splitlines()[0].split()[3:]) <= set(FIELD)
+    assert set(topoi("documents", model_file, "p2").out.splitlines()[0].split()[4:]) <= set(FIELD)
     assert "Paper " in topoi("documents", model_file, "p2", "--similar").out
     for wrong in ([], ["p2", "--topic", 1], ["--topic", 1, "--similar"]):
         assert topoi("documents", model_file, *wrong).code == 2

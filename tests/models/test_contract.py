@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 import topoi
 from topoi.errors import TopoiError
-from topoi.models import registry
+from topoi.models import contract, registry
 from web.addresses import html, twin
 from web.conftest import client_of
 
@@ -302,7 +302,7 @@ def test_log_likelihood_depends_on_neither_order_nor_batch(
 
 COLUMNS = {
     "top_words": ["topic", "rank", "word", "probability"],
-    "topic_sizes": ["topic", "n_words", "share"],
+    "topic_sizes": ["topic", "n_words", "share", "lower", "upper"],
 }
 
 
@@ -311,6 +311,31 @@ def test_frames_have_the_same_columns(name: str, models: dict[str, Any]) -> None
     assert list(models[name].trace_.columns) == ["chain", "sweep", "log_joint", "log_joint_per_token"]
     for frame, columns in COLUMNS.items() if name in WITH_TOPICS else ():
         assert list(getattr(models[name], frame)().columns) == columns, frame
+
+
+# Two bytes in a store for mixtures that do not follow from counts.
+ROUNDING = 2e-3
+
+
+@pytest.mark.parametrize("name", WITH_TOPICS)
+def test_shares_have_intervals_the_same_in_a_store(name: str, models: dict[str, Any], stored: Path) -> None:
+    model, view, ends = models[name], topoi.view(stored, name), ["lower", "share", "upper"]
+    assert isinstance(model.chains_[0], contract.KnowsShares) and isinstance(view.chains_[0], contract.KnowsShares)
+    sizes = model.topic_sizes()
+    assert (sizes[ends].diff(axis=1)[ends[1:]] >= 0).all(axis=None) and (sizes["upper"] > sizes["lower"]).any()
+    assert np.array_equal(view.topic_sizes()[ends], sizes[ends])
+    assert view.topics().set_index("topic")["upper"].sort_index().tolist() == sizes["upper"].tolist()
+    for document in (0, 23):
+        told, read = (topoi.document_topics(each, document).set_index("topic").sort_index() for each in (model, view))
+        np.testing.assert_allclose(read[ends], told[ends], atol=ROUNDING)
+        np.testing.assert_allclose(told["share"], model.doc_topic_[document], atol=ROUNDING)
+        known = told["lower"].notna().all()
+        # Families say that they have no posterior by leaving out all intervals, never some.
+        assert known or told["lower"].isna().all()
+        if known:
+            assert (told[ends].diff(axis=1)[ends[1:]] >= 0).all(axis=None) and (told["upper"] > told["lower"]).any()
+            rows = topoi.topic_documents(view, 0, n=24).set_index("document")
+            np.testing.assert_allclose(rows.loc[document, ends].astype(float), read.loc[0, ends], atol=ROUNDING)
 
 
 # Pages.

@@ -78,3 +78,54 @@ def test_an_author_of_one_paper_does_not_come_first(tmp_path):
     view = topoi.view(tmp_path / "sea.topoi")
     assert view.leading_authors(sea)["author"].tolist() == ["Ann", "Bob"]
     assert view.leading_authors(sea, 1000)["author"].tolist() == ["Ann", "Bob"]
+
+
+def shown_shares(rows):
+    return {row["topic"]["topic"]: [row["share"], row["lower"], row["upper"]] for row in rows}
+
+
+@pytest.mark.parametrize("slug", [MAIN, PRIVATE, LDA])
+def test_shares_and_intervals_are_those_of_the_frames(marked, ask, slug):
+    """One number for one share, wherever it is shown, inside its interval."""
+    client, view = client_of(marked), topoi.view(marked, name_of(slug))
+    sizes, told = view.topic_sizes(), {row["topic"]: row for row in ask("topics", "--name", name_of(slug))}
+    for topic in client.get(f"/m/{slug}/overview.json").json()["topics"]:
+        page = client.get(f"/m/{slug}/topic/{topic['topic']}.json").json()
+        size = sizes.loc[topic["topic"], ["share", "lower", "upper"]].tolist()
+        assert size == pytest.approx([topic["share"], topic["lower"], topic["upper"]], abs=1e-12)
+        assert [page["lower"], page["upper"]] == [topic["lower"], topic["upper"]]
+        assert [told[topic["topic"]][end] for end in ("lower", "upper")] == pytest.approx(size[1:], abs=1e-12)
+    for d in (0, 7):
+        frame = topoi.document_topics(view, d).set_index("topic")
+        for topic, share in shown_shares(client.get(f"/m/{slug}/document/{d}.json").json()["topics"]).items():
+            assert frame.loc[topic, ["share", "lower", "upper"]].tolist() == pytest.approx(share, abs=1e-12)
+    page = client.get(f"/m/{slug}/author/0.json").json()
+    shares = shown_shares(page["topics"])
+    assert shares and all(lower <= share <= upper and lower < upper for share, lower, upper in shares.values())
+    if view.n_authors:
+        frame = view.author_topics(0).set_index("topic")
+        for topic, share in shares.items():
+            assert frame.loc[topic, ["probability", "lower", "upper"]].tolist() == pytest.approx(share, abs=1e-12)
+    else:
+        assert sum(share for share, *_ in shares.values()) == pytest.approx(1.0, abs=0.05)
+
+
+def test_intervals_are_drawn_and_told(marked):
+    client = client_of(marked)
+    for page, n in (("", 4), ("author/0", 1), ("document/0", 1)):
+        text = client.get(f"/m/{MAIN}/{page}").text
+        assert text.count('class="whisker inside"') >= n and "with a probability of 90" in text
+        assert "The thin line on a bar holds the share" in text
+    assert client.get(f"/m/{MAIN}/author/0.csv").text.splitlines()[0].endswith("share,n_tokens,lower,upper")
+    live = client.get(f"/m/{MAIN}/document/0.json?burn_in=1&samples=1&lag=1").json()
+    assert all(row["lower"] is None for row in live["topics"])
+    assert "without intervals" in client.get(f"/m/{MAIN}/document/0?burn_in=1&samples=1&lag=1").text
+
+
+def test_pages_of_a_model_without_a_posterior_say_so(tmp_path):
+    corpus = topoi.Corpus.from_texts(["ship sail tide", "wheat barn plough"] * 6, min_df=1, max_df=1.0)
+    topoi.PLSI(2, random_state=0, progress=False).fit(corpus).save(tmp_path / "p.topoi", name="p")
+    client = client_of(tmp_path / "p.topoi")
+    assert all(row["lower"] is None for row in client.get("/m/p/document/0.json").json()["topics"])
+    text = client.get("/m/p/document/0").text
+    assert "does not know how sure" in text and "whisker" not in text

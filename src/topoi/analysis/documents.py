@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from topoi.analysis.authors import shared_topics
 from topoi.analysis.given import find_document, need_topic, need_topics, with_rank
 from topoi.errors import ModelError
+from topoi.models.resampling import LEVEL
+from topoi.models.share_moments import Moments, with_interval
 from topoi.models.smoothed_counts import MEASURES, whole_tokens
 from topoi.models.validation import choice, whole_number
 from topoi.retrieval.expertise import bag_scores, index_of
@@ -20,7 +22,9 @@ from topoi.retrieval.expertise import bag_scores, index_of
 MIXTURE = "mixture"
 
 
-def document_topics(model: Any, document: int | str, n: int | None = None, *, text: bool = False) -> pd.DataFrame:
+def document_topics(
+    model: Any, document: int | str, n: int | None = None, *, text: bool = False, level: float | None = LEVEL
+) -> pd.DataFrame:
     """The topics of one document, the largest share first (first chain).
 
     Parameters
@@ -34,12 +38,16 @@ def document_topics(model: Any, document: int | str, n: int | None = None, *, te
     text : bool
         Read ``document`` as a new text even if it is an id or a title. Otherwise it is read as a text only if it is
         neither an id nor part of a title, with a warning if it is short.
+    level : float, optional
+        Each interval holds this much probability. None leaves intervals out.
 
     Returns
     -------
     DataFrame
         topic, rank, share (of the document's words, smoothed by alpha, as in ``doc_topic_`` and ``transform``), n_words
-        (expected number, rounded).
+        (expected number, rounded), lower, upper: the interval of the share, which is wide for a short document
+        (``topoi.models.share_moments``). Ends are missing (NaN) for a new text, and for a model without a posterior of
+        its mixtures (PLSI).
 
     Examples
     --------
@@ -52,16 +60,23 @@ def document_topics(model: Any, document: int | str, n: int | None = None, *, te
     need_topics(model, "a document's topics were asked for")
     position = find_document(model, document, text)
     if position is None:
-        share = np.asarray(model.transform([document]))[0]
-        counts = _expected_counts(model, document, share)
+        moments = Moments(np.asarray(model.transform([document]))[0], None)
+        counts = _expected_counts(model, document, moments.mean)
     else:
-        share, counts = model.chains_[0].document_shares(position), _topic_counts(model, position, document)
-    best = np.argsort(-share, kind="stable")[: None if n is None else whole_number("n", n)]
-    columns = {"topic": best, "share": share[best], "n_words": whole_tokens(counts[best])}
-    return with_rank(pd.DataFrame(columns), 1)
+        moments, counts = _moments(model, position, level), _topic_counts(model, position, document)
+    best = np.argsort(-moments.mean, kind="stable")[: None if n is None else whole_number("n", n)]
+    columns = {"topic": best, "share": moments.mean[best], "n_words": whole_tokens(counts[best])}
+    ends = None if level is None else moments.some(best).interval(level)
+    return with_rank(with_interval(pd.DataFrame(columns), ends), 1)
 
 
-def topic_documents(model: Any, topic: int, n: int = 10) -> pd.DataFrame:
+def _moments(model: Any, document: int, level: float | None) -> Moments:
+    """A document's mixture; without a level, which intervals need, its deviations are not computed."""
+    chain = model.chains_[0]
+    return Moments(chain.document_shares(document), None) if level is None else chain.document_moments(document)
+
+
+def topic_documents(model: Any, topic: int, n: int = 10, level: float | None = LEVEL) -> pd.DataFrame:
     """The training documents with most of a topic (first chain).
 
     Parameters
@@ -72,13 +87,15 @@ def topic_documents(model: Any, topic: int, n: int = 10) -> pd.DataFrame:
         The topic's number.
     n : int
         Number of documents.
+    level : float, optional
+        Probability of the interval of each share, as in ``document_topics``; None leaves intervals out.
 
     Returns
     -------
     DataFrame
         topic, rank, document (position), id, title and year if there are any, share (smoothed by alpha, as in
-        ``doc_topic_``, so that short documents do not lead by chance), n_words (of the document, in this topic).
-        Documents without words are left out.
+        ``doc_topic_``, so that short documents do not lead by chance), n_words (of the document, in this topic), lower,
+        upper. Documents without words are left out.
 
     Examples
     --------
@@ -91,7 +108,14 @@ def topic_documents(model: Any, topic: int, n: int = 10) -> pd.DataFrame:
     k, wanted = need_topic(model, topic), whole_number("n", n)
     best, counts, share = _leading(model.chains_[0], k, wanted)
     columns = {"topic": np.full(len(best), k), **model.catalogue_.document_columns(best)}
-    return with_rank(pd.DataFrame(columns | {"share": share, "n_words": whole_tokens(counts)}), 1, best)
+    frame = pd.DataFrame(columns | {"share": share, "n_words": whole_tokens(counts)})
+    if level is not None:
+        spread = [_moments(model, int(d), level).deviation for d in best]
+        known = (
+            None if any(each is None for each in spread) else np.array([each[k] for each in spread if each is not None])
+        )
+        frame = with_interval(frame, Moments(share, known).interval(level))
+    return with_rank(frame, 1, best)
 
 
 def _leading(chain: Any, topic: int, n: int) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:

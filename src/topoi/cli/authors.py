@@ -73,7 +73,8 @@ def authors_frame(view: ModelView, n: int) -> pd.DataFrame:
     frame = pd.concat([_topics_of(view, author, TOPICS_PER_AUTHOR, last) for author in sizes], ignore_index=True)
     frame["n_documents"] = [sizes[author][0] for author in frame["author"]]
     frame["n_words"] = [sizes[author][1] for author in frame["author"]]
-    return _with_words(view, frame[["author", "n_documents", "n_words", "rank", "topic", "probability"]])
+    columns = ["author", "n_documents", "n_words", "rank", "topic", "probability", "lower", "upper"]
+    return _with_words(view, frame[columns])
 
 
 def author_frame(view: ModelView, author: str, n: int) -> pd.DataFrame:
@@ -117,7 +118,10 @@ def draw_authors(frame: pd.DataFrame, labels: dict[int, str], screen: Console) -
         screen.print(heading)
         for row in rows.to_dict("records"):
             summary = with_labels({row["topic"]: row["words"]}, labels)[row["topic"]]
-            screen.print(look.share_line(row["topic"], row["probability"], summary, screen.width))
+            ends = row["lower"], row["upper"]
+            screen.print(look.share_line(row["topic"], row["probability"], summary, screen.width, ends))
+    if frame["lower"].notna().any():
+        screen.print(look.interval_note())
 
 
 def size_of(row: Any) -> str:

@@ -74,7 +74,10 @@ def documents(
 
         def render(rows: pd.DataFrame, screen: Console) -> None:
             for row in rows.to_dict("records"):
-                screen.print(look.share_line(row["topic"], row["share"], words[row["topic"]], screen.width))
+                ends = row["lower"], row["upper"]
+                screen.print(look.share_line(row["topic"], row["share"], words[row["topic"]], screen.width, ends))
+            if rows["lower"].notna().any():
+                screen.print(look.interval_note())
 
         print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
 
@@ -88,16 +91,22 @@ def who_knows(view: ModelView, document: str, text: bool) -> tuple[Any, int | st
 
 
 def draw_shares(frame: pd.DataFrame, screen: Console) -> None:
-    """Print a line per document: the topic's share with a bar, year, title."""
+    """Print a line per document: the topic's share with its interval and a bar, year, title."""
     from rich.text import Text
 
     for row in frame.to_dict("records"):
+        told = look.interval(row["lower"], row["upper"])
+        between = [(Text(told, style="dim"), look.INTERVAL_WIDTH)] if told else []
         start = look.row(
             Text(f"{look.percent(row['share']):>5}", style="dim"),
+            *between,
             (Text(look.bar(row["share"], 10), style=look.topic_colour(row["topic"])), 10),
         )
-        start.append(" " * (5 + len(look.GAP) + 10 - len(start)))
+        width = 5 + len(look.GAP) + 10 + (look.INTERVAL_WIDTH + len(look.GAP)) * len(between)
+        start.append(" " * (width - len(start)))
         screen.print(document_line(start, row, screen.width))
+    if frame["lower"].notna().any():
+        screen.print(look.interval_note())
 
 
 def draw_similar(frame: pd.DataFrame, screen: Console) -> None:

@@ -111,6 +111,19 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}%" if share >= 0.0995 else f"{100 * share:.1f}%"
 
 
+def interval(lower: float, upper: float) -> str:
+    """Format an interval of shares in per cent, without the sign; empty if it is not known.
+
+    Examples
+    --------
+    >>> interval(0.0184, 0.0281), interval(0.18, 0.281), interval(float("nan"), float("nan"))
+    ('1.8–2.8', '18–28', '')
+    """
+    if lower != lower or upper != upper:
+        return ""
+    return "–".join(percent(end).removesuffix("%") for end in (lower, upper))
+
+
 def printable(text: object) -> str:
     r"""Put a text on one line without control characters, so that text from a file cannot control the terminal.
 
@@ -219,15 +232,30 @@ def axis(first: str, last: str, width: int) -> str:
     return first + last.rjust(width - len(first))
 
 
-def share_line(topic: int, share: float, words: Sequence[str], width: int) -> Text:
-    """Indented line of one topic among several: number, share, bar, words."""
+INTERVAL_WIDTH = 8
+
+
+def interval_note() -> Text:
+    """Line below a list of shares that says what the range after each share is."""
     from rich.text import Text
 
+    return Text("ranges hold a share with a probability of 90%", style="dim")
+
+
+def share_line(
+    topic: int, share: float, words: Sequence[str], width: int, ends: tuple[float, float] | None = None
+) -> Text:
+    """Indented line of one topic among several: number, share, its interval if there is one, bar, words."""
+    from rich.text import Text
+
+    told = interval(*ends) if ends is not None else ""
+    between = [(Text(told, style="dim"), INTERVAL_WIDTH)] if told else []
     return row(
         Text("  ") + topic_number(topic),
         Text(f"{percent(share):>5}", style="dim"),
+        *between,
         (Text(bar(share, 10), style=topic_colour(topic)), 10),
-        topic_words(topic, words, width - 26),
+        topic_words(topic, words, width - 26 - (INTERVAL_WIDTH + len(GAP)) * len(between)),
     )
 
 

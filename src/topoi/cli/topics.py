@@ -111,14 +111,14 @@ def topic_frame(view: ModelView, topic: int, n_words: int, n_authors: int) -> pd
 
 
 def draw_topics(frame: pd.DataFrame, screen: Console) -> None:
-    """Print one entry per topic: number, share with a small bar, words; authors dimmed on the next line.
+    """Print one entry per topic: number, share, its interval, a small bar, words; authors dimmed on the next line.
 
     If there is a label, it comes first, and the words move below it. Background topics have a heading.
     """
     from rich.text import Text
 
     told = False
-    margin = 3 + 5 + BAR_WIDTH + 3 * len(look.GAP)
+    margin = 3 + 5 + look.INTERVAL_WIDTH + BAR_WIDTH + 4 * len(look.GAP)
     room = screen.width - margin
     largest = frame["share"].max() or 1.0
     for row in frame.to_dict("records"):
@@ -129,6 +129,7 @@ def draw_topics(frame: pd.DataFrame, screen: Console) -> None:
         line = look.row(
             look.topic_number(topic),
             (Text(look.percent(row["share"]).rjust(5), style="dim"), 5),
+            (Text(look.interval(row["lower"], row["upper"]), style="dim"), look.INTERVAL_WIDTH),
             (Text(look.bar(row["share"] / largest, BAR_WIDTH), style=look.topic_colour(topic)), BAR_WIDTH),
             look.topic_words(topic, [label] if label else row["words"], room),
         )
@@ -137,6 +138,7 @@ def draw_topics(frame: pd.DataFrame, screen: Console) -> None:
             screen.print(Text(" " * margin) + look.plain_words(row["words"], room))
         if row.get("authors"):
             screen.print(Text(" " * margin) + look.quiet_list(row["authors"], room))
+    screen.print(look.interval_note())
 
 
 def draw_topic(frame: pd.DataFrame, topic: int, label: str | None, screen: Console) -> None:

@@ -21,7 +21,7 @@ from topoi.drawing.shares import link_graph, shares_chart, table_rows
 from topoi.drawing.standalone import standalone_svg
 from topoi.drawing.svg import element, path, picture, smoothed, topic_name, window_for
 from topoi.drawing.timelines import columns, lines, stacked
-from topoi.drawing.words import count, percent, thousands
+from topoi.drawing.words import count, percent, percents, thousands
 
 __all__ = [
     "CLEAR",
@@ -35,6 +35,9 @@ __all__ = [
     "matrix",
     "place_name",
     "ribbon",
+    "share_bar",
+    "share_scale",
+    "share_words",
     "shares_chart",
     "signed_percent",
     "sparkline",
@@ -60,6 +63,44 @@ def bar(fraction: float) -> Markup:
     Markup('<svg class="bar" height="6" aria-hidden="true"><rect width="50%" height="6" rx="3" class="fill"/></svg>')
     """
     return element("svg", _rect(fraction, "fill"), class_="bar", height=6, aria_hidden="true")
+
+
+def share_scale(rows: Sequence[Mapping[str, Any]]) -> float:
+    """Length of the longest bar or interval among rows of shares, to which all are drawn."""
+    return max((max(row["share"], row.get("upper") or 0.0) for row in rows), default=1.0) or 1.0
+
+
+def share_bar(row: Mapping[str, Any], scale: float) -> Markup:
+    """A bar for a share, with a thin line over its interval, if that is known: pale on the bar, in its hue beyond it.
+
+    Examples
+    --------
+    >>> share_bar({"share": 0.5, "lower": 0.4, "upper": 0.75}, 1.0).count("<line")
+    2
+    >>> share_bar({"share": 0.5}, 1.0) == bar(0.5)
+    True
+    """
+    lower, upper = row.get("lower"), row.get("upper")
+    if lower is None or upper is None:
+        return bar(row["share"] / scale)
+    at = [100 * min(1.0, max(0.0, value / scale)) for value in (lower, row["share"], upper)]
+    lines = [
+        element("line", x1=f"{one:.3g}%", x2=f"{other:.3g}%", y1=3, y2=3, class_=kind)
+        for one, other, kind in zip(at, at[1:], ("whisker inside", "whisker"), strict=False)
+    ]
+    return element("svg", _rect(at[1] / 100, "fill"), *lines, class_="bar", height=6, aria_hidden="true")
+
+
+def share_words(row: Mapping[str, Any]) -> str:
+    """A share with its interval, for a tooltip.
+
+    Examples
+    --------
+    >>> share_words({"share": 0.234, "lower": 0.18, "upper": 0.28}).replace("\u202f", " ")
+    '23 %; with a probability of 90 % it is 18–28 %'
+    """
+    ends = percents(row.get("lower"), row.get("upper"))
+    return f"{percent(row['share'])}; with a probability of 90\u202f% it is {ends}" if ends else percent(row["share"])
 
 
 def double_bar(fraction: float, share: float) -> Markup:

@@ -22,6 +22,21 @@ def percent(share: float | None) -> str:
     return f"{100 * share:.{0 if share >= 0.0995 else 1}f}{NARROW_SPACE}%"
 
 
+def percents(lower: float | None, upper: float | None) -> str:
+    """An interval of shares in per cent; empty if it is not known.
+
+    Examples
+    --------
+    >>> percents(0.183, 0.281), percents(0.0842, 0.12), percents(0.0, 0.021), percents(None, None)
+    ('18–28\u202f%', '8.4–12\u202f%', '0–2.1\u202f%', '')
+    """
+    if lower is None or upper is None:
+        return ""
+    first = percent(lower).removesuffix(f"{NARROW_SPACE}%") if lower >= 0.0005 else "0"
+    last = percent(upper)
+    return last if percent(lower) == last else f"{first}–{last.removeprefix('< ')}"
+
+
 def thousands(number: float | None) -> str:
     """A count with separators; a small number that is not whole keeps two decimals.
 

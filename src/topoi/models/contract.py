@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from topoi.models.dag import Dag
     from topoi.models.features.columns import Column
     from topoi.models.periods import Trend
+    from topoi.models.share_moments import Moments
     from topoi.models.smoothed_counts import Cells
     from topoi.models.sources import Rows, TrainingDocument
 
@@ -137,6 +138,18 @@ class CountSource(Protocol):
 
     def author_cells(self) -> Rows:
         """Nonzero topic counts of authors."""
+        ...
+
+    def author_deviations(self) -> NDArray[np.float16]:
+        """Standard deviations between samples of authors' shares, for the cells of ``author_cells``."""
+        ...
+
+    def size_deviations(self) -> NDArray[np.float64] | None:
+        """Standard deviations of topics' shares of all words, as kept; None if they follow from what is in memory."""
+        ...
+
+    def document_moments(self, document: int) -> Moments | None:
+        """Mixture of a document as kept beside its counts; None if it follows from what is in memory."""
         ...
 
     def topic_cells(self) -> Rows:
@@ -353,6 +366,32 @@ class KnowsCorrelations(Protocol):
 
     def topic_correlations(self, level: float = 0.9) -> pd.DataFrame:
         """Correlations of all pairs with intervals."""
+        ...
+
+
+@runtime_checkable
+class KnowsShares(Protocol):
+    """A chain that knows how uncertain single shares are (``topoi.models.share_moments``).
+
+    All that derive from ``topoi.models.posterior.Posterior`` do; moments without deviations say that a family has no
+    posterior of the shares, and intervals are then unknown.
+    """
+
+    def author_moments(self, authors: NDArray[np.int64]) -> Moments:
+        """Mixtures of some authors, authors × topics."""
+        ...
+
+    def document_moments(self, document: int) -> Moments:
+        """Mixture of a training document."""
+        ...
+
+    def group_moments(self, documents: NDArray[np.int64]) -> Moments:
+        """Topics' shares of the words of some training documents together, as of documents of their kind."""
+        ...
+
+    @property
+    def size_moments(self) -> Moments:
+        """Topics' shares of all words."""
         ...
 
 

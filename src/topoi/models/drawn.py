@@ -19,7 +19,7 @@ from topoi.kernels.jit import compiled
 from topoi.kernels.random import seed_stream, uniform
 from topoi.models.contract import Chosen, CountSource
 from topoi.models.inputs import WeightedAuthors
-from topoi.models.posterior import Posterior
+from topoi.models.kept_mixtures import KeptMixtures
 from topoi.models.prediction import make_documents
 from topoi.models.sources import ArraySource, TrainingDocument
 
@@ -112,7 +112,7 @@ class DrawnSource(ArraySource):
         return Counts(word_topic, topic, np.zeros((1, width), np.float32), np.zeros(1))
 
 
-class DrawnPosterior(Posterior):
+class DrawnPosterior(KeptMixtures):
     """Fitted topics; a family adds inference of new texts.
 
     Parameters
@@ -127,7 +127,6 @@ class DrawnPosterior(Posterior):
 
     can_sample = True
     words_by_tokens = False
-    mixtures_are_counts = False
     tokens_have_topics = False
 
     def __init__(

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.corpus.pieces import BLOCK, row_blocks
+from topoi.corpus.pieces import BLOCK, occurrences, row_blocks
 from topoi.engine.samples import Sample
 from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, Documents, Priors
@@ -23,6 +23,15 @@ from topoi.models.averages import Averaged
 from topoi.models.contract import Chosen, CountSource, SeedLike
 from topoi.models.ranges import document_range, for_documents
 from topoi.models.resampling import Block, Draw, Draws
+from topoi.models.share_moments import (
+    Moments,
+    Sums,
+    between_samples,
+    group_moments,
+    mixture_moments,
+    sampled_moments,
+    sums_of,
+)
 from topoi.models.smoothed_counts import SmoothedCounts, blocks, count_topics, whole_tokens
 from topoi.models.sources import ArraySource, Rows, TrainingDocument
 from topoi.models.validation import resolve_seed, whole_number
@@ -211,6 +220,59 @@ class Posterior:
     def topic_shares(self, topic: int) -> NDArray[np.float64]:
         """Share of a topic in every training document."""
         return self.documents.column_shares(topic)
+
+    # How uncertain shares are; see ``topoi.models.share_moments``.
+
+    def document_moments(self, document: int) -> Moments:
+        """Mixture of a training document, with deviations."""
+        counts = self._sample_counts(document, document + 1)[:, 0]
+        return Moments(self.document_shares(document), sampled_moments(counts, self.alpha).deviation)
+
+    def _sample_counts(self, first: int, last: int) -> NDArray[np.float64]:
+        """Words per topic of documents ``first`` to ``last`` in every sample: samples × documents × topics."""
+        row = np.repeat(np.arange(last - first), np.diff(self._doc_start[first : last + 1])) * self.n_topics
+        shape = last - first, self.n_topics
+        topics = self.source.topic_samples(first, last)
+        return np.stack([np.bincount(row + each, minlength=shape[0] * shape[1]).reshape(shape) for each in topics])
+
+    def deviation_range(self, first: int, last: int) -> NDArray[np.float64] | None:
+        """Deviations of the mixtures of documents ``first`` to ``last``, for a store to keep beside the mixtures.
+
+        None if a store's rows suffice to compute them, or if there is no posterior.
+        """
+        return None
+
+    def author_moments(self, authors: NDArray[np.int64]) -> Moments:
+        """Mixtures of some authors, authors × topics, with deviations."""
+        mean, between = self.authors.shares(authors), self.authors.dense(self._author_deviations, authors)
+        return mixture_moments(mean, self.authors.totals[authors] + self.alpha_sum, between)
+
+    @cached_property
+    def _author_deviations(self) -> NDArray[np.float16]:
+        return self.source.author_deviations()
+
+    def group_moments(self, documents: NDArray[np.int64]) -> Moments:
+        """Topics' shares of the words of some training documents together, as of documents of their kind.
+
+        The samples' means are resampled, document by document; what samples leave open of single words averages out.
+        """
+        return group_moments(sums_of(self.documents, documents), self._sums)
+
+    @cached_property
+    def _sums(self) -> Sums:
+        return sums_of(self.documents)
+
+    @cached_property
+    def size_moments(self) -> Moments:
+        """Topics' shares of all words, as of documents like these, with deviations."""
+        stored, total = self.source.size_deviations(), self.topic_totals
+        share = total / max(float(total.sum()), 1.0)
+        if stored is not None:
+            return Moments(share, stored)
+        samples = [] if self.averaged is None else self.averaged.samples
+        sizes = np.array([occurrences(each["topic"], self.n_topics) for each in samples], np.float64)
+        between = between_samples(sizes / max(float(total.sum()), 1.0)) if len(samples) > 1 else None
+        return Moments(share, group_moments(self._sums, between=between).deviation)
 
     def times_mixtures(self, columns: NDArray[np.float64]) -> NDArray[Any]:
         """Each training document's mixture times some columns over topics: documents × columns.

@@ -174,10 +174,22 @@ class SmoothedCounts:
         return self._dense(rows) / self._samples
 
     def _dense(self, rows: int | Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
+        return self.dense(self._number, rows).astype(np.int64)
+
+    def dense(self, values: NDArray[Any], rows: int | Sequence[int] | NDArray[Any]) -> NDArray[np.float64]:
+        """Dense rows of values that stand where the nonzero counts do, in the order of ``sums``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from topoi.models.smoothed_counts import SmoothedCounts
+        >>> SmoothedCounts.from_counts(np.array([[3, 0], [1, 2]]), np.ones(2)).dense(np.array([7, 8, 9]), 1).tolist()
+        [[8.0, 9.0]]
+        """
         wanted = np.atleast_1d(rows)
         at, start = row_positions(self._start, wanted)
-        dense = np.zeros((len(wanted), len(self.alpha)), np.int64)
-        dense[np.repeat(np.arange(len(wanted)), np.diff(start)), self._column[at]] = self._number[at]
+        dense = np.zeros((len(wanted), len(self.alpha)))
+        dense[np.repeat(np.arange(len(wanted)), np.diff(start)), self._column[at]] = values[at]
         return dense
 
     def shares(self, rows: int | Sequence[int] | NDArray[Any]) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.corpus.pieces import occurrences
+from topoi.corpus.pieces import occurrences, ranges
 from topoi.engine.samples import Sample
 from topoi.errors import StoreError
 from topoi.kernels.counts import Assignments, Counts
@@ -19,6 +19,7 @@ from topoi.kernels.lanes import padded
 from topoi.kernels.word_lists import SparseCounts
 from topoi.models.averages import Averaged
 from topoi.models.contract import Chosen
+from topoi.models.share_moments import DEVIATION_TYPE, Moments
 from topoi.models.smoothed_counts import Cells, blocks, count_samples, sparse_rows, whole_tokens
 
 # Words × topics from which on dense counts are avoided: 64 megabytes.
@@ -213,6 +214,51 @@ class ArraySource:
         counts = np.asarray(self.counts.author_topic[: self.n_authors, : self.n_topics], np.float64)
         return sparse_rows(np.rint(counts * self.n_samples))
 
+    def author_deviations(self) -> NDArray[np.float16]:
+        """Standard deviations between samples of authors' shares, for the cells of ``author_cells``.
+
+        Cost: O(tokens × samples). A share is (n + alpha) / T in each sample; sums of its powers need nonzero n alone.
+        """
+        n = self.n_samples
+        if self.averaged is None or n == 1:
+            return np.zeros(len(self.author_cells()[1]), DEVIATION_TYPE)
+        sums: list[Any] = []
+        rest = np.zeros((2, self.n_authors))
+        for sample in self.averaged.samples:
+            counts = self._author_counts(sample)
+            inverse = 1.0 / (counts.sum(axis=1) + self.alpha_sum)
+            rest += inverse, inverse**2
+            weight = np.repeat(inverse, np.diff(counts.indptr))
+            values = counts.data * weight, (counts.data * weight) ** 2, counts.data * weight**2
+            parts = [_with_values(counts, each) for each in values]
+            sums = [total + part for total, part in zip(sums, parts, strict=True)] if sums else parts
+        return _deviations(sums, rest, self.alpha, n)
+
+    def _author_counts(self, sample: Sample) -> Any:
+        """Tokens of all authors per topic in one sample, a sparse matrix; those of private authors are left out."""
+        from scipy.sparse import csr_array
+
+        corpus, found = self._corpus, csr_array((self.n_authors, self.n_topics))
+        n_authors = np.diff(corpus.doc_author_start)
+        for part in ranges(corpus.n_tokens):
+            ends = np.clip(self.doc_start, part.start, part.stop)
+            doc = np.repeat(np.arange(corpus.n_docs), ends[1:] - ends[:-1])
+            slot, topic = sample["slot"][part].astype(np.int64), sample["topic"][part]
+            named = slot < n_authors[doc]
+            author = corpus.doc_author[(corpus.doc_author_start[doc] + slot)[named]]
+            ones = np.ones(len(author))
+            found = found + csr_array((ones, (author, topic[named].astype(np.int64))), found.shape)
+        found.sort_indices()
+        return found
+
+    def size_deviations(self) -> NDArray[np.float64] | None:
+        """None: the posterior has what they are computed from."""
+        return None
+
+    def document_moments(self, document: int) -> Moments | None:
+        """None: the posterior has what mixtures are computed from."""
+        return None
+
     def topic_cells(self) -> Rows:
         """Nonzero word counts of topics."""
         w, k, n = self.counts.word_cells()
@@ -272,3 +318,20 @@ class ArraySource:
     def topic_samples(self, first: int, last: int) -> list[NDArray[Any]]:
         """Topics of the tokens of documents ``first`` to ``last`` in all samples, the last sample last."""
         return [sample["topic"] for sample in self.samples(first, last)]
+
+
+def _with_values(matrix: Any, values: NDArray[np.float64]) -> Any:
+    """A sparse matrix with the same nonzero places, and other values there."""
+    return type(matrix)((values, matrix.indices, matrix.indptr), matrix.shape)
+
+
+def _deviations(sums: list[Any], rest: NDArray[np.float64], alpha: NDArray[np.float64], n: int) -> NDArray[np.float16]:
+    """Deviations of shares (n + alpha) / T over samples, from sums of n / T, (n / T)², n / T² and of 1 / T, 1 / T²."""
+    first, square, mixed = sums
+    row = np.repeat(np.arange(len(rest[0])), np.diff(first.indptr))
+    own, inverse = alpha[first.indices], rest[:, row]
+    mean = (first.data + own * inverse[0]) / n
+    mean_square = (square.data + 2 * own * mixed.data + own**2 * inverse[1]) / n
+    # As topoi.models.share_moments.between_samples has it.
+    variance = np.maximum(mean_square - mean**2, 0.0) * n / (n - 1) * (1 + 1 / n)
+    return np.sqrt(variance).astype(DEVIATION_TYPE)

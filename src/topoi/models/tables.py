@@ -15,6 +15,8 @@ from topoi.models.names import find_name
 from topoi.models.posterior import Posterior
 from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.registry import giving
+from topoi.models.resampling import LEVEL
+from topoi.models.share_moments import author_interval, with_interval
 from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.validation import choice, whole_number
 
@@ -114,8 +116,10 @@ class Tables(Generic[PosteriorT]):
         )
         return ranked(frame, "topic")
 
-    def author_topics(self, author: str | None = None, n: int | None = None) -> pd.DataFrame:
-        """The topics of one author or of all: author, rank, topic, probability, n_words.
+    def author_topics(
+        self, author: str | None = None, n: int | None = None, level: float | None = LEVEL
+    ) -> pd.DataFrame:
+        """The topics of one author or of all: author, rank, topic, probability, n_words, lower, upper.
 
         Parameters
         ----------
@@ -123,14 +127,18 @@ class Tables(Generic[PosteriorT]):
             A name; an unknown one is a ``NotFoundError`` that suggests others.
         n : int, optional
             Number of topics per author; all if not given.
+        level : float, optional
+            The interval from ``lower`` to ``upper`` holds this much probability (``topoi.models.share_moments``): it is
+            wide for an author of few words. None leaves intervals out.
 
         Examples
         --------
         >>> import topoi
         >>> corpus = topoi.Corpus.from_tokens([["a"], ["b"]] * 20, authors=["Ann", "Bob"] * 20)
         >>> model = topoi.AuthorTopicModel(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
-        >>> model.author_topics("Ann", n=1)["n_words"].tolist()
-        [20]
+        >>> frame = model.author_topics("Ann", n=1)
+        >>> frame["n_words"].tolist(), frame[["lower", "upper"]].round(2).values.tolist()
+        ([20], [[0.97, 1.0]])
         """
         self._need_authors()
         known = self.authors_
@@ -146,10 +154,16 @@ class Tables(Generic[PosteriorT]):
                 "n_words": whole_tokens(self._first.counts.author_topic[rows[:, None], best].ravel()),
             }
         )
-        return ranked(frame, "author")
+        return ranked(with_interval(frame, author_interval(self._first, rows, best, level)), "author")
 
-    def topic_sizes(self) -> pd.DataFrame:
-        """Number of words of each topic in the training corpus: topic, n_words, share.
+    def topic_sizes(self, level: float | None = LEVEL) -> pd.DataFrame:
+        """Number of words of each topic in the training corpus: topic, n_words, share, lower, upper.
+
+        Parameters
+        ----------
+        level : float, optional
+            The interval from ``lower`` to ``upper`` holds the topic's share in documents like these with this
+            probability (``topoi.models.share_moments``). None leaves intervals out.
 
         Examples
         --------
@@ -160,7 +174,8 @@ class Tables(Generic[PosteriorT]):
         """
         number = self._first.counts.topic
         share = number / max(float(number.sum()), 1.0)
-        return pd.DataFrame({"topic": np.arange(len(number)), "n_words": self._first.topic_sizes, "share": share})
+        frame = pd.DataFrame({"topic": np.arange(len(number)), "n_words": self._first.topic_sizes, "share": share})
+        return with_interval(frame, None if level is None else self._first.size_moments.interval(level, share))
 
     def _topics(self, topic: int | None) -> NDArray[np.int64]:
         n_topics = self._first.n_topics

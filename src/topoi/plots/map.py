@@ -31,7 +31,7 @@ def topic_map(model: ModelLike) -> Any:
     Returns
     -------
     plotly.graph_objects.Figure
-        The words of a topic show on hover.
+        A topic's share, with its interval of probability 0.9, and its words show on hover.
 
     Examples
     --------
@@ -50,6 +50,8 @@ def topic_map(model: ModelLike) -> Any:
     if places is None:
         raise ModelError(f"a map needs at least three topics; this model has {chain.n_topics}")
     words = leading_words(model, range(chain.n_topics), _WORDS)
+    sizes = chain.size_moments
+    told = np.stack((np.arange(chain.n_topics), sizes.mean, *sizes.interval()), axis=1).tolist()
     figure = go.Figure(
         go.Scatter(
             x=places[:, 0].tolist(),
@@ -63,8 +65,11 @@ def topic_map(model: ModelLike) -> Any:
                 "opacity": 0.55,
                 "line": {"width": 0},
             },
-            customdata=[[k, s, ", ".join(words[k])] for k, s in enumerate(share.tolist())],
-            hovertemplate="topic %{customdata[0]}: %{customdata[1]:.1%}<br>%{customdata[2]}<extra></extra>",
+            customdata=[[*row, ", ".join(words[k])] for k, row in enumerate(told)],
+            hovertemplate=(
+                "topic %{customdata[0]}: %{customdata[1]:.1%} (%{customdata[2]:.1%} to %{customdata[3]:.1%})"
+                "<br>%{customdata[4]}<extra></extra>"
+            ),
         )
     )
     figure.update_xaxes(visible=False).update_yaxes(visible=False, scaleanchor="x")

@@ -18,6 +18,7 @@ from topoi.kernels.counts import Assignments
 from topoi.models.averages import settled
 from topoi.models.dag import Dag
 from topoi.models.graph import Graph, make_graph, path_bytes
+from topoi.models.share_moments import DEVIATION_TYPE, Moments
 from topoi.models.smoothed_counts import Cells, SmoothedCounts
 from topoi.models.sources import Rows, TrainingDocument
 from topoi.store.arrays import get_array, get_rows, unpacked
@@ -25,7 +26,7 @@ from topoi.store.door import model_parameters, stored_json
 from topoi.store.graph_rows import stored_dag
 from topoi.store.queries import QUERIES
 from topoi.store.store import Store
-from topoi.store.topic_rows import SHARE_TYPE, SHARES_AT_ONCE
+from topoi.store.topic_rows import DEVIATIONS, SHARE_TYPE, SHARES_AT_ONCE
 
 _LARGEST_BETA = 1e30
 _MISSING = "the paths of words are missing; load the model and save it again"
@@ -56,6 +57,10 @@ class StoredCounts:
 
     def __init__(self, store: Store, model_id: int, n_authors: int, settings: dict[str, Any]) -> None:
         self._store, self._model_id, self.n_authors, self._settings = store, model_id, n_authors, settings
+        # The document read last and its samples, for pages that ask several questions about it: whole tuples, which
+        # threads may replace at any time.
+        self._last_document: tuple[int, TrainingDocument] | None = None
+        self._last_samples: tuple[TrainingDocument, list[Sample]] | None = None
 
     def damaged(self, what: str) -> StoreError:
         """An error that names the file."""
@@ -70,15 +75,26 @@ class StoredCounts:
         return self._store.sizes.limits | {"topic": len(self._topic_rows[0])}
 
     @cached_property
-    def _topic_rows(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        query = "SELECT topic, n_tokens, alpha FROM topic WHERE model_id = :model ORDER BY topic"
+    def _topic_rows(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+        query = "SELECT topic, n_tokens, alpha, deviation FROM topic WHERE model_id = :model ORDER BY topic"
         rows = self._store.rows(query, {"model": self._model_id})
         if [row[0] for row in rows] != list(range(len(rows))) or not rows:
             raise self.damaged("the topics are not numbered from 0")
         alpha = np.array([row[2] for row in rows], np.float64)
         if not (alpha > 0).all():
             raise StoreError(f"{self._store.path} is damaged: alpha is not positive")
-        return np.array([row[1] for row in rows], np.int64), alpha
+        return np.array([row[1] for row in rows], np.int64), alpha, self._spread([row[3] for row in rows])
+
+    def _spread(self, values: Any) -> NDArray[np.float64]:
+        """Standard deviations of shares, checked; none of numbers from 0 to 1 is above 1."""
+        found = np.asarray(values, np.float64)
+        if not ((found >= 0) & (found <= 1)).all():
+            raise self.damaged("the deviations of shares are damaged")
+        return found
+
+    def size_deviations(self) -> NDArray[np.float64]:
+        """Standard deviations of topics' shares of all words."""
+        return self._topic_rows[2]
 
     @cached_property
     def _averaging(self) -> Averaging:
@@ -177,27 +193,57 @@ class StoredCounts:
             raise self.damaged("the mixtures of documents are no probabilities")
         return found
 
+    def document_moments(self, document: int) -> Moments:
+        """Mixture of a document that does not follow from its counts, with deviations if the model knows them."""
+        query = "SELECT shares, deviations FROM document_share WHERE model_id = :model AND part = :part"
+        part, at = divmod(document, SHARES_AT_ONCE)
+        rows = self._query(query, part=part)
+        if not rows:
+            raise self.damaged("the mixtures of documents are missing; load the model and save it again")
+        n = min(self._store.sizes.n_documents - part * SHARES_AT_ONCE, SHARES_AT_ONCE)
+        shares, spread = (
+            None if blob is None else _numbers(blob, SHARE_TYPE, n * self.n_topics).reshape(n, self.n_topics)[at]
+            for blob in rows[0]
+        )
+        if shares is None or not ((shares >= 0) & (shares <= 1)).all():
+            raise self.damaged("the mixtures of documents are no probabilities")
+        return Moments(shares.astype(np.float64), None if spread is None else self._spread(spread))
+
+    def author_deviations(self) -> NDArray[np.float16]:
+        """Standard deviations between samples of authors' shares, for the cells of ``author_cells``."""
+        n_cells, blob = len(self.author_cells()[1]), self._author_mixture[1] if self.n_authors else None
+        if blob is None:
+            return np.zeros(n_cells, DEVIATION_TYPE)
+        found = _numbers(blob, DEVIATIONS, n_cells)
+        self._spread(found)
+        return found.astype(DEVIATION_TYPE)
+
     @cached_property
-    def _authors(self) -> SmoothedCounts:
+    def _author_mixture(self) -> tuple[SmoothedCounts, Any]:
         return self._mixtures("author", self.n_authors)
+
+    @property
+    def _authors(self) -> SmoothedCounts:
+        return self._author_mixture[0]
 
     @cached_property
     def _documents(self) -> SmoothedCounts:
-        return self._mixtures("document", self._store.sizes.n_documents)
+        return self._mixtures("document", self._store.sizes.n_documents)[0]
 
     @cached_property
     def doc_start(self) -> NDArray[np.int64]:
         """Offset of each document's first token, then the end of the last document."""
         return np.concatenate(([0], np.cumsum(np.rint(self._documents.totals)))).astype(np.int64)
 
-    def _mixtures(self, kind: str, n_rows: int) -> SmoothedCounts:
+    def _mixtures(self, kind: str, n_rows: int) -> tuple[SmoothedCounts, Any]:
+        """Counts, and deviations of shares as they are in the file."""
         query = """
-            SELECT n_rows, row_start, topic AS topic_blob, n_tokens AS n_tokens_blob FROM mixture
-            WHERE model_id = :model AND kind = :kind"""
+            SELECT n_rows, row_start, topic AS topic_blob, n_tokens AS n_tokens_blob, deviation AS deviation_blob
+            FROM mixture WHERE model_id = :model AND kind = :kind"""
         rows = self._query(query, kind=kind)
         if not rows:
             raise self.damaged(f"the mixtures of each {kind} are missing; save the model again")
-        n, starts, topics, numbers = rows[0]
+        n, starts, topics, numbers, deviations = rows[0]
         if n != n_rows:
             raise self.damaged(f"mixtures of {n} rows, where there are {n_rows}")
         start = _numbers(starts, "<i8", n_rows + 1)
@@ -207,7 +253,7 @@ class StoredCounts:
         number = _numbers(numbers, "<u4", n_cells if whole else 0)
         if not whole or topic.max(initial=0) >= self.n_topics:
             raise self.damaged(f"the mixtures of each {kind} do not fit together")
-        return SmoothedCounts(start, topic, number, self.alpha, self.n_samples)
+        return SmoothedCounts(start, topic, number, self.alpha, self.n_samples), deviations
 
     def topic_cells(self) -> Rows:
         """Nonzero word counts of topics; reads a million rows or more."""
@@ -237,7 +283,7 @@ class StoredCounts:
     @cached_property
     def _words(self) -> SmoothedCounts:
         """Sparse topic counts of the words; the table ``topic_word`` has them rounded."""
-        return self._mixtures("word", len(self.beta))
+        return self._mixtures("word", len(self.beta))[0]
 
     def word_rows(self, words: object) -> NDArray[np.float64]:
         """Tokens of some words per topic, words × topics: means over the samples; the words must be distinct."""
@@ -304,6 +350,12 @@ class StoredCounts:
 
     def document(self, number: int) -> TrainingDocument:
         """A training document with its last sample; without paths if the file lacks them."""
+        kept = self._last_document
+        if kept is None or kept[0] != number:
+            self._last_document = kept = int(number), self._read_document(number)
+        return kept[1]
+
+    def _read_document(self, number: int) -> TrainingDocument:
         query = """
             SELECT t.word_ids, t.starts, t.lengths, d.n_tokens, a.topics, a.author_positions,
                    (SELECT json_group_array(author_id) FROM
@@ -340,6 +392,12 @@ class StoredCounts:
 
     def document_samples(self, document: TrainingDocument) -> list[Sample]:
         """All samples of a training document's tokens, the last sample last."""
+        kept = self._last_samples
+        if kept is None or kept[0] is not document:
+            self._last_samples = kept = document, self._read_samples(document)
+        return kept[1]
+
+    def _read_samples(self, document: TrainingDocument) -> list[Sample]:
         newest: Sample = {"topic": document.assignments.topic}
         if self.has_graph:
             if document.paths is None:
@@ -352,6 +410,8 @@ class StoredCounts:
 
     def topic_samples(self, first: int, last: int) -> list[NDArray[Any]]:
         """Topics of the tokens of documents ``first`` to ``last`` in all samples, the last sample last."""
+        if last - first == 1:
+            return [sample["topic"] for sample in self.document_samples(self.document(first))]
         query = """
             SELECT topics FROM document_assignment
             WHERE model_id = :model AND document_id >= :first AND document_id < :last ORDER BY document_id"""

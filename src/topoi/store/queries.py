@@ -13,7 +13,7 @@ QUERIES = {
         LEFT JOIN label AS l ON l.model_id = t.model_id AND l.topic = t.topic
         WHERE t.model_id = :model_id ORDER BY t.topic""",
     "topic_list": """
-        SELECT t.topic, l.label AS label_or_null, t.n_tokens, t.share, t.glue, t.words FROM topic AS t
+        SELECT t.topic, l.label AS label_or_null, t.n_tokens, t.share, t.glue, t.words, t.deviation FROM topic AS t
         LEFT JOIN label AS l ON l.model_id = t.model_id AND l.topic = t.topic
         WHERE t.model_id = :model_id ORDER BY t.topic""",
     "topic_hues": """
@@ -151,7 +151,8 @@ PAGE_QUERIES = {
         SELECT topic, label FROM label WHERE model_id = :model_id
         AND typeof(topic) = 'integer' AND topic >= 0 AND topic < 65536 AND typeof(label) = 'text'""",
     "faces": """
-        SELECT topic, n_tokens, share, hue, x, y, glue, words FROM topic WHERE model_id = :model_id ORDER BY topic""",
+        SELECT topic, n_tokens, share, hue, x, y, glue, words, deviation FROM topic
+        WHERE model_id = :model_id ORDER BY topic""",
     "trends": """
         SELECT topic, year, n_tokens, share, lower, upper FROM topic_trend
         WHERE year NOT NULL AND model_id = :model_id""",

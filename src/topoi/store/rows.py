@@ -64,6 +64,7 @@ COLUMNS: Mapping[str, Kind] = {
     "year": _ANY_WHOLE._replace(null=True),
     "decade": _ANY_WHOLE,
     **dict.fromkeys(("share", "lower", "upper", "probability"), _SHARE),
+    "deviation": _real(0, 1),
     **dict.fromkeys(("alpha", "alpha_sum"), _ALPHA),
     **dict.fromkeys(("x", "y"), _real(-10, 10)._replace(null=True)),
     "distance": _real(0, math.inf),
@@ -76,6 +77,7 @@ COLUMNS: Mapping[str, Kind] = {
     **dict.fromkeys(("word_ids", "paths", "data", "row_start", "topic_blob", "n_tokens_blob"), _BLOB),
     **dict.fromkeys(("postings", "shares"), _BLOB),
     **dict.fromkeys(("starts", "lengths", "topics", "author_positions"), _BLOB._replace(null=True)),
+    **dict.fromkeys(("deviation_blob", "deviations"), _BLOB._replace(null=True)),
 }
 
 

@@ -121,6 +121,7 @@ CREATE TABLE topic (
     topic INTEGER NOT NULL,
     n_tokens INTEGER NOT NULL,
     share REAL NOT NULL,                 -- of all tokens
+    deviation REAL NOT NULL,             -- standard deviation of share, by samples and resampled documents
     alpha REAL NOT NULL,                 -- prior weight
     hue INTEGER NOT NULL,                -- degrees, 0 to 359: far apart for topics that documents have together
     x REAL,                              -- place on a map of topics, 0 to 1: near each other if they share words, and
@@ -203,6 +204,8 @@ CREATE TABLE mixture (
     row_start BLOB NOT NULL,             -- n_rows + 1 numbers of eight bytes
     topic BLOB NOT NULL,                 -- two bytes each
     n_tokens BLOB NOT NULL,              -- four bytes each
+    deviation BLOB,                      -- of authors: standard deviation of the smoothed share over the samples, two
+                                         -- bytes each (IEEE 754 half precision); null if there is one sample
     PRIMARY KEY (model_id, kind)
 );
 
@@ -212,6 +215,8 @@ CREATE TABLE document_share (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
     part INTEGER NOT NULL,
     shares BLOB NOT NULL,
+    deviations BLOB,                     -- standard deviations of the shares, in the same form; null if they follow from
+                                         -- the samples, or if the model has no posterior of the shares
     PRIMARY KEY (model_id, part)
 ) WITHOUT ROWID;
 

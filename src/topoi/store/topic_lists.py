@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 
 from topoi.models.ranking import N_RANKED, N_WORDS, SUMMARY_RELEVANCE, reading_order
+from topoi.models.resampling import LEVEL
+from topoi.models.share_moments import Moments
 from topoi.models.validation import whole_number
 from topoi.store.door import stored_json
 from topoi.store.store import Store
@@ -38,16 +40,19 @@ class TopicLists:
     def _need_authors(self) -> None:
         raise NotImplementedError  # abstract: see ``ModelView``
 
-    def topics(self, n_words: int = 10) -> pd.DataFrame:
-        """All topics as the browser and the command line list them: topic, label, n_words, share, background, words.
+    def topics(self, n_words: int = 10, level: float | None = LEVEL) -> pd.DataFrame:
+        """All topics as the browser and the command line list them.
 
-        The largest topic comes first; background topics (of connecting words) come last. ``words`` are lists, the most
-        relevant first, as in ``top_words(relevance=0.6)``. The label of a topic without one is None.
+        Columns are topic, label, n_words, share, lower, upper, background, words. The largest topic comes first;
+        background topics (of connecting words) come last. ``words`` are lists, the most relevant first, as in
+        ``top_words(relevance=0.6)``. The label of a topic without one is None.
 
         Parameters
         ----------
         n_words : int
             Number of words per topic.
+        level : float, optional
+            Probability of the interval of each share, as in ``topic_sizes``; None leaves intervals out.
 
         Examples
         --------
@@ -63,13 +68,17 @@ class TopicLists:
             words = [self._listed(row[0], row[5])[:wanted] for row in rows]
         else:
             words = [self.top_words(wanted, topic=row[0], relevance=SUMMARY_RELEVANCE)["word"].tolist() for row in rows]
-        topic, label, n_tokens, share, glue, _ = list(zip(*rows, strict=True)) or [()] * 6
+        topic, label, n_tokens, share, glue, _, deviation = list(zip(*rows, strict=True)) or [()] * 7
+        sizes, ends = Moments(np.array(share, np.float64), np.array(deviation, np.float64)), {}
+        if level is not None:
+            ends = dict(zip(("lower", "upper"), sizes.interval(level), strict=True))
         return pd.DataFrame(
             {
                 "topic": np.array(topic, np.int64),
                 "label": pd.Series(label, dtype=object),
                 "n_words": np.array(n_tokens, np.int64),
-                "share": np.array(share, np.float64),
+                "share": sizes.mean,
+                **ends,
                 "background": np.array(glue, bool),
                 "words": pd.Series(words, dtype=object),
             }

@@ -111,6 +111,7 @@ def summary_tables(corpus: Corpus, first: Posterior) -> dict[str, dict[str, Any]
         "topic": np.arange(first.n_topics),
         "n_tokens": first.topic_sizes,
         "share": share,
+        "deviation": first.size_moments.deviation,
         "alpha": first.alpha,
         "hue": topic_hues(first.documents.cell_blocks(), first.n_topics),
         "x": nowhere if places is None else places[:, 0],
@@ -160,6 +161,7 @@ def topic_neighbours(distance: NDArray[np.float64]) -> dict[str, Any]:
 # Documents to a row of ``document_share``, and the type of its numbers.
 SHARES_AT_ONCE, SHARE_TYPE = 1024, "<f2"
 _TYPES = {"row_start": "<i8", "topic": "<u2", "n_tokens": "<u4"}
+DEVIATIONS = "<f2"
 
 
 def pack_mixture(cells: Iterable[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], n_rows: int) -> dict[str, Any]:
@@ -186,7 +188,7 @@ def pack_mixture(cells: Iterable[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
 def pack_shares(shares: NDArray[Any]) -> bytes:
-    """Mixtures of some documents as a blob of ``document_share``."""
+    """Mixtures of some documents, or their deviations, as a blob of ``document_share``."""
     return zlib.compress(shares.astype(SHARE_TYPE).tobytes(), 1)
 
 
@@ -266,13 +268,21 @@ def topic_parameters(first: Posterior) -> dict[str, Any]:
 def _mixture(first: Posterior, kind: str, cells: Callable[[], Iterator[Cells]], n_rows: int) -> Columns:
     """One row of counts in the packed form of a mixture: sums over the samples."""
     sums = ((row, k, np.rint(n * first.n_samples)) for row, k, n in cells())
-    return {name: [value] for name, value in ({"kind": kind} | pack_mixture(sums, n_rows)).items()}
+    found: dict[str, Any] = {"kind": kind} | pack_mixture(sums, n_rows) | {"deviation": None}
+    if kind == "author" and first.n_samples > 1:
+        found["deviation"] = zlib.compress(first.source.author_deviations().astype(DEVIATIONS).tobytes(), 1)
+    return {name: [value] for name, value in found.items()}
 
 
 def _share_rows(first: Posterior, n_docs: int) -> Iterator[Columns]:
     """Mixtures of documents that do not follow from their counts."""
     for part, rows in enumerate(ranges(n_docs, SHARES_AT_ONCE)):
-        yield {"part": [part], "shares": [pack_shares(first.mixture_range(rows.start, rows.stop))]}
+        shares, spread = first.mixture_range(rows.start, rows.stop), first.deviation_range(rows.start, rows.stop)
+        yield {
+            "part": [part],
+            "shares": [pack_shares(shares)],
+            "deviations": [None if spread is None else pack_shares(spread)],
+        }
 
 
 def _columns(names: tuple[str, ...], values: tuple[NDArray[Any], ...]) -> Columns:

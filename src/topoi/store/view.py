@@ -20,6 +20,8 @@ from topoi.models.periods import PERIODS, Trend
 from topoi.models.posterior import checked_plan
 from topoi.models.ranking import largest, ranked, relevance_scores
 from topoi.models.registry import find, giving
+from topoi.models.resampling import LEVEL
+from topoi.models.share_moments import author_interval, with_interval
 from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.texts import check_known
 from topoi.models.validation import choice, whole_number
@@ -169,11 +171,12 @@ class ModelView(TopicLists):
 
     # The frames of a fitted model.
 
-    def topic_sizes(self) -> pd.DataFrame:
-        """Number of words of each topic in the corpus: topic, n_words, share."""
+    def topic_sizes(self, level: float | None = LEVEL) -> pd.DataFrame:
+        """Number of words of each topic in the corpus, as in a fitted model's ``topic_sizes``."""
         total = self._first.topic_totals
         share = total / max(float(total.sum()), 1.0)
-        return pd.DataFrame({"topic": np.arange(len(total)), "n_words": self._first.topic_sizes, "share": share})
+        frame = pd.DataFrame({"topic": np.arange(len(total)), "n_words": self._first.topic_sizes, "share": share})
+        return with_interval(frame, None if level is None else self._first.size_moments.interval(level, share))
 
     def top_words(self, n: int = 10, topic: int | None = None, relevance: float = 1.0) -> pd.DataFrame:
         """The most probable, or most relevant, words of each topic, as in a fitted model's ``top_words``.
@@ -224,7 +227,9 @@ class ModelView(TopicLists):
         frame.attrs["rows"] = numbers
         return ranked(frame, "topic")
 
-    def author_topics(self, author: str | int | None = None, n: int | None = None) -> pd.DataFrame:
+    def author_topics(
+        self, author: str | int | None = None, n: int | None = None, level: float | None = LEVEL
+    ) -> pd.DataFrame:
         """Topics of one author, or of all, as in a fitted model's ``author_topics``."""
         self._need_authors()
         mixtures = self._first.authors
@@ -239,7 +244,7 @@ class ModelView(TopicLists):
                 "n_words": np.take_along_axis(count, best, axis=1).ravel(),
             }
         )
-        return ranked(frame, "author")
+        return ranked(with_interval(frame, author_interval(self._first, rows, best, level)), "author")
 
     # New texts.
 

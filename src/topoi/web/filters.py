@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from topoi.drawing.words import clip, count, percent, rounded, span, thousands
+from topoi.drawing.words import clip, count, percent, percents, rounded, span, thousands
 from topoi.models.registry import find
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def has_page(site: Mapping[str, Any], kind: str) -> bool:
 
 FILTERS = {
     "percent": percent,
+    "percents": percents,
     "thousands": thousands,
     "rounded": rounded,
     "clip": clip,

@@ -18,6 +18,7 @@ from topoi.models.fixed_topics.ep import Rule
 from topoi.models.fixed_topics.importance import log_likelihood
 from topoi.models.fixed_topics.inference import METHODS, label_tokens
 from topoi.models.fixed_topics.parameters import Parameters
+from topoi.models.share_moments import dirichlet_moments
 from topoi.models.simulation import dirichlet_rows
 from topoi.models.smoothed_counts import SmoothedCounts
 
@@ -94,6 +95,10 @@ class AspectPosterior(DrawnPosterior):
         if self.source.topic_totals.any():
             return super().topics
         return SmoothedCounts.from_counts(self.word_topic.T * _TOKENS, np.full(len(self.word_topic), _TRACE))
+
+    def deviation_range(self, first: int, last: int) -> NDArray[np.float64] | None:
+        """Deviations of the Dirichlet posteriors of documents' mixtures."""
+        return None if self._gamma is None else dirichlet_moments(self._gamma[first:last]).deviation
 
     def _label_tokens(self, tokens: NDArray[Any]) -> tuple[NDArray[np.float64], Labels]:
         return label_tokens(tokens, self.parameters, self._method, self._rule)

@@ -21,6 +21,7 @@ from topoi.models.ctm.correlations import Correlations, mean_covariance, summari
 from topoi.models.ctm.kernels import Gaussian
 from topoi.models.ctm.sampler import CorrelatedSampler, Shard, summed_sweeps
 from topoi.models.posterior import Posterior
+from topoi.models.share_moments import Moments, between_samples
 from topoi.models.sources import ArraySource, TrainingDocument
 
 Array = NDArray[np.float64]
@@ -147,6 +148,22 @@ class CorrelatedPosterior(Posterior):
     def topic_shares(self, topic: int) -> Array:
         """Share of a topic in every training document."""
         return np.asarray(self.doc_topic[:, topic])
+
+    def document_moments(self, document: int) -> Moments:
+        """Mixture of a training document, with deviations by a Laplace approximation.
+
+        Given the topics of its N words, with counts n, eta has the posterior precision Σ⁻¹ + N J about its mode, where
+        J = diag(p) − p pᵀ is also the derivative of p = softmax(eta). To first order p then has the covariance J C J,
+        with C the inverse of that precision, and other counts n + δ move it by J C δ, which gives what the samples of
+        the words' topics leave open.
+        """
+        p, counts = self.document_shares(document), self._sample_counts(document, document + 1)[:, 0]
+        slope = np.diag(p) - np.outer(p, p)
+        precision_free = np.eye(self.n_topics) + self.covariance @ (counts[0].sum() * slope)
+        moved = slope @ np.linalg.solve(precision_free, self.covariance)
+        within = np.maximum(np.einsum("ij,ji->i", moved, slope), 0.0)
+        between = between_samples((counts - counts.mean(axis=0)) @ moved.T)
+        return Moments(p, np.sqrt(within + between**2))
 
     def shares_of(self, doc: NDArray[Any], topic: NDArray[Any], n: NDArray[Any]) -> Array:
         """Share of a topic in a document."""

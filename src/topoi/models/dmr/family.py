@@ -11,7 +11,7 @@ FAMILY = Family(
             "dmr",
             "Dirichlet-multinomial regression",
             "topoi.models.dmr.estimator",
-            "topoi.models.author_topic.posterior:AuthorTopicPosterior",
+            "topoi.models.dmr.posterior:RegressionPosterior",
             (
                 TOPICS,
                 FEATURES,

@@ -19,7 +19,9 @@ from topoi.models.author_topic import likelihood
 from topoi.models.author_topic.inference import fold_in
 from topoi.models.author_topic.posterior import AuthorTopicPosterior
 from topoi.models.dmr.likelihood import alpha_rows
+from topoi.models.kept_mixtures import KeptMixtures
 from topoi.models.ranges import document_range
+from topoi.models.share_moments import sampled_moments
 from topoi.models.simulation import dirichlet_rows
 
 
@@ -44,13 +46,11 @@ class DesignedDocuments(NamedTuple):
         return csr_matrix((self.value.astype(np.float64), self.column, self.row_start), shape=shape)
 
 
-class RegressionPosterior(AuthorTopicPosterior):
+class RegressionPosterior(KeptMixtures, AuthorTopicPosterior):
     """The posterior of LDA, but with new documents' alpha computed from their metadata.
 
     New documents are ``DesignedDocuments``; those with the same metadata have the same prior.
     """
-
-    mixtures_are_counts = False
 
     @property
     def coefficients(self) -> NDArray[np.float64]:
@@ -63,6 +63,12 @@ class RegressionPosterior(AuthorTopicPosterior):
         counts = self.documents.counts(np.arange(len(self._doc_start) - 1))
         counts += self.priors.rows[:, : self.n_topics].astype(np.float64)
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+    def deviation_range(self, first: int, last: int) -> NDArray[np.float64]:
+        """Deviations of documents' mixtures, given their own alpha and their words in every sample."""
+        alpha = self.priors.rows[first:last, : self.n_topics].astype(np.float64)
+        spread = sampled_moments(self._sample_counts(first, last), alpha).deviation
+        return np.zeros(alpha.shape) if spread is None else spread
 
     def alphas(self, documents: Documents | DesignedDocuments) -> NDArray[np.float64]:
         """Dirichlet parameters of each document: documents × topics."""

@@ -40,7 +40,7 @@ from topoi.models.kernel_topic.fitting import (
 from topoi.models.kernel_topic.kernel_forms import as_kernel, to_plain
 from topoi.models.kernel_topic.laplace_bridge import from_expected_logs
 from topoi.models.kernel_topic.message_passing import Beliefs, BridgeSweeps
-from topoi.models.kernel_topic.posterior import BridgePosterior, LaplacePosterior, LargePosterior, mean_shares
+from topoi.models.kernel_topic.posterior import BridgePosterior, LaplacePosterior, LargePosterior, softmax_moments
 from topoi.models.kernel_topic.prediction import KernelPredictions
 from topoi.models.kernel_topic.simulate import simulate_kernel_topics
 from topoi.models.kernel_topic.solvers import (
@@ -54,6 +54,7 @@ from topoi.models.kernel_topic.solvers import (
 )
 from topoi.models.kernel_topic.topics import KernelTopics
 from topoi.models.notices import warn_unfinished
+from topoi.models.share_moments import Moments
 from topoi.models.tables import Tables
 from topoi.models.texts import corpus_with
 from topoi.models.trained import TrainedModel
@@ -370,12 +371,12 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
 
     def _mean_shares(
         self, posterior: LaplacePosterior | LargePosterior | BridgePosterior, counts: Array, interruption: Interruption
-    ) -> Array:
-        """Mean shares of the training documents; after an interrupt, those of the counts."""
+    ) -> Moments:
+        """Shares of the training documents; after an interrupt, those of the counts, without deviations."""
         try:
-            return np.asarray(interruption.run(lambda: mean_shares(*posterior.training())))
+            return interruption.run(lambda: softmax_moments(*posterior.training()))
         except Abandoned:
-            return smoothed(counts)
+            return Moments(smoothed(counts), None)
 
     def _checked_corpus(self, corpus: DocumentsLike) -> Corpus:
         corpus = corpus_with("metadata", corpus, type(self).__name__)
@@ -393,16 +394,16 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
         posterior: LaplacePosterior | LargePosterior | BridgePosterior,
         topic_word: Array,
         seed: int,
-        shares: Array,
+        shares: Moments,
     ) -> None:
         self.corpus_, self.table_, self._posterior, self._seed = corpus, table, posterior, seed
         self.topic_word_ = topic_word
         self.vocabulary_: Vocabulary = corpus.vocabulary
         self.authors_ = np.zeros(0, object)
-        self.doc_topic_ = shares
+        self.doc_topic_, self._deviation = shares
         self._population = from_expected_logs(np.log(self.doc_topic_).mean(axis=0, keepdims=True))[0]
         weight = self.doc_topic_ * (posterior.counts.sum(axis=1, keepdims=True) + 1.0)
-        self.chains_ = [KernelTopics.from_fit(corpus, topic_word, self._population, weight, seed)]
+        self.chains_ = [KernelTopics.from_fit(corpus, topic_word, self._population, weight, seed, self._deviation)]
 
     @property
     def kernel_(self) -> Any:
@@ -484,6 +485,7 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
             **self._posterior.arrays(),
             # Recomputing them would take a minute.
             "doc_topic": self.doc_topic_,
+            **({} if self._deviation is None else {"doc_deviation": self._deviation}),
         }
         return progress, arrays
 
@@ -503,8 +505,10 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
         hyper, jobs = Hyper(setup.shape, amplitude, noise), resolve_jobs(self.n_jobs)
         kinds = ("precision", "shift") if self.inference == "bridge" else ("y", "a") if setup.large else ("y", "y")
         one, other = (np.array(arrays[name], np.float64) for name in kinds)
-        kept = np.array(arrays["doc_topic"], np.float64) if "doc_topic" in arrays else None
-        if any(each is not None and each.shape != per_document for each in (one, other, kept)):
+        kept, spread = (
+            np.array(arrays[name], np.float64) if name in arrays else None for name in ("doc_topic", "doc_deviation")
+        )
+        if any(each is not None and each.shape != per_document for each in (one, other, kept, spread)):
             raise StoreError("the posterior of the kernel topic model does not fit its corpus")
         posterior: LaplacePosterior | LargePosterior | BridgePosterior
         if self.inference == "bridge":
@@ -516,9 +520,11 @@ class KernelTopicModel(Tables[KernelTopics], KernelPredictions, TrainedModel):
         self._settings = self.get_params(deep=False)
         seed = resolve_seed(whole_number("seed", progress["seed"], 0))
         # Older files of exact solutions lack the shares, which are then recomputed.
-        shares = mean_shares(*posterior.training()) if kept is None else kept
-        if not (np.isfinite(shares).all() and (shares > 0).all()):
+        shares = softmax_moments(*posterior.training()) if kept is None else Moments(kept, spread)
+        if not (np.isfinite(shares.mean).all() and (shares.mean > 0).all()):
             raise StoreError("the shares of documents in the file are not shares")
+        if shares.deviation is not None and not ((shares.deviation >= 0) & (shares.deviation <= 1)).all():
+            raise StoreError("the deviations of shares in the file are not deviations")
         self._accept(corpus, setup.table, posterior, words, seed, shares)
         self.n_iter_ = whole_number("sweep", progress["sweep"], 0)
         self.trace_ = trace_frame([[(int(s), float(v)) for s, v in progress["trace"]]], corpus.n_tokens)

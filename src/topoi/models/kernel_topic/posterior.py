@@ -15,6 +15,7 @@ from topoi.models.kernel_topic.fitting import each_topic, softmax
 from topoi.models.kernel_topic.gp_iterative import LargePrior
 from topoi.models.kernel_topic.large_process import large_prior, new_covariances, training_covariances
 from topoi.models.kernel_topic.structured_operators import Structure
+from topoi.models.share_moments import Moments
 
 Array = NDArray[np.float64]
 N_DRAWS = 1000
@@ -145,7 +146,13 @@ def share_draws(mean: Array, covariance: Array, n_draws: int = N_DRAWS) -> Array
 
 def mean_shares(mean: Array, covariance: Array) -> Array:
     """Mean of the softmax of each document's Gaussian, not the softmax of its mean; documents × topics."""
-    found = np.empty_like(mean)
+    return softmax_moments(mean, covariance).mean
+
+
+def softmax_moments(mean: Array, covariance: Array) -> Moments:
+    """Mean and standard deviation of the softmax of each document's Gaussian; documents × topics."""
+    found, spread = np.empty_like(mean), np.empty_like(mean)
     for d in range(len(mean)):
-        found[d] = share_draws(mean[d], covariance[d]).mean(axis=0)
-    return found
+        draws = share_draws(mean[d], covariance[d])
+        found[d], spread[d] = draws.mean(axis=0), draws.std(axis=0)
+    return Moments(found, spread)

@@ -26,6 +26,8 @@ class KernelTopics(DrawnPosterior):
         As in ``DrawnPosterior``.
     topic_word : array or callable
         P(word | topic), topics × words; or a function that reads it when it is needed.
+    deviation : array, optional
+        Standard deviations of the training documents' shares, documents × topics.
     """
 
     def __init__(
@@ -34,9 +36,10 @@ class KernelTopics(DrawnPosterior):
         priors: Priors | None,
         gamma: NDArray[np.float64] | None,
         topic_word: NDArray[np.float64] | Callable[[], NDArray[np.float64]],
+        deviation: NDArray[np.float64] | None = None,
     ) -> None:
         super().__init__(source, priors, gamma)
-        self._given = topic_word
+        self._given, self._deviation = topic_word, deviation
 
     @classmethod
     def from_fit(
@@ -46,10 +49,11 @@ class KernelTopics(DrawnPosterior):
         alpha: NDArray[np.float64],
         gamma: NDArray[np.float64],
         seed: int,
+        deviation: NDArray[np.float64] | None = None,
     ) -> Self:
         """Freeze fitted topics and the documents' mixtures."""
         source = DrawnSource(corpus, np.ascontiguousarray(topic_word.T), gamma, alpha, seed)
-        return cls(source, source.priors, gamma, topic_word)
+        return cls(source, source.priors, gamma, topic_word, deviation)
 
     @classmethod
     def from_source(cls, source: StoredSource, settings: dict[str, Any]) -> Self:
@@ -60,6 +64,10 @@ class KernelTopics(DrawnPosterior):
     def word_topic(self) -> NDArray[np.float64]:
         """P(word | topic), words × topics."""
         return np.ascontiguousarray((self._given() if callable(self._given) else self._given).T)
+
+    def deviation_range(self, first: int, last: int) -> NDArray[np.float64] | None:
+        """Deviations of documents' shares under the Gaussian posterior of their y; None after an interrupted fit."""
+        return None if self._deviation is None else self._deviation[first:last]
 
     def _label_tokens(self, tokens: NDArray[Any]) -> tuple[NDArray[np.float64], Labels]:
         return fold_labels(self.word_topic, self.alpha, tokens)

@@ -23,6 +23,7 @@ from topoi.models.pachinko.inference import document_nodes, document_topics, fol
 from topoi.models.pachinko.state import PachinkoChain, PachinkoSampler, chain_alpha, make_priors
 from topoi.models.posterior import SampledPosterior
 from topoi.models.resampling import Block, Draw, Draws
+from topoi.models.share_moments import Moments, between_samples
 from topoi.models.simulation import dirichlet_rows
 from topoi.models.smoothed_counts import blocks
 from topoi.models.sources import ArraySource, TrainingDocument
@@ -122,6 +123,17 @@ class PachinkoPosterior(SampledPosterior[Paths]):
     def document_shares(self, document: int) -> NDArray[np.float64]:
         """Topic shares of one training document: posterior means summed over paths."""
         return self.doc_topic_range(document, document + 1)[0]
+
+    def document_moments(self, document: int) -> Moments:
+        """Mixture of a training document, with deviations: exact ones, given the paths of its words in a sample."""
+        part = _wordless(self._doc_start[document : document + 2] - self._doc_start[document])
+        shares, squares = np.zeros((self.n_samples, 1, self.n_topics)), np.zeros(self.n_topics)
+        for share, paths in zip(shares, self.paths(document, document + 1), strict=True):
+            document_topics(part, paths, self.priors, self.graph, share)
+            weights = self.edge_alpha + slot_sizes(self.graph, *paths)
+            squares += np.maximum(mean_squares(self.graph, weights)[self.graph.topic_node] - share[0] ** 2, 0.0)
+        between = between_samples(shares[:, 0])
+        return Moments(shares[:, 0].mean(axis=0), np.sqrt(squares / self.n_samples + between**2))
 
     def topic_shares(self, topic: int) -> NDArray[np.float64]:
         """Share of a topic in every training document; reads the paths of all words."""
@@ -290,6 +302,29 @@ class PachinkoPosterior(SampledPosterior[Paths]):
         slots, weight = np.zeros(1, np.int32), np.ones(1, np.float32)
         small, counts, beta = self._local_rows(tokens, slots, weight, nobody, np.zeros(1))
         return small, counts, self.priors._replace(beta=beta)
+
+
+def mean_squares(graph: Graph, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """E[p²] of the probability p that a word is drawn at each node, with Dirichlet weights of the edges.
+
+    A word walks down from the root. ``joint`` has E[p q] of the probabilities of being at two nodes; nodes are left one
+    after the other, parents first, and their words go on by shares that are independent of all before.
+    """
+    child, n_nodes = slot_nodes(graph), len(graph.n_paths)
+    joint = np.zeros((n_nodes, n_nodes))
+    joint[0, 0] = 1.0
+    for u in range(n_nodes):
+        slots = np.arange(graph.slot_start[u], graph.slot_start[u + 1])
+        if not len(slots):
+            continue
+        weight = weights[slots]
+        total, to = weight.sum(), np.where(child[slots] >= 0, child[slots], u)
+        left, own = joint[u].copy(), joint[u, u]
+        joint[u], joint[:, u], left[u] = 0.0, 0.0, 0.0
+        joint[to] += weight[:, None] / total * left
+        joint[:, to] += left[:, None] * (weight / total)
+        joint[np.ix_(to, to)] += own * (np.outer(weight, weight) + np.diag(weight)) / (total * (total + 1))
+    return np.asarray(joint.diagonal())
 
 
 def shares_in_blocks(

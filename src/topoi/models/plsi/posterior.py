@@ -75,6 +75,9 @@ class PlsiPosterior(DrawnPosterior):
         """P(w|z), words × topics."""
         return self._given() if callable(self._given) else self._given
 
+    def deviation_range(self, first: int, last: int) -> None:
+        """None: the mixtures are maximum-likelihood estimates, without a posterior, so their intervals are unknown."""
+
     # Questions take logarithms of these, so they are never zero.
 
     @cached_property

@@ -18,8 +18,8 @@ from topoi.models.smoothed_counts import whole_tokens
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Kept, Page, PageFile, Picture, has_some_authors, numbered
-from topoi.web.pages.parts import documents_by_id, listed_rows, name_of_author, nearest
-from topoi.web.pages.shapes import AuthorName, AuthorSize, Doc, Series, TopicShare, TopicSummary, WordLine
+from topoi.web.pages.parts import banded_shares, documents_by_id, listed_rows, name_of_author, nearest
+from topoi.web.pages.shapes import AuthorName, AuthorSize, BandedShare, Doc, Series, TopicSummary, WordLine
 from topoi.web.pages.text import listed, one_line, short
 from topoi.web.tables import Tables, lists_in, rows_by_year
 
@@ -75,7 +75,7 @@ class AuthorPage(TypedDict):
     kind: Literal["author"]
     author: AuthorHead
     summary: str
-    topics: list[TopicShare]
+    topics: list[BandedShare]
     words: list[AuthorWord]
     by_year: AuthorYears | None
     median_perplexity: float | None
@@ -138,23 +138,23 @@ def _work(row: Sequence[Any]) -> Work:
     return Work(int(number), year if isinstance(year, int) else None, perplexity)
 
 
-def _topics(context: PageContext, author: int, works: list[Work]) -> tuple[list[TopicShare], int]:
-    """Topics with words of the author (of the documents, in a model without authors), and the number of words."""
+def _topics(context: PageContext, author: int, works: list[Work]) -> tuple[list[BandedShare], int]:
+    """Topics with words of the author (of the documents, in a model without authors), and the number of words.
+
+    Shares are those of ``author_topics``; in a model without authors, the parts of the words of all the documents.
+    """
     if not context.has_topics:
         return [], 0
+    chain = context.view.chains_[0]
     if context.has_authors:
-        counts = context.view.chains_[0].authors.counts(author)[0]
+        counts = chain.authors.counts(author)[0]
+        moments = chain.author_moments(np.array([author])).some(0)
+        share = moments.mean
     else:
         documents = np.array([work.document_id for work in works], np.int64)
         counts = _tokens_by_year(context, documents, np.zeros(len(works), np.int64), 1)[0]
-    total, whole = float(counts.sum()), whole_tokens(counts)
-    order = np.argsort(-counts, kind="stable")
-    found = [
-        TopicShare(topic=context.summary(int(k)), share=float(counts[k]) / total, n_tokens=int(whole[k]))
-        for k in order
-        if whole[k]
-    ]
-    return found, int(whole_tokens(total))
+        moments, share = chain.group_moments(documents), counts / max(float(counts.sum()), 1.0)
+    return banded_shares(context, moments, share, counts), int(whole_tokens(float(counts.sum())))
 
 
 def _words(context: PageContext, author: int) -> list[AuthorWord]:
@@ -184,7 +184,7 @@ def _surprises(works: list[Work], documents: dict[int, Doc]) -> list[Surprise]:
     return [Surprise(document=documents[w.document_id], perplexity=w.perplexity or 0.0) for w in works]
 
 
-def _by_year(context: PageContext, works: list[Work], topics: list[TopicShare]) -> AuthorYears | None:
+def _by_year(context: PageContext, works: list[Work], topics: list[BandedShare]) -> AuthorYears | None:
     """Documents per year, and the topic shares of their words."""
     dated = [work for work in works if work.year is not None]
     years = sorted({work.year for work in dated if work.year is not None})
@@ -238,7 +238,7 @@ def _coauthors(packed: str) -> list[AuthorSize]:
     return [AuthorSize(author_id=a, author=name_of_author(name), n_documents=n) for a, name, n in rows]
 
 
-def _summary(head: AuthorHead, topics: list[TopicShare], words: list[AuthorWord]) -> str:
+def _summary(head: AuthorHead, topics: list[BandedShare], words: list[AuthorWord]) -> str:
     """One sentence about an author's topics, number of documents and years."""
     content = [share for share in topics if not share["topic"]["glue"]] or topics
     number = f"{head['n_documents']:,} document{'' if head['n_documents'] == 1 else 's'}"

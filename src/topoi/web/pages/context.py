@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from topoi.analysis.authors import shared_topics
 from topoi.errors import NotFoundError, StoreError
 from topoi.models.ranking import reading_order
+from topoi.models.share_moments import Moments
 from topoi.store.door import find_damage, stored_json
 from topoi.store.queries import PAGE_QUERIES
 from topoi.store.store import Store
@@ -93,15 +94,21 @@ class ModelCache:
         if [row[0] for row in rows] != list(range(self.view.n_topics)):
             raise StoreError(f"{self.view.store.path}: the topics are not numbered from 0")
         years, share = self.trends.periods, self.trends.share
-        return [self._topic(row, share[row[0]].round(6).tolist() if years else None) for row in rows]
+        sizes = Moments(np.array([row[2] for row in rows]), np.array([row[8] for row in rows], np.float64))
+        ends = zip(*(end.tolist() for end in sizes.interval()), strict=True)
+        return [
+            self._topic(row, share[row[0]].round(6).tolist() if years else None, *interval)
+            for row, interval in zip(rows, ends, strict=True)
+        ]
 
-    def _topic(self, row: tuple[Any, ...], trend: list[float] | None) -> dict[str, Any]:
-        topic, n_tokens, share, hue, x, y, is_background, listed = row
+    def _topic(self, row: tuple[Any, ...], trend: list[float] | None, lower: float, upper: float) -> dict[str, Any]:
+        topic, n_tokens, share, hue, x, y, is_background, listed, _ = row
         with self.view.store.named():
             words = [short(word, _LONGEST_WORD) for word in stored_json(listed, f"topic {topic}", "words")]
         summary = {"topic": topic, "label": None, "words": words[:_WORDS_OF_A_SUMMARY], "share": float(share)}
         summary |= {"hue": hue, "glue": bool(is_background), "trend": trend}
-        return {"summary": summary, "n_tokens": n_tokens, "x": x, "y": y, "all_words": words}
+        size = {"n_tokens": n_tokens, "lower": lower, "upper": upper}
+        return {"summary": summary, **size, "x": x, "y": y, "all_words": words}
 
 
 class Answers:

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 
 from topoi.corpus.checked_json import read_json
 from topoi.errors import NotFoundError, StoreError
+from topoi.models.share_moments import Moments
 from topoi.web.limits import check_sampling
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
@@ -20,16 +21,16 @@ from topoi.web.pages.parts import (
     THIS_DOCUMENT,
     author_shares,
     badges_of,
+    banded_shares,
     doc_of,
     nearest,
     pieces_of,
     pieces_of_words,
-    topic_shares,
 )
-from topoi.web.pages.shapes import AuthorShare, Doc, NodeShare, Piece, Sampling, TopicShare, TopicSummary
+from topoi.web.pages.shapes import AuthorShare, BandedShare, Doc, NodeShare, Piece, Sampling, TopicSummary
 from topoi.web.pages.text import one_line, short
 
-N_SIMILAR = 6
+N_SIMILAR, N_TOPICS = 6, 10
 BURN_IN, SAMPLES, LAG = 20, 20, 2
 # A word's probabilities of all topics take eight bytes each.
 _MOST_PROBABILITIES = 6_000_000
@@ -60,6 +61,7 @@ class DocumentPage(TypedDict):
     """A document; ``n_hidden`` counts known words beyond what is shown of a very long text.
 
     ``has_links`` says whether the model reads links between documents.
+    Shares are those of ``topoi.document_topics``: posterior means, with intervals unless sampled on the spot.
     ``sampling`` is null if the model's documents cannot be sampled: the labels are then those of the stored sample.
     """
 
@@ -68,7 +70,7 @@ class DocumentPage(TypedDict):
     colour: Literal["topic", "author"]
     pieces: list[Piece]
     n_hidden: int
-    topics: list[TopicShare]
+    topics: list[BandedShare]
     super_topics: list[NodeShare]
     authors: list[AuthorShare]
     faces: dict[str, TopicSummary]
@@ -110,7 +112,7 @@ def document_page(
         colour=colour,
         pieces=pieces,
         n_hidden=n_hidden,
-        topics=topic_shares(context, labels.get("topic", ())),
+        topics=_topics(context, document, labels.get("topic", ()), sampling["live"]),
         super_topics=super_topics_in(context, nodes),
         authors=_authors(full, labels),
         faces=badges_of(context, pieces),
@@ -122,6 +124,19 @@ def document_page(
             if other in others
         ],
     )
+
+
+def _topics(context: PageContext, document: int, labels: Sequence[int], live: bool) -> list[BandedShare]:
+    """Topics of the document: as in the samples of the fit or, if it was sampled on the spot, by its labels."""
+    if not len(labels):
+        return []
+    chain = context.view.chains_[0]
+    if not live:
+        moments = chain.document_moments(document)
+        return banded_shares(context, moments, moments.mean, chain.documents.counts(document)[0], N_TOPICS)
+    counts = np.bincount(labels, minlength=chain.n_topics).astype(np.float64)
+    share = (counts + chain.alpha) / (len(labels) + chain.alpha_sum)
+    return banded_shares(context, Moments(share, None), share, counts, N_TOPICS)
 
 
 def _full(row: Sequence[Any]) -> tuple[FullDoc, str | None]:

@@ -19,10 +19,12 @@ N_MOVES = 5
 
 @published_as("MapFace")
 class MapSummary(TopicSummary):
-    """A topic with its place on the map of topics."""
+    """A topic with its place on the map of topics, and the ends of the interval (0.9) of its share."""
 
     x: float | None
     y: float | None
+    lower: float | None
+    upper: float | None
 
 
 class OverviewPage(TypedDict):
@@ -50,9 +52,9 @@ def map_summaries(context: PageContext) -> list[MapSummary]:
     """All topics with their places on the map, the largest first, background topics last."""
     if not context.has_topics:
         return []
-    places = [(t["x"], t["y"]) for t in context.cache.topics]
+    topics, names = context.cache.topics, ("x", "y", "lower", "upper")
     return [
-        MapSummary(**summary, x=places[summary["topic"]][0], y=places[summary["topic"]][1])
+        MapSummary(**summary, **{name: topics[summary["topic"]][name] for name in names})  # type: ignore[typeddict-item]
         for summary in context.topics_in_order()
     ]
 

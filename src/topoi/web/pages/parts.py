@@ -12,9 +12,21 @@ from numpy.typing import NDArray
 
 from topoi.drawing.colours import author_hue
 from topoi.errors import StoreError
+from topoi.models.share_moments import Moments
+from topoi.models.smoothed_counts import whole_tokens
 from topoi.store.door import stored_json
 from topoi.web.pages.context import PageContext, Trends
-from topoi.web.pages.shapes import AuthorName, AuthorShare, Doc, DocumentLine, Move, Piece, TopicShare, TopicSummary
+from topoi.web.pages.shapes import (
+    AuthorName,
+    AuthorShare,
+    BandedShare,
+    Doc,
+    DocumentLine,
+    Move,
+    Piece,
+    TopicShare,
+    TopicSummary,
+)
 from topoi.web.pages.text import finder, one_line, short
 
 LONGEST_TITLE = 500
@@ -215,6 +227,31 @@ def topic_shares(context: PageContext, topics: Iterable[int], n: int = 10) -> li
     total = max(sum(counts.values()), 1)
     order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:n]
     return [TopicShare(topic=context.summary(k), share=number / total, n_tokens=number) for k, number in order]
+
+
+def banded_shares(
+    context: PageContext,
+    moments: Moments,
+    share: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    n: int | None = None,
+) -> list[BandedShare]:
+    """Topics of which there is half a word or more, the largest share first, with intervals."""
+    whole = whole_tokens(counts)
+    order = np.lexsort((np.arange(len(share)), -share))
+    chosen = order[whole[order] > 0][:n]
+    lower, upper = moments.some(chosen).interval(share=share[chosen])
+    known = moments.deviation is not None
+    return [
+        BandedShare(
+            topic=context.summary(int(k)),
+            share=float(share[k]),
+            n_tokens=int(whole[k]),
+            lower=float(first) if known else None,
+            upper=float(last) if known else None,
+        )
+        for k, first, last in zip(chosen, lower, upper, strict=True)
+    ]
 
 
 def author_shares(names: Sequence[tuple[int | None, str]], positions: Iterable[int]) -> list[AuthorShare]:

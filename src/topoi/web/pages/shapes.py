@@ -80,6 +80,13 @@ class TopicShare(TypedDict):
     n_tokens: int
 
 
+class BandedShare(TopicShare):
+    """A share with the ends of its interval (0.9); null if the model does not know it."""
+
+    lower: float | None
+    upper: float | None
+
+
 class Move(TypedDict):
     """A topic that rises or falls: its shares of the earliest and of the latest tenth of all words, and the change."""
 

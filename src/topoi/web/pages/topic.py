@@ -49,10 +49,15 @@ class Neighbour(TypedDict):
 
 
 class TopicPage(TypedDict):
-    """A topic; ``super_topics`` are the nodes that draw from it, in a model over a graph."""
+    """A topic; ``super_topics`` are the nodes that draw from it, in a model over a graph.
+
+    ``lower`` and ``upper`` are the ends of the interval (0.9) of its share of all words.
+    """
 
     kind: Literal["topic"]
     topic: TopicSummary
+    lower: float
+    upper: float
     n_tokens: int
     relevance: float
     words: list[TopicWord]
@@ -69,6 +74,8 @@ def topic_page(context: PageContext, topic: parameters.Topic, relevance: paramet
     return TopicPage(
         kind="topic",
         topic=context.summary(topic),
+        lower=context.cache.topics[topic]["lower"],
+        upper=context.cache.topics[topic]["upper"],
         n_tokens=context.cache.topics[topic]["n_tokens"],
         relevance=relevance,
         words=_words(context, topic, relevance),
