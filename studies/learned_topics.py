@@ -3,8 +3,8 @@
     python -m studies.learned_topics [--corpus nips12-abstracts] [--beta 0.1] [--topics 20 40 80]
 
 A tenth of the documents is held out. Perplexity integrates each new document's mixture out (for PLSI under the Dirichlet
-fitted to its training mixtures); completion predicts every second word from the others; "folded in" plugs in the mixture
-that suits the scored words best, which is no prediction.
+fitted to its training mixtures); completion predicts every second word from the others, with topics held fixed; "folded
+in" plugs in the mixture that suits the scored words best, which is no prediction.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import topoi
+from topoi.evaluation.completion import fixed_completion
 
 
 def row(name: str, model: Any, train: topoi.Corpus, test: topoi.Corpus, n_topics: str) -> str:
@@ -24,7 +25,7 @@ def row(name: str, model: Any, train: topoi.Corpus, test: topoi.Corpus, n_topics
     model.fit(train)
     seconds = time.process_time() - begin
     observed = np.arange(test.n_tokens) % 2 == 0
-    completion = float(np.exp(-model.log_completion(test, observed).sum() / (~observed).sum()))
+    completion = float(np.exp(-fixed_completion(model, test, observed).sum() / (~observed).sum()))
     folded = f"{model.perplexity(test, estimator='folded-in'):,.0f}" if isinstance(model, topoi.PLSI) else "–"
     topics = n_topics or str(model.n_topics_)
     return f"| {name} | {topics} | {model.perplexity(test):,.0f} | {completion:,.0f} | {folded} | {seconds:.0f} |"

@@ -173,3 +173,46 @@ def test_bad_input_is_refused_in_words(parts):
     ]:
         with pytest.raises(ModelError, match=message):
             call()
+
+
+def rare_words(first: int, n_docs: int) -> topoi.Corpus:
+    """Short documents about one of two subjects, half of whose words are rare ones."""
+    rng = np.random.default_rng(first)
+    rows, authors = [], []
+    for d in range(first, first + n_docs):
+        common = rng.choice(SUBJECTS[d % 2].split(), 8)
+        rows.append([*common.tolist(), *[f"rare{d % 50}"] * 4, *[f"rare{(7 * d + 1) % 50}"] * 4])
+        authors.append([f"author {d % 5}"] if first == 0 else ["somebody new"])
+    return topoi.Corpus.from_tokens(rows, authors=authors)
+
+
+SETTINGS = {"n_iter": 30, "random_state": 0}
+REDUCTIONS = {
+    "LDA": topoi.LDA(3, alpha=0.3, **SETTINGS),
+    "author-topic, new authors": topoi.AuthorTopicModel(3, alpha=0.3, **SETTINGS),
+    "three-level pachinko": topoi.PachinkoAllocation(
+        dag=topoi.Dag.from_levels(3), root_alpha=0.3, alpha=0.3, learn_alpha=False, **SETTINGS
+    ),
+    "HDP": topoi.HierarchicalDirichletProcess(3, **SETTINGS),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*not know")
+@pytest.mark.parametrize("name", list(REDUCTIONS))
+def test_completion_is_one_quantity_for_the_same_model_in_two_families(name):
+    """Sampled topics, and the same as an aspect model of known parameters, are one model of a new document.
+
+    The documents repeat rare words: topics that went on learning from one half would expect them in the other.
+    """
+    train, test = rare_words(0, 50), rare_words(50, 20)
+    sampled = REDUCTIONS[name].fit(train)
+    first = sampled.chains_[0]
+    known = topoi.AspectModel.from_parameters(first.topic_word, first.alpha, [str(word) for word in train.words])
+    frame = evaluation.compare({"sampled": sampled, "known": known}, test=test, reference=train).set_index("name")
+    found = frame["completion_perplexity"]
+    assert found["sampled"] == pytest.approx(found["known"], rel=0.01)
+    observed = np.arange(test.n_tokens) % 2 == 0
+    learned, fixed = (
+        sampled.log_completion(test, observed, 50, 100, learn_topics=each).sum() for each in (True, False)
+    )
+    assert learned - fixed > 0.04 * (~observed).sum(), "the other quantity is another number"

@@ -130,6 +130,8 @@ def test_completion_equals_enumeration():
     observed = np.array([True, True, False])
     found = model.log_completion(test, observed, burn_in=20, n_samples=40_000, lag=2)[0]
     assert np.exp(found) == pytest.approx(top / bottom, rel=2e-3)
+    fixed = model.log_completion(test, observed, learn_topics=False)[0]
+    assert np.exp(fixed) == pytest.approx((base[:, 1] / base.sum(axis=1)).mean(), rel=1e-6)
 
 
 def test_completion_uses_burn_in_and_lag():

@@ -10,18 +10,16 @@ from numpy.typing import NDArray
 
 from topoi.analysis.given import need_topic, need_topics
 from topoi.analysis.groupings import REST, Pair, find_pairs
+from topoi.analysis.permutations import permutation_p_values
 from topoi.analysis.trends import column_of
 from topoi.corpus.corpus import Corpus
-from topoi.corpus.pieces import ranges
 from topoi.errors import ModelError
-from topoi.models.blas import one_thread
 from topoi.models.contract import InStore, ReadsMetadata, SeedLike
-from topoi.models.resampling import LEVEL, Draws, Groups, Replicates, joined_draws, resample
+from topoi.models.large_groups import resampled_shares
+from topoi.models.resampling import LEVEL, Draws, Groups, joined_draws
 from topoi.models.validation import checked_tail, resolve_seed, whole_number
 
 _REPLICATES = 1000
-_PERMUTATIONS_AT_ONCE = 64
-_BYTES_AT_ONCE = 2**26
 # Numbers to hold at once, eight bytes each.
 _NUMBERS_AT_ONCE = 2**23
 
@@ -29,12 +27,16 @@ Array = NDArray[np.float64]
 
 
 class Counted(NamedTuple):
-    """Documents with their words per topic: a sparse matrix, documents × topics, lengths, and posterior draws."""
+    """Documents with their words per topic: a sparse matrix, documents × topics, lengths, and posterior draws.
+
+    Counts are in parts of a word: the matrix may hold sums over so many samples.
+    """
 
     counts: Any
     lengths: Array
     draws: Draws
     documents: pd.DataFrame
+    parts: int = 1
 
 
 def compare_groups(
@@ -73,8 +75,9 @@ def compare_groups(
     level : float
         Each interval holds this much probability.
     n_permutations : int
-        Number of permutations; no p-value is below 1 / (n_permutations + 1). Where few of many topics differ, take
-        more: with 300 topics, 999 leave the smallest q-value of a single difference at 0.3.
+        Number of permutations, at least: of thousands of documents more are as quick. P-values down to
+        1 / (n_permutations + 1) are exact; smaller ones are those of a tail fitted to the permutations, and orders of
+        magnitude rather than digits.
     random_state : int, Generator or None
         Seed of permutations and resampled documents.
 
@@ -147,7 +150,7 @@ def group_documents(
     if len(pairs) > 1:
         raise ModelError(f"{by!r} has {len(pairs)} values; name the group, or two of them, as groups=")
     pair = pairs[0]
-    column = counted.counts[:, [k]].toarray()[:, 0]
+    column = counted.counts[:, [k]].toarray()[:, 0] / counted.parts
     parts = [_effects(column, counted.lengths, rows, sign) for rows, sign in ((pair.ours, 1.0), (pair.theirs, -1.0))]
     rows, effect = np.concatenate([pair.ours, pair.theirs]), np.concatenate(parts)
     difference = np.subtract(*(column[each].sum() / counted.lengths[each].sum() for each in (pair.ours, pair.theirs)))
@@ -193,12 +196,16 @@ def _counted(model: Any, corpus: Corpus | None) -> Counted:
     if corpus is None:
         first = model.chains_[0]
         start, topic, sums = first.documents.sums
-        counts = csr_array((sums / first.n_samples, topic, start), (len(start) - 1, first.n_topics))
-        return Counted(counts, first.documents.totals, first.document_draws(), model.catalogue_.documents)
+        counts = csr_array((sums, topic.astype(np.int32), start), (len(start) - 1, first.n_topics))
+        rest = first.documents.totals, first.document_draws(), model.catalogue_.documents
+        return Counted(counts, *rest, first.n_samples)
     if not isinstance(corpus, Corpus):
         raise ModelError(f"corpus is {type(corpus).__name__}; pass a topoi.Corpus, whose documents have columns")
     model = model.load() if isinstance(model, InStore) else model
     dense, draws = model.topic_draws(corpus)
+    sums = np.rint(dense * draws.n_draws)
+    if np.allclose(sums, dense * draws.n_draws, rtol=0.0, atol=1e-6):  # means over samples, of training documents
+        return Counted(csr_array(sums), dense.sum(axis=1), draws, corpus.documents, draws.n_draws)
     return Counted(csr_array(dense), dense.sum(axis=1), draws, corpus.documents)
 
 
@@ -242,6 +249,7 @@ def _together(counted: Counted, pair: Pair, unit: NDArray[np.int64] | None) -> t
         np.asarray(adding @ counted.lengths),
         joined_draws(counted.draws, place, n_units),
         counted.documents,
+        counted.parts,
     )
     return found, Pair(pair.name, pair.other, np.arange(numbers[0]), np.arange(numbers[0], n_units))
 
@@ -258,74 +266,37 @@ def _compared(counted: Counted, pair: Pair, tail: float, n_permutations: int, se
     difference = shares[0] - shares[1]
     columns: dict[str, Any] = {"group": pair.name, "other": pair.other, "topic": np.arange(counted.draws.n_columns)}
     columns |= {"share": shares[0], "other_share": shares[1], "difference": difference}
-    with one_thread():
-        p = permutation_test(counted, pair, n_permutations, seed)
+    p = permutation_test(counted, pair, n_permutations, seed)
     columns |= {"lower": lower, "upper": upper, "p_value": p}
     order = np.argsort(-difference, kind="stable")
     return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
 
 
 def _share(counted: Counted, rows: NDArray[np.int64]) -> Array:
-    return np.asarray(counted.counts[rows].sum(axis=0)).ravel() / counted.lengths[rows].sum()
+    mark = np.zeros(len(counted.lengths))
+    mark[rows] = 1.0
+    return np.asarray(mark @ counted.counts) / counted.parts / counted.lengths[rows].sum()
 
 
 def _ends(groups: Groups, draws: Draws, shares: Array, tail: float, seed: int) -> tuple[Array, Array]:
     """Ends of the intervals of differences, widened to include the differences themselves."""
     n = min(_REPLICATES, max(_NUMBERS_AT_ONCE // (2 * draws.n_columns), 200))
-    found: Replicates = resample(groups, draws, n_replicates=n, seed=seed)
-    difference = found.shares[0] - found.shares[1]
+    found = resampled_shares(groups, draws, n, seed)
+    difference = found[0] - found[1]
     lower, upper = np.quantile(difference, (tail, 1.0 - tail), axis=1)
     return np.minimum(lower, shares[0] - shares[1]), np.maximum(upper, shares[0] - shares[1])
 
 
 def permutation_test(counted: Counted, pair: Pair, n_permutations: int, seed: int) -> Array:
-    """P-value of each topic: how often shuffled groups differ by as many standard errors, or more.
-
-    Differences are measured in their standard errors, so that the test keeps its level when groups are of unequal size
-    and spread (Janssen 1997). The groups as they are count as one of the permutations.
-    """
-    rows = np.concatenate([pair.ours, pair.theirs])
-    counts, lengths = counted.counts[rows].tocsc(), counted.lengths[rows]
-    ours, rng = np.arange(len(rows)) < len(pair.ours), np.random.default_rng([seed, len(rows)])
-    exceeding = np.ones(counts.shape[1])
-    for batch in ranges(n_permutations, max(_BYTES_AT_ONCE // len(rows), 1)):
-        shuffled = rng.permuted(np.broadcast_to(ours, (batch.stop - batch.start, len(rows))), axis=1)
-        for part in ranges(len(exceeding), max(_NUMBERS_AT_ONCE // (2 * len(rows)), 1)):
-            sums = _Sums(counts[:, part].toarray(order="C").astype(np.float64, copy=False), lengths)
-            # Equal statistics must count as equal, whatever the rounding of sums in another order.
-            seen = np.abs(sums.statistic(ours[None])) * (1 - 1e-9)
-            for some in ranges(len(shuffled), _PERMUTATIONS_AT_ONCE):
-                exceeding[part] += (np.abs(sums.statistic(shuffled[some])) >= seen).sum(axis=0)
-            del sums  # before the next one is made
-    return np.asarray(exceeding / (n_permutations + 1))
-
-
-class _Sums:
-    """Sums over documents that differences of shares and their standard errors are made of."""
-
-    def __init__(self, counts: Array, lengths: Array) -> None:
-        self._products = [counts, counts * lengths[:, None], counts**2]
-        self._lengths = np.stack([lengths, lengths**2, np.ones_like(lengths)], axis=1)
-        self._totals = [each.sum(axis=0) for each in self._products]
-
-    def statistic(self, marks: NDArray[np.bool_]) -> Array:
-        """Difference of shares in standard errors, groupings × topics; ``marks`` are the documents of one group."""
-        ours = marks.astype(np.float64)
-        mine, whole = ours @ self._lengths, self._lengths.sum(axis=0)
-        sums = [ours @ each for each in self._products]
-        one = _ratio(sums, mine)
-        two = _ratio([total - each for total, each in zip(self._totals, sums, strict=True)], whole - mine)
-        error = np.sqrt(one[1] + two[1])
-        # Documents of a group may all have the same share: a difference is then beyond any error.
-        return np.asarray((one[0] - two[0]) / np.maximum(error, 1e-9))
-
-
-def _ratio(sums: list[Array], lengths: Array) -> tuple[Array, Array]:
-    """Share of words, and its variance over documents like these: that of a ratio of means, to first order."""
-    words, squares, n = (each[:, None] for each in lengths.T)
-    share = sums[0] / words
-    spread = np.maximum(sums[2] - 2 * share * sums[1] + share**2 * squares, 0.0)
-    return share, spread / words**2 * (n / np.maximum(n - 1, 1))
+    """P-value of each topic: how often other groupings differ by as many standard errors, or more."""
+    inside = np.zeros(len(counted.lengths), bool)
+    inside[pair.ours] = inside[pair.theirs] = True
+    ours = np.zeros(len(inside), bool)
+    ours[pair.ours] = True
+    counts = counted.counts if inside.all() else counted.counts[np.flatnonzero(inside)]
+    return permutation_p_values(
+        counts, counted.lengths[inside], ours[inside], n_permutations, seed, parts=counted.parts
+    )
 
 
 def _effects(column: Array, lengths: Array, rows: NDArray[np.int64], sign: float) -> Array:

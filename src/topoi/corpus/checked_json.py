@@ -88,17 +88,18 @@ def check_shape(value: Any, shape: Any, where: str = "it") -> None:
 
 def _check_depth(value: object) -> None:
     """Refuse deep nesting, and strings that cannot be encoded."""
-    level = [value]
+    level: list[Any] = [value]
     for _ in range(DEEPEST + 1):
         inner: list[Any] = []
+        # All values of a level at once: columns of large collections have a hundred thousand.
+        _check_text("".join([each for each in level if type(each) is str]))
         for each in level:
-            if isinstance(each, dict):
+            kind = type(each)
+            if kind is list:
+                inner.extend(each)
+            elif kind is dict:
                 inner.extend(each)
                 inner.extend(each.values())
-            elif isinstance(each, list):
-                inner.extend(each)
-            elif isinstance(each, str) and not each.isascii():
-                _check_text(each)
         if not inner:
             return
         level = inner

@@ -106,8 +106,8 @@ def compare(
         * difference to the best model's log likelihood per word, difference_error (paired, over documents), verdict:
           "best", "worse" (by more than two errors), "no clear difference".
         * second_estimator, second_log_likelihood, second_error: the same quantity by another, independent estimator.
-        * completion_perplexity of half of each document's words given the other half, completion_difference,
-          completion_difference_error.
+        * completion_perplexity of half of each document's words given the other half, with topics that are held fixed
+          in all families, completion_difference, completion_difference_error.
         * npmi, c_v, exclusivity, diversity (of 25 words), stability (mean overlap of leading words between chains):
           means over topics.
         * seconds of the fit, peak_mb (rise of memory during it; NaN if the model came fitted), state_mb (what the

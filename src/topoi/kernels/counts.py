@@ -148,9 +148,9 @@ def count_cells(doc_start, topic, room, start, column, number):
     """Count the topics of each document in CSR form, topics ascending; return the number of nonzero counts.
 
     Sets ``start``, ``column`` (topics) and ``number``. ``room`` is scratch space: one zero per topic, before and after
-    the call. O(tokens + cells log cells of a document).
+    the call. O(tokens + cells log cells of a document), or O(tokens + topics) if topics are few enough to look at all.
     """
-    n = 0
+    n, n_topics = 0, room.shape[0]
     for d in range(doc_start.shape[0] - 1):
         first = n
         for i in range(doc_start[d], doc_start[d + 1]):
@@ -159,9 +159,16 @@ def count_cells(doc_start, topic, room, start, column, number):
                 column[n] = k
                 n += 1
             room[k] += 1
-        sort_range(column, first, n)
-        for j in range(first, n):
-            number[j] = room[column[j]]
-            room[column[j]] = 0
+        if n_topics <= 16 * (n - first):
+            j = first
+            for k in range(n_topics):
+                if room[k] != 0:
+                    column[j], number[j], room[k] = k, room[k], 0
+                    j += 1
+        else:
+            sort_range(column, first, n)
+            for j in range(first, n):
+                number[j] = room[column[j]]
+                room[column[j]] = 0
         start[d + 1] = n
     return n

@@ -11,15 +11,23 @@ from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.word_lists import copy_row
 
+# The weight of training documents beside which a new one is lost: float32 holds 24 bits, and counts times this number.
+FIXED = 2.0**60
+
 
 class SamplingPlan(NamedTuple):
-    """Schedule of sampling new documents: burn-in sweeps, then samples ``lag`` sweeps apart; seed and chain."""
+    """Schedule of sampling new documents: burn-in sweeps, then samples ``lag`` sweeps apart; seed and chain.
+
+    A training word counts ``weight`` times in the topics, a word of the new document once: with ``FIXED`` topics stay
+    what training made them, to the last bit.
+    """
 
     burn_in: int
     n_samples: int
     lag: int
     seed: int
     chain: int
+    weight: float = 1.0
 
 
 class FilterPlan(NamedTuple):
@@ -80,8 +88,11 @@ def multiply(table, by):
 
 
 @compiled
-def local_problem(documents, scored, d, counts, priors):
-    """Copy document ``d`` with a local vocabulary and local author rows, and the counts that it uses."""
+def local_problem(documents, scored, d, counts, priors, weight):
+    """Copy document ``d`` with a local vocabulary and local author rows, and the counts that it uses.
+
+    Counts and priors of words are multiplied by ``weight``; see ``SamplingPlan``.
+    """
     tokens = documents.tokens[documents.doc_start[d] : documents.doc_start[d + 1]]
     wanted = scored.tokens[scored.start[d] : scored.start[d + 1]]
     words = np.unique(np.concatenate((tokens, wanted)))
@@ -93,7 +104,11 @@ def local_problem(documents, scored, d, counts, priors):
     beta = np.empty(len(words), np.float32)
     for j in range(len(words)):
         copy_row(counts, words[j], word_topic[j])
-        beta[j] = priors.beta[words[j]]
+        beta[j] = weight * priors.beta[words[j]]
+    multiply(word_topic, weight)
+    topic = counts.topic.copy()
+    for k in range(len(topic)):
+        topic[k] *= weight
     author_topic = np.zeros((len(authors) + 1, width), np.float32)
     author = np.zeros(len(authors) + 1)
     local = np.empty(len(authors), np.int32)
@@ -110,8 +125,9 @@ def local_problem(documents, scored, d, counts, priors):
         np.array([0, len(authors)]),
         weights.copy(),
     )
-    rows = Counts(word_topic, counts.topic.copy(), author_topic, author)
-    return small, np.searchsorted(words, wanted), rows, Priors(priors.alpha, priors.alpha_sum, beta, priors.beta_sum)
+    rows = Counts(word_topic, topic, author_topic, author)
+    prior = Priors(priors.alpha, priors.alpha_sum, beta, weight * priors.beta_sum)
+    return small, np.searchsorted(words, wanted), rows, prior
 
 
 def label_room(n_tokens: int, n_topics: int, item_start: NDArray[np.int64], wanted: bool) -> Labels:

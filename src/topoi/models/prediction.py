@@ -17,7 +17,7 @@ from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.executors import resolve_jobs
 from topoi.errors import ModelError
 from topoi.kernels.counts import Documents
-from topoi.kernels.folding import Labels, SamplingPlan, Scored
+from topoi.kernels.folding import FIXED, Labels, SamplingPlan, Scored
 from topoi.models.contract import DocumentsLike, MetadataLike, SeedLike
 from topoi.models.filtering import AUTO, N_MOVES, Filtered, checked_particles, filtered, over_chains, spread_words
 from topoi.models.inputs import Aligned, WeightedAuthors, align, checked_observed
@@ -363,7 +363,13 @@ class Predictions(FilterReports):
         return perplexities(found.log_likelihood, lengths, average, per_document)
 
     def log_completion(
-        self, corpus: Corpus, observed: NDArray[np.bool_], burn_in: int = 20, n_samples: int = 10, lag: int = 2
+        self,
+        corpus: Corpus,
+        observed: NDArray[np.bool_],
+        burn_in: int = 20,
+        n_samples: int = 10,
+        lag: int = 2,
+        learn_topics: bool = True,
     ) -> NDArray[np.float64]:
         """Log probability of each document's unobserved tokens, given the observed ones.
 
@@ -378,6 +384,9 @@ class Predictions(FilterReports):
             Which tokens are seen.
         burn_in, n_samples, lag : int
             Gibbs sweeps.
+        learn_topics : bool
+            Whether topics go on learning from the document's observed tokens, as in the paper, or stay what training
+            made them, as they do in families without counts: ``evaluation.compare`` holds those of all fixed.
 
         Examples
         --------
@@ -395,7 +404,7 @@ class Predictions(FilterReports):
         scored = Scored(rest.tokens, rest.doc_start)
         totals = []
         for chain in self.chains_:
-            plan = self._plan(burn_in, n_samples, lag, chain.index)
+            plan = self._plan(burn_in, n_samples, lag, chain.index)._replace(weight=1.0 if learn_topics else FIXED)
             _, scores, _ = chain.sample_documents(seen, plan, scored, n_jobs=resolve_jobs(self.n_jobs))
             totals.append(np.bincount(doc[~observed], np.log(scores), aligned.corpus.n_docs))
         return log_mean_exp(np.stack(totals))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,10 @@ class StoreCatalogue:
     @property
     def documents(self) -> pd.DataFrame:
         """See ``Catalogue``."""
+        return self._documents.copy(deep=False)
+
+    @cached_property
+    def _documents(self) -> pd.DataFrame:
         with self._store.connection() as connection, self._store.named():
             frame = stored_documents(connection)
         if len(frame) != self.size:

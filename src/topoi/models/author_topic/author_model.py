@@ -21,7 +21,7 @@ from topoi.engine.loop import SweepInfo
 from topoi.engine.samples import Sample, compact
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
-from topoi.kernels.folding import SamplingPlan
+from topoi.kernels.folding import FIXED, SamplingPlan
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic import author_words
 from topoi.models.author_topic.attribution import (
@@ -398,11 +398,18 @@ checkpoint_every, progress
         return self._complete(aligned, np.zeros(aligned.n_tokens, bool), 0, 1, 1)
 
     def log_completion(
-        self, corpus: Corpus, observed: NDArray[np.bool_], burn_in: int = 20, n_samples: int = 10, lag: int = 2
+        self,
+        corpus: Corpus,
+        observed: NDArray[np.bool_],
+        burn_in: int = 20,
+        n_samples: int = 10,
+        lag: int = 2,
+        learn_topics: bool = True,
     ) -> NDArray[np.float64]:
         """Log probability of each document's unobserved tokens, given the observed ones.
 
-        Parameters and averages are those of ``AuthorTopicModel.log_completion``.
+        Parameters and averages are those of ``AuthorTopicModel.log_completion``. Authors have words in place of topics:
+        without ``learn_topics`` the observed ones say nothing of the others, but of a new author's.
 
         Examples
         --------
@@ -415,16 +422,16 @@ checkpoint_every, progress
         aligned = align(corpus, self.vocabulary_, self.authors_)
         seen = checked_observed(observed, len(aligned.kept))[aligned.kept]
         plan = whole_number("burn_in", burn_in, 0), whole_number("n_samples", n_samples), whole_number("lag", lag)
-        return self._complete(aligned.corpus, seen, *plan)
+        return self._complete(aligned.corpus, seen, *plan, 1.0 if learn_topics else FIXED)
 
     def _complete(
-        self, corpus: Corpus, seen: NDArray[np.bool_], burn_in: int, n_samples: int, lag: int
+        self, corpus: Corpus, seen: NDArray[np.bool_], burn_in: int, n_samples: int, lag: int, weight: float = 1.0
     ) -> NDArray[np.float64]:
         choices = self._new_choices(corpus)
         sampler = self._sampler
         results = []
         for chain, counts in zip(self._chains, self.chains_, strict=True):
-            plan = SamplingPlan(burn_in, n_samples, lag, self._seed, chain.index)
+            plan = SamplingPlan(burn_in, n_samples, lag, self._seed, chain.index, weight)
             result = np.zeros(corpus.n_docs)
             author_words.complete(choices, seen, counts, sampler.beta, sampler.beta_sum, plan, result)
             results.append(result)

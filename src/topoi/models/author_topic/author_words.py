@@ -113,9 +113,9 @@ def complete(choices, observed, counts, beta, beta_sum, plan, result):
         for i in range(n_tokens):
             for q in range(n):
                 pair = choices.pair[choices.pair_start[d] + i * n + q]
-                base[q, word[i]] = (counts.pair[pair] if pair >= 0 else 0) + beta[words[word[i]]]
+                base[q, word[i]] = plan.weight * ((counts.pair[pair] if pair >= 0 else 0) + beta[words[word[i]]])
         for q in range(n):
-            total[q] = counts.author[authors[q]] + beta_sum
+            total[q] = plan.weight * (counts.author[authors[q]] + beta_sum)
         seed_stream(stream, plan.seed, plan.chain, content_key(choices, d), 3)
         slot = np.zeros(n_tokens, np.int64)
         for i in range(n_tokens):

@@ -99,7 +99,7 @@ def fold_in(documents, scored, counts, priors, graph, n_super, plan, doc_topic, 
     """
     stream = np.empty(2, np.uint64)
     for d in range(documents.doc_start.shape[0] - 1):
-        small, wanted, rows, prior = local_problem(documents, scored, d, counts, priors)
+        small, wanted, rows, prior = local_problem(documents, scored, d, counts, priors, plan.weight)
         n, first = len(small.tokens), documents.doc_start[d] if labels.topic.shape[0] else 0
         last = first + n if labels.topic.shape[0] else 0
         here = Labels(labels.topic[first:last], labels.slot[first:last])
