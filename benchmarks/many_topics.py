@@ -28,6 +28,7 @@ from topoi.models.author_topic.shards import Orders
 from topoi.models.author_topic.state import make_priors
 
 from . import speed
+from .contenders import FAMILIES, Problem, available
 from .corpora import compact
 from .report import Report
 from .settings import Settings
@@ -79,10 +80,12 @@ def contests(name: str, corpus: topoi.Corpus, topics: tuple[int, ...], report: R
     """Measure all systems at every number of topics."""
     rows, best = [], []
     for n_topics in topics:
-        found = speed.compare(corpus, name, "lda", n_topics, Settings(rounds=4, turn=1.0, enough=25.0))
+        problem = Problem(corpus, n_topics, alpha=50.0 / n_topics)
+        where = {"corpus": name, "model": FAMILIES["lda"], "n_topics": n_topics}
+        samplers = [each for each in available("lda") if each.algorithm == "exact Gibbs"]
+        found = speed.contest(where, problem, samplers, Settings(rounds=4, turn=1.0, enough=25.0))
         rows += found
-        peers = [row for row in found[1:] if row["algorithm"] == found[0]["algorithm"]]
-        peer = max(peers, key=lambda row: row["rate"], default=None)
+        peer = max(found[1:], key=lambda row: row["rate"], default=None)
         if peer is not None:
             best.append(
                 {
