@@ -54,13 +54,15 @@ def _splat(builder, value):
 
 @intrinsic
 def load(typingctx, array, offset):
-    """Load sixteen float32 from a C-contiguous array, from the flat position ``offset`` on."""
-    if array.dtype != types.float32:
+    """Load sixteen float32, or int32 as float32, from a C-contiguous array, from the flat position ``offset`` on."""
+    if array.dtype not in (types.float32, types.int32):
         return None
+    whole = array.dtype == types.int32
 
     def codegen(context, builder, signature, args):
-        pointer = _address(context, builder, signature.args[0], args[0], args[1], _VECTOR)
-        return builder.load(pointer, align=4)
+        vector = ir.VectorType(_INT, N_LANES) if whole else _VECTOR
+        found = builder.load(_address(context, builder, signature.args[0], args[0], args[1], vector), align=4)
+        return builder.sitofp(found, _VECTOR) if whole else found
 
     return lanes(array, types.intp), codegen
 

@@ -22,7 +22,7 @@ from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models import inputs
 from topoi.models.author_topic import equations, kernels, word_major
-from topoi.models.averages import Averaged, mean_counts, mean_lists
+from topoi.models.averages import Averaged, frozen, mean_counts, mean_lists
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.sparse.scheme import SparseScheme, chosen_documents, shuffled
 from topoi.models.sparse.word_shard import SparseShard
@@ -148,19 +148,8 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         most = int(np.diff(self.lists.start).max(initial=0))
         if most > _LARGEST_UINT16:
             raise ModelError(f"a document has {most} authors; at most {_LARGEST_UINT16} are possible")
-        inputs.check_exact(self._corpus)
-        lengths = np.diff(self._corpus.doc_start)
-        n_authors = np.diff(self.lists.start)
-        may_write = np.bincount(self.lists.author, np.repeat(lengths, n_authors), self.lists.n_shared + 1)
-        self._many_words = may_write[:-1].max(initial=0) >= inputs.EXACT_IN_FLOAT32
-
-    def _check_counts(self, chain: TopicChain) -> None:
-        """Raise an error if an author's count is no longer exact, which takes an author with very many words."""
-        if self._many_words and chain.counts.author_topic[:-1].max() >= inputs.EXACT_IN_FLOAT32:
-            raise ModelError(
-                f"an author has {inputs.EXACT_IN_FLOAT32:,} words in one topic, more than can be counted exactly: "
-                "use more topics, or divide that author's documents among several names"
-            )
+        self._word_type = inputs.word_count_type(self._corpus)
+        self._author_type = inputs.author_count_type(self._corpus, self.lists)
 
     def documents(self, first: int, last: int) -> Documents:
         """Documents ``first`` to ``last`` with their tokens and authors, counted from zero."""
@@ -177,15 +166,15 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
     def _new_chain(self, index: int, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> TopicChain:
         if self.sparse:
             shards: list[Any] = [SparseShard(part) for part in self._parts]
-            lists = empty_lists(self._word_times, self.n_topics)
+            lists = empty_lists(self._word_times, self.n_topics, self._word_type)
             chain: TopicChain = Chain(index, lists, make_priors(alpha, beta), shards)
             chain.merge = self._merge(chain)
             return chain
         width = padded(self.n_topics)
         counts = Counts(
-            np.zeros((self.n_words, width), np.float32),
+            np.zeros((self.n_words, width), self._word_type),
             np.zeros(self.n_topics),
-            np.zeros((self.lists.n_shared + 1, width), np.float32),
+            np.zeros((self.lists.n_shared + 1, width), self._author_type),
             np.zeros(self.lists.n_shared + 1),
         )
         shards = [DocumentShard(part) for part in self._parts]
@@ -257,7 +246,7 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         if self.sparse:
             return self.mean_lists(averaged)
         if len(averaged) == 1:
-            return chain.counts
+            return frozen(chain.counts)
         tokens, sizes = np.ascontiguousarray(self._corpus.tokens, np.int32), (self.n_words, self.n_topics)
         if self.lists.all_private:
             return mean_counts(tokens, averaged, *sizes)
@@ -283,7 +272,6 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
             count_lists(documents.tokens, assignments.topic[None], chain.counts)
             return
         equations.count(documents, assignments, chain.counts)
-        self._check_counts(chain)
 
     def _counted(self, chain: TopicChain) -> tuple[Documents, Assignments]:
         """Documents added so far, and their assignments."""
@@ -319,7 +307,6 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
     def learn(self, chain: TopicChain, sweep: int) -> None:
         """Update alpha and beta by maximum likelihood every ten sweeps, from the twentieth on."""
         self._settle(chain)
-        self._check_counts(chain)
         if not self._learning_due(sweep) or not (self._learn_alpha or self._learn_beta):
             return
         alpha, beta = chain_alpha(chain), chain_beta(chain)

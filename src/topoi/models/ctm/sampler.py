@@ -21,7 +21,7 @@ from topoi.models.ctm import kernels, normal
 from topoi.models.ctm.kernels import Documents, Gaussian, State, Words
 from topoi.models.ctm.normal import Hyper
 from topoi.models.draws import Draws
-from topoi.models.inputs import check_exact
+from topoi.models.inputs import word_count_type
 from topoi.models.trained import checked_floats
 from topoi.models.validation import fits_kernels
 
@@ -103,7 +103,7 @@ class CorrelatedSampler(Sampler):
     ) -> None:
         if n_topics > _MOST_TOPICS:
             raise ModelError(f"n_topics is {n_topics}; at most {_MOST_TOPICS} are possible")
-        check_exact(corpus)
+        self._word_type = word_count_type(corpus)
         self.n_tokens, self.n_words, self.n_docs, self.n_topics = (
             corpus.n_tokens,
             corpus.n_words,
@@ -127,7 +127,7 @@ class CorrelatedSampler(Sampler):
         width = padded(self.n_topics)
         # Documents have no authors: those arrays are as small as can be.
         counts = Counts(
-            np.zeros((self.n_words, width), np.float32),
+            np.zeros((self.n_words, width), self._word_type),
             np.zeros(self.n_topics),
             np.zeros((1, width), np.float32),
             np.zeros(1),

@@ -17,10 +17,10 @@ from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
-from topoi.models.averages import Averaged, mean_counts, mean_lists
+from topoi.models.averages import Averaged, frozen, mean_counts, mean_lists
 from topoi.models.dag import Dag
 from topoi.models.graph import Graph, four_level_widths, make_graph
-from topoi.models.inputs import check_exact
+from topoi.models.inputs import word_count_type
 from topoi.models.pachinko import blocks, equations, four_level, general, row_blocks
 from topoi.models.pachinko.equations import Paths
 from topoi.models.pachinko.learning import learn_alpha
@@ -73,7 +73,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         rule: str | None = None,
         sparse: bool | str = False,
     ):
-        check_exact(corpus)
+        self._word_type = word_count_type(corpus)
         self.sparse = sparse
         self.n_docs = corpus.n_docs
         self.n_tokens = corpus.n_tokens
@@ -90,10 +90,11 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
 
     def _empty_counts(self) -> Counts | SparseCounts:
         if self.sparse:
-            return empty_lists(np.bincount(self.documents.tokens, minlength=self.n_words), self.n_topics)
+            times = np.bincount(self.documents.tokens, minlength=self.n_words)
+            return empty_lists(times, self.n_topics, self._word_type)
         width = padded(self.n_topics)
         return Counts(
-            np.zeros((self.n_words, width), np.float32),
+            np.zeros((self.n_words, width), self._word_type),
             np.zeros(self.n_topics),
             np.zeros((1, width), np.float32),
             np.zeros(1),
@@ -160,7 +161,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         if self.sparse:
             return mean_lists(self.documents.tokens, averaged, self.n_words, self.n_topics)
         if len(averaged) == 1:
-            return chain.counts
+            return frozen(chain.counts)
         return mean_counts(self.documents.tokens, averaged, self.n_words, self.n_topics)
 
     def recount(self, chain: PachinkoChain) -> None:
