@@ -133,7 +133,19 @@ def _lane_by_lane(operation: str):
 
 
 add = _lane_by_lane("fadd")
+sub = _lane_by_lane("fsub")
 mul = _lane_by_lane("fmul")
+
+
+@intrinsic
+def positive(typingctx, vector):
+    """Set negative lanes to zero."""
+
+    def codegen(context, builder, signature, args):
+        zero = ir.Constant(_VECTOR, [0.0] * N_LANES)
+        return builder.select(builder.fcmp_ordered(">", args[0], zero), args[0], zero)
+
+    return lanes(lanes), codegen
 
 
 @intrinsic
@@ -307,9 +319,11 @@ __all__ = [
     "mul",
     "numbers",
     "padded",
+    "positive",
     "prefetch",
     "prefix",
     "splat",
     "store",
+    "sub",
     "zero_where_equal",
 ]
