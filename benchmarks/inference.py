@@ -1,8 +1,8 @@
 """Topic shares of very many new documents: seconds of ``transform`` by its two methods, and of the peers' inference.
 
-``python -m benchmarks.inference`` fits an LDA to a fifth of the abstracts in ``$TOPOI_DATA`` (a simulated corpus without
-them) and infers the others, repeated up to 100,000 documents. Slower ways are measured on a part. The distance of both
-methods from a long run says what their speed costs.
+``python -m benchmarks.inference`` fits an LDA to a fifth of the abstracts in ``$TOPOI_DATA`` (without them,
+to a simulated corpus) and infers the others, repeated up to 100,000 documents. Slower ways are measured on a part. The
+distance of both methods from a long run says what their speed costs.
 """
 
 from __future__ import annotations
@@ -127,6 +127,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--topics", type=int, default=300)
     parser.add_argument("--sweeps", type=int, default=60)
+    parser.add_argument("--peer-sweeps", type=int, default=20, help="sweeps of the peers' fits")
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--sampled", type=int, default=4_000, help="documents for the slower ways")
     parser.add_argument("--quick", action="store_true", help="a small simulated corpus")
@@ -139,13 +140,12 @@ def main() -> None:
     model = topoi.LDA(options.topics, n_iter=options.sweeps, random_state=0, n_jobs=2, progress=False).fit(train)
     new, part = new_documents(others, options.documents), new_documents(others, options.sampled)
     progress(f"inferring {new}")
-    rows = ours(model, new, options.sampled)
+    print(table(ours(model, new, options.sampled), COLUMNS), flush=True)
+    print(table(distances(model, others.subset(np.arange(min(300, others.n_docs)))), ACCURACY), flush=True)
     for name, measure in PEERS.items():
         if find_spec(name):
             progress(name)
-            rows += measure(train, part, options.topics, options.sweeps)
-    print(table(rows, COLUMNS))
-    print(table(distances(model, others.subset(np.arange(min(300, others.n_docs)))), ACCURACY))
+            print(table(measure(train, part, options.topics, options.peer_sweeps), COLUMNS), flush=True)
 
 
 if __name__ == "__main__":

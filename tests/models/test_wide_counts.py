@@ -157,10 +157,10 @@ def test_merging_is_exact_for_wide_counts():
             return super().__new__(cls, arrays)
 
     merger = Merger(Pair(*counts))
-    merger.begin()
+    merger.begin(SerialExecutor())
     for step in (1, 3):
         merger.sample(lambda mine, step=step: mine[0].__iadd__(np.array([step, -step], np.int32)))
-    merger.finish()
+    merger.finish(SerialExecutor())
     assert counts[0].tolist() == [2**24 + 5, 2**24 + 2**20 - 4]
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.gibbs import Chain
+from topoi.engine.executors import SerialExecutor
+from topoi.engine.gibbs import Chain, log_joints
 from topoi.engine.samples import Sample, compact
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
@@ -345,14 +346,21 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
 
     def log_joint(self, chain: TopicChain) -> float:
         """log P(words, topics, authors | author lists, alpha, beta), parameters integrated out."""
+        return log_joints(self, [chain], SerialExecutor())[0]
+
+    def log_joint_terms(self, chain: TopicChain) -> list[Callable[[], float]]:
+        """Terms of words, of authors' topics, and of documents."""
         counts, priors = chain.counts, chain.priors
-        words = counts.log_words(priors.beta, priors.beta_sum)
-        topics = log_probability_rows(
-            counts.author_topic, counts.author, priors.alpha, priors.alpha_sum, self.lists.n_shared, self.n_topics
-        )
-        documents, assignments = self._counted(chain)
-        rest = equations.log_joint_documents(documents, assignments, counts, priors)
-        return float(words + topics + rest)
+
+        def of_authors() -> float:
+            rows = counts.author_topic, counts.author, priors.alpha, priors.alpha_sum
+            return float(log_probability_rows(*rows, self.lists.n_shared, self.n_topics))
+
+        def of_documents() -> float:
+            documents, assignments = self._counted(chain)
+            return float(equations.log_joint_documents(documents, assignments, counts, priors))
+
+        return [lambda: counts.log_words(priors.beta, priors.beta_sum), of_authors, of_documents]
 
 
 def chain_alpha(chain: TopicChain) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.gibbs import Chain, Sampler
+from topoi.engine.executors import SerialExecutor
+from topoi.engine.gibbs import Chain, Sampler, log_joints
 from topoi.engine.samples import Sample, compact
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
@@ -178,13 +180,20 @@ class CorrelatedSampler(Sampler):
 
     def log_joint(self, chain: Chain) -> float:
         """log P(words, topics, eta | mean, covariance, beta), topics' distributions of words integrated out."""
-        priors, total = chain.priors, 0.0
-        for shard in chain.shards:
+        return log_joints(self, [chain], SerialExecutor())[0]
+
+    def log_joint_terms(self, chain: Chain) -> list[Callable[[], float]]:
+        """Terms of the shards' documents, and of words."""
+        priors = chain.priors
+
+        def of_documents(shard: Shard) -> float:
             eta = shard.state.eta
             logs = eta - np.logaddexp.reduce(eta, axis=1, keepdims=True)
             doc = np.repeat(np.arange(len(eta)), np.diff(shard.documents.doc_start))
-            total += float(logs[doc, shard.state.topic].sum()) + normal.log_densities(eta, priors.gaussian)
-        return chain.counts.log_words(priors.beta, priors.beta_sum) + total
+            return float(logs[doc, shard.state.topic].sum()) + normal.log_densities(eta, priors.gaussian)
+
+        each = [partial(of_documents, shard) for shard in chain.shards]
+        return [*each, lambda: chain.counts.log_words(priors.beta, priors.beta_sum)]
 
     def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
         """Arrays of a chain for a checkpoint or a file; the precision is computed from the covariance."""

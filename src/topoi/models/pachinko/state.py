@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.gibbs import Chain
+from topoi.engine.executors import SerialExecutor
+from topoi.engine.gibbs import Chain, log_joints
 from topoi.engine.samples import Sample, compact
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
@@ -243,10 +246,14 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
 
     def log_joint(self, chain: PachinkoChain) -> float:
         """log P(words, paths | alpha, beta), parameters integrated out."""
+        return log_joints(self, [chain], SerialExecutor())[0]
+
+    def log_joint_terms(self, chain: PachinkoChain) -> list[Callable[[], float]]:
+        """Terms of the shards' documents, and of words."""
         counts, priors = chain.counts, chain.priors
-        words = counts.log_words(priors.beta, priors.beta_sum)
-        each = [equations.log_joint_documents(part, paths, priors, self.graph) for part, paths in self._counted(chain)]
-        return float(words + sum(each))
+        how = priors, self.graph
+        each = [partial(equations.log_joint_documents, *part, *how) for part in self._counted(chain)]
+        return [*each, lambda: counts.log_words(priors.beta, priors.beta_sum)]
 
 
 def chain_alpha(chain: PachinkoChain) -> NDArray[np.float64]:
