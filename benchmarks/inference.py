@@ -84,7 +84,7 @@ def distances(model: topoi.LDA, some: topoi.Corpus) -> list[dict[str, Any]]:
                 {
                     "how": how,
                     "alpha": f"{first.priors.alpha[0]:.4f}",
-                    "shares": "mean sum of differences|.4f",
+                    "shares": apart.sum(axis=1).mean(),
                     "largest": apart.max(axis=1).mean(),
                     "first": (found.argmax(axis=1) == long.argmax(axis=1)).mean(),
                 }
