@@ -229,7 +229,7 @@ TOPIC_LISTS = "src/topoi/models/author_topic/topic_lists.py"
 TESTS["topic_lists"] = ["test_topic_lists.py"]
 FOLDERS["topic_lists"] = "author_topic"
 LIST_MISTAKES = [
-    Mistake("topic lists: own word still counted", TOPIC_LISTS, "(word_topic[w, k0] - _ONE + beta) * word.inverses.less[k0]", "(word_topic[w, k0] + beta) * word.inverses.less[k0]"),
+    Mistake("topic lists: own word still counted", TOPIC_LISTS, "np.float32(word_topic[w, k0]) - _ONE + beta", "np.float32(word_topic[w, k0]) + beta"),
     Mistake("topic lists: own topic's total still counted", TOPIC_LISTS, "- _ONE + beta) * word.inverses.less[k0]", "- _ONE + beta) * word.inverses.now[k0]"),
     Mistake("topic lists: own token still in the list", TOPIC_LISTS, "np.float32(lists.line[own_at + 16]) - _ONE + word.alpha[k0]", "np.float32(lists.line[own_at + 16]) + word.alpha[k0]"),
     Mistake("topic lists: own topic counted outside too", TOPIC_LISTS, "(own + inside + (word.mass[rest] - mass0))", "(own + inside + word.mass[rest])"),

@@ -7,6 +7,7 @@ import sys
 import threading
 import warnings
 from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 import topoi
 from engine.processes import start_python
-from topoi.engine import executors
+from topoi.engine import executors, shards
 from topoi.engine.chains import diagnose, trace_frame
 from topoi.engine.executors import SerialExecutor, open_executor, resolve_jobs
 from topoi.engine.interruption import interruptible
@@ -214,9 +215,10 @@ def test_merger_sums_whole_numbers_exactly_on_any_number_of_threads(seed, n_shar
     counts = Pair(rng.integers(0, 2**23, (3, 5)).astype(np.float32), rng.integers(0, 2**60, 5))
     changes = [(rng.integers(-1000, 1000, (3, 5)), rng.integers(-1000, 1000, 5)) for _ in range(n_shards)]
     expected = [counts.table.astype(np.int64), counts.total.copy()]
-    merger = Merger(counts)
+    with mock.patch.object(shards, "_BLOCK", 4):
+        merger = Merger(counts)
     for _ in range(2):
-        merger.begin()
+        merger.begin(SerialExecutor())
 
         def sample(shard):
             def change(private):
@@ -227,7 +229,7 @@ def test_merger_sums_whole_numbers_exactly_on_any_number_of_threads(seed, n_shar
 
         with open_executor(n_jobs, n_shards) as executor:
             list(executor.map(sample, range(n_shards)))
-        merger.finish()
+            merger.finish(executor)
         expected = [e + sum(c[i] for c in changes) for i, e in enumerate(expected)]
         assert np.array_equal(counts.table, expected[0]) and np.array_equal(counts.total, expected[1])
 

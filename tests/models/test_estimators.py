@@ -181,20 +181,6 @@ def test_document_longer_than_sixteen_bits(family):
     assert np.isfinite(model.resume(1).trace_["log_joint"]).all()
 
 
-def test_counts_beyond_float32_are_refused_before_they_go_wrong(monkeypatch):
-    monkeypatch.setattr("topoi.models.inputs.EXACT_IN_FLOAT32", 50)
-    often = topoi.Corpus.from_tokens([["a"] * 30] * 2)
-    with pytest.raises(ModelError, match="one word occurs 60 times"):
-        small(topoi.LDA).fit(often)
-    words = [f"w{i}" for i in range(60)]
-    with pytest.raises(ModelError, match="a document has 60 words; cut it"):
-        small(topoi.LDA).fit(topoi.Corpus.from_tokens([words]))
-    busy = topoi.Corpus.from_tokens([words[:30], words[30:]], authors=["Ann", "Ann"])
-    with pytest.raises(ModelError, match="an author has 50 words in one topic"):
-        small(topoi.AuthorTopicModel, n_topics=1).fit(busy)
-    small(topoi.AuthorTopicModel, n_topics=20).fit(busy)  # many words, but spread over topics
-
-
 @pytest.mark.parametrize("family", [topoi.AuthorTopicModel, topoi.AuthorModel])
 def test_authors_without_documents_have_the_prior(family):
     whole = topoi.Corpus.from_tokens([["a", "b"], ["c"]] * 3, authors=["Ann", "Bob"] * 3)

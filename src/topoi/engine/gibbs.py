@@ -88,6 +88,10 @@ class Sampler(Protocol[ChainT]):
         """Log joint probability of words and assignments."""
         ...
 
+    def log_joint_terms(self, chain: ChainT) -> list[Callable[[], float]]:
+        """Terms of ``log_joint`` in the order of its sum; threads may compute them at the same time."""
+        return [lambda: self.log_joint(chain)]
+
     def to_arrays(self, chain: ChainT) -> dict[str, NDArray[Any]]:
         """Arrays from which ``restore`` rebuilds the chain."""
         ...
@@ -123,7 +127,7 @@ def sweep_chains(sampler: Sampler[ChainT], chains: list[ChainT], sweep: int, see
         chain.sweep, chain.seed = sweep, seed
         if len(chain.shards) > 1:
             chain.merger = chain.merger or Merger(chain.counts, chain.merge)
-            chain.merger.begin()
+            chain.merger.begin(executor)
 
     def run(task: tuple[ChainT, int]) -> None:
         chain, shard = task
@@ -136,8 +140,15 @@ def sweep_chains(sampler: Sampler[ChainT], chains: list[ChainT], sweep: int, see
     list(executor.map(run, [(chain, s) for chain in chains for s in range(len(chain.shards))]))
     for chain in chains:
         if chain.merger is not None:
-            chain.merger.finish()
+            chain.merger.finish(executor)
         sampler.learn(chain, sweep)
+
+
+def log_joints(sampler: Sampler[ChainT], chains: list[ChainT], executor: Executor) -> list[float]:
+    """Log joint probability of every chain, its terms computed by the executor and added in order."""
+    terms = [sampler.log_joint_terms(chain) for chain in chains]
+    values = iter(list(executor.map(lambda term: term(), [term for each in terms for term in each])))
+    return [sum((next(values) for _ in each[1:]), next(values)) for each in terms]
 
 
 class Sampling(Training, Generic[ChainT]):
@@ -168,7 +179,7 @@ class Sampling(Training, Generic[ChainT]):
         # The list as it is now: an abandoned sweep must not touch chains that ``restore`` puts there.
         chains = list(self.chains)
         sweep_chains(self.sampler, chains, sweep, self._schedule.seed, self._executor)
-        joints = [self.sampler.log_joint(chain) for chain in chains] if evaluate else []
+        joints = log_joints(self.sampler, chains, self._executor) if evaluate else []
         if self._schedule.average:
             _keep_samples(self.sampler, chains, sweep)
         return joints

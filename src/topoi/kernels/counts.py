@@ -36,15 +36,17 @@ class Assignments(NamedTuple):
 class Counts(NamedTuple):
     """Shared counts. Rows are padded to whole vectors.
 
-    Counts of a sampler are integers, exact in float32 below 2**24; those of a posterior may be means over samples.
+    Counts of a sampler are whole numbers: float32, or int32 where a word or an author has more than 2**24 tokens,
+    which float32 cannot count exactly; the draws are the same. Those of a posterior are means over samples, float32 or,
+    beyond 2**24, float64.
     """
 
-    word_topic: NDArray[np.float32]
+    word_topic: NDArray[Any]
     topic: NDArray[np.float64]
-    author_topic: NDArray[np.float32]
+    author_topic: NDArray[Any]
     author: NDArray[np.float64]
 
-    def word_rows(self, words: Any) -> NDArray[np.float32]:
+    def word_rows(self, words: Any) -> NDArray[Any]:
         """Counts of the given words: words × topics."""
         return self.word_topic[words, : len(self.topic)]
 

@@ -54,13 +54,15 @@ def _splat(builder, value):
 
 @intrinsic
 def load(typingctx, array, offset):
-    """Load sixteen float32 from a C-contiguous array, from the flat position ``offset`` on."""
-    if array.dtype != types.float32:
+    """Load sixteen float32, or int32 as float32, from a C-contiguous array, from the flat position ``offset`` on."""
+    if array.dtype not in (types.float32, types.int32):
         return None
+    whole = array.dtype == types.int32
 
     def codegen(context, builder, signature, args):
-        pointer = _address(context, builder, signature.args[0], args[0], args[1], _VECTOR)
-        return builder.load(pointer, align=4)
+        vector = ir.VectorType(_INT, N_LANES) if whole else _VECTOR
+        found = builder.load(_address(context, builder, signature.args[0], args[0], args[1], vector), align=4)
+        return builder.sitofp(found, _VECTOR) if whole else found
 
     return lanes(array, types.intp), codegen
 
@@ -122,16 +124,14 @@ def find_uint16(typingctx, array, offset, value):
 
 
 @intrinsic
-def nonzero(typingctx, array, offset):
-    """Bits of the lanes, among sixteen float32 of a C-contiguous array from ``offset`` on, that are not zero."""
+def nonzero(typingctx, vector):
+    """Bits of the lanes that are not zero, the first lane lowest."""
 
     def codegen(context, builder, signature, args):
-        pointer = _address(context, builder, signature.args[0], args[0], args[1], _VECTOR)
-        zero = ir.Constant(_VECTOR, [0.0] * N_LANES)
-        found = builder.fcmp_unordered("!=", builder.load(pointer, align=4), zero)
+        found = builder.fcmp_unordered("!=", args[0], ir.Constant(_VECTOR, [0.0] * N_LANES))
         return builder.zext(builder.bitcast(found, ir.IntType(N_LANES)), ir.IntType(64))
 
-    return types.int64(array, types.intp), codegen
+    return types.int64(lanes), codegen
 
 
 @intrinsic
@@ -194,7 +194,19 @@ def _lane_by_lane(operation: str):
 
 
 add = _lane_by_lane("fadd")
+sub = _lane_by_lane("fsub")
 mul = _lane_by_lane("fmul")
+
+
+@intrinsic
+def positive(typingctx, vector):
+    """Set negative lanes to zero."""
+
+    def codegen(context, builder, signature, args):
+        zero = ir.Constant(_VECTOR, [0.0] * N_LANES)
+        return builder.select(builder.fcmp_ordered(">", args[0], zero), args[0], zero)
+
+    return lanes(lanes), codegen
 
 
 @intrinsic
@@ -372,9 +384,11 @@ __all__ = [
     "nonzero",
     "numbers",
     "padded",
+    "positive",
     "prefetch",
     "prefix",
     "splat",
     "store",
+    "sub",
     "zero_where_equal",
 ]

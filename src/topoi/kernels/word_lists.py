@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import overload
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from topoi.kernels.dirichlet import log_rising
 from topoi.kernels.jit import compiled, inlined, lean
@@ -22,7 +22,7 @@ class SparseCounts(NamedTuple):
     """Shared counts, as ``Counts``, with ``word_topic`` in lists.
 
     Word w has ``length[w]`` topics, ascending, from ``start[w]`` on in ``entry_topic``, and its numbers of tokens in
-    ``entry_number``: integers for a sampler, float32 means for a posterior.
+    ``entry_number``: integers for a sampler, means for a posterior.
     """
 
     start: NDArray[np.int64]
@@ -30,13 +30,14 @@ class SparseCounts(NamedTuple):
     entry_topic: NDArray[np.uint16]
     entry_number: NDArray[Any]
     topic: NDArray[np.float64]
-    author_topic: NDArray[np.float32]
+    author_topic: NDArray[Any]
     author: NDArray[np.float64]
 
-    def word_rows(self, words: Any) -> NDArray[np.float32]:
+    def word_rows(self, words: Any) -> NDArray[Any]:
         """Dense counts of the given words: words × topics."""
         chosen = np.arange(len(self.length))[words]
-        rows = np.zeros((len(chosen), len(self.topic)), np.float32)
+        kind = np.float64 if self.entry_number.dtype == np.float64 else np.float32
+        rows = np.zeros((len(chosen), len(self.topic)), kind)
         _fill_rows(self, chosen, rows)
         return rows
 
@@ -54,8 +55,10 @@ class SparseCounts(NamedTuple):
         return float(_log_words(self, beta, beta_sum))
 
 
-def empty_lists(times: NDArray[Any], n_topics: int) -> SparseCounts:
+def empty_lists(times: NDArray[Any], n_topics: int, row_type: DTypeLike = np.float32) -> SparseCounts:
     """Allocate empty lists for words that occur ``times`` times.
+
+    ``row_type`` is the type of ``author_topic`` and of the dense rows into which sweeps expand lists.
 
     Examples
     --------
@@ -72,7 +75,7 @@ def empty_lists(times: NDArray[Any], n_topics: int) -> SparseCounts:
         np.zeros(start[-1], np.uint16),
         np.zeros(start[-1], np.int32),
         np.zeros(n_topics),
-        np.zeros((1, padded(n_topics)), np.float32),
+        np.zeros((1, padded(n_topics)), row_type),
         np.zeros(1),
     )
 

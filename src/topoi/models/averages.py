@@ -21,6 +21,7 @@ from topoi.engine.samples import Sample
 from topoi.kernels.counts import Counts, add_cells
 from topoi.kernels.lanes import padded
 from topoi.kernels.word_lists import SparseCounts, empty_lists
+from topoi.models import inputs
 
 # Size of a block of work: counts of words × topics.
 _CELLS_AT_ONCE = 2**23
@@ -162,8 +163,16 @@ def _fill_lists(lists: SparseCounts, words: NDArray[np.uint32], first: int) -> N
         lists.length[here] = length
 
 
-def _divided(sums: NDArray[np.uint32], n: int) -> NDArray[np.float32]:
-    """Sums divided by ``n`` in place, as float32; a float64 copy would take twice the memory."""
+def frozen(counts: Any) -> Counts:
+    """A sampler's dense counts as those of a posterior: integers become means of one sample."""
+    whole = {name: np.array(each, np.uint32) for name, each in counts._asdict().items() if each.dtype == np.int32}
+    return Counts(*counts)._replace(**{name: _divided(each, 1) for name, each in whole.items()})
+
+
+def _divided(sums: NDArray[np.uint32], n: int) -> NDArray[Any]:
+    """Sums divided by ``n`` in place, as float32; float64, in twice the memory, where float32 would round a count."""
+    if int(sums.max(initial=0)) > n * inputs.EXACT_IN_FLOAT32:
+        return np.asarray(sums / np.float64(n))
     means = sums.view(np.float32)
     for part in ranges(len(sums), max(BLOCK * len(sums) // max(sums.size, 1), 1)):
         means[part] = sums[part] / np.float64(n)

@@ -12,10 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import occurrences
 from topoi.corpus.vocabulary import Vocabulary
+from topoi.engine.samples import MOST_SAMPLES
 from topoi.errors import ModelError
 from topoi.models.notices import warn_user
 
+# Whole numbers up to this one are exact in float32; adding one to it changes nothing.
 EXACT_IN_FLOAT32 = 2**24
+# Counts of all averaged samples are summed in 32 bits.
+MOST_TOKENS = (2**32 - 1) // MOST_SAMPLES
 
 
 def counts_corpus(matrix: Any, words: Iterable[object] | None = None) -> Corpus:
@@ -180,14 +184,48 @@ class WeightedAuthors:
         return cls(authors, new_start, weights.astype(np.float32), n_shared)
 
 
-def check_exact(corpus: Corpus) -> None:
-    """Raise an error if a word is too frequent, or a document too long, to be counted exactly."""
-    commonest = int(occurrences(corpus.tokens, corpus.n_words).max(initial=0))
-    if commonest >= EXACT_IN_FLOAT32:
-        raise ModelError(
-            f"one word occurs {commonest:,} times; counts are exact below {EXACT_IN_FLOAT32:,}: "
-            "drop the commonest words (max_df)"
-        )
-    longest = int(np.diff(corpus.doc_start).max(initial=0))
-    if longest >= EXACT_IN_FLOAT32:
-        raise ModelError(f"a document has {longest:,} words; cut it into parts below {EXACT_IN_FLOAT32:,}")
+def word_count_type(corpus: Corpus) -> type[Any]:
+    """Type of the counts of words per topic; an error for words, or documents, that are too large for any.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> from topoi.models.inputs import word_count_type
+    >>> word_count_type(topoi.Corpus.from_tokens([["a", "b"], ["a"]])).__name__
+    'float32'
+    """
+    longest = int(corpus.doc_lengths.max(initial=0))
+    if longest > EXACT_IN_FLOAT32:
+        raise ModelError(f"a document has {longest:,} words; cut it into parts of at most {EXACT_IN_FLOAT32:,}")
+    times = occurrences(corpus.tokens, corpus.n_words)
+    if not len(times):
+        return np.float32
+    word = int(times.argmax())
+    what = f"the word {str(corpus.words[word])!r} occurs {times[word]:,} times"
+    return count_type(int(times[word]), what, "drop the commonest words (max_df or stop_words)")
+
+
+def author_count_type(corpus: Corpus, lists: WeightedAuthors) -> type[Any]:
+    """Type of the counts of authors per topic; an error for authors of too many tokens."""
+    tokens = np.repeat(corpus.doc_lengths, np.diff(lists.start))
+    may_write = np.bincount(lists.author, tokens, lists.n_shared + 1)[:-1]
+    if not len(may_write):
+        return np.float32
+    most = int(may_write.max())
+    name = repr(str(corpus.authors[may_write.argmax()])) if lists.n_shared == corpus.n_authors else "one author"
+    what = f"the documents of {name} have {most:,} words"
+    return count_type(most, what, "divide them among several names, by years for instance")
+
+
+def count_type(most: int, what: str, remedy: str) -> type[Any]:
+    """Type in which counts up to ``most`` are exact: float32, or int32 beyond 2**24; an error that says what to do.
+
+    Examples
+    --------
+    >>> from topoi.models.inputs import count_type
+    >>> [count_type(n, "a word", "drop it").__name__ for n in (2**24, 2**24 + 1)]
+    ['float32', 'int32']
+    """
+    if most > MOST_TOKENS:
+        raise ModelError(f"{what}; at most {MOST_TOKENS:,} can be counted: {remedy}")
+    return np.float32 if most <= EXACT_IN_FLOAT32 else np.int32

@@ -38,6 +38,7 @@ from topoi.models.validation import resolve_seed, whole_number
 
 _NOBODY = np.zeros(0, np.int64)
 _ROUNDING = 1e-3
+_ROUNDED = 2.0**-23
 # Documents × topics up to which shares are kept as one matrix, four bytes each.
 _MOST_SHARES = 2**26
 
@@ -501,10 +502,11 @@ class SampledPosterior(Posterior, Generic[AssignmentsT]):
                 np.add.at(sums[3], author, weight)
         # The private author's row is recounted whenever the document is sampled.
         sums[2][-1] = sums[3][-1] = 0.0
-        if any(each.min(initial=0.0) < 0 for each in sums):
+        # Means were rounded to float32, so that a large count may come out a little below zero.
+        if any((each < -_ROUNDED * n * whole).any() for each, whole in zip(sums, rows, strict=True)):
             raise self.source.damaged(f"document {document.number} is not in the counts; they are damaged")
         kinds = (np.float32, np.float64, np.float32, np.float64)
-        return Counts(*((each / n).astype(kind) for each, kind in zip(sums, kinds, strict=True)))
+        return Counts(*((np.maximum(each, 0.0) / n).astype(kind) for each, kind in zip(sums, kinds, strict=True)))
 
     def _sampled(
         self,

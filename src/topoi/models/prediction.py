@@ -26,8 +26,10 @@ from topoi.models.ranges import document_range
 from topoi.models.resampling import Draws, stacked_draws
 from topoi.models.scores import log_mean_exp, perplexities
 from topoi.models.texts import need_documents
-from topoi.models.validation import resolve_seed
+from topoi.models.validation import choice, resolve_seed
 
+# How ``transform`` finds the shares of new documents, where a family offers both.
+METHODS = GIBBS, MEAN_FIELD = "gibbs", "mean-field"
 # Largest number of token-topic probabilities held at once: 32 MB.
 _CELLS_AT_ONCE = 2**22
 
@@ -275,9 +277,18 @@ class Predictions(FilterReports):
         >>> model.transform(["a b a", "c"]).argmax(axis=1).tolist() == model.doc_topic_[:2].argmax(axis=1).tolist()
         True
         """
+        return self._shares(X, burn_in, n_samples, lag)
+
+    def _shares(
+        self, X: DocumentsLike, burn_in: int, n_samples: int, lag: int, method: str = GIBBS
+    ) -> NDArray[np.float64]:
+        """``transform`` by either method; ``"mean-field"`` where the family's chains have it."""
+        choice("method", method, METHODS)
         _, documents = self._align(X)
-        plan = self._plan(burn_in, n_samples, lag, 0)
-        return self.chains_[0].sample_documents(documents, plan, n_jobs=resolve_jobs(self.n_jobs))[0]
+        jobs = resolve_jobs(self.n_jobs)
+        if method == MEAN_FIELD:
+            return np.asarray(self.chains_[0].mean_field(documents, jobs))
+        return self.chains_[0].sample_documents(documents, self._plan(burn_in, n_samples, lag, 0), n_jobs=jobs)[0]
 
     def label_text(
         self,

@@ -17,11 +17,11 @@ from topoi.models.author_topic.simulate import simulate_corpus
 from topoi.models.author_topic.state import AuthorTopicSampler, TopicChain
 from topoi.models.author_topic.surprise import by_topics, surprise_rows
 from topoi.models.calibration import BY_MIXTURE
-from topoi.models.contract import SeedLike
+from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.gibbs import GibbsModel
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.mixing import AuthorMixtures
-from topoi.models.prediction import Predictions
+from topoi.models.prediction import GIBBS, Predictions
 from topoi.models.sparse.scheme import resolve_sparse
 from topoi.models.tables import ChainTables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
@@ -43,6 +43,39 @@ class TopicModel(
     learn_alpha: bool | str
     learn_beta: bool
     _calibrates = BY_MIXTURE
+
+    def transform(
+        self, X: DocumentsLike, burn_in: int = 20, n_samples: int = 100, lag: int = 1, method: str = GIBBS
+    ) -> NDArray[np.float64]:
+        """Topic shares of new documents, documents × topics; rows sum to one.
+
+        With ``method="gibbs"`` sampled against the first chain (topics of different chains do not correspond), the mean
+        of ``n_samples`` samples ``lag`` sweeps apart after ``burn_in``. A document's authors, where the model knows
+        them, inform its topics; one without known authors gets a private author. ``method="mean-field"`` is for very
+        many documents without known authors: about as far from a long run as the default number of samples is, in a
+        twentieth of the time or less, and without random numbers; but more passes bring it no nearer, as more samples
+        do.
+
+        Parameters
+        ----------
+        X : Corpus, list of texts or of lists of words, table with texts, or (LDA) a matrix of counts
+            The documents. Words the model does not know are left out; texts without any it knows are a ``ModelError``.
+        burn_in, n_samples, lag : int
+            Gibbs sweeps.
+        method : {"gibbs", "mean-field"}
+            Sampling, or passes over the documents' words until their topics settle.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]] * 10)
+        >>> model = topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
+        >>> model.transform(["a b a", "c"]).argmax(axis=1).tolist() == model.doc_topic_[:2].argmax(axis=1).tolist()
+        True
+        >>> model.transform(["a b a"], method="mean-field").max().round(2)
+        np.float64(0.97)
+        """
+        return self._shares(X, burn_in, n_samples, lag, method)
 
     @property
     def _sparse(self) -> bool | str:

@@ -15,8 +15,10 @@ pairs. A document whose only author is private is LDA. ``kernels`` and ``word_ma
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topoi.kernels.counts import most_authors
 from topoi.kernels.dirichlet import log_rising
@@ -178,3 +180,23 @@ def log_joint_documents(documents, assignments, counts, priors, before):
             for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
                 result += math.log(documents.author_weight[first + assignments.slot[i]] / total)
     return result
+
+
+def mean_field_plain(phi: NDArray[np.float64], times: NDArray[Any], alpha: NDArray[np.float64], n_passes: int) -> Any:
+    """Mean mixture of one document by ``mean_field``'s equation: ``phi`` is distinct words × topics.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.author_topic.equations import mean_field_plain
+    >>> mean_field_plain(np.eye(2), np.array([2, 1]), np.array([0.5, 0.5]), 3).tolist()
+    [0.625, 0.375]
+    """
+    share = np.zeros_like(phi)
+    for _ in range(n_passes):
+        for w in range(len(phi)):
+            others = times @ share - share[w]
+            weight = phi[w] * (np.maximum(others, 0.0) + alpha)
+            share[w] = weight / weight.sum()
+    number = times @ share + alpha
+    return number / number.sum()

@@ -20,6 +20,7 @@ from topoi.models.author_topic.state import AuthorTopicSampler, TopicChain
 from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
+from topoi.models.prediction import GIBBS
 from topoi.models.texts import corpus_with
 from topoi.models.validation import choice, whole_number
 
@@ -338,7 +339,9 @@ checkpoint, checkpoint_every, progress
     def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
         return WeightedAuthors.private(corpus.n_docs)
 
-    def transform(self, X: DocumentsLike, burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[np.float64]:
+    def transform(
+        self, X: DocumentsLike, burn_in: int = 20, n_samples: int = 100, lag: int = 1, method: str = GIBBS
+    ) -> NDArray[np.float64]:
         """Topic shares of new documents, as in ``AuthorTopicModel``; obeys ``set_output``.
 
         Examples
@@ -347,4 +350,5 @@ checkpoint, checkpoint_every, progress
         >>> topoi.LDA(2, n_iter=5, random_state=0).fit([[1, 0, 2], [0, 3, 0]]).transform([[1, 1, 1]]).shape
         (1, 2)
         """
-        return super().transform(X, burn_in, n_samples, lag)  # scikit-learn wraps only what the class itself defines
+        # scikit-learn wraps only what the class itself defines
+        return self._shares(X, burn_in, n_samples, lag, method)

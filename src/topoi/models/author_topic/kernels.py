@@ -7,7 +7,7 @@ specialised code.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,7 @@ class Scratch(NamedTuple):
     token less and more, ``shares`` running sums over authors, ``running`` running sums over topics.
     """
 
-    rows: NDArray[np.float32]
+    rows: NDArray[Any]
     sides: NDArray[np.float32]
     scales: NDArray[np.float32]
     reduced: NDArray[np.float32]
@@ -83,7 +83,7 @@ def _make_scratch(documents, counts, priors):
     width = counts.word_topic.shape[1]
     most = most_authors(documents)
     scratch = Scratch(
-        lanes.aligned_floats(most * width).reshape((most, width)),
+        lanes.aligned_floats(most * width).view(counts.author_topic.dtype).reshape((most, width)),
         lanes.aligned_floats(most * width).reshape((most, width)),
         lanes.aligned_floats(most),
         lanes.aligned_floats(most),
@@ -133,19 +133,19 @@ def _open_document(documents, assignments, counts, priors, scratch, d):
         scratch.raised[q] = _author_scale(documents, counts, priors, first + q, 1)
         for k in range(counts.word_topic.shape[1]):
             scratch.rows[q, k] = counts.author_topic[a, k]
-            scratch.sides[q, k] = (scratch.rows[q, k] + priors.alpha[k]) * scratch.inverses.now[k]
+            scratch.sides[q, k] = (np.float32(scratch.rows[q, k]) + priors.alpha[k]) * scratch.inverses.now[k]
 
 
 @inlined
 def _without_token(counts, priors, scratch, w, k0):
     """The word's factor for topic ``k0`` with the token left out."""
-    return (counts.word_topic[w, k0] - _ONE + priors.beta[w]) * scratch.inverses.less[k0]
+    return (np.float32(counts.word_topic[w, k0]) - _ONE + priors.beta[w]) * scratch.inverses.less[k0]
 
 
 @inlined
 def _weigh_one(counts, priors, scratch, w, k0):
     """Running sums for a document with one author (whose factor cancels), and the weight of the token's own topic."""
-    own = _without_token(counts, priors, scratch, w, k0) * (scratch.rows[0, k0] - _ONE + priors.alpha[k0])
+    own = _without_token(counts, priors, scratch, w, k0) * (np.float32(scratch.rows[0, k0]) - _ONE + priors.alpha[k0])
     width = counts.word_topic.shape[1]
     sums = scan_products(counts.word_topic, w * width, priors.beta[w], scratch.sides, k0, scratch.running, width)
     return own, sums
@@ -157,8 +157,8 @@ def _weigh_two(counts, priors, scratch, w, k0, q0):
     first_own = _ONE if q0 == 0 else _ZERO
     scale0 = scratch.reduced[0] if q0 == 0 else scratch.scales[0]
     scale1 = scratch.scales[1] if q0 == 0 else scratch.reduced[1]
-    side = scale0 * (scratch.rows[0, k0] - first_own + priors.alpha[k0])
-    side += scale1 * (scratch.rows[1, k0] - (_ONE - first_own) + priors.alpha[k0])
+    side = scale0 * (np.float32(scratch.rows[0, k0]) - first_own + priors.alpha[k0])
+    side += scale1 * (np.float32(scratch.rows[1, k0]) - (_ONE - first_own) + priors.alpha[k0])
     own = _without_token(counts, priors, scratch, w, k0) * side
     width = counts.word_topic.shape[1]
     sums = _scan_two(
@@ -174,7 +174,7 @@ def _weigh_many(counts, priors, scratch, n_slots, w, k0, q0):
     side = _ZERO
     for q in range(n_slots):
         own = _ONE if q == q0 else _ZERO
-        side += scratch.scales[q] * (scratch.rows[q, k0] - own + priors.alpha[k0])
+        side += scratch.scales[q] * (np.float32(scratch.rows[q, k0]) - own + priors.alpha[k0])
     width = counts.word_topic.shape[1]
     sums = _scan_many(
         counts.word_topic, w * width, priors.beta[w], scratch.sides, scratch.scales, n_slots, k0, scratch.running, width
@@ -186,8 +186,8 @@ def _weigh_many(counts, priors, scratch, n_slots, w, k0, q0):
 def _slot_of_two(rows, alpha, scale0, scale1, k, k0, q0, bits):
     """Draw one of two authors given the topic: P(q) ∝ scale · (rows[q,k] + alpha[k]), the token itself left out."""
     here = _ONE if k == k0 else _ZERO
-    share0 = scale0 * (rows[0, k] - (here if q0 == 0 else _ZERO) + alpha[k])
-    share1 = scale1 * (rows[1, k] - (_ZERO if q0 == 0 else here) + alpha[k])
+    share0 = scale0 * (np.float32(rows[0, k]) - (here if q0 == 0 else _ZERO) + alpha[k])
+    share1 = scale1 * (np.float32(rows[1, k]) - (_ZERO if q0 == 0 else here) + alpha[k])
     return np.int64(share0 <= high_float(bits) * (share0 + share1))
 
 
@@ -197,7 +197,7 @@ def _slot_of_many(scratch, alpha, n_slots, k, k0, q0, bits):
     total = _ZERO
     for p in range(n_slots):
         left_out = _ONE if (p == q0 and k == k0) else _ZERO
-        total += scratch.scales[p] * (scratch.rows[p, k] - left_out + alpha[k])
+        total += scratch.scales[p] * (np.float32(scratch.rows[p, k]) - left_out + alpha[k])
         scratch.shares[p] = total
     target = high_float(bits) * total
     q = 0
@@ -218,8 +218,8 @@ def _move(counts, priors, scratch, author, first, n_slots, w, k0, k, q0, q):
         counts.word_topic[w, k] += _ONE
         move_between_topics(counts.topic, scratch.inverses, priors.beta_sum, k0, k)
     for p in range(n_slots):
-        scratch.sides[p, k0] = (scratch.rows[p, k0] + priors.alpha[k0]) * scratch.inverses.now[k0]
-        scratch.sides[p, k] = (scratch.rows[p, k] + priors.alpha[k]) * scratch.inverses.now[k]
+        scratch.sides[p, k0] = (np.float32(scratch.rows[p, k0]) + priors.alpha[k0]) * scratch.inverses.now[k0]
+        scratch.sides[p, k] = (np.float32(scratch.rows[p, k]) + priors.alpha[k]) * scratch.inverses.now[k]
 
 
 @compiled

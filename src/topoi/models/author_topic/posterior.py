@@ -10,15 +10,18 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.gibbs import Chain
+from topoi.errors import ModelError
 from topoi.kernels.counts import Assignments, Counts, Documents, Priors
 from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored
 from topoi.kernels.lanes import padded
 from topoi.models.author_topic import likelihood
 from topoi.models.author_topic.inference import fold_in, sample_document, start_document
+from topoi.models.author_topic.mean_field import PassRule, infer_documents
 from topoi.models.author_topic.state import AuthorTopicSampler
 from topoi.models.averages import average
 from topoi.models.contract import CountSource, StoredSource
 from topoi.models.posterior import SampledPosterior
+from topoi.models.ranges import document_range, for_documents
 from topoi.models.simulation import dirichlet_rows
 from topoi.models.sources import ArraySource, TrainingDocument
 
@@ -132,6 +135,23 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
         labels: Labels,
     ) -> None:
         fold_in(part, wanted, self.counts, self.priors, plan, doc_topic, scores, labels)
+
+    def mean_field(self, documents: Documents, n_jobs: int = 1) -> NDArray[np.float64]:
+        """Topic shares of new documents without known authors, by passes over their words instead of sampling."""
+        known = int(np.count_nonzero(documents.author != self.source.n_authors))
+        if known or len(documents.author) != len(documents.doc_start) - 1:
+            raise ModelError(
+                "method='mean-field' is for documents without authors that the model knows, and "
+                f"{known:,} are named here; use method='gibbs', or leave the authors out"
+            )
+        doc_topic = np.zeros((len(documents.doc_start) - 1, self.n_topics))
+
+        def run(first: int, last: int) -> None:
+            part = document_range(documents, first, last)
+            infer_documents(part, self.counts, self.priors, PassRule(), doc_topic[first:last])
+
+        for_documents(run, documents, n_jobs)
+        return doc_topic
 
     def _log_likelihood(self, part: Documents, plan: FilterPlan, result: NDArray[np.float64]) -> None:
         likelihood.log_likelihood(

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.mapped import release
 from topoi.corpus.pieces import occurrences, row_blocks
-from topoi.engine.gibbs import Chain
+from topoi.engine.executors import SerialExecutor
+from topoi.engine.gibbs import Chain, log_joints
 from topoi.engine.samples import Sample, narrowest
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
@@ -25,7 +26,7 @@ from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models import inputs
 from topoi.models.author_topic import equations, word_major
 from topoi.models.author_topic.shards import DocumentShard, Orders, WordShard, release_shard
-from topoi.models.averages import Averaged, mean_counts, mean_lists
+from topoi.models.averages import Averaged, frozen, mean_counts, mean_lists
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.sparse.scheme import SparseScheme, chosen_documents, shuffled
 from topoi.models.sparse.word_shard import SparseShard
@@ -111,19 +112,8 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         most = int(np.diff(self.lists.start).max(initial=0))
         if most > _LARGEST_UINT16:
             raise ModelError(f"a document has {most} authors; at most {_LARGEST_UINT16} are possible")
-        inputs.check_exact(self._corpus)
-        lengths = np.diff(self._corpus.doc_start)
-        n_authors = np.diff(self.lists.start)
-        may_write = np.bincount(self.lists.author, np.repeat(lengths, n_authors), self.lists.n_shared + 1)
-        self._many_words = may_write[:-1].max(initial=0) >= inputs.EXACT_IN_FLOAT32
-
-    def _check_counts(self, chain: TopicChain) -> None:
-        """Raise an error if an author's count is no longer exact, which takes an author with very many words."""
-        if self._many_words and chain.counts.author_topic[:-1].max() >= inputs.EXACT_IN_FLOAT32:
-            raise ModelError(
-                f"an author has {inputs.EXACT_IN_FLOAT32:,} words in one topic, more than can be counted exactly: "
-                "use more topics, or divide that author's documents among several names"
-            )
+        self._word_type = inputs.word_count_type(self._corpus)
+        self._author_type = inputs.author_count_type(self._corpus, self.lists)
 
     def documents(self, first: int, last: int) -> Documents:
         """Documents ``first`` to ``last`` with their tokens and authors, counted from zero."""
@@ -140,15 +130,15 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
     def _new_chain(self, index: int, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> TopicChain:
         if self.sparse:
             shards: list[Any] = [SparseShard(part) for part in self._parts]
-            lists = empty_lists(self._word_times, self.n_topics)
+            lists = empty_lists(self._word_times, self.n_topics, self._word_type)
             chain: TopicChain = Chain(index, lists, make_priors(alpha, beta), shards)
             chain.merge = self._merge(chain)
             return chain
         width = padded(self.n_topics)
         counts = Counts(
-            np.zeros((self.n_words, width), np.float32),
+            np.zeros((self.n_words, width), self._word_type),
             np.zeros(self.n_topics),
-            np.zeros((self.lists.n_shared + 1, width), np.float32),
+            np.zeros((self.lists.n_shared + 1, width), self._author_type),
             np.zeros(self.lists.n_shared + 1),
         )
         if self.by_words:
@@ -231,7 +221,7 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         if self.sparse:
             return self.mean_lists(averaged)
         if len(averaged) == 1:
-            return chain.counts
+            return frozen(chain.counts)
         tokens, sizes = np.ascontiguousarray(self._corpus.tokens, np.int32), (self.n_words, self.n_topics)
         if self.lists.all_private:
             return mean_counts(tokens, averaged, *sizes)
@@ -262,7 +252,6 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
             counts[...] = 0
         for documents, assignments in self._counted(chain):
             equations.add_counts(documents, assignments, chain.counts)
-        self._check_counts(chain)
 
     def _counted(self, chain: TopicChain) -> Iterator[tuple[Documents, Assignments]]:
         """Documents added so far, and their assignments, shard by shard."""
@@ -314,7 +303,6 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
     def learn(self, chain: TopicChain, sweep: int) -> None:
         """Update alpha and beta by maximum likelihood every ten sweeps, from the twentieth on."""
         self._settle(chain)
-        self._check_counts(chain)
         if not self._learning_due(sweep) or not (self._learn_alpha or self._learn_beta):
             return
         alpha, beta = chain_alpha(chain), chain_beta(chain)
@@ -348,15 +336,23 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
 
     def log_joint(self, chain: TopicChain) -> float:
         """log P(words, topics, authors | author lists, alpha, beta), parameters integrated out."""
+        return log_joints(self, [chain], SerialExecutor())[0]
+
+    def log_joint_terms(self, chain: TopicChain) -> list[Callable[[], float]]:
+        """Terms of words, of authors' topics, and of documents."""
         counts, priors = chain.counts, chain.priors
-        words = counts.log_words(priors.beta, priors.beta_sum)
-        topics = log_probability_rows(
-            counts.author_topic, counts.author, priors.alpha, priors.alpha_sum, self.lists.n_shared, self.n_topics
-        )
-        rest = 0.0
-        for documents, assignments in self._counted(chain):
-            rest = equations.log_joint_documents(documents, assignments, counts, priors, rest)
-        return float(words + topics + rest)
+
+        def of_authors() -> float:
+            rows = counts.author_topic, counts.author, priors.alpha, priors.alpha_sum
+            return float(log_probability_rows(*rows, self.lists.n_shared, self.n_topics))
+
+        def of_documents() -> float:
+            result = 0.0
+            for documents, assignments in self._counted(chain):
+                result = equations.log_joint_documents(documents, assignments, counts, priors, result)
+            return float(result)
+
+        return [lambda: counts.log_words(priors.beta, priors.beta_sum), of_authors, of_documents]
 
 
 def chain_alpha(chain: TopicChain) -> NDArray[np.float64]:

@@ -238,13 +238,13 @@ def _open(word, word_topic, w, beta):
     width = word_topic.shape[1]
     n = 0
     for first in range(0, width, 16):
-        bits = lanes.nonzero(word_topic, w * width + first)
+        bits = lanes.nonzero(lanes.load(word_topic, w * width + first))
         while bits != 0:
             k = first + lanes.lowest(bits)
             bits &= bits - 1
             word.opened[n] = k
             n += 1
-            _set_phi(word, k, (word_topic[w, k] + beta) * word.inverses.now[k])
+            _set_phi(word, k, (np.float32(word_topic[w, k]) + beta) * word.inverses.now[k])
     _sum_parts(word)
     return n
 
@@ -283,7 +283,7 @@ def _scan(word, lists, d, k0):
 def _own_weight(word, lists, word_topic, w, k0, own_at, beta):
     """Weight of the token's own topic with the token left out."""
     rest = np.float32(lists.line[own_at + 16]) - _ONE + word.alpha[k0]
-    return np.float64(rest * ((word_topic[w, k0] - _ONE + beta) * word.inverses.less[k0]))
+    return np.float64(rest * ((np.float32(word_topic[w, k0]) - _ONE + beta) * word.inverses.less[k0]))
 
 
 @inlined
@@ -377,8 +377,8 @@ def _sample_token(runs, i, w, topic_of, counts, priors, lists, word, beta, strea
         counts.word_topic[w, k0] -= _ONE
         counts.word_topic[w, k] += _ONE
         move_between_topics(counts.topic, word.inverses, priors.beta_sum, k0, k)
-        change = _set_phi(word, k0, (counts.word_topic[w, k0] + beta) * word.inverses.now[k0])
-        change += _set_phi(word, k, (counts.word_topic[w, k] + beta) * word.inverses.now[k])
+        change = _set_phi(word, k0, (np.float32(counts.word_topic[w, k0]) + beta) * word.inverses.now[k0])
+        change += _set_phi(word, k, (np.float32(counts.word_topic[w, k]) + beta) * word.inverses.now[k])
         word.mass[rest] += change
 
 

@@ -81,14 +81,14 @@ def _scan(doc_topic, row, alpha, side, own, running, width):
 def _open_word(counts, priors, side, inverses, w):
     """Set the word's factor: (word_topic + beta) / (topic + W·beta)."""
     for k in range(side.shape[0]):
-        side[k] = (counts.word_topic[w, k] + priors.beta[w]) * inverses.now[k]
+        side[k] = (np.float32(counts.word_topic[w, k]) + priors.beta[w]) * inverses.now[k]
 
 
 @inlined
 def _own_weight(doc_topic, counts, priors, inverses, d, w, k0):
     """Weight of the token's own topic ``k0`` with the token left out."""
     rest = np.float32(doc_topic[d, k0]) - _ONE + priors.alpha[k0]
-    word = counts.word_topic[w, k0] - _ONE + priors.beta[w]
+    word = np.float32(counts.word_topic[w, k0]) - _ONE + priors.beta[w]
     return word * rest * inverses.less[k0]
 
 
@@ -147,8 +147,8 @@ def sweep_run(runs, r, row, topic_of, counts, priors, doc_topic, side, inverses,
             word_topic[w, k0] -= _ONE
             word_topic[w, k] += _ONE
             move_between_topics(topic, inverses, beta_sum, k0, k)
-            side[k0] = (word_topic[w, k0] + beta[w]) * inverses.now[k0]
-            side[k] = (word_topic[w, k] + beta[w]) * inverses.now[k]
+            side[k0] = (np.float32(word_topic[w, k0]) + beta[w]) * inverses.now[k0]
+            side[k] = (np.float32(word_topic[w, k]) + beta[w]) * inverses.now[k]
 
 
 @compiled

@@ -162,7 +162,7 @@ def _set_sides(scratch, inverses):
 def _weigh(counts, words, gain, scratch, inverses, w, k0):
     """Running sums of the weights of all topics but the token's own, and the weight of that, the token left out."""
     width = counts.word_topic.shape[1]
-    own = (counts.word_topic[w, k0] - _ONE + words.beta[w]) * inverses.less[k0] * (scratch.side[k0] - gain)
+    own = (np.float32(counts.word_topic[w, k0]) - _ONE + words.beta[w]) * inverses.less[k0] * (scratch.side[k0] - gain)
     sums = scan_products(counts.word_topic, w * width, words.beta[w], scratch.sides, k0, scratch.running, width)
     return own, sums
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.engine.gibbs import Chain, Sampler
+from topoi.engine.executors import SerialExecutor
+from topoi.engine.gibbs import Chain, Sampler, log_joints
 from topoi.engine.samples import Sample, compact
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
@@ -21,7 +23,7 @@ from topoi.models.ctm import kernels, normal
 from topoi.models.ctm.kernels import Documents, Gaussian, State, Words
 from topoi.models.ctm.normal import Hyper
 from topoi.models.draws import Draws
-from topoi.models.inputs import check_exact
+from topoi.models.inputs import word_count_type
 from topoi.models.trained import checked_floats
 from topoi.models.validation import fits_kernels
 
@@ -103,7 +105,7 @@ class CorrelatedSampler(Sampler):
     ) -> None:
         if n_topics > _MOST_TOPICS:
             raise ModelError(f"n_topics is {n_topics}; at most {_MOST_TOPICS} are possible")
-        check_exact(corpus)
+        self._word_type = word_count_type(corpus)
         self.n_tokens, self.n_words, self.n_docs, self.n_topics = (
             corpus.n_tokens,
             corpus.n_words,
@@ -127,7 +129,7 @@ class CorrelatedSampler(Sampler):
         width = padded(self.n_topics)
         # Documents have no authors: those arrays are as small as can be.
         counts = Counts(
-            np.zeros((self.n_words, width), np.float32),
+            np.zeros((self.n_words, width), self._word_type),
             np.zeros(self.n_topics),
             np.zeros((1, width), np.float32),
             np.zeros(1),
@@ -178,13 +180,20 @@ class CorrelatedSampler(Sampler):
 
     def log_joint(self, chain: Chain) -> float:
         """log P(words, topics, eta | mean, covariance, beta), topics' distributions of words integrated out."""
-        priors, total = chain.priors, 0.0
-        for shard in chain.shards:
+        return log_joints(self, [chain], SerialExecutor())[0]
+
+    def log_joint_terms(self, chain: Chain) -> list[Callable[[], float]]:
+        """Terms of the shards' documents, and of words."""
+        priors = chain.priors
+
+        def of_documents(shard: Shard) -> float:
             eta = shard.state.eta
             logs = eta - np.logaddexp.reduce(eta, axis=1, keepdims=True)
             doc = np.repeat(np.arange(len(eta)), np.diff(shard.documents.doc_start))
-            total += float(logs[doc, shard.state.topic].sum()) + normal.log_densities(eta, priors.gaussian)
-        return chain.counts.log_words(priors.beta, priors.beta_sum) + total
+            return float(logs[doc, shard.state.topic].sum()) + normal.log_densities(eta, priors.gaussian)
+
+        each = [partial(of_documents, shard) for shard in chain.shards]
+        return [*each, lambda: chain.counts.log_words(priors.beta, priors.beta_sum)]
 
     def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
         """Arrays of a chain for a checkpoint or a file; the precision is computed from the covariance."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -229,11 +230,14 @@ class RegressionSampler(AuthorTopicSampler):
             point = maximise(self.design, cells, priors.coefficients, prior, _STEPS_WITHIN)
         return self.priors(point, priors.beta.astype(np.float64), priors.variance, draws=priors.draws)
 
-    def log_joint(self, chain: RegressionChain) -> float:
-        """log P(words, topics | coefficients, beta), topics' and documents' distributions integrated out."""
-        words = chain.counts.log_words(chain.priors.beta, chain.priors.beta_sum)
-        rows = chain.priors.rows[:, : self.n_topics].astype(np.float64)
-        return float(words + log_counts(self.cells(self.whole(chain)[1].topic), rows))
+    def log_joint_terms(self, chain: RegressionChain) -> list[Callable[[], float]]:
+        """log P(words | topics, beta) and log P(topics | coefficients), with the distributions integrated out."""
+
+        def of_documents() -> float:
+            rows = chain.priors.rows[:, : self.n_topics].astype(np.float64)
+            return float(log_counts(self.cells(self.whole(chain)[1].topic), rows))
+
+        return [lambda: chain.counts.log_words(chain.priors.beta, chain.priors.beta_sum), of_documents]
 
 
 def prior_mean(alpha: Array, n_columns: int) -> Array:

@@ -9,7 +9,7 @@ until the sweep has ended.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ class Words(NamedTuple):
 class TopicCounts(NamedTuple):
     """Whole tokens by word and topic, and by topic; columns beyond the topics are zero, room for new ones."""
 
-    word_topic: NDArray[np.float32]
+    word_topic: NDArray[Any]
     topic: NDArray[np.float64]
 
 
@@ -84,7 +84,7 @@ def _set_side(weights, scratch, k):
 @inlined
 def _weigh(words, counts, weights, scratch, w, k0, n):
     """Running sums of equation 1 over ``n`` columns without the token's own topic, whose weight is returned first."""
-    word = (counts.word_topic[w, k0] - _ONE + words.beta[w]) * scratch.inverses.less[k0]
+    word = (np.float32(counts.word_topic[w, k0]) - _ONE + words.beta[w]) * scratch.inverses.less[k0]
     own = word * (scratch.row[k0] - _ONE + weights[k0])
     width = counts.word_topic.shape[1]
     scanned = (n + 15) & ~15
@@ -186,7 +186,7 @@ def count(tokens, topic, counts):
 @compiled
 def reorder(counts, order, n_before):
     """Give column ``order[j]`` the number j; columns that are not in ``order`` have no tokens."""
-    row = np.zeros(n_before, np.float32)
+    row = np.zeros(n_before, counts.word_topic.dtype)
     for w in range(counts.word_topic.shape[0]):
         for k in range(n_before):
             row[k] = counts.word_topic[w, k]

@@ -20,6 +20,7 @@ from topoi.models.hdp.sampler import LARGEST, Concentration, HdpSampler
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
 from topoi.models.notices import warn_user
+from topoi.models.prediction import GIBBS
 from topoi.models.tables import ChainTables
 from topoi.models.validation import positive_vector, whole_number
 
@@ -176,7 +177,9 @@ class HierarchicalDirichletProcess(MatrixInput, ChainTables, GibbsModel):
             frames.append(pd.DataFrame({"chain": chain.index, "sweep": sweep} | columns))
         return pd.concat(frames, ignore_index=True)
 
-    def transform(self, X: Any, burn_in: int = 20, n_samples: int = 100, lag: int = 1) -> NDArray[np.float64]:
+    def transform(
+        self, X: Any, burn_in: int = 20, n_samples: int = 100, lag: int = 1, method: str = GIBBS
+    ) -> NDArray[np.float64]:
         """Topic shares of new documents, as in ``LDA``, among the topics there are; obeys ``set_output``.
 
         Examples
@@ -186,7 +189,8 @@ class HierarchicalDirichletProcess(MatrixInput, ChainTables, GibbsModel):
         >>> model.transform([[1, 1, 1]]).shape == (1, model.n_topics_)
         True
         """
-        return super().transform(X, burn_in, n_samples, lag)  # scikit-learn wraps only what the class itself defines
+        # scikit-learn wraps only what the class itself defines
+        return self._shares(X, burn_in, n_samples, lag, method)
 
 
 def concentration(name: str, value: Any, prior: Any) -> Concentration:

@@ -21,7 +21,7 @@ from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.models.hdp import kernels
 from topoi.models.hdp.kernels import TopicCounts, Words
-from topoi.models.inputs import check_exact
+from topoi.models.inputs import word_count_type
 from topoi.models.validation import fits_kernels
 
 # Number of the random stream of draws between sweeps, beyond the number of any shard.
@@ -82,7 +82,7 @@ class HdpSampler(Sampler):
         gamma: Concentration,
         beta: NDArray[np.float64],
     ):
-        check_exact(corpus)
+        self._word_type = word_count_type(corpus)
         self.n_tokens, self.n_words, self.n_docs = corpus.n_tokens, corpus.n_words, corpus.n_docs
         self.n_start, self.max_topics, self.alpha, self.gamma = n_topics, max_topics, alpha, gamma
         narrow = beta.astype(np.float32)
@@ -104,7 +104,7 @@ class HdpSampler(Sampler):
 
     def _new_chain(self, index: int, topic: NDArray[np.uint16], weights: Weights) -> Chain:
         """A chain of the given topics, counted."""
-        none = TopicCounts(np.zeros((self.n_words, 0), np.float32), np.zeros(0))
+        none = TopicCounts(np.zeros((self.n_words, 0), self._word_type), np.zeros(0))
         chain = Chain(index, none, weights, [topic])
         self.widen(chain)
         kernels.count(self.words.tokens, topic, chain.counts)
@@ -114,7 +114,7 @@ class HdpSampler(Sampler):
         """Give the counts room for as many new topics as there are topics, ``least`` columns or more."""
         old, weights, n_topics = chain.counts, chain.priors.weights, chain.priors.n_topics
         width = padded(max(2 * n_topics, least))
-        word_topic, topic = np.zeros((self.n_words, width), np.float32), np.zeros(width)
+        word_topic, topic = np.zeros((self.n_words, width), self._word_type), np.zeros(width)
         word_topic[:, : old.word_topic.shape[1]], topic[: len(old.topic)] = old
         wide = np.zeros(width + 1, np.float32)
         wide[: n_topics + 1] = weights[: n_topics + 1]

@@ -206,7 +206,7 @@ def _own_side(priors, scratch, s0, k0):
 def _weigh_subs(counts, priors, scratch, w, s0, k0):
     """Running sums over sub-topics, and the side and weight of the token's own, separately."""
     own_side = _own_side(priors, scratch, s0, k0)
-    own = (counts.word_topic[w, k0] - _ONE + priors.beta[w]) * scratch.inverses.less[k0] * own_side
+    own = (np.float32(counts.word_topic[w, k0]) - _ONE + priors.beta[w]) * scratch.inverses.less[k0] * own_side
     step = scratch.less[s0] - scratch.scale[s0]
     sums = _scan_subs(counts.word_topic, w * scratch.side.shape[0], priors.beta[w], scratch, s0, step, k0)
     return own_side, own, sums

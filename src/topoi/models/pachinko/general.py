@@ -133,7 +133,7 @@ def _open_document(documents, paths, priors, graph, scratch, d):
 @inlined
 def _weigh_topics(counts, priors, scratch, w, k0):
     """Running sums over topics for a token whose path is removed, and the weight of its own topic, separately."""
-    own = (counts.word_topic[w, k0] - _ONE + priors.beta[w]) * scratch.inverses.less[k0] * scratch.side[k0]
+    own = (np.float32(counts.word_topic[w, k0]) - _ONE + priors.beta[w]) * scratch.inverses.less[k0] * scratch.side[k0]
     width = counts.word_topic.shape[1]
     sums = scan_products(counts.word_topic, w * width, priors.beta[w], scratch.sides, k0, scratch.running, width)
     return own, sums

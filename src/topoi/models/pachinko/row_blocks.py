@@ -31,7 +31,7 @@ def sweep_rows(documents, docs, paths, counts, priors, graph, n_super, stream):
     for c in range(docs.shape[0]):
         longest = max(longest, documents.doc_start[docs[c] + 1] - documents.doc_start[docs[c]])
     most = min(max(_BLOCK_BYTES // (4 * width), longest), counts.length.shape[0])
-    rows = lanes.aligned_floats(most * width).reshape((most, width))
+    rows = lanes.aligned_floats(most * width).view(counts.author_topic.dtype).reshape((most, width))
     local = Counts(rows, counts.topic, counts.author_topic, counts.author)
     place = np.full(counts.length.shape[0], -1, np.int32)
     words = np.empty(most, np.int64)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.mapped import release
 from topoi.corpus.pieces import occurrences, ranges
-from topoi.engine.gibbs import Chain
+from topoi.engine.executors import SerialExecutor
+from topoi.engine.gibbs import Chain, log_joints
 from topoi.engine.samples import Sample, narrowest
 from topoi.engine.shards import cut
 from topoi.errors import ModelError
@@ -20,10 +22,10 @@ from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
-from topoi.models.averages import Averaged, mean_counts, mean_lists
+from topoi.models.averages import Averaged, frozen, mean_counts, mean_lists
 from topoi.models.dag import Dag
 from topoi.models.graph import Graph, four_level_widths, make_graph
-from topoi.models.inputs import check_exact
+from topoi.models.inputs import word_count_type
 from topoi.models.pachinko import blocks, equations, four_level, general, row_blocks
 from topoi.models.pachinko.equations import Paths
 from topoi.models.pachinko.learning import learn_alpha
@@ -76,7 +78,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         rule: str | None = None,
         sparse: bool | str = False,
     ):
-        check_exact(corpus)
+        self._word_type = word_count_type(corpus)
         self.scratch = corpus.scratch
         self.sparse = sparse
         self.n_docs = corpus.n_docs
@@ -94,10 +96,11 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
 
     def _empty_counts(self) -> Counts | SparseCounts:
         if self.sparse:
-            return empty_lists(occurrences(self.documents.tokens, self.n_words), self.n_topics)
+            times = occurrences(self.documents.tokens, self.n_words)
+            return empty_lists(times, self.n_topics, self._word_type)
         width = padded(self.n_topics)
         return Counts(
-            np.zeros((self.n_words, width), np.float32),
+            np.zeros((self.n_words, width), self._word_type),
             np.zeros(self.n_topics),
             np.zeros((1, width), np.float32),
             np.zeros(1),
@@ -169,7 +172,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         if self.sparse:
             return mean_lists(self.documents.tokens, averaged, self.n_words, self.n_topics)
         if len(averaged) == 1:
-            return chain.counts
+            return frozen(chain.counts)
         return mean_counts(self.documents.tokens, averaged, self.n_words, self.n_topics)
 
     def recount(self, chain: PachinkoChain) -> None:
@@ -267,10 +270,14 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
 
     def log_joint(self, chain: PachinkoChain) -> float:
         """log P(words, paths | alpha, beta), parameters integrated out."""
+        return log_joints(self, [chain], SerialExecutor())[0]
+
+    def log_joint_terms(self, chain: PachinkoChain) -> list[Callable[[], float]]:
+        """Terms of the shards' documents, and of words."""
         counts, priors = chain.counts, chain.priors
-        words = counts.log_words(priors.beta, priors.beta_sum)
-        each = [equations.log_joint_documents(part, paths, priors, self.graph) for part, paths in self._counted(chain)]
-        return float(words + sum(each))
+        how = priors, self.graph
+        each = [partial(equations.log_joint_documents, *part, *how) for part in self._counted(chain)]
+        return [*each, lambda: counts.log_words(priors.beta, priors.beta_sum)]
 
 
 def chain_alpha(chain: PachinkoChain) -> NDArray[np.float64]:

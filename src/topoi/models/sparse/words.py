@@ -40,7 +40,7 @@ def sweep_words_sparse(runs, topic_of, counts, priors, block_docs, stream):
     inverses = make_inverses(counts.topic, priors.beta_sum, width)
     running = lanes.aligned_floats(scratch_length(n_topics))
     running[:] = np.inf
-    row = lanes.aligned_floats(width)
+    row = lanes.aligned_floats(width).view(counts.author_topic.dtype)
     rows = Counts(row.reshape((1, width)), counts.topic, counts.author_topic, counts.author)
     prior = Priors(priors.alpha, priors.alpha_sum, np.empty(1, np.float32), priors.beta_sum)
     for b in range(runs.block_start.shape[0] - 1):
