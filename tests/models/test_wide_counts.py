@@ -19,6 +19,7 @@ BORDER = [2**24 - 1, 2**24, 2**24 + 1]
 ODD = topoi.Dag.from_dict({"root": {"a": ["x", "y", topoi.WORDS], "b": ["m"], "z": None}, "m": ["y", "z", "v"]})
 MODELS = {
     "LDA": lambda **kw: topoi.LDA(5, **kw),
+    "many topics": lambda **kw: topoi.LDA(270, alpha=0.01, **kw),
     "LDA, lists": lambda **kw: topoi.LDA(5, sparse="counts", **kw),
     "LDA, pruned": lambda **kw: topoi.LDA(5, sparse="pruned", **kw),
     "LDA, growing": lambda **kw: topoi.LDA(5, sparse=True, **kw),
@@ -34,9 +35,9 @@ MODELS = {
     "CTM": lambda **kw: topoi.CorrelatedTopicModel(5, **kw),
 }
 # Each takes seconds to compile where nothing is cached.
-QUICK = ("LDA", "author-topic", "any graph, pruned")
+QUICK = ("LDA", "many topics", "author-topic", "any graph, pruned")
 SOME = [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in MODELS]
-DENSE = ["LDA", "author-topic", "private beside named", "DMR", "four levels", "any graph", "CTM"]
+DENSE = ["LDA", "many topics", "author-topic", "private beside named", "DMR", "four levels", "any graph", "CTM"]
 
 
 @pytest.fixture(scope="module")
