@@ -15,6 +15,7 @@ from gensim.topic_coherence.text_analysis import WordOccurrenceAccumulator
 import topoi
 from topoi.errors import ModelError
 from topoi.evaluation import coherence
+from topoi.evaluation.coherence_measures import mean_cosine
 from topoi.evaluation.windows import count_windows
 
 MEASURES = ("npmi", "c_v", "u_mass", "uci")
@@ -115,6 +116,31 @@ def test_definitions_by_hand():
     a, b = np.array([1.0, npmi]), np.array([npmi, 1.0])
     c_v = np.mean([v @ (a + b) / np.linalg.norm(v) / np.linalg.norm(a + b) for v in (a, b)])
     assert coherence(topics, rows, "c_v").loc[0, "coherence"] == pytest.approx(c_v, abs=1e-9)
+
+
+# Three words and the documents that have each, as in Palmetto's own unit tests, with the values derived there by hand.
+PALMETTO = {
+    "one in all documents": (["111", "011", "011"], {"npmi": 1 / 3, "uci": np.log(1.5) / 3, "u_mass": np.log(2 / 3) * 2 / 3}),
+    "each pair once": (["011", "101", "110"], {"npmi": np.log(3 / 4) / np.log(3), "uci": np.log(3 / 4), "u_mass": np.log(1 / 2)}),
+    "all together once": (["0001", "0101", "0011"], {"npmi": 1 / 3, "uci": np.log(2) * 2 / 3, "u_mass": np.log(1 / 2) / 3}),
+    "one alone": (["1000", "0101", "0011"], {"npmi": 2 / 3 * np.log(8e-12) / -np.log(1e-12), "uci": 2 / 3 * np.log(8e-12)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PALMETTO)
+def test_closed_forms_of_palmetto(name):
+    table, expected = PALMETTO[name]
+    rows = [["other", *(word for word, has in zip("abc", column, strict=True) if has == "1")] for column in zip(*table)]
+    for measure, value in expected.items():
+        found = coherence([["a", "b", "c"]], rows, measure, window="document").loc[0, "coherence"]
+        assert found == pytest.approx(value, abs=1e-9), measure
+
+
+def test_cosines_of_palmetto():
+    """Its value of three vectors against their sum, with the vectors put in place of NPMIs."""
+    vectors = np.array([[1, 1, 1], [1, 2, 1], [1, 1, 2]]) / 4
+    expected = (11 / np.sqrt(3 * 41) + 2 * 15 / np.sqrt(6 * 41)) / 3
+    assert mean_cosine(vectors) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("measure", MEASURES)

@@ -154,7 +154,11 @@ def _u_mass(table: NDArray[np.int64], n_windows: int) -> float:
 def _c_v(table: NDArray[np.int64], n_windows: int) -> float:
     """Mean cosine of each word's NPMIs with the sum of all words' NPMIs."""
     occurs = np.diagonal(table) > 0
-    vectors = np.where(occurs[:, None] & occurs, _normalised(table, n_windows), 0.0)
+    return mean_cosine(np.where(occurs[:, None] & occurs, _normalised(table, n_windows), 0.0))
+
+
+def mean_cosine(vectors: NDArray[np.float64]) -> float:
+    """Mean cosine of rows with the sum of all rows; a row of zeros counts as zero."""
     total = vectors.sum(axis=0)
     length = np.linalg.norm(vectors, axis=1) * np.linalg.norm(total)
     return float((vectors @ total / np.where(length > 0, length, 1.0)).mean())
