@@ -120,17 +120,32 @@ def test_definitions_by_hand():
 
 # Three words and the documents that have each, as in Palmetto's own unit tests, with the values derived there by hand.
 PALMETTO = {
-    "one in all documents": (["111", "011", "011"], {"npmi": 1 / 3, "uci": np.log(1.5) / 3, "u_mass": np.log(2 / 3) * 2 / 3}),
-    "each pair once": (["011", "101", "110"], {"npmi": np.log(3 / 4) / np.log(3), "uci": np.log(3 / 4), "u_mass": np.log(1 / 2)}),
-    "all together once": (["0001", "0101", "0011"], {"npmi": 1 / 3, "uci": np.log(2) * 2 / 3, "u_mass": np.log(1 / 2) / 3}),
-    "one alone": (["1000", "0101", "0011"], {"npmi": 2 / 3 * np.log(8e-12) / -np.log(1e-12), "uci": 2 / 3 * np.log(8e-12)}),
-}  # fmt: skip
+    "one in all documents": (
+        ["111", "011", "011"],
+        {"npmi": 1 / 3, "uci": np.log(1.5) / 3, "u_mass": np.log(2 / 3) * 2 / 3},
+    ),
+    "each pair once": (
+        ["011", "101", "110"],
+        {"npmi": np.log(3 / 4) / np.log(3), "uci": np.log(3 / 4), "u_mass": np.log(1 / 2)},
+    ),
+    "all together once": (
+        ["0001", "0101", "0011"],
+        {"npmi": 1 / 3, "uci": np.log(2) * 2 / 3, "u_mass": np.log(1 / 2) / 3},
+    ),
+    "one alone": (
+        ["1000", "0101", "0011"],
+        {"npmi": 2 / 3 * np.log(8e-12) / -np.log(1e-12), "uci": 2 / 3 * np.log(8e-12)},
+    ),
+}
 
 
 @pytest.mark.parametrize("name", PALMETTO)
 def test_closed_forms_of_palmetto(name):
     table, expected = PALMETTO[name]
-    rows = [["other", *(word for word, has in zip("abc", column, strict=True) if has == "1")] for column in zip(*table)]
+    rows = [
+        ["other", *(word for word, has in zip("abc", column, strict=True) if has == "1")]
+        for column in zip(*table, strict=True)
+    ]
     for measure, value in expected.items():
         found = coherence([["a", "b", "c"]], rows, measure, window="document").loc[0, "coherence"]
         assert found == pytest.approx(value, abs=1e-9), measure
