@@ -50,6 +50,7 @@ REMARK = (
     "disk: the folder; of a fit, its files when it ends."
 )
 _N_WORDS, _OFFSET, _LENGTH = 50_000, 50.0, 100
+_N_PLACES = 2**22
 _DOCS_AT_ONCE = 20_000
 # Bytes that a run needs per token: the folder, a fit's files, and with --text the lines and the texts.
 _ROOM, _ROOM_OF_TEXT = 32, 40
@@ -68,11 +69,13 @@ def blocks(n_tokens: int, seed: int = 0) -> Iterator[tuple[np.ndarray, np.ndarra
     share = np.cumsum(1.0 / (np.arange(_N_WORDS) + _OFFSET))
     share /= share[-1]
     names = rng.permutation(_N_WORDS).astype(np.int32)  # ids are alphabetical, not by frequency
+    # A word has as many places as its share asks for, so that drawing it is drawing a place.
+    places = names[np.searchsorted(share, (np.arange(_N_PLACES) + 0.5) / _N_PLACES)]
     left = n_tokens
     while left > 0:
         lengths = np.maximum(rng.poisson(_LENGTH, min(_DOCS_AT_ONCE, -(-left // _LENGTH))), 1)
         left -= int(lengths.sum())
-        yield lengths, names[np.searchsorted(share, rng.random(int(lengths.sum())), side="right")]
+        yield lengths, places[rng.integers(0, _N_PLACES, int(lengths.sum()), np.uint32)]
 
 
 def write_corpus(folder: Path, n_tokens: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import resource
@@ -117,6 +118,14 @@ def test_reads_metadata_and_texts_when_asked(tmp_path):
     (tmp_path / "it.corpus" / "documents.jsonl").write_text("[]\n")
     with pytest.raises(CorpusError, match=r"documents.jsonl: damaged"):
         _ = train.documents
+
+
+def test_metadata_in_memory_may_hold_dates(tmp_path):
+    """Dates are dates, unless a column has other values, too."""
+    day = datetime.datetime(2001, 2, 3, 4, 5)
+    rows = [{"day": day, "mixed": "soon" if d == 3 else day, "none": None, "text": row["text"], "title": float("nan")}
+            for d, row in enumerate(records(9))]  # fmt: skip
+    same(topoi.read_corpus(rows, on_disk=tmp_path / "it.corpus"), topoi.read_corpus(rows))
 
 
 def test_bad_records(tmp_path):
