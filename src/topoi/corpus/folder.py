@@ -265,6 +265,9 @@ class StoredDocuments:
                     here[:] = map(_date, here)
             given = (titles if layout["titles"] else None, list(map(_date, dates)) if layout["dates"] else None)
             frame = document_frame(self._n_docs, ids, *given, dict(zip(names, values, strict=True)))
+            for place, (column, here) in enumerate(zip(layout["columns"], values, strict=True), -len(names)):
+                if column.get("mixed"):  # dates among other values, which are texts now, were no column of texts
+                    frame[frame.columns[place]] = pd.Series(here, dtype=object)
         except (OSError, ValueError, TypeError, AttributeError, RecursionError, OverflowError) as error:
             raise CorpusError(f"damaged ({error})", path) from error
         return frame if layout["read_authors"] < 0 else frame.assign(authors=self._read_authors())

@@ -168,6 +168,7 @@ class RecordWriter(RecordTable):
         self._columns = columns
         self._places: dict[str, int] = {}
         self._date_columns: dict[str, bool] = {}
+        self._with_dates: set[str] = set()
         self._row: list[Any] = []
         self._author_ids: dict[str, int] = {}
         self._has_titles = self._has_dates = False
@@ -184,6 +185,7 @@ class RecordWriter(RecordTable):
             if isinstance(plain, datetime.datetime):
                 plain = plain.isoformat()
                 self._date_columns.setdefault(name, True)
+                self._with_dates.add(name)
             elif plain is not None:
                 self._date_columns[name] = False
             self._row.extend([None] * (place + 1 - len(self._row)))
@@ -213,7 +215,11 @@ class RecordWriter(RecordTable):
 
     def layout(self) -> dict[str, Any]:
         """Return what ``meta.json`` says of the metadata."""
-        columns = [{"name": name, "dates": self._date_columns.get(name, False)} for name in self._metadata]
+        dates = {name: self._date_columns.get(name, False) for name in self._metadata}
+        columns = [
+            {"name": name, "dates": only, "mixed": name in self._with_dates and not only}
+            for name, only in dates.items()
+        ]
         known = {"titles": self._has_titles, "dates": self._has_dates}
         return known | {"read_authors": _NOBODY, "columns": columns}
 
