@@ -118,19 +118,29 @@ def test_matches_enumeration():
     assert 0.5 * np.abs(np.mean(frequencies, axis=0) - exact).sum() < 1.6 * independent
 
 
-@pytest.mark.parametrize("n_topics", [20, 300])
-def test_geweke(n_topics):
+# Lengths of documents, topics and Σ alpha; documents of one line each have no room for a topic too many.
+GEWEKE = [([40, 25, 3], 20, 4.0), ([40, 25, 3], 300, 4.0), ([16] * 5, 300, 16.0)]
+
+
+@pytest.mark.parametrize(("lengths", "n_topics", "alpha_sum"), GEWEKE)
+def test_geweke(lengths, n_topics, alpha_sum):
     """Two ways to draw words and topics agree: from the prior, and by sweeps that alternate with new words."""
-    docs = [([0] * 40, [PRIVATE]), ([0] * 25, [PRIVATE]), ([0] * 3, [PRIVATE])]
-    documents = make_documents(docs, 0)
-    priors = make_priors(np.full(n_topics, 4.0 / n_topics), np.array([0.5, 0.3, 0.9, 0.4, 0.6, 0.2]))
-    assignments, counts = counted(documents, [0] * 68, [0] * 68, 6, n_topics, 0)
-    stream, lengths = new_stream(5), np.diff(documents.doc_start)
-    one, two = np.empty((4000, 9)), np.empty((4000, 9))
+    documents = make_documents([([0] * n, [PRIVATE]) for n in lengths], 0)
+    priors = make_priors(np.full(n_topics, alpha_sum / n_topics), np.array([0.5, 0.3, 0.9, 0.4, 0.6, 0.2]))
+    n, lengths = sum(lengths), np.array(lengths)
+    doc = np.repeat(np.arange(len(lengths)), lengths)
+    assignments, counts = counted(documents, [0] * n, [0] * n, 6, n_topics, 0)
+    stream = new_stream(5)
+    one, two = np.empty((4000, 10)), np.empty((4000, 10))
+
+    def look(row):
+        statistics(documents, assignments, counts, row[:9])
+        row[9] = (np.bincount(doc * n_topics + assignments.topic) ** 2).sum()
+
     for row in one:
         draw_assignments(documents, assignments, counts, priors, stream)
         draw_words(documents, assignments, counts, priors, stream)
-        statistics(documents, assignments, counts, row)
+        look(row)
     for row in two:
         for _ in range(3):
             draw_words(documents, assignments, counts, priors, stream)
@@ -138,9 +148,9 @@ def test_geweke(n_topics):
             topic = assignments.topic[order]
             sweep_lists(runs, topic, counts, priors, lengths, stream)
             assignments.topic[order] = topic
-        statistics(documents, assignments, counts, row)
+        look(row)
     moving = one.std(axis=0) > 0
-    batches = two.reshape(40, 100, 9).mean(axis=1)
+    batches = two.reshape(40, 100, 10).mean(axis=1)
     error = np.sqrt(one.var(axis=0) / len(one) + batches.var(axis=0, ddof=1) / 40)
     assert (np.abs(one.mean(axis=0) - two.mean(axis=0))[moving] < 4.5 * error[moving]).all()
 
