@@ -13,11 +13,11 @@ from author_topic.test_geweke import draw_assignments, draw_words, statistics
 from topoi.kernels.counts import Assignments
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream
-from topoi.models.author_topic import shards
+from topoi.models.author_topic import shards, topic_lists
 from topoi.models.author_topic.equations import count
 from topoi.models.author_topic.shards import lists_pay
 from topoi.models.author_topic.state import make_priors
-from topoi.models.author_topic.topic_lists import MOST_TOPICS, listed_weights, sweep_lists
+from topoi.models.author_topic.topic_lists import MOST_TOPICS, listed_weights, make_word, sweep_lists
 from topoi.models.author_topic.word_major import word_runs
 
 ALL = 2**20
@@ -63,6 +63,30 @@ def test_weights_equal_the_equation(seed, n_topics, scale):
 
 
 @compiled
+def opened_and_closed(counts, priors, w, topic_of, n_opened):
+    """phi and masses before a word is opened, and after it is closed again; so many of its topics were there before."""
+    n_topics = len(counts.topic)
+    word = make_word(counts, priors, 1)
+    topic_lists._close_all(word, n_topics, priors.beta[w])
+    before = word.phi.copy(), word.mass.copy()
+    n = topic_lists._open(word, counts.word_topic, w, priors.beta[w])
+    n = n if n_opened < 0 else n_opened
+    topic_lists._close(word, n, topic_of, 0, len(topic_of), n_topics, priors.beta[w])
+    return before, (word.phi, word.mass)
+
+
+@pytest.mark.parametrize("there", ["tokens of other shards", "tokens that came to new topics"])
+def test_a_closed_word_leaves_nothing_behind(there):
+    rng = np.random.default_rng(4)
+    _, _, counts, alpha, beta, _, _ = random_texts(rng, 300)
+    topics = np.flatnonzero(counts.word_topic[2]).astype(np.uint16)
+    given = (topics[:0], -1) if there == "tokens of other shards" else (topics, 0)
+    (phi, mass), (phi_after, mass_after) = opened_and_closed(counts, make_priors(alpha, beta), 2, *given)
+    assert len(topics) > 3 and np.array_equal(phi, phi_after)
+    np.testing.assert_allclose(mass_after[:-1], mass[:-1], rtol=1e-12)
+
+
+@compiled
 def first_draws(runs, topic, counts, priors, lengths, n_draws, stream, visits):
     """How often the first token of the first run is drawn to each topic, each time from the same state."""
     for _ in range(n_draws):
@@ -74,11 +98,14 @@ def first_draws(runs, topic, counts, priors, lengths, n_draws, stream, visits):
         counts.topic[:] = topics
 
 
-@pytest.mark.parametrize(("n_topics", "prior"), [(40, 0.02), (300, 0.3), (600, 0.02)])
+@pytest.mark.parametrize(("n_topics", "prior"), [(40, 0.02), (300, 0.3), (600, 0.02), (600, 3.0)])
 def test_draws_follow_the_weights(n_topics, prior):
+    """The last corpus has all words in one topic, in the last part: the own one has most of the mass outside lists."""
     rng = np.random.default_rng(n_topics)
     documents, assignments, counts, _, _, runs, order = random_texts(rng, n_topics, n_docs=2, longest=90, n_words=3)
-    alpha, beta = np.full(n_topics, prior), np.full(3, 0.5)
+    if prior > 1:
+        assignments, counts = counted(documents, [300] * len(documents.tokens), assignments.slot, 3, n_topics, 0)
+    alpha, beta = np.full(n_topics, prior), np.full(3, 0.5 if prior < 1 else 0.01)
     lengths = np.diff(documents.doc_start)
     visits = np.zeros(n_topics, np.int64)
     state = runs, assignments.topic[order], counts, make_priors(alpha, beta), lengths

@@ -116,7 +116,7 @@ def test_interrupt_exits_130(topoi, monkeypatch: pytest.MonkeyPatch, tmp_path: P
 def test_runs_as_a_process(model_file: Path) -> None:
     command = [sys.executable, "-m", "topoi.cli.main", "topics", str(model_file), "--csv"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("topic,label,n_words,share,background,words,authors\n")
+    assert done.stdout.startswith("topic,label,n_words,share,lower,upper,background,words,authors\n")
     assert done.stderr == ""
 
 

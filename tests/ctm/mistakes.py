@@ -11,7 +11,7 @@ SAMPLER = FAMILY + "sampler.py"
 DRAWS = "src/topoi/models/draws.py"
 TESTS = ["test_steps.py", "test_model.py", "test_joint.py"]
 MISTAKES = [
-    ("ctm: own word still counted", KERNELS, "(counts.word_topic[w, k0] - _ONE + words.beta[w])", "(counts.word_topic[w, k0] + words.beta[w])"),
+    ("ctm: own word still counted", KERNELS, "np.float32(counts.word_topic[w, k0]) - _ONE + words.beta[w]", "np.float32(counts.word_topic[w, k0]) + words.beta[w]"),
     ("ctm: own topic still counted", KERNELS, "inverses.less[k0] * (scratch.side", "inverses.now[k0] * (scratch.side"),
     ("ctm: all documents have the first one's eta", KERNELS, "            set_power(state.eta, d, scratch.power)\n        gain", "            set_power(state.eta, 0, scratch.power)\n        gain"),
     ("ctm: sides stale", KERNELS, "            scratch.sides[k] = scratch.side[k] * inverses.now[k]\n", ""),

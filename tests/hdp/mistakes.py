@@ -9,7 +9,7 @@ POSTERIOR = FAMILY + "posterior.py"
 SAMPLER = FAMILY + "sampler.py"
 TESTS = ["test_sampler.py", "test_geweke.py", "test_model.py"]
 MISTAKES = [
-    ("hdp: own word still counted", KERNELS, "counts.word_topic[w, k0] - _ONE + words.beta[w]", "counts.word_topic[w, k0] + words.beta[w]"),
+    ("hdp: own word still counted", KERNELS, "np.float32(counts.word_topic[w, k0]) - _ONE + words.beta[w]", "np.float32(counts.word_topic[w, k0]) + words.beta[w]"),
     ("hdp: own topic still counted in the document", KERNELS, "scratch.row[k0] - _ONE + weights[k0]", "scratch.row[k0] + weights[k0]"),
     ("hdp: no new topics", KERNELS, "n = min(n_topics + 1, most)\n        _open", "n = n_topics\n        _open"),
     ("hdp: the new topic takes the whole stick", KERNELS, "weights[n_topics] = rest * (1.0 - kept)", "weights[n_topics] = rest"),

@@ -15,7 +15,7 @@ from topoi.engine.shards import cut
 from topoi.errors import ModelError
 from topoi.kernels.dirichlet import log_probability_columns, log_probability_rows
 from topoi.kernels.random import new_stream
-from topoi.models.inputs import check_exact
+from topoi.models.inputs import word_count_type
 from topoi.models.validation import fits_kernels
 from unigram_mixture import kernels
 from unigram_mixture.kernels import Counts, Documents, Priors
@@ -32,7 +32,7 @@ class UnigramSampler(Sampler):
     def __init__(self, corpus: Corpus, alpha: NDArray[np.float64], beta: NDArray[np.float64], n_shards: int = 1):
         if len(alpha) > _MOST_TOPICS:
             raise ModelError(f"n_topics is {len(alpha)}; at most {_MOST_TOPICS} are possible")
-        check_exact(corpus)
+        self._word_type = word_count_type(corpus)
         self.n_tokens, self.n_words, self.n_topics = corpus.n_tokens, corpus.n_words, len(alpha)
         self.lengths = np.diff(corpus.doc_start)
         self._alpha, self._beta = alpha, beta
@@ -48,9 +48,18 @@ class UnigramSampler(Sampler):
         return chain
 
     def _new_chain(self, index: int, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Chain:
-        sizes = np.zeros((self.n_words, self.n_topics), np.float32), np.zeros(self.n_topics), np.zeros(self.n_topics)
+        sizes = (
+            np.zeros((self.n_words, self.n_topics), self._word_type),
+            np.zeros(self.n_topics),
+            np.zeros(self.n_topics),
+        )
         topics = [np.zeros(last - first, np.uint16) for first, last in self._ranges]
-        return Chain(index, Counts(*sizes), Priors(alpha, beta, math.fsum(beta.tolist())), topics)
+        return Chain(
+            index,
+            Counts(word_topic, np.zeros(self.n_topics), np.zeros(self.n_topics)),
+            Priors(alpha, beta, math.fsum(beta.tolist())),
+            topics,
+        )
 
     def sample(self, chain: Chain, shard: int, counts: Counts, stream: NDArray[np.uint64]) -> None:
         """Draw the topics of one shard's documents against the given counts."""

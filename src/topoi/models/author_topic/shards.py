@@ -69,6 +69,10 @@ class Orders:
         self.runs_per_token = len(np.unique(first_block)) / max(len(first_block), 1)
         self.sample = _sampled_documents(documents.doc_start)
 
+    def __reduce__(self) -> tuple[type[Orders], tuple[Any, ...]]:
+        """Copies and pickles of a fitted model make the orders anew when they are needed."""
+        return Orders, (self.documents, self.n_topics, self.n_words, self._scratch)
+
     def get(self, by_lists: bool) -> Order:
         """The order for the dense kernel, or for that with lists: one block of all documents."""
         with self._lock:
