@@ -48,11 +48,8 @@ class UnigramSampler(Sampler):
         return chain
 
     def _new_chain(self, index: int, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Chain:
-        sizes = (
-            np.zeros((self.n_words, self.n_topics), self._word_type),
-            np.zeros(self.n_topics),
-            np.zeros(self.n_topics),
-        )
+        word_topic = np.zeros((self.n_words, self.n_topics), self._word_type)
+        counts = Counts(word_topic, np.zeros(self.n_topics), np.zeros(self.n_topics))
         topics = [np.zeros(last - first, np.uint16) for first, last in self._ranges]
         return Chain(
             index,

@@ -31,5 +31,5 @@ class KeptMixtures(Posterior):
         return Moments(self.document_shares(document), None if spread is None else spread[0])
 
     def topic_shares(self, topic: int) -> NDArray[np.float64]:
-        """Share of a topic in every training document, rounded as a store keeps it: documents have one order in both."""
+        """Share of a topic in every training document, rounded as a store keeps it, for one order in both."""
         return np.asarray(self.mixtures[:, topic], np.float16).astype(np.float64)
