@@ -51,12 +51,7 @@ class UnigramSampler(Sampler):
         word_topic = np.zeros((self.n_words, self.n_topics), self._word_type)
         counts = Counts(word_topic, np.zeros(self.n_topics), np.zeros(self.n_topics))
         topics = [np.zeros(last - first, np.uint16) for first, last in self._ranges]
-        return Chain(
-            index,
-            Counts(word_topic, np.zeros(self.n_topics), np.zeros(self.n_topics)),
-            Priors(alpha, beta, math.fsum(beta.tolist())),
-            topics,
-        )
+        return Chain(index, counts, Priors(alpha, beta, math.fsum(beta.tolist())), topics)
 
     def sample(self, chain: Chain, shard: int, counts: Counts, stream: NDArray[np.uint64]) -> None:
         """Draw the topics of one shard's documents against the given counts."""
