@@ -35,7 +35,7 @@ MODELS = {
     "CTM": lambda **kw: topoi.CorrelatedTopicModel(5, **kw),
 }
 # Each takes seconds to compile where nothing is cached.
-QUICK = ("LDA", "many topics", "author-topic", "any graph, pruned")
+QUICK = ("many topics", "author-topic")
 SOME = [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in MODELS]
 DENSE = ["LDA", "many topics", "author-topic", "private beside named", "DMR", "four levels", "any graph", "CTM"]
 
