@@ -113,7 +113,7 @@ def lists_pay(n_topics: int, lines: float, runs_per_token: float, words_per_toke
     """Whether a sweep over lists of topics is expected to take less time than the dense one.
 
     A function of counts alone, so that it is the same on every machine. The costs are nanoseconds per token, measured
-    on abstracts and on papers with 100 to 4,000 topics (``python -m benchmarks.many_topics --costs``).
+    on abstracts and on papers with 100 to 1,000 topics; ``python -m benchmarks.many_topics --costs`` measures them.
 
     Parameters
     ----------
