@@ -181,7 +181,7 @@ class Sampling(Training, Generic[ChainT]):
         sweep_chains(self.sampler, chains, sweep, self._schedule.seed, self._executor)
         joints = log_joints(self.sampler, chains, self._executor) if evaluate else []
         if self._schedule.average:
-            _keep_samples(self.sampler, chains, sweep)
+            keep_samples(self.sampler, chains, sweep)
         return joints
 
     def saved(self, sweep: int) -> Saved:
@@ -196,12 +196,16 @@ class Sampling(Training, Generic[ChainT]):
         """Whether the sampler expects a sweep to take long."""
         return self.sampler.is_long(sweep)
 
+    def notes(self) -> dict[str, Any]:
+        """Additions to ``fit_info_``."""
+        return {}
+
     def is_usable(self, sweep: int) -> bool:
         """Whether chains have been swept, or had a beginning of their own."""
         return sweep > 0 or self._begun
 
 
-def _keep_samples(sampler: Sampler[ChainT], chains: list[ChainT], sweep: int) -> None:
+def keep_samples(sampler: Sampler[ChainT], chains: list[ChainT], sweep: int) -> None:
     """Keep the present state if it may be averaged, and drop samples that no later end of the run can need."""
     wanted = retained(sweep)
     for chain in chains:

@@ -21,9 +21,11 @@ from topoi.errors import ModelError
 from topoi.models.catalogue import CorpusCatalogue
 
 # Never restored from a file: a stored `checkpoint` path could make `load` write anywhere.
-NOT_SAVED = {"checkpoint": None, "progress": None}
+NOT_SAVED = frozenset({"checkpoint", "progress", "executor", "shared_folder"})
 # Settings that may change between a checkpoint and its continuation, as they do not affect the chains.
-FREE_TO_CHANGE = frozenset({"n_iter", "n_jobs", "progress", "checkpoint", "checkpoint_every", "random_state"})
+FREE_TO_CHANGE = frozenset(
+    {"n_iter", "n_jobs", "executor", "shared_folder", "progress", "checkpoint", "checkpoint_every", "random_state"}
+)
 # Settings of what is computed from the chains; they do not affect the chains themselves.
 ABOUT_ESTIMATES = frozenset({"average"})
 
@@ -115,7 +117,7 @@ class FittedModel(BaseEstimator):
         settings = self._plain_settings(self._settings)
         meta = {
             "model": type(self).__name__,
-            "settings": {name: NOT_SAVED.get(name, value) for name, value in settings.items()},
+            "settings": settings,
             "progress": progress,
             "fit_info": self.fit_info_,
         }
@@ -150,8 +152,8 @@ class FittedModel(BaseEstimator):
 
 
 def plain_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings as JSON can hold them; generators become None (the drawn seed is kept elsewhere)."""
-    return {name: _plain_value(value) for name, value in settings.items()}
+    """Settings as JSON can hold them, without ``NOT_SAVED``; generators become None (the seed is kept elsewhere)."""
+    return {name: None if name in NOT_SAVED else _plain_value(value) for name, value in settings.items()}
 
 
 def _plain_value(value: Any) -> Any:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Generic, Self, TypeVar
 
 from numpy.typing import NDArray
+from sklearn.base import _clone_parametrized
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
@@ -47,6 +51,9 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
     n_chains: int
     n_jobs: int | None
     n_shards: int | str
+    # A ``dask.distributed.Client``, and a folder that its workers share; only of families that run on clusters.
+    executor: Any = None
+    shared_folder: str | Path | None = None
     evaluate_every: int
     average: bool
     progress: bool | None
@@ -54,6 +61,8 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
     _sampler: SamplerT
     _chains: list[Chain]
     _settled: list[Chain]
+    # Additions to ``fit_info_`` of a fit on a cluster.
+    _cluster_notes: Mapping[str, Any] = MappingProxyType({})
 
     @abstractmethod
     def _make_sampler(self, corpus: Corpus, n_shards: int) -> SamplerT:
@@ -131,12 +140,31 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         exact = n_tasks == len(chains) and sampler.exact
         title = f"{type(self).__name__}{'' if exact else ', approximate'}"
         jobs = resolve_jobs(self.n_jobs)
-        with open_executor(jobs, n_tasks) as executor:
+        with self._training(sampler, chains, schedule, done) as training:
             bar = open_progress(self.progress, title, schedule.n_iter, done)
-            training = Sampling(sampler, chains, schedule, executor, self._begun(sampler))
             outcome = run(training, schedule, done, store, bar, callback)
+            self._cluster_notes = training.notes()
         with open_executor(jobs, n_tasks) as executor:  # threads of the other one may still run abandoned work
             return outcome, sampler.settled(chains, outcome.sweep, schedule.seed, executor)
+
+    @contextmanager
+    def _training(
+        self, sampler: SamplerT, chains: list[Chain], schedule: Schedule, done: int
+    ) -> Iterator[Sampling[Chain]]:
+        """Open the chains on this machine's threads, or on the cluster of ``executor``."""
+        begun = self._begun(sampler)
+        if self.executor is not None:
+            from topoi.engine.cluster.sampling import open_cluster
+
+            folder = None if self.shared_folder is None else str(self.shared_folder)
+            with open_cluster(sampler, chains, schedule, self.executor, folder, begun, done) as training:
+                yield training
+            return
+        if self.shared_folder is not None:
+            raise ModelError("shared_folder is for fits on a cluster: pass executor=, a dask.distributed.Client, too")
+        n_tasks = sum(len(chain.shards) for chain in chains)
+        with open_executor(resolve_jobs(self.n_jobs), n_tasks) as executor:
+            yield Sampling(sampler, chains, schedule, executor, begun)
 
     def _finish(self, outcome: Outcome, done: int) -> None:
         self.n_iter_ = outcome.sweep
@@ -162,7 +190,7 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
             "seconds": self._seconds,
             "tokens_per_second": work / outcome.seconds if outcome.seconds > 0 and work else None,
         }
-        self.fit_info_ |= self._sampler.notes(self._chains)
+        self.fit_info_ |= self._sampler.notes(self._chains) | dict(self._cluster_notes)
         self.vocabulary_: Vocabulary = self.corpus_.vocabulary
         self.trace_ = trace_frame([chain.trace for chain in by_number], self._sampler.n_tokens)
         self._freeze()
@@ -179,6 +207,22 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
             "averaged_samples": 1 + sum(sweep != first.sweep for sweep in first.samples),
             "changed_topics": sorted(changed),
         }
+
+    def __sklearn_clone__(self) -> Self:
+        """A model with the same settings and the same cluster, which cannot be copied."""
+        executor, self.executor = self.executor, None
+        try:
+            return _clone_parametrized(self).set_params(**({} if executor is None else {"executor": executor}))
+        finally:
+            self.executor = executor
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and pickles of a model leave the cluster behind."""
+        state = dict(super().__getstate__())
+        for settings in (state, state.get("_settings", {})):
+            if settings.get("executor") is not None:
+                settings["executor"] = None
+        return state
 
     def resume(self, n_iter: int, callback: Callable[[SweepInfo], Any] | None = None) -> Self:
         """Run ``n_iter`` more sweeps of the same chains, with the same bits as one longer fit.

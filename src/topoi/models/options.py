@@ -135,9 +135,27 @@ SHARDS = Option(
 CHECKPOINT = Option(
     "--checkpoint", "checkpoint", Path, "Keep progress here, and continue from it.", "FILE", panel=_SAMPLING
 )
+CLUSTER = Option(
+    "--cluster",
+    "executor",
+    str,
+    "Sweep on the Dask cluster with this scheduler, such as tcp://10.0.0.7:8786, or in this scheduler file.",
+    "ADDRESS",
+    read="topoi.engine.cluster.connect:client_at",
+    panel=_SAMPLING,
+)
+SHARED_FOLDER = Option(
+    "--shared-folder",
+    "shared_folder",
+    str,
+    "A folder that all workers of the cluster reach, to go back to when one is lost.",
+    "FOLDER",
+    panel=_SAMPLING,
+)
 
 LEARNED = (ALPHA, BETA, LEARN_ALPHA, LEARN_BETA)
 GIBBS = (SWEEPS, CHAINS, SHARDS, CHECKPOINT)
+ON_CLUSTERS = (CLUSTER, SHARED_FOLDER)
 
 
 def shard_count(typed: str) -> int | str:

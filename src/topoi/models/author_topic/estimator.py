@@ -61,6 +61,10 @@ class AuthorTopicModel(TopicModel):
     n_shards : int or "auto"
         Parts that a sweep samples independently (see ``docs/threads.md``); 1 is exact. "auto" depends on the corpus
         alone.
+    executor : dask.distributed.Client, optional
+        Sweep the shards on the workers of this cluster; see ``docs/cluster.md``. Never changes the result.
+    shared_folder : path or address, optional
+        Folder that all workers of the cluster reach: what a fit goes back to when one is lost is kept there, not here.
     random_state : int, generator or None
         The same number gives the same bits.
     evaluate_every : int
@@ -118,6 +122,8 @@ class AuthorTopicModel(TopicModel):
         n_chains: int = 1,
         n_jobs: int | None = 1,
         n_shards: int | str = "auto",
+        executor: Any = None,
+        shared_folder: str | Path | None = None,
         random_state: SeedLike = None,
         evaluate_every: int = 10,
         average: bool = True,
@@ -137,6 +143,8 @@ class AuthorTopicModel(TopicModel):
         self.n_chains = n_chains
         self.n_jobs = n_jobs
         self.n_shards = n_shards
+        self.executor = executor
+        self.shared_folder = shared_folder
         self.random_state = random_state
         self.evaluate_every = evaluate_every
         self.average = average
@@ -204,8 +212,8 @@ class LDA(MatrixInput, TopicModel):
     ----------
     n_topics : int
         Number of topics.
-    alpha, beta, n_iter, learn_alpha, learn_beta, n_chains, n_jobs, n_shards, random_state, evaluate_every, average, \
-checkpoint, checkpoint_every, progress
+    alpha, beta, n_iter, learn_alpha, learn_beta, n_chains, n_jobs, n_shards, executor, shared_folder, random_state, \
+evaluate_every, average, checkpoint, checkpoint_every, progress
         As in ``AuthorTopicModel``.
     sparse : {False, "counts", "pruned", True}
         False is exact. "counts" is the same sampler, bit for bit, with sparse counts of words by topic, which takes
@@ -241,6 +249,8 @@ checkpoint, checkpoint_every, progress
         n_chains: int = 1,
         n_jobs: int | None = 1,
         n_shards: int | str = "auto",
+        executor: Any = None,
+        shared_folder: str | Path | None = None,
         random_state: SeedLike = None,
         evaluate_every: int = 10,
         average: bool = True,
@@ -258,6 +268,8 @@ checkpoint, checkpoint_every, progress
         self.n_chains = n_chains
         self.n_jobs = n_jobs
         self.n_shards = n_shards
+        self.executor = executor
+        self.shared_folder = shared_folder
         self.random_state = random_state
         self.evaluate_every = evaluate_every
         self.average = average

@@ -1,6 +1,6 @@
 """Registry entries of the author-topic model and its relatives, read before the classes are imported."""
 
-from topoi.models.options import ALPHA, BETA, GIBBS, LEARN_ALPHA, LEARN_BETA, SPARSE, TOPICS, Option
+from topoi.models.options import ALPHA, BETA, GIBBS, LEARN_ALPHA, LEARN_BETA, ON_CLUSTERS, SPARSE, TOPICS, Option
 from topoi.models.registry import Family, Model
 
 _LEARNED = (ALPHA.but(shown="50 / topics"), BETA.but(shown="0.01"), LEARN_ALPHA, LEARN_BETA)
@@ -25,6 +25,7 @@ FAMILY = Family(
                     "Give each document an author of its own as well.",
                 ),
                 *GIBBS,
+                *ON_CLUSTERS,
             ),
             needs_authors=True,
             without_authors="lda",
@@ -39,7 +40,7 @@ FAMILY = Family(
             "LDA",
             "topoi.models.author_topic.estimator",
             _POSTERIOR,
-            (TOPICS, *_LEARNED, SPARSE, *GIBBS),
+            (TOPICS, *_LEARNED, SPARSE, *GIBBS, *ON_CLUSTERS),
             is_common=True,
             takes_assignments=True,
             gives=("topics",),

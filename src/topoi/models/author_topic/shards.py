@@ -40,10 +40,17 @@ class DocumentShard:
     def sweep(self, counts: Counts, priors: Priors, stream: NDArray[np.uint64]) -> None:
         """Sample every token once."""
         kernels.sweep(self.documents, self.assignments, counts, priors, stream)
+        clear_private_author(counts)
 
     def release(self) -> None:
         """Give back the memory of what is in files."""
         release(self.documents, self.assignments)
+
+
+def clear_private_author(counts: Counts) -> None:
+    """Clear the private author's counts, which a sweep leaves as those of its last document."""
+    counts.author_topic[-1] = 0
+    counts.author[-1] = 0
 
 
 class Order:

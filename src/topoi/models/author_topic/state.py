@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,7 +25,8 @@ from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models import inputs
 from topoi.models.author_topic import equations, word_major
-from topoi.models.author_topic.shards import DocumentShard, Orders, WordShard, release_shard
+from topoi.models.author_topic.shards import release_shard
+from topoi.models.author_topic.work import TopicWork, log_documents, private_histograms
 from topoi.models.averages import Averaged, frozen, mean_counts, mean_lists
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.sparse.scheme import SparseScheme, chosen_documents, shuffled
@@ -95,12 +96,13 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
     @cached_property
     def _layouts(self) -> list[word_major.WordLayout]:
         """Tokens of the shards sorted by words, for sparse schemes."""
-        return [orders.get(by_lists=False).layout for orders in self._orders]
+        return [work.orders.get(by_lists=False).layout for work in self._works]
 
     @cached_property
-    def _orders(self) -> list[Orders]:
-        """Orders of the shards' tokens, shared by all chains."""
-        return [Orders(part, self.n_topics, self.n_words, self.scratch) for part in self._parts]
+    def _works(self) -> list[TopicWork]:
+        """Documents of the shards with what samples them, shared by all chains."""
+        sizes = self.n_topics, self.n_words, self.lists.n_shared, self.by_words
+        return [TopicWork(part, *sizes, self.scratch) for part in self._parts]
 
     @cached_property
     def _word_times(self) -> NDArray[np.int64]:
@@ -141,12 +143,7 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
             np.zeros((self.lists.n_shared + 1, width), self._author_type),
             np.zeros(self.lists.n_shared + 1),
         )
-        if self.by_words:
-            both = zip(self._parts, self._orders, strict=True)
-            shards = [WordShard(part, orders, self.scratch) for part, orders in both]
-        else:
-            shards = [DocumentShard(part, self.scratch) for part in self._parts]
-        return Chain(index, counts, make_priors(alpha, beta), shards)
+        return Chain(index, counts, make_priors(alpha, beta), [work.new() for work in self._works])
 
     def start(self, seed: int, index: int) -> TopicChain:
         """A chain with random assignments, from the stream (seed, chain, sweep 0, shard)."""
@@ -255,13 +252,17 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
 
     def _counted(self, chain: TopicChain) -> Iterator[tuple[Documents, Assignments]]:
         """Documents added so far, and their assignments, shard by shard."""
-        for documents, shard, (first, last) in zip(self._parts, chain.shards, self._ranges, strict=True):
-            assignments = shard.in_document_order()
-            if chain.sparse is not None and not chain.sparse.whole:
-                documents, at = chosen_documents(documents, chain.sparse.before_and_new(0, first, last)[0])
-                assignments = Assignments(assignments.topic[at], assignments.slot[at])
-            yield documents, assignments
+        for number, shard in enumerate(chain.shards):
+            yield self._counted_in(chain, number)
             release_shard(shard)
+
+    def _counted_in(self, chain: TopicChain, shard: int) -> tuple[Documents, Assignments]:
+        """Documents of a shard added so far, and their assignments."""
+        documents, assignments = self._parts[shard], chain.shards[shard].in_document_order()
+        if chain.sparse is not None and not chain.sparse.whole:
+            documents, at = chosen_documents(documents, chain.sparse.before_and_new(0, *self._ranges[shard])[0])
+            assignments = Assignments(assignments.topic[at], assignments.slot[at])
+        return documents, assignments
 
     def whole(self, chain: TopicChain) -> tuple[Documents, Assignments]:
         """All documents and all assignments, in document order."""
@@ -303,56 +304,85 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
     def learn(self, chain: TopicChain, sweep: int) -> None:
         """Update alpha and beta by maximum likelihood every ten sweeps, from the twentieth on."""
         self._settle(chain)
-        if not self._learning_due(sweep) or not (self._learn_alpha or self._learn_beta):
-            return
+        if self.learns(sweep):
+            self.learn_from(chain, sweep, list(self._private_histograms(chain)))
+
+    def learns(self, sweep: int) -> bool:
+        """Whether alpha or beta are learned after a sweep."""
+        return self._learning_due(sweep) and bool(self._learn_alpha or self._learn_beta)
+
+    def learn_from(self, chain: TopicChain, sweep: int, statistics: Sequence[CountHistogram]) -> None:
+        """Learn alpha and beta from counts of topics per private author, and the shared counts."""
         alpha, beta = chain_alpha(chain), chain_beta(chain)
         if self._learn_alpha:
-            alpha = learn_dirichlet(self._alpha_histogram(chain), alpha, self._learn_alpha == "symmetric")
+            histogram = self._alpha_histogram(chain, statistics)
+            alpha = learn_dirichlet(histogram, alpha, self._learn_alpha == "symmetric")
         if self._learn_beta:
             w, _, values = chain.counts.word_cells()
             histogram = CountHistogram.from_counts(np.zeros_like(w), values, chain.counts.topic, self.n_words)
             beta = learn_dirichlet(histogram, beta, symmetric=True)
         chain.priors = make_priors(alpha, beta)
 
-    def _alpha_histogram(self, chain: TopicChain) -> CountHistogram:
+    def _alpha_histogram(self, chain: TopicChain, private: Sequence[CountHistogram]) -> CountHistogram:
         """Counts of topics per author, private authors included."""
         rows = chain.counts.author_topic[:-1]
         a, k = np.nonzero(rows)
         shared = CountHistogram.from_counts(k, rows[a, k], chain.counts.author[:-1], self.n_topics)
-        return CountHistogram.joined([shared, *self._private_histograms(chain)])
+        return CountHistogram.joined([shared, *private])
 
     def _private_histograms(self, chain: TopicChain) -> Iterator[CountHistogram]:
         """Counts of topics per private author, in blocks of documents."""
-        for documents, (topic, slot) in self._counted(chain):
-            private = documents.author == self.lists.n_shared
-            for part in row_blocks(documents.doc_start):
-                own = documents.doc_start[part.start : part.stop + 1]
-                here, lengths = slice(own[0], own[-1]), np.diff(own)
-                doc = np.repeat(np.arange(part.start, part.stop), lengths)
-                mine = private[documents.author_start[doc] + slot[here]]
-                keys, number = np.unique(doc[mine] * self.n_topics + topic[here][mine], return_counts=True)
-                totals = np.bincount(keys // self.n_topics, number).astype(np.int64)
-                yield CountHistogram.from_counts(keys % self.n_topics, number, totals, self.n_topics)
+        for documents, assignments in self._counted(chain):
+            yield from private_histograms(documents, assignments, self.lists.n_shared, self.n_topics)
 
     def log_joint(self, chain: TopicChain) -> float:
         """log P(words, topics, authors | author lists, alpha, beta), parameters integrated out."""
         return log_joints(self, [chain], SerialExecutor())[0]
 
-    def log_joint_terms(self, chain: TopicChain) -> list[Callable[[], float]]:
-        """Terms of words, of authors' topics, and of documents."""
+    def shared_terms(self, chain: TopicChain) -> list[Callable[[], float]]:
+        """Terms of words and of authors' topics."""
         counts, priors = chain.counts, chain.priors
 
         def of_authors() -> float:
             rows = counts.author_topic, counts.author, priors.alpha, priors.alpha_sum
             return float(log_probability_rows(*rows, self.lists.n_shared, self.n_topics))
 
-        def of_documents() -> float:
-            result = 0.0
-            for documents, assignments in self._counted(chain):
-                result = equations.log_joint_documents(documents, assignments, counts, priors, result)
-            return float(result)
+        return [lambda: counts.log_words(priors.beta, priors.beta_sum), of_authors]
 
-        return [lambda: counts.log_words(priors.beta, priors.beta_sum), of_authors, of_documents]
+    def log_joint_terms(self, chain: TopicChain) -> list[Callable[[], float]]:
+        """Terms of words, of authors' topics, and of the documents of each shard."""
+
+        def of_documents(shard: int) -> float:
+            documents, assignments = self._counted_in(chain, shard)
+            result = log_documents(documents, assignments, chain.counts, chain.priors)
+            release_shard(chain.shards[shard])
+            return result
+
+        return self.shared_terms(chain) + [partial(of_documents, s) for s in range(len(chain.shards))]
+
+    def undistributable(self) -> str | None:
+        """Counts in lists are recounted by the client."""
+        return f"sparse={self.sparse!r}" if self.sparse else None
+
+    def shard_work(self, shard: int) -> TopicWork:
+        """The documents of a shard."""
+        return self._works[shard]
+
+    def give_assignments(self, chain: TopicChain, shard: int) -> dict[str, NDArray[Any]]:
+        """Topics and authors of a shard's tokens."""
+        found = self._works[shard].assignments(chain.shards[shard])
+        release_shard(chain.shards[shard])
+        return found
+
+    def take_assignments(self, chain: TopicChain, shard: int, assignments: Mapping[str, NDArray[Any]]) -> None:
+        """Replace the topics and authors of a shard's tokens."""
+        topic = assignments["topic"]
+        chain.shards[shard].set_assignments(topic, assignments.get("slot", np.zeros(len(topic), np.uint16)))
+        release_shard(chain.shards[shard])
+
+    def sent_priors(self, chain: TopicChain) -> Any:
+        """The priors themselves."""
+        return chain.priors
 
 
 def chain_alpha(chain: TopicChain) -> NDArray[np.float64]:

@@ -75,7 +75,8 @@ class DirichletMultinomialRegression(
     learning : {"sample", "optimise"}
         Draw coefficients from their posterior or, as in the paper, maximise it by L-BFGS. Their errors are then taken
         from the curvature given the topics, and are too small where topics overlap.
-    n_chains, n_jobs, n_shards, random_state, evaluate_every, average, checkpoint, checkpoint_every, progress
+    n_chains, n_jobs, n_shards, executor, shared_folder, random_state, evaluate_every, average, checkpoint, \
+checkpoint_every, progress
         As in ``AuthorTopicModel``.
 
     Attributes
@@ -126,6 +127,8 @@ class DirichletMultinomialRegression(
         n_chains: int = 1,
         n_jobs: int | None = 1,
         n_shards: int | str = "auto",
+        executor: Any = None,
+        shared_folder: str | Path | None = None,
         random_state: SeedLike = None,
         evaluate_every: int = 10,
         average: bool = True,
@@ -147,6 +150,8 @@ class DirichletMultinomialRegression(
         self.n_chains = n_chains
         self.n_jobs = n_jobs
         self.n_shards = n_shards
+        self.executor = executor
+        self.shared_folder = shared_folder
         self.random_state = random_state
         self.evaluate_every = evaluate_every
         self.average = average

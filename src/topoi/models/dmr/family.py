@@ -1,6 +1,6 @@
 """Registry entry of Dirichlet-multinomial regression, read before the class is imported."""
 
-from topoi.models.options import ALPHA, BETA, FEATURES, GIBBS, TOPICS, WARMUP, Option, at_most
+from topoi.models.options import ALPHA, BETA, FEATURES, GIBBS, ON_CLUSTERS, TOPICS, WARMUP, Option, at_most
 from topoi.models.registry import Family, Model
 
 PLACE = 4
@@ -43,6 +43,7 @@ FAMILY = Family(
                 ALPHA.but(shown="0.1"),
                 BETA.but(shown="0.01"),
                 *GIBBS,
+                *ON_CLUSTERS,
                 WARMUP.but(default=at_most(50, 1 / 3), shown="50"),
             ),
             gives=("features", "coefficients"),

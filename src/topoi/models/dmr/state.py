@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,20 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 
 from topoi.corpus.corpus import Corpus
-from topoi.corpus.mapped import Scratch
 from topoi.engine.gibbs import Chain
 from topoi.errors import ModelError
-from topoi.kernels.counts import Counts, Documents, Priors
+from topoi.kernels.counts import Counts, Priors
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts
-from topoi.models.author_topic import kernels
-from topoi.models.author_topic.shards import DocumentShard
 from topoi.models.author_topic.state import AuthorTopicSampler, make_priors
+from topoi.models.author_topic.work import TopicWork
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.draws import draw, draws_at_once, metric_of
-from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
+from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, maximise
 from topoi.models.dmr.selection import best_variance
+from topoi.models.dmr.work import RegressedShard, RegressionWork, SentPriors, joined_cells
 from topoi.models.draws import Draws
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.smoothed_counts import count_topics
@@ -57,19 +57,6 @@ class RegressionPriors(NamedTuple):
     def of(self, row: NDArray[np.float32]) -> Priors:
         """Priors of a document with this alpha."""
         return Priors(row, math.fsum(row.tolist()), self.beta, self.beta_sum)
-
-
-class RegressedShard(DocumentShard):
-    """Consecutive documents, from number ``first`` on, each with its own alpha."""
-
-    def __init__(self, documents: Documents, first: int, scratch: Scratch | None = None):
-        super().__init__(documents, scratch)
-        self.here = slice(first, first + len(documents.doc_start) - 1)
-
-    def sweep(self, counts: Counts, priors: Any, stream: NDArray[np.uint64]) -> None:
-        """Sample every token once."""
-        room = Priors(np.zeros_like(priors.alpha), 0.0, priors.beta, priors.beta_sum)
-        kernels.sweep_with_priors(self.documents, self.assignments, counts, priors.rows[self.here], room, stream)
 
 
 RegressionChain: TypeAlias = Chain[Counts | SparseCounts, RegressionPriors, RegressedShard]
@@ -120,6 +107,14 @@ class RegressionSampler(AuthorTopicSampler):
         # Initial topic of every token; random if empty.
         self.begin: NDArray[np.uint16] | None = None
 
+    @cached_property
+    def _works(self) -> list[TopicWork]:
+        both = zip(self._parts, self._ranges, strict=True)
+        return [
+            RegressionWork(part, self.n_topics, self.n_words, self.design[first:last], self.scratch)
+            for part, (first, last) in both
+        ]
+
     def priors(
         self, coefficients: Array, beta: Array, variance: float, frozen: ArrayLike = (), draws: Draws | None = None
     ) -> RegressionPriors:
@@ -133,8 +128,6 @@ class RegressionSampler(AuthorTopicSampler):
 
     def _new_chain(self, index: int, alpha: Array, beta: Array) -> RegressionChain:
         chain = super()._new_chain(index, alpha, beta)
-        both = zip(self._parts, self._ranges, strict=True)
-        chain.shards = [RegressedShard(part, first, self.scratch) for part, (first, _) in both]
         chain.priors = self.priors(self.plan.mean, beta, self.plan.variance)
         return chain
 
@@ -194,9 +187,17 @@ class RegressionSampler(AuthorTopicSampler):
 
         The first step always optimises: a trajectory from the prior mean would start far from the posterior's mass.
         """
-        if not self.is_long(sweep):
-            return
-        priors, cells = chain.priors, self.cells(self.whole(chain)[1].topic)
+        if self.learns(sweep):
+            both = zip(self._works, chain.shards, strict=True)
+            self.learn_from(chain, sweep, [work.statistics(shard, chain.priors) for work, shard in both])
+
+    def learns(self, sweep: int) -> bool:
+        """Whether coefficients are learned after a sweep."""
+        return self.is_long(sweep)
+
+    def learn_from(self, chain: RegressionChain, sweep: int, statistics: Sequence[Any]) -> None:
+        """Learn from the topic counts of all shards' documents."""
+        priors, cells = chain.priors, joined_cells(list(statistics))
         variance, beta = priors.variance, priors.beta.astype(np.float64)
         if np.isnan(variance):
             # Until now only words and an intercept have shaped the counts, so they are impartial.
@@ -230,14 +231,19 @@ class RegressionSampler(AuthorTopicSampler):
             point = maximise(self.design, cells, priors.coefficients, prior, _STEPS_WITHIN)
         return self.priors(point, priors.beta.astype(np.float64), priors.variance, draws=priors.draws)
 
+    def shared_terms(self, chain: RegressionChain) -> list[Callable[[], float]]:
+        """log P(words | topics, beta), with the topics' distributions integrated out."""
+        return [lambda: chain.counts.log_words(chain.priors.beta, chain.priors.beta_sum)]
+
     def log_joint_terms(self, chain: RegressionChain) -> list[Callable[[], float]]:
-        """log P(words | topics, beta) and log P(topics | coefficients), with the distributions integrated out."""
+        """Terms of words, and of the documents of each shard: log P(topics | coefficients)."""
+        both = zip(self._works, chain.shards, strict=True)
+        each = [partial(work.log_joint, shard, chain.counts, chain.priors) for work, shard in both]
+        return self.shared_terms(chain) + each
 
-        def of_documents() -> float:
-            rows = chain.priors.rows[:, : self.n_topics].astype(np.float64)
-            return float(log_counts(self.cells(self.whole(chain)[1].topic), rows))
-
-        return [lambda: chain.counts.log_words(chain.priors.beta, chain.priors.beta_sum), of_documents]
+    def sent_priors(self, chain: RegressionChain) -> SentPriors:
+        """Coefficients and beta."""
+        return SentPriors(chain.priors.coefficients, chain.priors.beta, chain.priors.beta_sum)
 
 
 def prior_mean(alpha: Array, n_columns: int) -> Array:

@@ -60,7 +60,8 @@ class PachinkoAllocation(
         every second sweep approximate: only super-topics that the document has, only sub-topics that the document or
         the word has. True does so and starts from a few documents, whose number doubles every five sweeps: the paper's
         whole scheme (section 3.2).
-    n_iter, n_chains, n_jobs, n_shards, random_state, evaluate_every, average, checkpoint, checkpoint_every, progress
+    n_iter, n_chains, n_jobs, n_shards, executor, shared_folder, random_state, evaluate_every, average, checkpoint, \
+checkpoint_every, progress
         As in ``AuthorTopicModel``.
 
     Attributes
@@ -103,6 +104,8 @@ class PachinkoAllocation(
         n_chains: int = 1,
         n_jobs: int | None = 1,
         n_shards: int | str = "auto",
+        executor: Any = None,
+        shared_folder: str | Path | None = None,
         random_state: SeedLike = None,
         evaluate_every: int = 10,
         average: bool = True,
@@ -122,6 +125,8 @@ class PachinkoAllocation(
         self.n_chains = n_chains
         self.n_jobs = n_jobs
         self.n_shards = n_shards
+        self.executor = executor
+        self.shared_folder = shared_folder
         self.random_state = random_state
         self.evaluate_every = evaluate_every
         self.average = average

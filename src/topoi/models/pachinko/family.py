@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from topoi.models.options import ALPHA, BETA, GIBBS, SPARSE, Option
+from topoi.models.options import ALPHA, BETA, GIBBS, ON_CLUSTERS, SPARSE, Option
 from topoi.models.registry import Family, Model
 
 PLACE = 1
@@ -30,6 +30,7 @@ FAMILY = Family(
                 BETA.but(shown="0.01"),
                 SPARSE,
                 *GIBBS,
+                *ON_CLUSTERS,
             ),
             gives=("graph",),
             small={"n_super": 2, "n_sub": 12},

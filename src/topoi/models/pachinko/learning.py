@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,14 +30,30 @@ def learn_alpha(graph: Graph, parts: Parts, alpha: NDArray[np.float64], rule: st
     ``rule`` is "moments" (corrected for multinomial noise), "moments-paper" or "ml". In all of them a pseudo-document
     that has every child once keeps parameters above zero, from where they could not return.
     """
+    return learn_alpha_from(graph, [statistics(graph, *part, rule) for part in parts], alpha, rule)
+
+
+def statistics(graph: Graph, documents: Documents, paths: Paths, rule: str) -> tuple[NDArray[Any], ...]:
+    """Statistics of some documents for ``learn_alpha_from``: sums of proportions, or counts."""
+    if rule == "ml":
+        return tuple(slot_counts(documents, paths, graph))
+    n_nodes, n_slots = len(graph.n_paths), int(graph.slot_start[-1])
+    sums = np.zeros(n_nodes), np.zeros(n_nodes), np.zeros(n_slots), np.zeros(n_slots)
+    add_proportions(documents, paths, graph, *sums)
+    return sums
+
+
+def learn_alpha_from(
+    graph: Graph, parts: Sequence[tuple[NDArray[Any], ...]], alpha: NDArray[np.float64], rule: str
+) -> NDArray[np.float64]:
+    """``learn_alpha`` from the ``statistics`` of all parts, added up in their order."""
     return _by_likelihood(graph, parts, alpha) if rule == "ml" else _by_moments(graph, parts, alpha, rule == "moments")
 
 
-def _by_moments(graph: Graph, parts: Parts, alpha: NDArray[np.float64], corrected: bool) -> NDArray[np.float64]:
-    n_docs, inverse = np.zeros(len(graph.n_paths)), np.zeros(len(graph.n_paths))
-    first, second = np.zeros(len(alpha)), np.zeros(len(alpha))
-    for documents, paths in parts:
-        add_proportions(documents, paths, graph, n_docs, inverse, first, second)
+def _by_moments(
+    graph: Graph, parts: Sequence[tuple[NDArray[Any], ...]], alpha: NDArray[np.float64], corrected: bool
+) -> NDArray[np.float64]:
+    n_docs, inverse, first, second = (sum(each[1:], each[0]) for each in zip(*parts, strict=True))
     new = alpha.copy()
     for u, here in _inner_nodes(graph):
         found = Proportions(float(n_docs[u]), float(inverse[u]), first[here], second[here])
@@ -44,8 +61,9 @@ def _by_moments(graph: Graph, parts: Parts, alpha: NDArray[np.float64], correcte
     return new
 
 
-def _by_likelihood(graph: Graph, parts: Parts, alpha: NDArray[np.float64]) -> NDArray[np.float64]:
-    counted = [slot_counts(documents, paths, graph) for documents, paths in parts]
+def _by_likelihood(
+    graph: Graph, counted: Sequence[tuple[NDArray[Any], ...]], alpha: NDArray[np.float64]
+) -> NDArray[np.float64]:
     slots, numbers, nodes, totals = (np.concatenate(arrays) for arrays in zip(*counted, strict=True))
     by_slot, by_node = np.argsort(slots, kind="stable"), np.argsort(nodes, kind="stable")
     slots, numbers, nodes, totals = slots[by_slot], numbers[by_slot], nodes[by_node], totals[by_node]

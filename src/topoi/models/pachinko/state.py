@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -26,9 +26,10 @@ from topoi.models.averages import Averaged, frozen, mean_counts, mean_lists
 from topoi.models.dag import Dag
 from topoi.models.graph import Graph, four_level_widths, make_graph
 from topoi.models.inputs import word_count_type
-from topoi.models.pachinko import blocks, equations, four_level, general, row_blocks
+from topoi.models.pachinko import blocks, equations, row_blocks
 from topoi.models.pachinko.equations import Paths
-from topoi.models.pachinko.learning import learn_alpha
+from topoi.models.pachinko.learning import learn_alpha_from, statistics
+from topoi.models.pachinko.work import PathWork
 from topoi.models.ranges import document_range
 from topoi.models.sparse import pruned, pruned_equations
 from topoi.models.sparse.pruned import enter_documents
@@ -93,6 +94,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         self._alpha, self._beta, self._rule = alpha, beta, rule
         self._ranges = cut(np.diff(corpus.doc_start), n_shards)
         self._parts = [document_range(self.documents, first, last) for first, last in self._ranges]
+        self._works = [PathWork(part, self.graph, self.n_super, rule, self.scratch) for part in self._parts]
 
     def _empty_counts(self) -> Counts | SparseCounts:
         if self.sparse:
@@ -107,8 +109,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         )
 
     def _new_chain(self, index: int, alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> PachinkoChain:
-        sizes = [len(part.tokens) for part in self._parts]
-        shards = [Paths(self.scratch.zeros(n, np.uint16), self.scratch.zeros(n, np.uint32)) for n in sizes]
+        shards = [work.new() for work in self._works]
         chain = Chain(index, self._empty_counts(), make_priors(self.graph, alpha, beta), shards)
         chain.merge = self._merge(chain)
         return chain
@@ -224,15 +225,12 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
     ) -> None:
         """Sample one shard once against the given counts; in the four-level model, move blocks of tokens afterwards."""
         part, paths, priors = self._parts[shard], chain.shards[shard], chain.priors
-        docs = np.arange(len(part.doc_start) - 1)
         if self.sparse:
             docs = self._sample_sparse(chain, shard, counts, stream)
-        elif self.n_super:
-            four_level.sweep_four_level(part, paths, counts, priors, self.n_super, stream)
+            if self.n_super:
+                blocks.move_blocks(part, docs, paths, priors, self.n_super, self.n_topics, stream)
         else:
-            general.sweep_general(part, paths, counts, priors, self.graph, stream)
-        if self.n_super:
-            blocks.move_blocks(part, docs, paths, priors, self.n_super, self.n_topics, stream)
+            self._works[shard].sweep(paths, counts, priors, stream)
         release(part, paths)
 
     def _sample_sparse(
@@ -263,21 +261,55 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
     def learn(self, chain: PachinkoChain, sweep: int) -> None:
         """Update alpha of all nodes but the root every ten sweeps, from the twentieth on."""
         self._settle(chain)
-        if self._rule is None or not self._learning_due(sweep):
-            return
-        alpha = learn_alpha(self.graph, self._counted(chain), chain_alpha(chain), self._rule)
+        if self.learns(sweep):
+            rule = self._rule or "moments"
+            found = [statistics(self.graph, *part, rule) for part in self._counted(chain)]
+            self.learn_from(chain, sweep, found)
+
+    def learns(self, sweep: int) -> bool:
+        """Whether alpha is learned after a sweep."""
+        return self._rule is not None and self._learning_due(sweep)
+
+    def learn_from(self, chain: PachinkoChain, sweep: int, statistics: Sequence[Any]) -> None:
+        """Learn alpha from the statistics of all shards."""
+        alpha = learn_alpha_from(self.graph, statistics, chain_alpha(chain), self._rule or "moments")
         chain.priors = make_priors(self.graph, alpha, chain_beta(chain))
 
     def log_joint(self, chain: PachinkoChain) -> float:
         """log P(words, paths | alpha, beta), parameters integrated out."""
         return log_joints(self, [chain], SerialExecutor())[0]
 
+    def shared_terms(self, chain: PachinkoChain) -> list[Callable[[], float]]:
+        """Term of words."""
+        return [lambda: chain.counts.log_words(chain.priors.beta, chain.priors.beta_sum)]
+
     def log_joint_terms(self, chain: PachinkoChain) -> list[Callable[[], float]]:
-        """Terms of the shards' documents, and of words."""
-        counts, priors = chain.counts, chain.priors
-        how = priors, self.graph
+        """Terms of words, and of the shards' documents."""
+        how = chain.priors, self.graph
         each = [partial(equations.log_joint_documents, *part, *how) for part in self._counted(chain)]
-        return [*each, lambda: counts.log_words(priors.beta, priors.beta_sum)]
+        return self.shared_terms(chain) + each
+
+    def undistributable(self) -> str | None:
+        """Counts in lists are recounted by the client."""
+        return f"sparse={self.sparse!r}" if self.sparse else None
+
+    def shard_work(self, shard: int) -> PathWork:
+        """The documents of a shard."""
+        return self._works[shard]
+
+    def give_assignments(self, chain: PachinkoChain, shard: int) -> dict[str, NDArray[Any]]:
+        """Topics and paths of a shard's tokens."""
+        return self._works[shard].assignments(chain.shards[shard])
+
+    def take_assignments(self, chain: PachinkoChain, shard: int, assignments: Mapping[str, NDArray[Any]]) -> None:
+        """Replace the topics and paths of a shard's tokens."""
+        paths = chain.shards[shard]
+        paths.topic[:], paths.path[:] = assignments["topic"], assignments["path"]
+        release(paths)
+
+    def sent_priors(self, chain: PachinkoChain) -> Priors:
+        """The priors themselves."""
+        return chain.priors
 
 
 def chain_alpha(chain: PachinkoChain) -> NDArray[np.float64]:

@@ -1,0 +1,147 @@
+"""Documents of one shard of the author-topic family, as any machine samples them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.corpus.mapped import Scratch
+from topoi.corpus.pieces import row_blocks
+from topoi.kernels.counts import Assignments, Counts, Documents
+from topoi.kernels.dirichlet import CountHistogram
+from topoi.models.author_topic import equations
+from topoi.models.author_topic.shards import DocumentShard, Orders, WordShard
+
+# Words of the first document that are enough to compile kernels.
+_FEW_WORDS = 8
+TopicShard = DocumentShard | WordShard
+
+
+class TopicWork:
+    """Documents with their authors; ``by_words`` tells that all authors are private and documents short.
+
+    ``n_shared`` is the number of authors that documents share, and the number of the private one.
+    """
+
+    def __init__(
+        self,
+        documents: Documents,
+        n_topics: int,
+        n_words: int,
+        n_shared: int,
+        by_words: bool,
+        scratch: Scratch | None = None,
+    ) -> None:
+        self.documents, self.n_topics, self.n_words = documents, n_topics, n_words
+        self.n_shared, self.by_words = n_shared, by_words
+        self._scratch = scratch or Scratch()
+
+    @cached_property
+    def orders(self) -> Orders:
+        """Orders of the tokens, shared by all chains."""
+        return Orders(self.documents, self.n_topics, self.n_words, self._scratch)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Rebuild the documents from ``to_arrays``."""
+        n_topics, n_words, n_shared, by_words = arrays["sizes"].tolist()
+        documents = Documents(*(np.array(arrays[name]) for name in Documents._fields))
+        return cls(documents, n_topics, n_words, n_shared, bool(by_words))
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Documents and sizes."""
+        sizes = [self.n_topics, self.n_words, self.n_shared, int(self.by_words)]
+        return {**self.documents._asdict(), "sizes": np.array(sizes)}
+
+    def small(self) -> Self:
+        """The first words of the first document that has any."""
+        lengths = np.diff(self.documents.doc_start)
+        d = int(np.argmax(lengths > 0)) if len(lengths) else 0
+        tokens, doc_start, author, author_start, weight = self.documents
+        first = slice(doc_start[d], doc_start[d] + min(int(lengths[d]), _FEW_WORDS))
+        mine = slice(author_start[d], author_start[d + 1])
+        documents = Documents(
+            np.array(tokens[first]),
+            np.array([0, first.stop - first.start]),
+            np.array(author[mine]),
+            np.array([0, mine.stop - mine.start]),
+            np.array(weight[mine]),
+        )
+        return self._with(documents, slice(d, d + 1))
+
+    def _with(self, documents: Documents, here: slice) -> Self:
+        """The same for other documents, which are those ``here``."""
+        return type(self)(documents, self.n_topics, self.n_words, self.n_shared, self.by_words)
+
+    def new(self) -> TopicShard:
+        """A state without assignments."""
+        if self.by_words:
+            return WordShard(self.documents, self.orders, self._scratch)
+        return DocumentShard(self.documents, self._scratch)
+
+    def open(self, assignments: Mapping[str, NDArray[Any]]) -> TopicShard:
+        """The state with these topics and authors."""
+        state = self.new()
+        topic = assignments["topic"]
+        slot = assignments.get("slot")
+        state.set_assignments(topic, np.zeros(len(topic), np.uint16) if slot is None else slot)
+        return state
+
+    def assignments(self, state: TopicShard) -> dict[str, NDArray[Any]]:
+        """Topics and, where there are authors to choose from, authors."""
+        own = state.in_document_order()
+        return {"topic": own.topic} if self._all_private else {"topic": own.topic, "slot": own.slot}
+
+    @cached_property
+    def _all_private(self) -> bool:
+        """Whether every document has one author, its private one."""
+        author, start = self.documents.author, self.documents.author_start
+        return bool((np.diff(start) == 1).all() and (author == self.n_shared).all())
+
+    def count(self, state: TopicShard, counts: Counts) -> None:
+        """Add the assignments to the counts."""
+        equations.add_counts(self.documents, state.in_document_order(), counts)
+
+    def sweep(self, state: TopicShard, counts: Counts, priors: Any, stream: NDArray[np.uint64]) -> None:
+        """Sample every token once."""
+        state.sweep(counts, priors, stream)
+
+    def log_joint(self, state: TopicShard, counts: Any, priors: Any) -> float:
+        """Term of the private authors' topics, and of the choice of authors."""
+        return log_documents(self.documents, state.in_document_order(), counts, priors)
+
+    def statistics(self, state: TopicShard, priors: Any) -> CountHistogram:
+        """Counts of topics per private author."""
+        return CountHistogram.joined(
+            private_histograms(self.documents, state.in_document_order(), self.n_shared, self.n_topics)
+        )
+
+
+def log_documents(documents: Documents, assignments: Assignments, counts: Any, priors: Any) -> float:
+    """Log joint of private authors' topics and of the choice of authors; the counts give sizes and types alone."""
+    # The kernel needs the private author's row as scratch; pages of zeros that nobody touches take no memory.
+    rows = np.zeros(counts.author_topic.shape, counts.author_topic.dtype)
+    scratch = counts._replace(author_topic=rows, author=np.zeros(len(counts.author)))
+    return float(equations.log_joint_documents(documents, assignments, scratch, priors, 0.0))
+
+
+def private_histograms(
+    documents: Documents, assignments: Assignments, n_shared: int, n_topics: int
+) -> Iterator[CountHistogram]:
+    """Counts of topics per private author, in blocks of documents; an empty one if there are no documents."""
+    topic, slot = assignments
+    private = documents.author == n_shared
+    none = np.zeros(0, np.int64)
+    yield CountHistogram.from_counts(none, none, none, n_topics)
+    for part in row_blocks(documents.doc_start):
+        own = documents.doc_start[part.start : part.stop + 1]
+        here, lengths = slice(own[0], own[-1]), np.diff(own)
+        doc = np.repeat(np.arange(part.start, part.stop), lengths)
+        mine = private[documents.author_start[doc] + slot[here]]
+        keys, number = np.unique(doc[mine] * n_topics + topic[here][mine], return_counts=True)
+        totals = np.bincount(keys // n_topics, number).astype(np.int64)
+        yield CountHistogram.from_counts(keys % n_topics, number, totals, n_topics)

@@ -1,0 +1,115 @@
+"""Documents of one shard with the rows of their design matrix, as any machine samples them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from topoi.corpus.mapped import Scratch
+from topoi.kernels.counts import Counts, Documents, Priors
+from topoi.kernels.lanes import padded
+from topoi.models.author_topic import kernels
+from topoi.models.author_topic.shards import DocumentShard, clear_private_author
+from topoi.models.author_topic.work import TopicWork
+from topoi.models.dmr.likelihood import TopicCells, alpha_rows, log_counts
+from topoi.models.smoothed_counts import count_topics
+
+Array = NDArray[np.float64]
+
+
+class SentPriors(NamedTuple):
+    """Coefficients and beta; every machine computes its documents' alpha from them."""
+
+    coefficients: Array
+    beta: NDArray[np.float32]
+    beta_sum: float
+
+
+class RegressedShard(DocumentShard):
+    """Consecutive documents, each with its own alpha, computed from ``design`` when the coefficients change."""
+
+    def __init__(self, documents: Documents, design: csr_matrix, n_topics: int, scratch: Scratch | None = None):
+        super().__init__(documents, scratch)
+        self._design, self._n_topics = design, n_topics
+        self._rows: tuple[Array, NDArray[np.float32]] | None = None
+
+    def rows(self, coefficients: Array) -> NDArray[np.float32]:
+        """Alpha of every document, padded to whole lanes."""
+        if self._rows is None or not np.array_equal(self._rows[0], coefficients):
+            made = np.zeros((self._design.shape[0], padded(self._n_topics)), np.float32)
+            made[:, : self._n_topics] = alpha_rows(self._design, coefficients)
+            self._rows = np.array(coefficients), made
+        return self._rows[1]
+
+    def sweep(self, counts: Counts, priors: Any, stream: NDArray[np.uint64]) -> None:
+        """Sample every token once."""
+        rows = self.rows(priors.coefficients)
+        room = Priors(np.zeros(rows.shape[1], np.float32), 0.0, priors.beta, priors.beta_sum)
+        kernels.sweep_with_priors(self.documents, self.assignments, counts, rows, room, stream)
+        clear_private_author(counts)
+
+
+class RegressionWork(TopicWork):
+    """``TopicWork`` of documents with private authors, and the design matrix of the documents."""
+
+    def __init__(
+        self, documents: Documents, n_topics: int, n_words: int, design: csr_matrix, scratch: Scratch | None = None
+    ) -> None:
+        super().__init__(documents, n_topics, n_words, 0, False, scratch)
+        self.design = design
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Rebuild the documents from ``to_arrays``."""
+        plain = TopicWork.from_arrays(arrays)
+        parts = tuple(np.array(arrays[f"design_{name}"]) for name in ("data", "indices", "indptr"))
+        shape = len(plain.documents.doc_start) - 1, int(arrays["n_columns"][0])
+        return cls(plain.documents, plain.n_topics, plain.n_words, csr_matrix(parts, shape))
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Documents, sizes, and the design matrix."""
+        design = {f"design_{name}": getattr(self.design, name) for name in ("data", "indices", "indptr")}
+        return super().to_arrays() | design | {"n_columns": np.array([self.design.shape[1]])}
+
+    def _with(self, documents: Documents, here: slice) -> Self:
+        return type(self)(documents, self.n_topics, self.n_words, self.design[here])
+
+    def new(self) -> RegressedShard:
+        """A state without assignments."""
+        return RegressedShard(self.documents, self.design, self.n_topics, self._scratch)
+
+    def log_joint(self, state: Any, counts: Any, priors: Any) -> float:
+        """log P(topics | coefficients) of the documents, with their distributions integrated out."""
+        rows = state.rows(priors.coefficients)[:, : self.n_topics].astype(np.float64)
+        return float(log_counts(self.statistics(state, priors), rows))
+
+    def statistics(self, state: Any, priors: Any) -> TopicCells:  # type: ignore[override]  # of another kind of prior
+        """Topic counts of the documents."""
+        doc_start = self.documents.doc_start
+        start, column, number = count_topics(doc_start, state.in_document_order().topic, self.n_topics)
+        lengths = np.diff(doc_start).astype(np.float64)
+        return TopicCells(start, column.astype(np.int64), number.astype(np.float64), lengths)
+
+
+def joined_cells(parts: list[TopicCells]) -> TopicCells:
+    """Counts of the documents of all parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.dmr.likelihood import TopicCells
+    >>> from topoi.models.dmr.work import joined_cells
+    >>> one = TopicCells(np.array([0, 1]), np.array([2]), np.array([5.0]), np.array([5.0]))
+    >>> joined_cells([one, one]).start.tolist()
+    [0, 1, 2]
+    """
+    before = np.cumsum([0] + [len(part.topic) for part in parts])
+    starts = [part.start[:-1] + first for part, first in zip(parts, before, strict=False)]
+    topic, number, total = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("topic", "number", "total")
+    )
+    return TopicCells(np.concatenate([*starts, before[-1:]]), topic, number, total)
