@@ -62,21 +62,31 @@ def write_bundle(
     [0, 1, 2]
     """
     path = Path(path)
+    with whole_file(path) as stream:
+        write_bundle_stream(stream, path, kind, meta, arrays, compress)
+
+
+def write_bundle_stream(
+    stream: IO[bytes],
+    name: str | Path,
+    kind: str,
+    meta: Mapping[str, Any],
+    arrays: Mapping[str, ArrayOrPieces],
+    compress: bool = False,
+) -> None:
+    """Write a bundle to an open stream; ``name`` is for messages."""
     manifest = {"format": FORMAT, "version": VERSION, "kind": kind, "arrays": sorted(arrays), "meta": dict(meta)}
     try:
         text = json.dumps(manifest, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise StoreError(f"cannot write {path}: {error}") from error
-    for name, array in arrays.items():
-        _check_type(array.dtype if isinstance(array, Pieces) else np.asarray(array).dtype, name, path)
+        raise StoreError(f"cannot write {name}: {error}") from error
+    for each, array in arrays.items():
+        _check_type(array.dtype if isinstance(array, Pieces) else np.asarray(array).dtype, each, name)
     method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
-    with (
-        whole_file(path) as stream,
-        zipfile.ZipFile(stream, "w", method, compresslevel=1 if compress else None) as archive,
-    ):
+    with zipfile.ZipFile(stream, "w", method, compresslevel=1 if compress else None) as archive:
         archive.writestr(_MANIFEST, text)
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+        for each, array in arrays.items():
+            with archive.open(f"{each}.npy", "w", force_zip64=True) as member:
                 _write_array(member, array)
 
 
@@ -106,20 +116,29 @@ def read_bundle(path: str | Path, kind: str, scratch: Scratch | None = None) -> 
     """
     path = Path(path)
     try:
-        with zipfile.ZipFile(path) as archive:
-            manifest = _read_manifest(archive, path)
-            _check_manifest(manifest, path, kind)
-            arrays = {name: _read_array(archive, name, path, scratch or Scratch()) for name in manifest["arrays"]}
-    except StoreError:
-        raise
+        with path.open("rb") as stream:
+            return read_bundle_stream(stream, path, kind, scratch)
     except FileNotFoundError:
         raise StoreError(f"{path} does not exist") from None
-    except Exception as error:  # untrusted bytes may make zipfile, json and numpy raise nearly anything
+    except OSError as error:
         raise StoreError(f"{path} is damaged or is not a topoi file ({error})") from error
+
+
+def read_bundle_stream(stream: IO[bytes], name: str | Path, kind: str, scratch: Scratch | None = None) -> Bundle:
+    """Read a bundle from an open stream; ``name`` is for messages."""
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            manifest = _read_manifest(archive, name)
+            _check_manifest(manifest, name, kind)
+            arrays = {each: _read_array(archive, each, name, scratch or Scratch()) for each in manifest["arrays"]}
+    except StoreError:
+        raise
+    except Exception as error:  # untrusted bytes may make zipfile, json and numpy raise nearly anything
+        raise StoreError(f"{name} is damaged or is not a topoi file ({error})") from error
     return Bundle(manifest["meta"], arrays)
 
 
-def _read_manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
+def _read_manifest(archive: zipfile.ZipFile, path: str | Path) -> dict[str, Any]:
     information = archive.getinfo(_MANIFEST)
     _check_member(information, path)
     if information.file_size > _LARGEST_MANIFEST:
@@ -130,7 +149,7 @@ def _read_manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _check_manifest(manifest: dict[str, Any], path: Path, kind: str) -> None:
+def _check_manifest(manifest: dict[str, Any], path: str | Path, kind: str) -> None:
     version = manifest.get("version")
     if not isinstance(version, int) or version < 1:
         raise StoreError(f"{path} has no valid version number")
@@ -145,17 +164,17 @@ def _check_manifest(manifest: dict[str, Any], path: Path, kind: str) -> None:
         raise StoreError(f"{path} is damaged: it has no settings")
 
 
-def _check_member(information: zipfile.ZipInfo, path: Path) -> None:
+def _check_member(information: zipfile.ZipInfo, path: str | Path) -> None:
     if information.compress_type not in _METHODS:
         raise StoreError(f"{path} is compressed in a way that topoi does not use: refused")
 
 
-def _check_type(dtype: np.dtype[Any], name: str, path: Path) -> None:
+def _check_type(dtype: np.dtype[Any], name: str, path: str | Path) -> None:
     if dtype.kind not in "biuf":
         raise StoreError(f"{path}: array {name!r} holds {dtype}, not numbers: refused")
 
 
-def _read_array(archive: zipfile.ZipFile, name: str, path: Path, scratch: Scratch) -> NDArray[Any]:
+def _read_array(archive: zipfile.ZipFile, name: str, path: str | Path, scratch: Scratch) -> NDArray[Any]:
     information = archive.getinfo(f"{name}.npy")
     _check_member(information, path)
     # Arrays of counts compress well, but a ratio of 1000 indicates a zip bomb.

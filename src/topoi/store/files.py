@@ -49,7 +49,7 @@ def _rebuilt(path: Path, stored: StoredModel) -> Any:
         raise StoreError(f"{path} holds a model of an unknown kind, {stored.model!r}; known: {names}")
     try:
         model = known.model_class(**stored.meta["settings"])
-        model.set_params(**{name: value for name, value in NOT_SAVED.items() if name in model.get_params(deep=False)})
+        model.set_params(**dict.fromkeys(NOT_SAVED & model.get_params(deep=False).keys()))
         return model.restore_bundle(stored.corpus, stored.meta, stored.arrays)
     except StoreError:
         raise

@@ -1,0 +1,464 @@
+"""Gibbs chains on a cluster as a training of the engine's loop."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topoi.corpus.pieces import ArrayOrPieces
+from topoi.engine.cluster import worker as tasks
+from topoi.engine.cluster.contract import ClusterChain, Distributable, DistributableSampler
+from topoi.engine.cluster.crew import Crew, Lost
+from topoi.engine.cluster.deltas import apply, bounds
+from topoi.engine.cluster.files import SharedFolder, documents_file, state_file
+from topoi.engine.executors import SerialExecutor
+from topoi.engine.gibbs import Sampling, keep_samples
+from topoi.engine.loop import Saved, Schedule
+from topoi.engine.samples import retained
+from topoi.errors import ModelError, TopoiError
+
+logger = logging.getLogger("topoi")
+# Seconds of sweeps that are done again, at the most, when a worker is lost.
+STRETCH = 5.0
+# Shards whose changes one task adds up, ranges that counts are cut into at the most, and cells of a range at the least.
+_GROUP, _MOST_RANGES, _FEWEST_CELLS = 8, 8, 2**16
+# Losses in a row, without a new root, after which a fit gives up.
+_MOST_LOSSES = 10
+# Seconds between looks at the workers while tasks run.
+_BETWEEN_LOOKS = 0.5
+# Shards whose assignments are brought to the client at a time.
+_AT_ONCE = 16
+
+
+class _Root(NamedTuple):
+    """State that a fit goes back to: the sweep, and counts and priors of every chain.
+
+    The assignments are in the shared folder or, without one, in the client's chains.
+    """
+
+    sweep: int
+    counts: list[Any]
+    priors: list[Any]
+
+
+@contextmanager
+def open_cluster(
+    sampler: Any, chains: list[Any], schedule: Schedule, client: Any, folder: str | None, begun: bool, done: int
+) -> Iterator[ClusterSampling]:
+    """Open chains on a cluster; at the end its workers forget them, and files in the shared folder are removed."""
+    check_client(client)
+    training = ClusterSampling(sampler, chains, schedule, client, folder, begun, done)
+    try:
+        yield training
+    finally:
+        training.close()
+
+
+def check_client(client: Any) -> None:
+    """Refuse what is not a client of Dask."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError('fits on a cluster need Dask: pip install "topoi[cluster]"') from error
+    if not isinstance(client, Client):
+        raise ModelError(f"executor is {client!r}; pass a dask.distributed.Client")
+    if client.asynchronous:
+        raise ModelError("executor is an asynchronous client; pass one made with asynchronous=False")
+
+
+class ClusterSampling(Sampling[Any]):
+    """Chains whose shards are swept by the workers of a cluster.
+
+    The client keeps the counts up to date, and learns hyper-parameters from statistics of the shards. Its own copies of
+    the assignments are those of the last sweep at which they were wanted.
+    """
+
+    sampler: DistributableSampler
+
+    def __init__(
+        self,
+        sampler: DistributableSampler,
+        chains: list[ClusterChain],
+        schedule: Schedule,
+        client: Any,
+        folder: str | None,
+        begun: bool,
+        done: int,
+    ) -> None:
+        super().__init__(sampler, chains, schedule, SerialExecutor(), begun)
+        if not isinstance(sampler, Distributable):
+            raise ModelError("this family of models cannot be fitted on a cluster; leave executor out")
+        if (setting := sampler.undistributable()) is not None:
+            raise ModelError(f"{setting} cannot be used on a cluster; leave it or executor out")
+        self._client = client
+        self.n_shards = len(chains[0].shards)
+        shapes = tasks.Shapes.of(chains[0].counts)
+        n_ranges = max(1, min(-(-self.n_shards // _GROUP), _MOST_RANGES, max(shapes.sizes) // _FEWEST_CELLS))
+        fit = f"topoi-{secrets.token_hex(8)}"
+        self._folder = None if folder is None else SharedFolder(str(folder)).below(fit)
+        self._works = [sampler.shard_work(shard) for shard in range(self.n_shards)]
+        self._shapes = shapes
+        address = None if self._folder is None else self._folder.address
+        self.job = tasks.Job(fit, type(self._works[0]), address, schedule.seed, n_ranges)
+        n_tokens = [len(next(iter(sampler.give_assignments(chains[0], s).values()))) for s in range(self.n_shards)]
+        all_counts = [array for chain in chains for array in chain.counts]
+        self.crew = Crew(client, n_tokens, lambda threads, tokens: tasks.bytes_needed(all_counts, threads, tokens))
+        self.losses = 0
+        self._lost_in_a_row = 0
+        self._number = 0
+        self._resident: set[tuple[int, int, str]] = set()
+        self._current: set[str] = set()
+        self._pieces: list[list[Any]] = [[] for _ in chains]
+        self._priors: list[Any] = []
+        self._futures: list[Any] = []
+        self.bytes_merged = 0
+        self._done = self._collected = done
+        self._begin(done)
+
+    def _begin(self, done: int) -> None:
+        """Make the first root from the client's own chains."""
+        if self._folder is not None:
+            for shard, work in enumerate(self._works):
+                self._folder.write(documents_file(shard), work.to_arrays())
+        self._root = self._make_root(done)
+        self._write_states(done)
+
+    def _write_states(self, sweep: int) -> None:
+        """Write the client's assignments to the shared folder."""
+        if self._folder is None:
+            return
+        for chain in self.chains:
+            for shard in range(self.n_shards):
+                arrays = self.sampler.give_assignments(chain, shard)
+                self._folder.write(state_file(chain.index, shard, sweep), arrays)
+
+    def _make_root(self, sweep: int) -> _Root:
+        counts = [type(chain.counts)(*(np.array(array) for array in chain.counts)) for chain in self.chains]
+        self._root_time = time.monotonic()
+        return _Root(sweep, counts, [chain.priors for chain in self.chains])
+
+    # One sweep.
+
+    def step(self, sweep: int, evaluate: bool) -> list[float]:
+        """Run one sweep of every chain; go back to the root and repeat what followed as often as workers are lost."""
+        while True:
+            try:
+                while self._done < sweep:
+                    self._sweep(self._done + 1)
+                wanted = self._schedule.average and sweep in retained(sweep)
+                joints = self._log_joints(sweep) if evaluate else []
+                if wanted:
+                    self._collect(sweep)
+                if time.monotonic() - self._root_time > STRETCH:
+                    self._end_stretch(sweep)
+                break
+            except Lost as loss:
+                self._go_back(loss)
+        if self._schedule.average:
+            keep_samples(self.sampler, list(self.chains), sweep)
+        return joints
+
+    def _sweep(self, sweep: int) -> None:
+        """Sweep all shards of all chains, add up their changes, and learn."""
+        at_root = sweep == self._root.sweep + 1
+        if at_root:
+            self.crew.gather(self._prepare)
+        if not self._priors:
+            self._priors = [self._send(self.sampler.sent_priors(chain)) for chain in self.chains]
+        used = sorted(set(self.crew.homes))
+        sent = self._scattered_counts(used) if at_root else [None] * len(self.chains)
+        merged = [self._submit_sweep(c, sweep, sent[c]) for c in range(len(self.chains))]
+        self._wait([future for futures in merged for future in futures])
+        for chain, futures in zip(self.chains, merged, strict=True):
+            chain.sweep, chain.seed = sweep, self._schedule.seed
+            pieces = self._gathered(futures)
+            self.bytes_merged += sum(piece.nbytes for piece in pieces)
+            apply(chain.counts, pieces)
+        self._current = set(used)
+        self._resident = {(c, s, home) for c in range(len(merged)) for s, home in enumerate(self.crew.homes)}
+        self._pieces = merged
+        self._futures = [future for futures in merged for future in futures]
+        self._done = sweep
+        if self.sampler.learns(sweep):
+            self._learn(sweep)
+
+    def _submit_sweep(self, c: int, sweep: int, sent: Any) -> list[Any]:
+        """Submit the tasks of one chain's sweep; return those that add up the changes, one for each range."""
+        chain, homes, job, root = self.chains[c], self.crew.homes, self.job, self._root.sweep
+        sampled = []
+        for shard, home in enumerate(homes):
+            fresh = sent is not None and home not in self._current
+            given = self._given(c, shard, home) if sweep == root + 1 else None
+            counts, pieces = (sent, []) if fresh else (None, self._pieces[c])
+            what = job, chain.index, shard, sweep, root, self._priors[c], counts, given, *pieces
+            sampled.append(self._submit(tasks.sample, home, "sample", *what))
+        n_ranges, sizes = job.n_ranges, self._shapes.sizes
+        groups = [slice(first, first + _GROUP) for first in range(0, len(sampled), _GROUP)]
+        if len(groups) == 1 and n_ranges == 1:
+            self._futures += sampled
+            return [self._submit(tasks.merge_shards, homes[0], "merge", sizes, *sampled)]
+        combined = [
+            self._submit(tasks.combine, homes[here.start], "combine", n_ranges, sizes, *sampled[here])
+            for here in groups
+        ]
+        merged = []
+        for r in range(n_ranges):
+            of_range = [bounds(size, n_ranges)[r] for size in sizes]
+            picked = [
+                self._submit(tasks.pick, homes[here.start], "pick", pieces, r)
+                for here, pieces in zip(groups, combined, strict=True)
+            ]
+            lengths = [each.stop - each.start for each in of_range]
+            home = homes[r * len(homes) // n_ranges]
+            merged.append(self._submit(tasks.merge, home, "merge", lengths, *picked))
+        self._futures += sampled
+        return merged
+
+    def _scattered_counts(self, used: Sequence[str]) -> list[Any]:
+        """Counts of every chain on one of the workers that do not have them; None if all have."""
+        fresh = [home for home in used if home not in self._current]
+        if not fresh:
+            return [None] * len(self.chains)
+        with self._calls():
+            return [self._client.scatter(chain.counts, workers=fresh[:1], hash=False) for chain in self.chains]
+
+    def _given(self, c: int, shard: int, home: str) -> Any:
+        """Documents and assignments for a home that does not have them, if there is no shared folder."""
+        if self._folder is not None or (c, shard, home) in self._resident:
+            return None
+        assignments = self.sampler.give_assignments(self.chains[c], shard)
+        with self._calls():
+            return self._client.scatter(tasks.given_arrays(self._works[shard], assignments), workers=[home], hash=False)
+
+    def _learn(self, sweep: int) -> None:
+        """Learn hyper-parameters from the shards' statistics, and begin a new stretch with them."""
+        for c, chain in enumerate(self.chains):
+            found = self._on_shards(tasks.statistics, c, sweep, self._priors[c])
+            self.sampler.learn_from(chain, sweep, found)
+        self._priors = []
+        self._end_stretch(sweep)
+
+    def _log_joints(self, sweep: int) -> list[float]:
+        """Log joint of every chain: the terms of the counts, and then those of the shards, in order."""
+        joints = []
+        for c, chain in enumerate(self.chains):
+            if not self._priors:
+                self._priors = [self._send(self.sampler.sent_priors(each)) for each in self.chains]
+            terms = [term() for term in self.sampler.shared_terms(chain)]
+            terms += self._on_shards(tasks.log_joint, c, sweep, self._priors[c])
+            joints.append(sum(terms[1:], terms[0]))
+        return joints
+
+    def _on_shards(self, task: Callable[..., Any], c: int, sweep: int, *more: Any) -> list[Any]:
+        """Results of a task for every shard of a chain, where its state is."""
+        index, name = self.chains[c].index, task.__name__
+        futures = [
+            self._submit(task, home, name, self.job, index, shard, sweep, *more)
+            for shard, home in enumerate(self.crew.homes)
+        ]
+        self._wait(futures)
+        return self._gathered(futures)
+
+    # Roots.
+
+    def _end_stretch(self, sweep: int) -> None:
+        """Make the present state the root: write the assignments, or bring them to the client."""
+        if self._folder is None:
+            self._collect(sweep)
+            return
+        old = self._root.sweep
+        for c in range(len(self.chains)):
+            self._on_shards(tasks.save, c, sweep)
+        self._set_root(sweep)
+        if old != sweep:
+            names = [state_file(chain.index, s, old) for chain in self.chains for s in range(self.n_shards)]
+            self._folder.remove(*names)
+
+    def _collect(self, sweep: int) -> None:
+        """Bring the assignments to the client; without a shared folder that is a new root."""
+        if self._collected == sweep:
+            return
+        for chain in self.chains:
+            for first in range(0, self.n_shards, _AT_ONCE):
+                some = range(first, min(first + _AT_ONCE, self.n_shards))
+                futures = [
+                    self._submit(tasks.fetch, self.crew.homes[s], "fetch", self.job, chain.index, s, sweep)
+                    for s in some
+                ]
+                self._wait(futures)
+                for shard, arrays in zip(some, self._gathered(futures), strict=True):
+                    self._take(chain, shard, arrays)
+        self._collected = sweep
+        if self._folder is None:
+            self._set_root(sweep)
+
+    def _take(self, chain: ClusterChain, shard: int, arrays: Mapping[str, Any]) -> None:
+        self.sampler.take_assignments(chain, shard, arrays)
+
+    def _set_root(self, sweep: int) -> None:
+        self._root = self._make_root(sweep)
+        self._lost_in_a_row = 0
+
+    def _go_back(self, loss: Lost) -> None:
+        """Go back to the root: cancel what runs, restore counts and priors; no worker is trusted to have anything."""
+        self.losses += 1
+        self._lost_in_a_row += 1
+        if self._lost_in_a_row > _MOST_LOSSES:
+            raise ModelError(
+                f"the cluster lost workers {_MOST_LOSSES} times in a row without getting beyond sweep "
+                f"{self._root.sweep} ({loss}); with a checkpoint, the same fit goes on from there"
+            ) from loss
+        logger.warning("%s; going back from sweep %d to sweep %d", loss, self._done, self._root.sweep)
+        self._drop_futures()
+        for chain, counts, priors in zip(self.chains, self._root.counts, self._root.priors, strict=True):
+            for array, old in zip(chain.counts, counts, strict=True):
+                array[...] = old
+            chain.priors, chain.sweep = priors, self._root.sweep
+        self._done = self._root.sweep
+
+    def _drop_futures(self) -> None:
+        """Cancel tasks and forget which worker has what."""
+        futures = self._futures + self._priors + [future for pieces in self._pieces for future in pieces]
+        self._futures, self._priors, self._pieces = [], [], [[] for _ in self.chains]
+        self._resident, self._current = set(), set()
+        try:
+            self._client.cancel(futures, force=True)
+        except Exception as error:  # the scheduler may be gone; the next call says so
+            logger.debug("cannot cancel: %r", error)
+
+    # Calls to Dask.
+
+    def _submit(self, task: Callable[..., Any], home: str, name: str, *arguments: Any) -> Any:
+        """Submit a task to a worker, under a key that is never used again."""
+        self._number += 1
+        key = f"{self.job.fit}-{name}-{self._number}"
+        with self._calls():
+            return self._client.submit(task, *arguments, key=key, workers=[home], pure=False)
+
+    def _send(self, value: Any) -> Any:
+        self._number += 1
+        with self._calls():
+            future = self._client.submit(tasks.same, value, key=f"{self.job.fit}-priors-{self._number}", pure=False)
+        self._futures.append(future)
+        return future
+
+    def _prepare(self, address: str) -> Any:
+        small = self._works[0].small()
+        documents, chain = small.to_arrays(), self.chains[0]
+        n_tokens = len(documents["tokens"])
+        given = self.sampler.give_assignments(chain, 0)
+        assignments = {name: np.zeros(n_tokens, array.dtype) for name, array in given.items()}
+        what = self.job, documents, assignments, self._shapes, self.sampler.sent_priors(chain)
+        return self._submit(tasks.prepare, address, "prepare", *what)
+
+    def _wait(self, futures: Sequence[Any]) -> None:
+        """Wait for tasks; raise ``Lost`` if a worker goes, and a task's own error as it is."""
+        from distributed import wait
+
+        while True:
+            try:
+                with self._calls(timeouts=True):
+                    wait(futures, timeout=_BETWEEN_LOOKS)
+                break
+            except TimeoutError:
+                if any(future.status not in ("pending", "finished") for future in futures):
+                    break
+                self.crew.check()
+        for future in futures:
+            if future.status == "error":
+                self._raise(future)
+            elif future.status != "finished":
+                raise Lost(f"a task was {future.status}")
+
+    def _raise(self, future: Any) -> None:
+        from distributed import KilledWorker
+
+        with self._calls():
+            error = future.exception()
+        if isinstance(error, tasks.StateLost | KilledWorker):
+            raise Lost(f"a worker lost what it had ({error})")
+        if isinstance(error, MemoryError):
+            raise ModelError(f"a worker has too little memory ({error}): give it more, or use more workers") from error
+        if error is None:
+            raise Lost("a task failed")
+        raise error
+
+    def _gathered(self, futures: Sequence[Any]) -> list[Any]:
+        with self._calls():
+            return list(self._client.gather(list(futures)))
+
+    @contextmanager
+    def _calls(self, timeouts: bool = False) -> Iterator[None]:
+        """Turn what Dask raises when workers or connections are lost into ``Lost``."""
+        from concurrent.futures import CancelledError
+
+        from distributed import KilledWorker
+        from distributed.comm.core import CommClosedError
+
+        try:
+            yield
+        except TopoiError:
+            raise
+        except (CancelledError, CommClosedError, KilledWorker) as error:
+            raise Lost(f"{type(error).__name__}: {error}") from error
+        except TimeoutError as error:
+            if timeouts:
+                raise
+            raise Lost(f"the cluster does not answer: {error}") from error
+        except OSError as error:
+            raise Lost(f"{type(error).__name__}: {error}") from error
+
+    # The loop's interface.
+
+    def saved(self, sweep: int) -> Saved:
+        """Sweep, seed, traces, and the arrays of every chain, brought to the client."""
+        self._bring(sweep)
+        return super().saved(sweep)
+
+    def _bring(self, sweep: int) -> None:
+        """Bring the assignments of ``sweep`` to the client, whatever happens meanwhile."""
+        while True:
+            try:
+                while self._done < sweep:
+                    self._sweep(self._done + 1)
+                self._collect(sweep)
+                return
+            except Lost as loss:
+                self._go_back(loss)
+
+    def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> None:
+        """Replace the chains; nothing on the workers is used any more."""
+        self._drop_futures()
+        super().restore(progress, arrays)
+        self._done = self._collected = int(progress["sweep"])
+        self._root = self._make_root(self._done)
+        self._write_states(self._done)
+
+    def finish(self) -> None:
+        """Bring the assignments to the client."""
+        self._bring(self._done)
+
+    def notes(self) -> dict[str, Any]:
+        """Additions to ``fit_info_``: workers at the end, and how often the fit went back to a root."""
+        return {
+            "workers": len(self.crew.members),
+            "rollbacks": self.losses,
+            "bytes_per_sweep": self.bytes_merged // max(self._done, 1),
+        }
+
+    def close(self) -> None:
+        """Let the workers forget the fit, and remove its files."""
+        self._drop_futures()
+        try:
+            if self._client.status == "running":
+                self._client.run(tasks.forget, self.job.fit, on_error="ignore")
+        except Exception as error:  # a cluster that is gone has forgotten, too
+            logger.debug("workers could not be told to forget: %r", error)
+        if self._folder is not None:
+            self._folder.remove_all()
