@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 SPREAD := --numprocesses auto --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-machines lint bench clean
+.PHONY: help demo test test-slow test-machines lint bench bench-scale clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 \t\2/p' Makefile | expand -t 20
@@ -32,6 +32,9 @@ lint: $(VENV)/.with-lint ## check style and types
 
 bench: $(VENV)/.with-bench ## measure speed and quality against other packages
 	$(BIN)/python -m benchmarks
+
+bench-scale: $(VENV)/.with-bench ## measure the cost of a sweep against tokens, topics and workers
+	$(BIN)/python -m benchmarks.scale
 
 clean: ## remove the environment, the caches and what was built
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .numba-cache

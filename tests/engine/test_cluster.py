@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import random
@@ -117,6 +118,25 @@ def test_copies_and_files_leave_the_cluster_behind(cluster, tmp_path):
     loaded = topoi.load(tmp_path / "lda.topoi")
     assert (loaded.executor, loaded.shared_folder) == (None, None)
     assert_same(loaded, model)
+
+
+def test_command_line(cluster, tmp_path):
+    """``topoi fit --cluster`` makes a client of its own."""
+    lines = "".join(
+        json.dumps({"text": " ".join(CORPUS.words[w] for w in CORPUS.tokens[:30])}) + "\n" for _ in range(9)
+    )
+    (tmp_path / "texts.jsonl").write_text(lines)
+    known = {**os.environ, "PYTHONPATH": str(Path(topoi.__file__).parents[1])}
+    model = ["--model", "lda", "--topics", "3", "-i", "5", "--shards", "3", "--quiet", "--max-df", "1.0"]
+    found = []
+    for where in (["--cluster", cluster.scheduler.address, "--shared-folder", str(tmp_path)], []):
+        program = "import sys; from topoi.cli.main import main; sys.exit(main(sys.argv[1:]))"
+        command = [sys.executable, "-c", program, "fit", "texts.jsonl", "-o", f"{len(where)}.topoi", *model, *where]
+        done = subprocess.run(command, env=known, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        found.append(topoi.load(tmp_path / f"{len(where)}.topoi"))
+    assert_same(*found)
+    assert found[0].fit_info_["workers"] == 2
 
 
 @pytest.mark.parametrize(

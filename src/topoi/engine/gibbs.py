@@ -196,10 +196,6 @@ class Sampling(Training, Generic[ChainT]):
         """Whether the sampler expects a sweep to take long."""
         return self.sampler.is_long(sweep)
 
-    def notes(self) -> dict[str, Any]:
-        """Additions to ``fit_info_``."""
-        return {}
-
     def is_usable(self, sweep: int) -> bool:
         """Whether chains have been swept, or had a beginning of their own."""
         return sweep > 0 or self._begun

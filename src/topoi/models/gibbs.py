@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Generic, Self, TypeVar
 
 from numpy.typing import NDArray
@@ -61,8 +60,6 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
     _sampler: SamplerT
     _chains: list[Chain]
     _settled: list[Chain]
-    # Additions to ``fit_info_`` of a fit on a cluster.
-    _cluster_notes: Mapping[str, Any] = MappingProxyType({})
 
     @abstractmethod
     def _make_sampler(self, corpus: Corpus, n_shards: int) -> SamplerT:
@@ -143,7 +140,6 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         with self._training(sampler, chains, schedule, done) as training:
             bar = open_progress(self.progress, title, schedule.n_iter, done)
             outcome = run(training, schedule, done, store, bar, callback)
-            self._cluster_notes = training.notes()
         with open_executor(jobs, n_tasks) as executor:  # threads of the other one may still run abandoned work
             return outcome, sampler.settled(chains, outcome.sweep, schedule.seed, executor)
 
@@ -190,7 +186,7 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
             "seconds": self._seconds,
             "tokens_per_second": work / outcome.seconds if outcome.seconds > 0 and work else None,
         }
-        self.fit_info_ |= self._sampler.notes(self._chains) | dict(self._cluster_notes)
+        self.fit_info_ |= self._sampler.notes(self._chains) | (outcome.result or {})
         self.vocabulary_: Vocabulary = self.corpus_.vocabulary
         self.trace_ = trace_frame([chain.trace for chain in by_number], self._sampler.n_tokens)
         self._freeze()

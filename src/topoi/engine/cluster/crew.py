@@ -78,9 +78,10 @@ class Crew:
             for address in running.keys() - known:
                 self._asked[address] = self._submit(tasks.teller(), address)
             self._admit(running, prepare)
-            if self.members and (self._begun or not (self._asked or self._preparing)):
+            late = time.monotonic() - since > PATIENCE
+            if self.members and (self._begun or late or not (self._asked or self._preparing)):
                 break
-            if not running and time.monotonic() - since > PATIENCE:
+            if not running and late:
                 raise ModelError(f"the cluster has no workers; none came within {PATIENCE:.0f} seconds")
             if running and not (self._asked or self._preparing or self.members):
                 raise ModelError("no worker of the cluster can be used; see the warnings above")
@@ -153,7 +154,6 @@ class Crew:
         }
         for address, n_tokens in load.items():
             needed, limit = self._needs(self.members[address], n_tokens), limits.get(address, 0)
-            logger.info("worker %s needs %s MB for %s tokens", address, f"{needed / 1e6:,.0f}", f"{n_tokens:,}")
             if 0 < limit * _USABLE < needed:
                 raise ModelError(
                     f"worker {address} needs {needed / 1e9:.1f} GB for its shards and counts, and may use "

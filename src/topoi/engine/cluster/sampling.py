@@ -60,6 +60,18 @@ def open_cluster(
         training.close()
 
 
+def plan_ranges(n_shards: int, n_cells: int) -> int:
+    """Number of ranges that counts are cut into: one for each group of shards, but neither many nor small ones.
+
+    Examples
+    --------
+    >>> from topoi.engine.cluster.sampling import plan_ranges
+    >>> plan_ranges(4, 10**7), plan_ranges(32, 10**7), plan_ranges(1000, 10**7), plan_ranges(1000, 1000)
+    (1, 4, 8, 1)
+    """
+    return max(1, min(-(-n_shards // _GROUP), _MOST_RANGES, n_cells // _FEWEST_CELLS))
+
+
 def check_client(client: Any) -> None:
     """Refuse what is not a client of Dask."""
     try:
@@ -99,7 +111,7 @@ class ClusterSampling(Sampling[Any]):
         self._client = client
         self.n_shards = len(chains[0].shards)
         shapes = tasks.Shapes.of(chains[0].counts)
-        n_ranges = max(1, min(-(-self.n_shards // _GROUP), _MOST_RANGES, max(shapes.sizes) // _FEWEST_CELLS))
+        n_ranges = plan_ranges(self.n_shards, max(shapes.sizes))
         fit = f"topoi-{secrets.token_hex(8)}"
         self._folder = None if folder is None else SharedFolder(str(folder)).below(fit)
         self._works = [sampler.shard_work(shard) for shard in range(self.n_shards)]
@@ -168,7 +180,7 @@ class ClusterSampling(Sampling[Any]):
         """Sweep all shards of all chains, add up their changes, and learn."""
         at_root = sweep == self._root.sweep + 1
         if at_root:
-            self.crew.gather(self._prepare)
+            self._muster()
         if not self._priors:
             self._priors = [self._send(self.sampler.sent_priors(chain)) for chain in self.chains]
         used = sorted(set(self.crew.homes))
@@ -187,6 +199,22 @@ class ClusterSampling(Sampling[Any]):
         self._done = sweep
         if self.sampler.learns(sweep):
             self._learn(sweep)
+
+    def _muster(self) -> None:
+        """See who is there; the first time, say what the fit will take."""
+        first = not self.crew.members
+        self.crew.gather(self._prepare)
+        if first:
+            threads, most = sum(self.crew.members.values()), max(self.crew.memory.values()) / 1e6
+            logger.info("%d workers with %d threads; one needs up to %.0f MB", len(self.crew.members), threads, most)
+            if self.n_shards * len(self.chains) < threads:
+                logger.warning(
+                    "the cluster has %d threads, and the fit %d shards: the others have nothing to do; n_shards=%d "
+                    "would use them (a setting that changes the result)",
+                    threads,
+                    self.n_shards * len(self.chains),
+                    threads,
+                )
 
     def _submit_sweep(self, c: int, sweep: int, sent: Any) -> list[Any]:
         """Submit the tasks of one chain's sweep; return those that add up the changes, one for each range."""
@@ -226,7 +254,8 @@ class ClusterSampling(Sampling[Any]):
         if not fresh:
             return [None] * len(self.chains)
         with self._calls():
-            return [self._client.scatter(chain.counts, workers=fresh[:1], hash=False) for chain in self.chains]
+            # The root's copies: the client's own counts change while workers of the same process may read them.
+            return [self._client.scatter(counts, workers=fresh[:1], hash=False) for counts in self._root.counts]
 
     def _given(self, c: int, shard: int, home: str) -> Any:
         """Documents and assignments for a home that does not have them, if there is no shared folder."""
@@ -312,7 +341,7 @@ class ClusterSampling(Sampling[Any]):
         if self._lost_in_a_row > _MOST_LOSSES:
             raise ModelError(
                 f"the cluster lost workers {_MOST_LOSSES} times in a row without getting beyond sweep "
-                f"{self._root.sweep} ({loss}); with a checkpoint, the same fit goes on from there"
+                f"{self._root.sweep} ({loss}); do workers have enough memory? With a checkpoint, the same fit goes on"
             ) from loss
         logger.warning("%s; going back from sweep %d to sweep %d", loss, self._done, self._root.sweep)
         self._drop_futures()
@@ -344,7 +373,8 @@ class ClusterSampling(Sampling[Any]):
     def _send(self, value: Any) -> Any:
         self._number += 1
         with self._calls():
-            future = self._client.submit(tasks.same, value, key=f"{self.job.fit}-priors-{self._number}", pure=False)
+            key, members = f"{self.job.fit}-priors-{self._number}", sorted(self.crew.members)
+            future = self._client.submit(tasks.same, value, key=key, workers=members, pure=False)
         self._futures.append(future)
         return future
 
@@ -440,12 +470,9 @@ class ClusterSampling(Sampling[Any]):
         self._root = self._make_root(self._done)
         self._write_states(self._done)
 
-    def finish(self) -> None:
-        """Bring the assignments to the client."""
+    def finish(self) -> dict[str, Any]:
+        """Bring the assignments to the client; return facts for ``fit_info_``."""
         self._bring(self._done)
-
-    def notes(self) -> dict[str, Any]:
-        """Additions to ``fit_info_``: workers at the end, and how often the fit went back to a root."""
         return {
             "workers": len(self.crew.members),
             "rollbacks": self.losses,

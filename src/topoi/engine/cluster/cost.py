@@ -1,0 +1,137 @@
+"""Cost of a fit on a cluster, before it is begun: memory of a worker, bytes moved, seconds of a sweep.
+
+The model is a sum of what a sweep does one after the other: counts are brought up to date, shards are sampled and
+compared with the counts, changes are added up, sent and applied, and the scheduler places the tasks. Its constants are
+those of the machines: ``python -m benchmarks.scale`` measures them and sets its predictions beside what was measured.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from topoi.engine.cluster.sampling import plan_ranges
+
+
+class Machine(NamedTuple):
+    """Speeds of the machines of a cluster.
+
+    Attributes
+    ----------
+    tokens_per_second : float
+        Tokens that one thread samples, at the number of topics that is planned; a fit here tells it.
+    cells_per_second : float
+        Counts that one thread copies, compares or adds up.
+    bytes_per_second : float
+        Network of one machine.
+    seconds_per_task : float
+        Scheduling of a task.
+    seconds_per_sweep : float
+        What a sweep takes besides: messages between client, scheduler and workers, one after the other.
+    """
+
+    tokens_per_second: float
+    cells_per_second: float = 4e8
+    bytes_per_second: float = 1e9
+    seconds_per_task: float = 1e-3
+    seconds_per_sweep: float = 0.015
+
+
+class Cost(NamedTuple):
+    """Cost of one sweep: its time, that on one thread of one machine, and memory and traffic of a worker."""
+
+    seconds: float
+    alone: float
+    bytes_sent: float
+    memory: float
+
+    @property
+    def speed_up(self) -> float:
+        """Times as fast as one thread without a cluster."""
+        return self.alone / self.seconds
+
+
+def sent_bytes(n_cells: float, n_changed: float) -> float:
+    """Bytes of changes: sparse, five for each changed cell, or dense, one for every cell, whichever is less.
+
+    Examples
+    --------
+    >>> from topoi.engine.cluster.cost import sent_bytes
+    >>> sent_bytes(1e6, 1e4), sent_bytes(1e6, 9e5)
+    (50000.0, 1000000.0)
+    """
+    return float(min(5 * n_changed, n_cells))
+
+
+def changed_cells(n_cells: float, n_moves: float) -> float:
+    """Cells that change when tokens move between cells at random: two for each move, less those that coincide.
+
+    Examples
+    --------
+    >>> from topoi.engine.cluster.cost import changed_cells
+    >>> round(changed_cells(1e9, 1e3)), round(changed_cells(100, 1e6))
+    (2000, 100)
+    """
+    return n_cells * -math.expm1(-2 * n_moves / n_cells)
+
+
+def predict(
+    n_tokens: float,
+    n_words: int,
+    n_topics: int,
+    n_workers: int,
+    machine: Machine,
+    n_threads: int = 1,
+    n_shards: int | None = None,
+    moved: float = 0.3,
+    bytes_per_token: int = 22,
+) -> Cost:
+    """Predict the cost of a sweep of LDA.
+
+    Parameters
+    ----------
+    n_tokens, n_words, n_topics : number
+        The corpus and the model.
+    n_workers, n_threads : int
+        Workers, and threads of each.
+    machine : Machine
+        Speeds of the machines.
+    n_shards : int, optional
+        One for each thread if not given.
+    moved : float
+        Share of the tokens that change their topic in a sweep: most at first, a tenth to a half later.
+    bytes_per_token : int
+        Memory for a token on its worker.
+
+    Examples
+    --------
+    >>> from topoi.engine.cluster.cost import Machine, predict
+    >>> cost = predict(1e9, 100_000, 200, 16, Machine(1e7), n_threads=4)
+    >>> round(cost.speed_up), round(cost.memory / 1e9, 1)
+    (54, 1.9)
+    """
+    threads = n_workers * n_threads
+    n_shards = n_shards or threads
+    cells = float(n_words) * (-(-n_topics // 16) * 16)
+    n_ranges = plan_ranges(n_shards, int(cells))
+    in_shard = n_tokens / n_shards
+    of_shard = sent_bytes(cells, changed_cells(cells, moved * in_shard))
+    of_all = sent_bytes(cells, changed_cells(cells, moved * n_tokens))
+    turns = math.ceil(n_shards / threads)
+    groups = math.ceil(n_shards / 8)
+    # Copies and comparisons of counts: once for the new counts, then for every shard of a thread.
+    passes = 2 + 3 * turns
+    # A group's changes are added up on one worker, range by range, and the groups' on another.
+    merging = (min(n_shards, 8) + groups / n_ranges + 2) * cells / machine.cells_per_second
+    sending = (min(n_shards, 8) * of_shard + groups * of_all / n_ranges + of_all) / machine.bytes_per_second
+    n_tasks = n_shards + groups + groups * n_ranges + n_ranges
+    seconds = (
+        turns * in_shard / machine.tokens_per_second
+        + passes * cells / machine.cells_per_second
+        + merging
+        + sending
+        + n_tasks * machine.seconds_per_task
+        + machine.seconds_per_sweep
+    )
+    memory = (2 + n_threads) * 4 * cells + bytes_per_token * n_tokens / n_workers
+    return Cost(seconds, n_tokens / machine.tokens_per_second, n_threads * of_shard + of_all, memory)
