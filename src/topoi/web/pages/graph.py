@@ -74,7 +74,7 @@ def super_topics_of(context: PageContext, topic: int) -> list[SuperTopicPart]:
 def documents_of(context: PageContext, node: int, n: int) -> list[TopicDocument]:
     """The documents with the largest shares of a super-topic."""
     rows = context.rows("node_works", node=node, n=n)
-    return banded_documents(context, rows, node, context.view.chains_[0].document_node_moments)
+    return banded_documents(context, "node", node, rows, context.view.chains_[0].document_node_moments)
 
 
 def super_topics_in(context: PageContext, document: int, listed: object) -> list[NodeShare]:

@@ -256,11 +256,20 @@ def banded_shares(
 
 
 def banded_documents(
-    context: PageContext, rows: Sequence[Sequence[Any]], column: int, moments_of: Callable[[int], Moments]
+    context: PageContext,
+    kind: Literal["topic", "node"],
+    column: int,
+    rows: Sequence[Sequence[Any]],
+    moments_of: Callable[[int], Moments],
 ) -> list[TopicDocument]:
     """Documents with their words and shares of a topic or node, which is a column of each document's moments."""
-    moments = [moments_of(row[0]) for row in rows]
-    spread = [each.deviation[column] for each in moments if each.deviation is not None]
+
+    def deviations() -> list[float]:
+        moments = [moments_of(row[0]) for row in rows]
+        return [float(each.deviation[column]) for each in moments if each.deviation is not None]
+
+    # They take three queries a document, so they are kept: a few numbers for each topic that is looked at.
+    spread = context.cache.keep(f"documents of {kind} {column}", deviations)
     known = len(spread) == len(rows)
     share = np.array([row[6] for row in rows], np.float64)
     lower, upper = Moments(share, np.array(spread, np.float64) if known else None).interval()

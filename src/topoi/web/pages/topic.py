@@ -82,8 +82,9 @@ def topic_page(context: PageContext, topic: parameters.Topic, relevance: paramet
         authors=_authors(context, topic),
         documents=banded_documents(
             context,
-            context.rows("topic_works", topic=topic, n=N_DOCUMENTS),
+            "topic",
             topic,
+            context.rows("topic_works", topic=topic, n=N_DOCUMENTS),
             context.view.chains_[0].document_moments,
         ),
         neighbours=[
