@@ -33,11 +33,11 @@ def texts(corpus: topoi.Corpus) -> list[list[str]]:
     return [[words[w] for w in part] for part in np.split(corpus.tokens, corpus.doc_start[1:-1])]
 
 
-def tomotopy_model(documents: list[list[str]], n_topics: int, beta: float = BETA) -> Any:
+def tomotopy_model(documents: list[list[str]], n_topics: int, beta: float = BETA, seed: int = 1) -> Any:
     """Tomotopy's model with all documents, before its first sweep."""
     import tomotopy
 
-    model = tomotopy.CTModel(k=n_topics, eta=beta, seed=1)
+    model = tomotopy.CTModel(k=n_topics, eta=beta, seed=seed)
     for document in documents:
         if document:
             model.add_doc(document)

@@ -1,6 +1,6 @@
 """Correlated topics and the hierarchical process beside tomotopy and topica: several sizes, long and short documents.
 
-    TOPOI_DATA=… python -m benchmarks.rivals [--family ctm hdp] [--corpus cranfield nips12] [--sweeps 400]
+    TOPOI_DATA=… python -m benchmarks.rivals [--family ctm hdp] [--corpus cranfield nips12] [--sweeps 400] [--seed 0]
 
 One thread each, processor time. Every sampler is scored after half of its sweeps and after all: where both agree it has
 settled. A tenth of the documents is held out and scored by one piece of code, topoi's particle filter, to which each
@@ -86,15 +86,17 @@ def tomotopy_stages(model: Any, half: int, n_topics: Callable[[], int], score: C
         yield spent, n_topics(), score()
 
 
-def correlated(train: topoi.Corpus, test: topoi.Corpus, n_topics: int, half: int) -> dict[str, Iterator[Stage]]:
+def correlated(
+    train: topoi.Corpus, test: topoi.Corpus, n_topics: int, half: int, seed: int
+) -> dict[str, Iterator[Stage]]:
     """Three systems' correlated topic models; topica's is variational, and stops where it has converged."""
     documents, words = texts(train), [str(word) for word in train.words]
-    ours = topoi.CorrelatedTopicModel(n_topics, beta=BETA, n_iter=half, random_state=0, progress=False)
+    ours = topoi.CorrelatedTopicModel(n_topics, beta=BETA, n_iter=half, random_state=seed, progress=False)
 
     def score(model: Any) -> float:
         return held_out(test, words, model.topic_word_, model.mean_, model.covariance_)
 
-    theirs = tomotopy_model(documents, n_topics, BETA)
+    theirs = tomotopy_model(documents, n_topics, BETA, 1 + seed)
 
     def their_score() -> float:
         topic_word = np.array([theirs.get_topic_word_dist(k) for k in range(n_topics)])
@@ -104,7 +106,7 @@ def correlated(train: topoi.Corpus, test: topoi.Corpus, n_topics: int, half: int
         import topica
 
         began = time.process_time()
-        model = topica.CTM(n_topics, seed=1)
+        model = topica.CTM(n_topics, seed=1 + seed)
         model.fit([document for document in documents if document], num_threads=1)
         spent = time.process_time() - began
         covariance = np.zeros((n_topics, n_topics))  # the last topic is the reference, of which eta is zero
@@ -119,10 +121,10 @@ def correlated(train: topoi.Corpus, test: topoi.Corpus, n_topics: int, half: int
     }
 
 
-def process(train: topoi.Corpus, test: topoi.Corpus, start: int, half: int) -> dict[str, Iterator[Stage]]:
+def process(train: topoi.Corpus, test: topoi.Corpus, start: int, half: int, seed: int) -> dict[str, Iterator[Stage]]:
     """Three systems' hierarchical processes; topica's cannot be told where to begin, or go on: it is fitted twice."""
     documents, words = [each for each in texts(train) if each], [str(word) for word in train.words]
-    settings = {"n_iter": half, "random_state": 0, "progress": False}
+    settings = {"n_iter": half, "random_state": seed, "progress": False}
     ours = topoi.HierarchicalDirichletProcess(start, beta=BETA, **settings)
 
     def score(model: Any) -> float:
@@ -130,7 +132,7 @@ def process(train: topoi.Corpus, test: topoi.Corpus, start: int, half: int) -> d
 
     import tomotopy
 
-    options = {"min_cf": 0, "min_df": 0, "rm_top": 0, "alpha": 1.0, "gamma": 1.0, "seed": 1}
+    options = {"min_cf": 0, "min_df": 0, "rm_top": 0, "alpha": 1.0, "gamma": 1.0, "seed": 1 + seed}
     theirs = tomotopy.HDPModel(initial_k=start, eta=BETA, **options)
     for document in documents:
         theirs.add_doc(document)
@@ -146,7 +148,7 @@ def process(train: topoi.Corpus, test: topoi.Corpus, start: int, half: int) -> d
 
         for sweeps in (half, 2 * half):
             began = time.process_time()
-            model = topica.HDP(beta=BETA, alpha=1.0, gamma=1.0, seed=1)
+            model = topica.HDP(beta=BETA, alpha=1.0, gamma=1.0, seed=1 + seed)
             model.fit(documents, iters=sweeps, keep_theta_draws=False)
             spent = time.process_time() - began
             counts = np.asarray(model.doc_topic) * np.array([len(each) for each in documents])[:, None]
@@ -169,6 +171,7 @@ def main() -> None:
     parser.add_argument("--corpus", nargs="*", default=list(CORPORA), choices=list(CORPORA))
     parser.add_argument("--topics", nargs="*", type=int, help="topics, for the process those at the start")
     parser.add_argument("--sweeps", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     for family in given.family:
         systems, sizes = FAMILIES[family]
@@ -176,7 +179,7 @@ def main() -> None:
             train, test = some_documents(corpus)
             print(f"{family}\n\n{HEAD}\n{RULE}", flush=True)
             for n in given.topics or sizes:
-                for name, stages in systems(train, test, n, given.sweeps // 2).items():
+                for name, stages in systems(train, test, n, given.sweeps // 2, given.seed).items():
                     found = list(stages)
                     seconds, topics, last = found[-1]
                     if len(found) == 2:

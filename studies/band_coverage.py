@@ -1,6 +1,6 @@
 """Simulated corpora with known shares: what intervals of trends, of differences between groups and of shares hold.
 
-    python -m studies.band_coverage [--corpora 30] [--only trends|groups|shares]
+    python -m studies.band_coverage [--corpora 30] [--only trends|groups|shares|super_topics]
 
 Documents of a year (or of a group) have topic mixtures that scatter about the year's mean, which is the truth. An LDA is
 fitted, its topics are matched with the true ones by their words, and intervals of probability 0.9 are compared with the
@@ -12,6 +12,8 @@ Single shares: of authors with few and many words (author-topic model), of short
 families that know intervals), whose true mixtures are drawn from the prior that the model is given, and of topics in all
 words of collections of few and many documents, whose truth is the mean mixture that documents scatter about. For
 documents of LDA also: how much of the posterior itself, the mixture of Betas over the samples, the intervals hold.
+Super-topics of pachinko allocation: shares of short and long documents, and of all words of small and large collections,
+for planted super-topics that were found.
 Numbers go to docs/studies/band-coverage.json; ``--only`` leaves the others in it as they are.
 """
 
@@ -36,6 +38,8 @@ FOUND = 0.9
 AUTHOR_DOCUMENTS, DOCUMENT_WORDS, COLLECTIONS = (1, 2, 5, 10, 20), (10, 30, 100, 300), (20, 50, 200, 500)
 # Shares that a reader looks at: shown as this much or more.
 LARGE = 0.05
+# Super-topics, and their Dirichlet parameters.
+N_SUPER, ROOT_ALPHA = 3, np.array([0.3, 0.25, 0.2])
 
 
 def topics(rng: np.random.Generator) -> np.ndarray:
@@ -192,6 +196,62 @@ def collections(seed: int, size: int) -> list[dict]:
     return held_rows(size, model.topic_sizes().set_index("topic"), "share", found, cosine, mean)
 
 
+def super_topics(seed: int, lengths: np.ndarray) -> tuple[list[dict], list[dict]]:
+    """Shares of super-topics in documents of these lengths, and in all their words: whether intervals hold the truth.
+
+    Each super-topic has three topics; the first two share one. They are matched by the shares of topics in their
+    learned alpha.
+    """
+    rng = np.random.default_rng([6, seed, len(lengths)])
+    truth, weights = topics(rng), np.full((N_SUPER, N_TOPICS), 0.02)
+    weights[[0, 0, 0, 1, 1, 1, 2, 2, 2], [0, 1, 2, 2, 3, 4, 5, 6, 7]] = 1.0
+    mixtures = rng.dirichlet(ROOT_ALPHA, len(lengths))
+    tokens = []
+    for mixture, n in zip(mixtures, lengths, strict=True):
+        below = np.array([rng.dirichlet(row) for row in weights])
+        tokens.append(words_of(rng, mixture @ below @ truth, n))
+    model = topoi.PachinkoAllocation(
+        N_SUPER, N_TOPICS, root_alpha=ROOT_ALPHA.mean(), beta=0.05, n_iter=500, random_state=seed
+    ).fit(topoi.Corpus.from_tokens(tokens))
+    drawn = model.edges()["share"].to_numpy()[N_SUPER:].reshape(N_SUPER, N_TOPICS)[:, matched(model, truth)[0]]
+    unit = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in (weights, drawn)]
+    cosine = unit[0] @ unit[1].T
+    _, place = linear_sum_assignment(-cosine)
+    kept = np.flatnonzero(cosine[np.arange(N_SUPER), place] >= FOUND)
+    rows = []
+    for d, n in enumerate(lengths):
+        moments = model.chains_[0].document_node_moments(d).some(1 + place[kept])
+        rows += held_shares(int(n), mixtures[d, kept], moments.mean, *moments.interval())
+    sizes = model.node_sizes().iloc[place[kept]]
+    ends = (sizes[name].to_numpy() for name in ("share", "lower", "upper"))
+    return rows, held_shares(len(lengths), (ROOT_ALPHA / ROOT_ALPHA.sum())[kept], *ends)
+
+
+def held_shares(size: int, truth: np.ndarray, share: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> list[dict]:
+    """Whether each interval holds the truth, for shares in arrays."""
+    return [
+        {"size": size, "held": bool(low <= p <= high), "width": float(high - low), "large": bool(mean >= LARGE)}
+        for p, mean, low, high in zip(truth, share, lower, upper, strict=True)
+    ]
+
+
+def all_super_topics(n: int) -> dict[str, object]:
+    """Coverage of super-topics' shares of documents, and of all words."""
+    each = [super_topics(seed, np.repeat(DOCUMENT_WORDS, 60)) for seed in range(n)]
+    documents_ = by_size([row for rows, _ in each for row in rows], DOCUMENT_WORDS)
+    sizes = [
+        row for seed in range(n) for size in COLLECTIONS[1:] for row in super_topics(seed, np.full(size, LENGTH))[1]
+    ]
+    found = {
+        "corpora": n,
+        "super_topics_found": sum(len(whole) for _, whole in each),
+        "documents": documents_,
+        "sizes": by_size(sizes, COLLECTIONS[1:]),
+    }
+    print(json.dumps(found), flush=True)
+    return {"super_topics": found}
+
+
 FAMILIES = {
     "LDA": lambda seed: topoi.LDA(N_TOPICS, alpha=CONCENTRATION / N_TOPICS, beta=0.05, n_iter=300, random_state=seed),
     "DirichletMultinomialRegression": lambda seed: topoi.DirichletMultinomialRegression(
@@ -249,10 +309,15 @@ def shares(n: int) -> dict[str, object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpora", type=int, default=30)
-    parser.add_argument("--only", choices=("trends", "groups", "shares"))
+    parser.add_argument("--only", choices=("trends", "groups", "shares", "super_topics"))
     given = parser.parse_args()
     result = json.loads(TARGET.read_text(encoding="utf-8")) if given.only else {}
-    parts = {"trends": all_trends, "groups": all_groups, "shares": lambda n: {"shares": shares(n)}}
+    parts = {
+        "trends": all_trends,
+        "groups": all_groups,
+        "shares": lambda n: {"shares": shares(n)},
+        "super_topics": all_super_topics,
+    }
     for name, part in parts.items():
         if given.only in (None, name):
             began = time.process_time()

@@ -55,7 +55,14 @@ def test_super_topics(topoi, pachinko_file: Path) -> None:
     strong = json.loads(topoi("structure", pachinko_file, "--json", "--min-share", 0.3).out)
     assert strong and all(row["share"] >= 0.3 for row in strong) and len(strong) < 8
     table = topoi("structure", pachinko_file, "--csv").out.splitlines()
-    assert table[0] == "super_topic,super_share,rank,child,topic,alpha,share,n_words,label,words" and len(table) == 9
+    head = "super_topic,super_share,super_lower,super_upper,rank,child,topic,alpha,share,n_words,label,words"
+    assert table[0] == head and len(table) == 9
+    sizes = view.node_sizes().set_index("node")
+    for row in rows:
+        ends = sizes.loc[row["super_topic"], ["lower", "upper"]].tolist()
+        assert [row["super_lower"], row["super_upper"]] == pytest.approx(ends, rel=1e-12)
+        assert row["super_lower"] <= row["super_share"] <= row["super_upper"]
+    assert "probability of 90%" in topoi("structure", pachinko_file).out
 
 
 def test_children_that_are_super_topics_themselves(topoi, papers: Path, tmp_path: Path) -> None:
@@ -101,9 +108,11 @@ def test_one_node(topoi, graph_file: Path) -> None:
     assert [row["name"] for row in kinds["parent"]] == ["root"]
     expected = library.node_documents(view, "water", 2)
     assert [row["id"] for row in kinds["document"]] == expected["id"].tolist()
-    assert [row["share"] for row in kinds["document"]] == pytest.approx(expected["share"].tolist())
+    for name in ("share", "lower", "upper"):
+        assert [row[name] for row in kinds["document"]] == pytest.approx(expected[name].tolist())
     trend = library.node_trends(view).query("node == 'water'")
     assert [row["n_words"] for row in kinds["year"]] == trend["n_words"].tolist()
+    assert [row["upper"] for row in kinds["year"]] == pytest.approx(trend["upper"].tolist())
     everything = json.loads(topoi("structure", graph_file, "--node", "water", "-n", 9, "--json").out)
     own = next(row for row in everything if row["name"] == "<words>")
     assert own["topic"] == view.dag_.topics.index("water")

@@ -295,7 +295,11 @@ def test_log_likelihood_depends_on_neither_order_nor_batch(
 ) -> None:
     whole = models[name].log_likelihood(corpus)
     assert whole.shape == (corpus.n_docs,) and (whole < 0).all()
-    assert np.array_equal(models[name].log_likelihood(corpus.subset([5, 2])), whole[[5, 2]])
+    found = models[name].log_likelihood(corpus.subset([5, 2]))
+    if name in BY_MATRICES:
+        np.testing.assert_allclose(found, whole[[5, 2]], rtol=1e-12)
+    else:
+        assert np.array_equal(found, whole[[5, 2]])
     expected = np.exp(-whole.sum() / corpus.n_tokens)
     assert models[name].perplexity(corpus) == pytest.approx(expected, rel=1e-12)
 

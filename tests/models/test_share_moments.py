@@ -9,8 +9,9 @@ from scipy.stats import beta
 
 import topoi
 from topoi.errors import ModelError
-from topoi.models.graph import make_graph, slot_nodes
-from topoi.models.pachinko.posterior import mean_squares
+from topoi.models.graph import climb, make_graph, slot_nodes
+from topoi.models.pachinko.equations import Paths
+from topoi.models.pachinko.node_moments import graph_deviations, squared_shares
 from topoi.models.resampling import Groups, one_draw, share_bands
 from topoi.models.share_moments import (
     Moments,
@@ -112,15 +113,64 @@ def test_paths_through_a_graph_have_the_variance_of_draws():
     weights = rng.uniform(0.3, 3.0, int(graph.slot_start[-1]))
     reach = np.zeros((200_000, n_nodes))
     reach[:, 0] = 1.0
+    through = np.ones(n_nodes)
     for u in range(n_nodes):
         slots = np.arange(graph.slot_start[u], graph.slot_start[u + 1])
         if len(slots):
+            through[u] = (reach[:, u] ** 2).mean()
             shares = reach[:, u, None] * dirichlet_rows(rng, weights[slots], len(reach))
             reach[:, u] = 0.0
             for slot, share in zip(slots, shares.T, strict=True):
                 reach[:, child[slot] if child[slot] >= 0 else u] += share
-    found = mean_squares(graph, weights)
-    np.testing.assert_allclose(found[graph.topic_node], (reach**2).mean(axis=0)[graph.topic_node], rtol=0.02)
+    drawn = (reach**2).mean(axis=0)
+    leaves = np.diff(graph.slot_start) == 0
+    found = squared_shares(graph, np.stack((weights, np.ones(len(weights)))))
+    np.testing.assert_allclose(found.drawn[0, graph.topic_node], drawn[graph.topic_node], rtol=0.02)
+    np.testing.assert_allclose(found.through[0], np.where(leaves, drawn, through), rtol=0.02)
+    np.testing.assert_array_equal(found.drawn[1], squared_shares(graph, np.ones((1, len(weights)))).drawn[0])
+
+
+def test_shares_of_nodes_have_the_deviations_of_resampled_documents():
+    """A graph with an inner node that draws words; parts of a child's words by each way, and words through nodes."""
+    edges = [("root", "a"), ("root", "b"), ("a", "x"), ("a", "b"), ("b", "x"), ("b", "y"), ("b", topoi.WORDS)]
+    dag = topoi.Dag.from_edges(edges)
+    graph, rng = make_graph(dag), np.random.default_rng(5)
+    lengths = rng.integers(0, 40, 900)
+    doc = np.repeat(np.arange(len(lengths)), lengths)
+    topic = rng.choice(len(dag.topics), len(doc), p=[0.5, 0.2, 0.3])
+    # Documents prefer some ways to others, so that their words are not independent.
+    path = (rng.random(len(doc)) * (1 + rng.random(len(lengths))[doc])).astype(np.int64)
+    path = np.minimum(path, graph.n_paths[graph.topic_node[topic]] - 1)
+    halves = 450, int(lengths[:450].sum())
+    words = [(lengths[:450], slice(halves[1])), (lengths[450:], slice(halves[1], None))]
+    blocks = [(own, [Paths(topic[at], path[at])]) for own, at in words]
+    found = graph_deviations(graph, blocks, 1)
+    weight = rng.exponential(size=(4000, len(lengths)))
+    n_slots = int(graph.slot_start[-1])
+    counts = np.zeros((len(lengths), n_slots))
+    for at, _, slot in climb(graph, topic, path):
+        np.add.at(counts, (doc[at], slot), 1.0)
+    slots, child = weight @ counts, slot_nodes(graph)
+    for v in range(1, len(dag.nodes)):
+        own = slice(graph.slot_start[v], graph.slot_start[v + 1])
+        share = slots[:, own].sum(axis=1) / (weight @ lengths)
+        np.testing.assert_allclose(found.node[v], share.std(), rtol=0.06)
+        above = np.flatnonzero(child == v)
+        part = slots[:, above] / slots[:, above].sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(found.slot[above], part.std(axis=0), rtol=0.06, atol=1e-12)
+    assert found.node[0] == 0 and found.slot[child < 0].tolist() == [0.0]
+
+
+def test_samples_that_disagree_widen_shares_of_nodes():
+    graph = make_graph(topoi.Dag.from_levels(2, 2))
+    topic, lengths = np.repeat([0, 1], 6), np.full(4, 3)
+    one, other = Paths(topic, np.zeros(12, np.int64)), Paths(topic, np.ones(12, np.int64))
+    same, unlike = (graph_deviations(graph, [(lengths, each)], 2) for each in ([one, one], [one, other]))
+    assert same.node.max() == 0 and same.slot.max() == 0
+    # Shares 1 and 0 of two samples: their deviation, for a mean of both.
+    wanted = np.std([0, 1], ddof=1) * np.sqrt(1.5)
+    np.testing.assert_allclose(unlike.node[1:3], wanted)
+    np.testing.assert_allclose(unlike.slot[2:], wanted)
 
 
 @pytest.fixture(scope="module")
@@ -210,3 +260,41 @@ def test_families_with_mixtures_of_their_own_know_their_posteriors(corpus):
     y = np.random.default_rng(0).multivariate_normal(mean[5], covariance[5], 50_000)
     shares = np.exp(y) / np.exp(y).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(kernel.chains_[0].document_moments(5).deviation, shares.std(axis=0), rtol=0.05)
+
+
+@pytest.fixture(scope="module")
+def pachinko(corpus):
+    return topoi.PachinkoAllocation(3, 4, n_iter=30, random_state=0, progress=False).fit(corpus)
+
+
+def test_a_documents_super_topics_have_the_moments_of_their_dirichlet(pachinko):
+    chain = pachinko.chains_[0]
+    samples = list(chain.paths(7, 8))
+    counts = np.stack([np.bincount(paths.path, minlength=3) for paths in samples])  # the super-topic that it came by
+    wanted, found = sampled_moments(counts, chain.edge_alpha[:3]), chain.document_node_moments(7)
+    np.testing.assert_allclose(found.mean[1:4], wanted.mean, rtol=1e-6)
+    np.testing.assert_allclose(found.deviation[1:4], wanted.deviation, rtol=1e-5)
+    topics = chain.document_moments(7)
+    np.testing.assert_allclose(found.deviation[4:], topics.deviation, rtol=1e-6)
+    assert found.mean[0] == 1 and found.deviation[0] == 0
+
+
+def test_frames_of_a_graph_have_intervals_in_memory_and_in_a_store(pachinko, tmp_path):
+    pachinko.save(tmp_path / "p.topoi")
+    view, columns = topoi.view(tmp_path / "p.topoi"), ["share", "lower", "upper"]
+    for ask in (
+        lambda model, **level: model.node_sizes(**level),
+        lambda model, **level: topoi.node_documents(model, "super 1", 5, **level),
+        lambda model, **level: topoi.node_documents(model, "sub 2", 5, **level),
+        lambda model, **level: topoi.document_nodes(model, 3, **level),
+    ):
+        ours, theirs, narrow = ask(pachinko), ask(view), ask(view, level=0.5)
+        np.testing.assert_allclose(theirs[columns], ours[columns], rtol=1e-6, atol=1e-9)
+        assert (ours["lower"] <= ours["share"]).all() and (ours["share"] <= ours["upper"]).all()
+        assert (narrow["lower"] >= theirs["lower"]).all() and (narrow["upper"] <= theirs["upper"]).all()
+        assert "lower" not in ask(view, level=None)
+    sizes, topics = pachinko.node_sizes(), pachinko.topic_sizes()
+    assert sizes["node"].tolist() == list(pachinko.dag_.nodes[1:]) and (sizes["upper"] > sizes["lower"]).all()
+    np.testing.assert_allclose(sizes[columns].iloc[3:], topics[columns], rtol=1e-9)
+    edges = pachinko.edges()
+    assert sizes["n_words"].tolist()[:3] == edges["n_words"].tolist()[:3]

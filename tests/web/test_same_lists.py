@@ -95,6 +95,11 @@ def test_shares_and_intervals_are_those_of_the_frames(marked, ask, slug):
         assert size == pytest.approx([topic["share"], topic["lower"], topic["upper"]], abs=1e-12)
         assert [page["lower"], page["upper"]] == [topic["lower"], topic["upper"]]
         assert [told[topic["topic"]][end] for end in ("lower", "upper")] == pytest.approx(size[1:], abs=1e-12)
+        assert page["documents"]
+        listed = topoi.topic_documents(view, topic["topic"], 30).set_index("document")
+        for row in page["documents"]:
+            wanted = listed.loc[row["document"]["document_id"], ["share", "lower", "upper"]].tolist()
+            assert [row["share"], row["lower"], row["upper"]] == pytest.approx(wanted, abs=1e-12)
     for d in (0, 7):
         frame = topoi.document_topics(view, d).set_index("topic")
         for topic, share in shown_shares(client.get(f"/m/{slug}/document/{d}.json").json()["topics"]).items():
@@ -117,6 +122,10 @@ def test_intervals_are_drawn_and_told(marked):
         assert text.count('class="whisker inside"') >= n and "with a probability of 90" in text
         assert "The thin line on a bar holds the share" in text
     assert client.get(f"/m/{MAIN}/author/0.csv").text.splitlines()[0].endswith("share,n_tokens,lower,upper")
+    text, listed = client.get(f"/m/{MAIN}/topic/0").text, client.get(f"/m/{MAIN}/topic/0.json").json()["documents"]
+    assert text.count('<span class="vh">between </span>') == len(listed) and "The range below a share" in text
+    table = client.get(f"/m/{MAIN}/topic/0.csv?table=documents").text
+    assert table.splitlines()[0].endswith("share,n_tokens,lower,upper")
     live = client.get(f"/m/{MAIN}/document/0.json?burn_in=1&samples=1&lag=1").json()
     assert all(row["lower"] is None for row in live["topics"])
     assert "without intervals" in client.get(f"/m/{MAIN}/document/0?burn_in=1&samples=1&lag=1").text
@@ -129,3 +138,6 @@ def test_pages_of_a_model_without_a_posterior_say_so(tmp_path):
     assert all(row["lower"] is None for row in client.get("/m/p/document/0.json").json()["topics"])
     text = client.get("/m/p/document/0").text
     assert "does not know how sure" in text and "whisker" not in text
+    listed = client.get("/m/p/topic/0.json").json()["documents"]
+    assert listed and all(row["lower"] is None and row["upper"] is None for row in listed)
+    assert "The range below a share" not in client.get("/m/p/topic/0").text

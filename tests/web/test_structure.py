@@ -278,3 +278,45 @@ def test_static_copy(path, tmp_path, client):
     assert "structure/2.html" in (folder / "structure.html").read_text(encoding="utf-8")
     assert (folder / "structure.svg").is_file() and (folder / "structure/2.json").is_file()
     assert not (tmp_path / "site" / "lda" / "structure.html").exists()
+
+
+def ends(row):
+    return [row["lower"], row["upper"]]
+
+
+def test_intervals_of_super_topics_are_those_of_the_frames(client, model):
+    sizes = model.node_sizes().set_index("node")
+    page = client.get("/m/four/structure.json").json()
+    for row in [*page["super_topics"], *page["nodes"]]:
+        if row["node"]["name"] != "root":
+            wanted = sizes.loc[row["node"]["name"], ["lower", "upper"]].tolist()
+            assert ends(row) == pytest.approx(wanted, abs=1e-9)
+    text = client.get("/m/four/structure").text
+    assert text.count('class="whisker inside"') == page["n_super"] and "The thin line on a bar" in text
+    node = client.get("/m/four/structure/1.json").json()
+    assert ends(node) == pytest.approx(sizes.iloc[0][["lower", "upper"]].tolist(), abs=1e-9)
+    listed = topoi.node_documents(model, 1, 30).set_index("document")
+    for row in node["documents"]:
+        wanted = listed.loc[row["document"]["document_id"], ["share", "lower", "upper"]].tolist()
+        assert [row["share"], *ends(row)] == pytest.approx(wanted, abs=1e-6)
+    assert "The range below a share" in client.get("/m/four/structure/1").text
+    own = topoi.document_nodes(model, 0).set_index("node")
+    shown = client.get("/m/four/document/0.json").json()["super_topics"]
+    assert shown
+    for row in shown:
+        wanted = own.loc[row["node"]["name"], ["share", "lower", "upper"]].tolist()
+        assert [row["share"], *ends(row)] == pytest.approx(wanted, abs=1e-6)
+
+
+def test_the_parts_of_a_topics_words_have_intervals(client, model):
+    edges = model.edges()
+    for topic in range(len(model.dag_.topics)):
+        rows = client.get(f"/m/four/topic/{topic}.json").json()["super_topics"]
+        into = edges[edges["topic"] == topic].set_index("parent")["n_words"]
+        for row in rows:
+            assert row["part"] == pytest.approx(into[row["node"]["name"]] / into.sum())
+            assert row["lower"] <= row["part"] <= row["upper"] and row["lower"] < row["upper"]
+        assert len(rows) == (into > 0).sum()
+    assert client.get("/m/four/topic/0").text.count("holds it with a probability of 90") == 2
+    head = client.get("/m/four/topic/0.csv?table=super_topics").text.splitlines()[0]
+    assert head.endswith("part,lower,upper")

@@ -17,6 +17,7 @@ from topoi.errors import ModelError
 from topoi.models.contract import InStore, ReadsMetadata, SeedLike
 from topoi.models.large_groups import resampled_shares
 from topoi.models.resampling import LEVEL, Draws, Groups, joined_draws
+from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.validation import checked_tail, resolve_seed, whole_number
 
 _REPLICATES = 1000
@@ -132,7 +133,8 @@ def group_documents(
     -------
     DataFrame
         topic, rank, document (number), id, title and year if there are any, group, share (of the document's words),
-        n_words (its words in the topic), effect: by how much the difference would be smaller without the document.
+        n_words (its words in the topic, rounded), effect: by how much the difference would be smaller without the
+        document.
 
     Examples
     --------
@@ -164,7 +166,7 @@ def group_documents(
         | {
             "group": names[best],
             "share": column[rows[best]] / counted.lengths[rows[best]],
-            "n_words": column[rows[best]],
+            "n_words": whole_tokens(column[rows[best]]),
             "effect": effect[best],
         }
     )

@@ -12,6 +12,8 @@ from topoi.analysis.given import find_node, need_document, need_graph, with_rank
 from topoi.errors import ModelError, NotFoundError
 from topoi.models.dag import WORDS as WORDS
 from topoi.models.graph import write_graph as write_graph
+from topoi.models.resampling import LEVEL
+from topoi.models.share_moments import Moments, with_interval
 from topoi.models.validation import whole_number
 
 Node = Hashable
@@ -217,7 +219,7 @@ def thickness(edges: Iterable[Edge], root: Node, thickest: float, thickest_of_ro
     return found
 
 
-def node_documents(model: Any, node: str | int, n: int = 10) -> pd.DataFrame:
+def node_documents(model: Any, node: str | int, n: int = 10, level: float | None = LEVEL) -> pd.DataFrame:
     """The training documents with most of a node of the graph, such as a super-topic (first chain).
 
     Parameters
@@ -228,13 +230,16 @@ def node_documents(model: Any, node: str | int, n: int = 10) -> pd.DataFrame:
         A node's name or number, as in ``model.dag_.nodes``; not the root.
     n : int
         Number of documents.
+    level : float, optional
+        Each interval holds this much probability. None leaves intervals out.
 
     Returns
     -------
     DataFrame
         node, rank, document (position), id, title and year if there are any, share (posterior mean of the probability
         that a word's path leads through the node, as in ``doc_node_``), n_words (number of the document's words whose
-        paths do). Documents without such a word are left out.
+        paths do), lower, upper: the interval of the share (``topoi.models.share_moments``). Documents without such a
+        word are left out.
 
     Examples
     --------
@@ -251,10 +256,14 @@ def node_documents(model: Any, node: str | int, n: int = 10) -> pd.DataFrame:
     found = model.leading_documents(number, wanted)
     name = np.full(len(found.document), model.dag_.nodes[number], object)
     columns = {"node": name, **model.catalogue_.document_columns(found.document)}
-    return with_rank(pd.DataFrame(columns | {"share": found.share, "n_words": found.n_words}), 1, found.document)
+    frame = pd.DataFrame(columns | {"share": found.share, "n_words": found.n_words})
+    if level is not None:
+        spread = [model.chains_[0].document_node_moments(int(d)).deviation[number] for d in found.document]
+        frame = with_interval(frame, Moments(found.share, np.array(spread, np.float64)).interval(level))
+    return with_rank(frame, 1, found.document)
 
 
-def document_nodes(model: Any, document: int | str, n: int | None = None) -> pd.DataFrame:
+def document_nodes(model: Any, document: int | str, n: int | None = None, level: float | None = LEVEL) -> pd.DataFrame:
     """The super-topics of a training document, the largest share first (first chain).
 
     Parameters
@@ -265,12 +274,14 @@ def document_nodes(model: Any, document: int | str, n: int | None = None) -> pd.
         A training document's position, id or title.
     n : int, optional
         Number of super-topics; all if not given.
+    level : float, optional
+        Each interval holds this much probability. None leaves intervals out.
 
     Returns
     -------
     DataFrame
-        node (a name), rank, share and n_words as in ``node_documents``. Super-topics are nodes with children, the root
-        left out; those that no word's path leads through are left out too.
+        node (a name), rank, share, n_words, lower and upper as in ``node_documents``. Super-topics are nodes with
+        children, the root left out; those that no word's path leads through are left out too.
 
     Examples
     --------
@@ -285,4 +296,8 @@ def document_nodes(model: Any, document: int | str, n: int | None = None) -> pd.
     node, number, share = model.nodes_of_document(position)
     best = np.argsort(-share, kind="stable")[: None if n is None else whole_number("n", n)]
     names = np.array([model.dag_.nodes[v] for v in node[best]], object)
-    return with_rank(pd.DataFrame({"node": names, "share": share[best], "n_words": number[best]}), 1, node[best])
+    frame = pd.DataFrame({"node": names, "share": share[best], "n_words": number[best]})
+    if level is not None:
+        deviation = model.chains_[0].document_node_moments(position).deviation[node[best]]
+        frame = with_interval(frame, Moments(share[best], deviation).interval(level))
+    return with_rank(frame, 1, node[best])

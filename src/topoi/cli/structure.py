@@ -87,12 +87,14 @@ def write_pruned(view: GraphView, share: float, path: Path, force: bool) -> None
 
 def show_super_topics(view: GraphView, n: int, n_words: int, min_share: float, as_json: bool, as_csv: bool) -> None:
     """Print every super-topic with its label and share of all words, and its strongest children."""
-    shares = {str(row[1]): float(row[6]) for row in view.rows("nodes")}
+    sizes = view.node_sizes().set_index("node")
+    shares = sizes["share"].to_dict()
     if not len(view.super_nodes):
         raise ModelError("this graph has no super-topics, only topics below its root; see `topoi topics`, or --edges")
     names = sorted((view.dag_.nodes[v] for v in view.super_nodes), key=lambda each: -shares[each])
     frame = super_frame(view, names, n, n_words, min_share)
-    frame.insert(1, "super_share", frame["super_topic"].map(shares))
+    for at, column in enumerate(("share", "lower", "upper"), 1):
+        frame.insert(at, f"super_{column}", frame["super_topic"].map(sizes[column]))
     labels = view.node_labels(n_words)
     own = labels_of(view)
 
@@ -100,9 +102,11 @@ def show_super_topics(view: GraphView, n: int, n_words: int, min_share: float, a
         largest = max(shares[each] for each in names) or 1.0
         width = max(len(look.printable(each)) for each in names)
         for each in names:
-            screen.print(node_line(each, shares[each], largest, labels[each].split(" "), width, screen.width))
+            ends = sizes.loc[each, "lower"], sizes.loc[each, "upper"]
+            screen.print(node_line(each, shares[each], ends, largest, labels[each].split(" "), width, screen.width))
             for row in rows[rows["super_topic"] == each].to_dict("records"):
                 screen.print(child_line(row, own, screen.width))
+        screen.print(look.interval_note())
 
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
 
@@ -126,14 +130,17 @@ def super_frame(view: GraphView, names: list[str], n: int, n_words: int, min_sha
     return frame
 
 
-def node_line(name: str, share: float, largest: float, words: list[str], name_width: int, width: int) -> Text:
-    """Line of a super-topic: its name, its share of all words, its label."""
+def node_line(
+    name: str, share: float, ends: tuple[float, float], largest: float, words: list[str], name_width: int, width: int
+) -> Text:
+    """Line of a super-topic: its name, its share of all words with the interval, its label."""
     from rich.text import Text
 
-    room = width - name_width - 5 - _BAR_WIDTH - 3 * len(look.GAP)
+    room = width - name_width - 5 - look.INTERVAL_WIDTH - _BAR_WIDTH - 4 * len(look.GAP)
     return look.row(
         (Text(look.printable(name), style="bold"), name_width),
         (Text(look.percent(share).rjust(5), style="dim"), 5),
+        (Text(look.interval(*ends), style="dim"), look.INTERVAL_WIDTH),
         (look.bar(share / largest, _BAR_WIDTH), _BAR_WIDTH),
         look.plain_words(words, room),
     )
@@ -164,13 +171,15 @@ def show_node(view: GraphView, node: str, n: int, n_words: int, min_share: float
 
     number = find_node(view, node)
     frame = node_frame(view, number, n, n_words, min_share)
-    _, name, _, topic, _, _, share, alpha_sum, label, _ = view.rows("node", node=number)[0]
+    _, name, _, topic, _, _, share, alpha_sum, label, _, _ = view.rows("node", node=number)[0]
+    ends = view.node_sizes().iloc[number - 1] if number else None
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         from rich.text import Text
 
         screen.print(look.row(Text(look.printable(name), style="bold"), Text(look.printable(label))))
-        facts = [f"{look.percent(share)} of all words"]
+        told = "" if ends is None else f" ({look.interval(ends['lower'], ends['upper'])})"
+        facts = [f"{look.percent(share)} of all words{told}"]
         facts += [] if topic is None else [f"topic {topic}"]
         facts += [f"alpha sums to {alpha_sum:,.4g}"] if alpha_sum else []
         screen.print(Text(look.NAME_GAP.join(facts), style="dim"))
@@ -187,13 +196,15 @@ def show_node(view: GraphView, node: str, n: int, n_words: int, min_share: float
 
 
 def draw_documents(rows: pd.DataFrame, screen: Console) -> None:
-    """Print a line per document: its share of the node, year, title."""
+    """Print a line per document: its share of the node with the interval, year, title."""
     from rich.text import Text
 
     if len(rows):
         screen.print(Text("\ndocuments", style="dim"))
     for row in rows.to_dict("records"):
-        start = Text(f"{look.percent(row['share']):>5}{look.GAP}", style="dim") + Text(look.bar(row["share"], 10))
+        ends = look.interval(row["lower"], row["upper"]).ljust(look.INTERVAL_WIDTH)
+        start = Text(f"{look.percent(row['share']):>5}{look.GAP}{ends}{look.GAP}", style="dim")
+        start += Text(look.bar(row["share"], 10))
         screen.print(document_line(start, {"id": row["id"], "title": row["name"], "year": row["year"]}, screen.width))
 
 
@@ -232,11 +243,12 @@ def node_frame(view: GraphView, node: int, n: int, n_words: int, min_share: floa
     if node:
         for found in topoi.node_documents(view, node, n).to_dict("records"):
             row = {"kind": "document", "name": found.get("title"), "id": found["id"], "year": found.get("year")}
-            rows.append(row | {"share": found["share"], "n_words": found["n_words"]})
+            rows.append(row | {name: found[name] for name in ("share", "n_words", "lower", "upper")})
         is_inner = node in view.super_nodes
         years = view.rows("node_trend", node=node) if is_inner else view.rows("topic_trend", topic=topic)
-        rows += [{"kind": "year", "year": row[0], "share": row[2], "n_words": row[1]} for row in years]
-    columns = ["kind", "rank", "name", "id", "topic", "year", "alpha", "share", "n_words", "words"]
+        names = ("year", "n_words", "share", "lower", "upper")
+        rows += [{"kind": "year"} | dict(zip(names, row, strict=True)) for row in years]
+    columns = ["kind", "rank", "name", "id", "topic", "year", "alpha", "share", "lower", "upper", "n_words", "words"]
     frame = pd.DataFrame(rows, columns=columns)
     frame["rank"] = frame.groupby("kind", sort=False).cumcount() + 1
     return frame.astype({"topic": "Int64", "year": "Int64", "n_words": "Int64"})

@@ -12,7 +12,7 @@ from topoi.drawing.colours import topic_class
 from topoi.drawing.layers import columns, layered, ports
 from topoi.drawing.svg import element, node_name, picture
 from topoi.drawing.text import fit, number
-from topoi.drawing.words import count, percent
+from topoi.drawing.words import count, percent, percents
 
 ROOT = 0
 _TEXT = 12.5
@@ -50,6 +50,7 @@ def graph(
     thick = thickness(listed, ROOT, THICKEST, _THICKEST_OF_ROOT)
     beside = ports(plan.ways, thick, _HIGH - 2)
     node_of = {item["node"]["node"]: item["node"] for item in nodes}
+    ends = {item["node"]["node"]: percents(item.get("lower"), item.get("upper")) for item in nodes}
     root_alone = [node for node, column in level.items() if column == 0] == [ROOT]
 
     def draw(width: float) -> tuple[float, Markup]:
@@ -57,7 +58,7 @@ def graph(
         spans = columns(1 + max(level.values()), width - 2, 96.0 if wide else 34.0, _DOT if root_alone else None)
         lines = [_line(edge, plan.ways[edge[:2]], beside[edge[:2]], thick[edge[:2]], spans, node_of) for edge in listed]
         boxes = [
-            _box(node_of[node], spans[at], _HIGH / 2 + 2 + _ROW * place, link, node == chosen)
+            _box(node_of[node], ends[node], spans[at], _HIGH / 2 + 2 + _ROW * place, link, node == chosen)
             for node, (at, place) in plan.place.items()
         ]
         kind = "ways many" if len(lines) > _MANY else "ways"
@@ -111,7 +112,9 @@ def _line(
     return element("path", element("title", title), d="".join(parts), stroke_width=thick, class_=kind)
 
 
-def _box(node: Mapping[str, Any], span: tuple[float, float], middle: float, link: Any, is_chosen: bool) -> Markup:
+def _box(
+    node: Mapping[str, Any], ends: str, span: tuple[float, float], middle: float, link: Any, is_chosen: bool
+) -> Markup:
     left, right = span[0] + 1, span[1] + 1
     if node["node"] == ROOT:
         title = element("title", f"The root, through which all {count(node['n_tokens'], 'word')} go")
@@ -134,7 +137,8 @@ def _box(node: Mapping[str, Any], span: tuple[float, float], middle: float, link
     rect = element(
         "rect", x=left, y=middle - _HIGH / 2, width=right - left, height=_HIGH, rx=3 if is_leaf else 12, class_="box"
     )
-    about = f"{node_name(node)}: {percent(node['share'])} of all words. {', '.join([str(lead), *words])}"
+    size = f"{percent(node['share'])} of all words{f' ({ends})' if ends else ''}"
+    about = f"{node_name(node)}: {size}. {', '.join([str(lead), *words])}"
     kind = " ".join(["leaf" if is_leaf else "inner", _hue(node) or "plain", "chosen" if is_chosen else ""]).strip()
     inside = (element("title", about), rect, text)
     if link is None or is_chosen:

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from topoi.errors import ModelError, StoreError
 from topoi.models.dag import WORDS, Dag, as_dag
 from topoi.models.ranking import largest, ranked
+from topoi.models.resampling import LEVEL
+from topoi.models.share_moments import Moments, with_interval
 from topoi.models.smoothed_counts import count_pairs
 from topoi.models.validation import whole_number
 
@@ -199,7 +201,7 @@ class NodeDocuments(NamedTuple):
 
 
 class GraphFrames:
-    """Super-topics and pruning; a class with this mixin provides the graph, its edges and words."""
+    """Super-topics and pruning; a class with this mixin provides the graph, its edges, words and sizes."""
 
     dag_: Dag
 
@@ -214,6 +216,31 @@ class GraphFrames:
     def _top_words(self, n: int) -> list[str]:
         """Most probable words of each topic."""
         raise NotImplementedError  # abstract: from a sample, or from rows
+
+    def _node_sizes(self) -> tuple[NDArray[np.int64], Moments]:
+        """Words through each node, and their shares of all words."""
+        raise NotImplementedError  # abstract: from a sample, or from rows
+
+    def node_sizes(self, level: float | None = LEVEL) -> pd.DataFrame:
+        """Number of words through each node below the root: node, n_words, share (of all words), lower, upper.
+
+        Parameters
+        ----------
+        level : float, optional
+            The interval from ``lower`` to ``upper`` holds the node's share in documents like these with this
+            probability (``topoi.models.share_moments``). None leaves intervals out.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> model = topoi.PachinkoAllocation(1, 2, n_iter=5, random_state=0).fit([[1, 2], [2, 3]])
+        >>> model.node_sizes()[["node", "n_words"]].values.tolist()[0]
+        ['super 0', 8]
+        """
+        n_words, moments = self._node_sizes()
+        frame = pd.DataFrame({"node": self.dag_.nodes, "n_words": n_words, "share": moments.mean})
+        frame = with_interval(frame, None if level is None else moments.interval(level))
+        return frame.iloc[1:].reset_index(drop=True)
 
     @property
     def super_nodes(self) -> NDArray[np.int64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topoi.analysis.given import find_node, need_graph
 from topoi.analysis.structure import (
@@ -26,6 +26,9 @@ from topoi.errors import ModelError
 from topoi.models.contract import ModelLike
 from topoi.models.validation import whole_number
 from topoi.plots.figure import graph_objects, leading_words, quiet, rgb, topic_colours
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _TEXT = 12
 _ROW, _HIGH = 32.0, 20.0
@@ -110,7 +113,7 @@ def pachinko_graph(
         return _figure(model, graph, shown, frame, title, None, n_words, width)
     name = model.dag_.nodes[find_node(model, node)]
     shown = around(graph, name, N_AROUND, min_share)
-    title = f"{name}: {graph.share(name):.1%} of all words; lines by alpha"
+    title = f"{name}: {_size(graph, model.node_sizes(), name)} of all words; lines by alpha"
     return _figure(model, graph, shown, frame, title, name, n_words, width)
 
 
@@ -183,7 +186,7 @@ def _boxes(model: Any, graph: Graph, shown: Excerpt, topic: Mapping[Any, int], n
     drawn = [topic[name] for name in shown.level if name in topic]
     words = leading_words(model, drawn, 2 * n_words)
     colours = topic_colours(model, drawn)
-    labels = model.node_labels(2 * n_words)
+    labels, sizes = model.node_labels(2 * n_words), model.node_sizes()
     boxes = {}
     for name in shown.level:
         if name == graph.root:
@@ -191,15 +194,23 @@ def _boxes(model: Any, graph: Graph, shown: Excerpt, topic: Mapping[Any, int], n
             continue
         k = topic.get(name)
         listed = words[k] if k is not None else str(labels[name]).split()
-        hover = f"<b>{escape(str(name))}</b>{'' if k is None else f' (topic {k})'}<br>" + _measures(graph, name)
+        hover = f"<b>{escape(str(name))}</b>{'' if k is None else f' (topic {k})'}<br>" + _measures(graph, sizes, name)
         hover += "<br>" + escape(", ".join(listed))
         text = " ".join(listed[:n_words])
         boxes[name] = _Box(text if k is not None else f"{name} · {text}", hover, None if k is None else colours[k])
     return boxes
 
 
-def _measures(graph: Graph, name: object) -> str:
-    text = f"{graph.n_words[name]:,} words, {graph.share(name):.1%} of all"
+def _size(graph: Graph, sizes: pd.DataFrame, name: object) -> str:
+    """A node's share of all words, with its interval."""
+    row = sizes[sizes["node"] == name]
+    return f"{graph.share(name):.1%}" + "".join(
+        f" ({100 * lower:.1f}–{upper:.1%})" for lower, upper in zip(row["lower"], row["upper"], strict=True)
+    )
+
+
+def _measures(graph: Graph, sizes: pd.DataFrame, name: object) -> str:
+    text = f"{graph.n_words[name]:,} words, {_size(graph, sizes, name)} of all"
     if name in graph.own:
         edge = graph.own[name]
         text += f"<br>of which {edge.n_words:,} are drawn here (alpha {edge.alpha:.4g}, share {edge.share:.1%})"

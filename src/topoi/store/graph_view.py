@@ -14,6 +14,7 @@ from topoi.models.dag import WORDS, Dag
 from topoi.models.graph import GraphFrames, NodeDocuments, slot_children, telling_words
 from topoi.models.periods import Trend
 from topoi.models.ranking import N_RANKED, N_WORDS, largest
+from topoi.models.share_moments import Moments
 from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.validation import whole_number
 from topoi.store.door import stored_json
@@ -61,6 +62,10 @@ class GraphView(ModelView, GraphFrames):
                 "n_words": np.array(n_tokens, np.int64),
             }
         )
+
+    def _node_sizes(self) -> tuple[NDArray[np.int64], Moments]:
+        _, _, _, _, _, n_tokens, share, _, _, _, deviation = zip(*self._node_rows(), strict=True)
+        return np.array(n_tokens, np.int64), Moments(np.array(share, np.float64), np.array(deviation, np.float64))
 
     def node_labels(self, n_words: int = 3) -> dict[str, str]:
         """A short label for every node but the root, as in a fitted model's ``node_labels``.

@@ -79,10 +79,12 @@ QUERIES = {
         SELECT topics, author_positions FROM document_assignment
         WHERE model_id = :model_id AND document_id = :document_id""",
     "nodes": """
-        SELECT node, name, level, topic AS topic_or_null, n_children, n_tokens, share, alpha_sum, label, words
+        SELECT node, name, level, topic AS topic_or_null, n_children, n_tokens, share, alpha_sum, label, words,
+            deviation
         FROM dag_node WHERE model_id = :model_id ORDER BY node""",
     "node": """
-        SELECT node, name, level, topic AS topic_or_null, n_children, n_tokens, share, alpha_sum, label, words
+        SELECT node, name, level, topic AS topic_or_null, n_children, n_tokens, share, alpha_sum, label, words,
+            deviation
         FROM dag_node WHERE model_id = :model_id AND node = :node""",
     "edges": """
         SELECT parent, position, child, alpha, share, n_tokens FROM dag_edge
@@ -159,10 +161,10 @@ PAGE_QUERIES = {
     "decades": """
         SELECT topic, decade, n_tokens, share, lower, upper FROM topic_decade WHERE model_id = :model_id""",
     "graph_nodes": """
-        SELECT node, name, level, topic AS topic_or_null, n_children, n_tokens, share, words FROM dag_node
+        SELECT node, name, level, topic AS topic_or_null, n_children, n_tokens, share, words, deviation FROM dag_node
         WHERE model_id = :model_id ORDER BY node""",
     "graph_edges": """
-        SELECT parent, child, alpha, share, n_tokens FROM dag_edge WHERE model_id = :model_id
+        SELECT parent, child, alpha, share, n_tokens, deviation FROM dag_edge WHERE model_id = :model_id
         ORDER BY parent, position""",
     "graph_trends": """
         SELECT node, year, n_tokens, share, lower, upper FROM node_trend

@@ -283,6 +283,7 @@ CREATE TABLE dag_node (
     n_children INTEGER NOT NULL,         -- "draw a word here" is not one of them
     n_tokens INTEGER NOT NULL,           -- whose paths lead through it, or end here
     share REAL NOT NULL,                 -- of all tokens
+    deviation REAL NOT NULL,             -- standard deviation of share, by samples and resampled documents
     alpha_sum REAL NOT NULL,             -- what alpha of its edges sums to; 0 if it has none
     label TEXT NOT NULL,                 -- the first three of its words
     words TEXT NOT NULL,                 -- JSON list: the 20 most telling words (relevance 0.6, or 0.3 if it has
@@ -300,6 +301,7 @@ CREATE TABLE dag_edge (
     alpha REAL NOT NULL,                 -- Dirichlet parameter
     share REAL NOT NULL,                 -- of the parent's alpha_sum
     n_tokens INTEGER NOT NULL,           -- that took it
+    deviation REAL NOT NULL,             -- standard deviation of n_tokens as a part of the child's; 0 without a child
     PRIMARY KEY (model_id, parent, position)
 ) WITHOUT ROWID;
 CREATE INDEX dag_edge_by_parent ON dag_edge (model_id, parent, alpha DESC, position);

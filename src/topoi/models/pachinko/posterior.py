@@ -20,6 +20,7 @@ from topoi.models.graph import Graph, four_level_widths, make_graph, passing, sl
 from topoi.models.pachinko import likelihood
 from topoi.models.pachinko.equations import Paths
 from topoi.models.pachinko.inference import document_nodes, document_topics, fold_in, sample_document, start_document
+from topoi.models.pachinko.node_moments import GraphDeviations, graph_deviations, squared_shares
 from topoi.models.pachinko.state import PachinkoChain, PachinkoSampler, chain_alpha, make_priors
 from topoi.models.posterior import SampledPosterior
 from topoi.models.resampling import Block, Draw, Draws
@@ -126,14 +127,22 @@ class PachinkoPosterior(SampledPosterior[Paths]):
 
     def document_moments(self, document: int) -> Moments:
         """Mixture of a training document, with deviations: exact ones, given the paths of its words in a sample."""
+        return self._moments(document, document_topics, self.n_topics)
+
+    def document_node_moments(self, document: int) -> Moments:
+        """Probabilities that a word of a training document passes through each node, with deviations."""
+        return self._moments(document, document_nodes, len(self.graph.n_paths))
+
+    def _moments(self, document: int, shares_of: Callable[..., None], n: int) -> Moments:
         part = _wordless(self._doc_start[document : document + 2] - self._doc_start[document])
-        shares, squares = np.zeros((self.n_samples, 1, self.n_topics)), np.zeros(self.n_topics)
-        for share, paths in zip(shares, self.paths(document, document + 1), strict=True):
-            document_topics(part, paths, self.priors, self.graph, share)
-            weights = self.edge_alpha + slot_sizes(self.graph, *paths)
-            squares += np.maximum(mean_squares(self.graph, weights)[self.graph.topic_node] - share[0] ** 2, 0.0)
-        between = between_samples(shares[:, 0])
-        return Moments(shares[:, 0].mean(axis=0), np.sqrt(squares / self.n_samples + between**2))
+        shares, samples = np.zeros((self.n_samples, 1, n)), list(self.paths(document, document + 1))
+        for share, paths in zip(shares, samples, strict=True):
+            shares_of(part, paths, self.priors, self.graph, share)
+        weights = np.stack([self.edge_alpha + slot_sizes(self.graph, *paths) for paths in samples])
+        squares = squared_shares(self.graph, weights)
+        square = squares.drawn[:, self.graph.topic_node] if shares_of is document_topics else squares.through
+        within = np.maximum(square - shares[:, 0] ** 2, 0.0).mean(axis=0)
+        return Moments(shares[:, 0].mean(axis=0), np.sqrt(within + between_samples(shares[:, 0]) ** 2))
 
     def topic_shares(self, topic: int) -> NDArray[np.float64]:
         """Share of a topic in every training document; reads the paths of all words."""
@@ -191,6 +200,35 @@ class PachinkoPosterior(SampledPosterior[Paths]):
         """Nodes with children, the root left out."""
         parents = np.unique(self.graph.in_parent)
         return parents[parents > 0]
+
+    @cached_property
+    def graph_deviations(self) -> GraphDeviations:
+        """How uncertain super-topics' shares of all words, and their parts of their children's words, are."""
+        return graph_deviations(self.graph, self._path_blocks(), self.n_samples)
+
+    @property
+    def node_totals(self) -> NDArray[np.float64]:
+        """Number of tokens through each node: means over the samples."""
+        parent = np.repeat(np.arange(len(self.graph.n_paths)), np.diff(self.graph.slot_start))
+        through = np.asarray(np.bincount(parent, self.slot_sizes, len(self.graph.n_paths)), np.float64)
+        return self._with_topics(through, self.topic_totals)
+
+    def node_deviations(self) -> NDArray[np.float64]:
+        """Standard deviations of nodes' shares of all words; leaves have those of their topics."""
+        sizes = self.size_moments.deviation
+        assert sizes is not None  # known of all sampled models
+        return self._with_topics(self.graph_deviations.node, sizes)
+
+    def _with_topics(self, values: NDArray[np.float64], topics: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values of nodes with children, joined with those of topics for the leaves."""
+        is_leaf, joined = np.diff(self.graph.slot_start)[self.graph.topic_node] == 0, values.copy()
+        joined[self.graph.topic_node[is_leaf]] = topics[is_leaf]
+        return joined
+
+    def _path_blocks(self) -> Iterator[tuple[NDArray[np.int64], list[Paths]]]:
+        for part in row_blocks(self._doc_start, BLOCK // self.n_samples):
+            own = self._doc_start[part.start : part.stop + 1]
+            yield np.diff(own), list(self.paths(part.start, part.stop))
 
     def node_draws(self) -> Draws:
         """Words of the training documents through each inner node in every sample."""
@@ -302,29 +340,6 @@ class PachinkoPosterior(SampledPosterior[Paths]):
         slots, weight = np.zeros(1, np.int32), np.ones(1, np.float32)
         small, counts, beta = self._local_rows(tokens, slots, weight, nobody, np.zeros(1))
         return small, counts, self.priors._replace(beta=beta)
-
-
-def mean_squares(graph: Graph, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """E[p²] of the probability p that a word is drawn at each node, with Dirichlet weights of the edges.
-
-    A word walks down from the root. ``joint`` has E[p q] of the probabilities of being at two nodes; nodes are left one
-    after the other, parents first, and their words go on by shares that are independent of all before.
-    """
-    child, n_nodes = slot_nodes(graph), len(graph.n_paths)
-    joint = np.zeros((n_nodes, n_nodes))
-    joint[0, 0] = 1.0
-    for u in range(n_nodes):
-        slots = np.arange(graph.slot_start[u], graph.slot_start[u + 1])
-        if not len(slots):
-            continue
-        weight = weights[slots]
-        total, to = weight.sum(), np.where(child[slots] >= 0, child[slots], u)
-        left, own = joint[u].copy(), joint[u, u]
-        joint[u], joint[:, u], left[u] = 0.0, 0.0, 0.0
-        joint[to] += weight[:, None] / total * left
-        joint[:, to] += left[:, None] * (weight / total)
-        joint[np.ix_(to, to)] += own * (np.outer(weight, weight) + np.diag(weight)) / (total * (total + 1))
-    return np.asarray(joint.diagonal())
 
 
 def shares_in_blocks(

@@ -23,11 +23,10 @@ from topoi.models.smoothed_counts import Cells, listed, whole_tokens
 def graph_tables(corpus: Corpus, dag: Dag, first: PachinkoPosterior) -> dict[str, Table]:
     """Tables of the graph: nodes, edges, the documents and years of inner nodes, and the paths of words."""
     paths = first.assignments
-    edges = _edges(dag, first)
     width = path_bytes(first.graph)
     return {
-        "dag_node": _nodes(corpus, dag, first, edges),
-        "dag_edge": edges,
+        "dag_node": _nodes(corpus, dag, first),
+        "dag_edge": _edges(dag, first),
         "document_node": Blocks(lambda: (_document_nodes(first, *listed(*cells)) for cells in _passing(corpus, first))),
         "node_trend": _trend(corpus, first, "year"),
         "node_decade": _trend(corpus, first, "decade"),
@@ -50,14 +49,12 @@ def _edges(dag: Dag, first: PachinkoPosterior) -> Columns:
         "alpha": first.edge_alpha,
         "share": first.edge_alpha / np.repeat(np.asarray(first.priors.alpha_sum), n_slots),
         "n_tokens": whole_tokens(first.slot_sizes),
+        "deviation": first.graph_deviations.slot,
     }
 
 
-def _nodes(corpus: Corpus, dag: Dag, first: PachinkoPosterior, edges: Columns) -> Columns:
+def _nodes(corpus: Corpus, dag: Dag, first: PachinkoPosterior) -> Columns:
     topic = {name: k for k, name in enumerate(dag.topics)}
-    through = np.bincount(edges["parent"], first.slot_sizes, len(dag.nodes)).tolist()
-    sizes = first.counts.topic.tolist()
-    n_tokens = [through[v] if dag.children(name) else sizes[topic[name]] for v, name in enumerate(dag.nodes)]
     best = telling_words(dag, first.edge_alpha, first.topic_word, first.counts.topic, N_WORDS)
     words: list[list[str]] = [[], *([str(word) for word in corpus.words[row]] for row in best)]
     return {
@@ -66,8 +63,9 @@ def _nodes(corpus: Corpus, dag: Dag, first: PachinkoPosterior, edges: Columns) -
         "level": [dag.level(name) for name in dag.nodes],
         "topic": [topic.get(name) for name in dag.nodes],
         "n_children": [len(dag.children(name)) for name in dag.nodes],
-        "n_tokens": whole_tokens(n_tokens),
-        "share": [n / max(corpus.n_tokens, 1) for n in n_tokens],
+        "n_tokens": whole_tokens(first.node_totals),
+        "share": first.node_totals / max(corpus.n_tokens, 1),
+        "deviation": first.node_deviations(),
         "alpha_sum": np.asarray(first.priors.alpha_sum, np.float64),
         "label": [" ".join(listed[:N_LABEL]) for listed in words],
         "words": [json.dumps(listed, ensure_ascii=False) for listed in words],

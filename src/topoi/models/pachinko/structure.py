@@ -13,6 +13,7 @@ from topoi.models.dag import WORDS
 from topoi.models.graph import GraphFrames, NodeDocuments, slot_children, telling_words
 from topoi.models.pachinko.posterior import PachinkoPosterior
 from topoi.models.ranking import largest
+from topoi.models.share_moments import Moments
 from topoi.models.smoothed_counts import blocks, listed, whole_tokens
 from topoi.models.validation import whole_number
 
@@ -84,6 +85,11 @@ class Structure(GraphFrames):
     def _top_words(self, n: int) -> list[str]:
         best = largest(self._first.topic_word, n)
         return [" ".join(self.vocabulary_.words[row]) for row in best]
+
+    def _node_sizes(self) -> tuple[NDArray[np.int64], Moments]:
+        first = self._first
+        share = first.node_totals / max(self.corpus_.n_tokens, 1)
+        return whole_tokens(first.node_totals), Moments(share, first.node_deviations())
 
     def node_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """Numbers of words of each training document through each super-topic: documents, nodes, means above zero.

@@ -208,7 +208,7 @@ class PLSI(FoldedIn, ChainTables, TrainedModel):
             "stopped": outcome.stopped,
             "seconds": seconds,
         }
-        last = "the last but one still gained nats per token"
+        last = "the last but one still raised the log-likelihood per word"
         warn_unfinished(self.fit_info_, f"{self.n_iter_:,} EM steps", last, 0.0 if self.tempered else float(self.tol))
 
     def _accept(self, corpus: Corpus, word_topic: Array, doc_topic: Array, alpha: NDArray[np.float64]) -> None:

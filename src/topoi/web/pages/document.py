@@ -113,7 +113,7 @@ def document_page(
         pieces=pieces,
         n_hidden=n_hidden,
         topics=_topics(context, document, labels.get("topic", ()), sampling["live"]),
-        super_topics=super_topics_in(context, nodes),
+        super_topics=super_topics_in(context, document, nodes),
         authors=_authors(full, labels),
         faces=badges_of(context, pieces),
         sampling=sampling if _can_sample(context) else None,

@@ -11,10 +11,20 @@ import numpy as np
 from topoi.analysis.structure import WORDS, Edge, Excerpt, Graph, by_words, children
 from topoi.errors import NotFoundError, StoreError
 from topoi.models.registry import giving
+from topoi.models.share_moments import Moments
 from topoi.store.door import stored_json
 from topoi.web.pages.context import PageContext
-from topoi.web.pages.parts import listed_rows
-from topoi.web.pages.shapes import GraphEdge, GraphNode, NodePart, NodeShare, NodeSummary, YearShares
+from topoi.web.pages.parts import banded_documents, listed_rows
+from topoi.web.pages.shapes import (
+    GraphEdge,
+    GraphNode,
+    NodePart,
+    NodeShare,
+    NodeSummary,
+    SuperTopicPart,
+    TopicDocument,
+    YearShares,
+)
 from topoi.web.pages.text import one_line, short
 
 N_SUPER_OF_TOPIC = 6
@@ -31,26 +41,43 @@ _COUNTED = re.compile(r"(super|sub|topic|level \d+ topic) \d+")
 
 
 class GraphCache(NamedTuple):
-    """Cache of a graph: its edges, its nodes without topic summaries, and their trends."""
+    """Cache of a graph: its edges, its nodes without topic summaries, and their trends.
+
+    ``ends`` are those of intervals of the nodes' shares of all words; ``deviations`` are of the parts that edges, by
+    parent and child, have of their children's words.
+    """
 
     graph: Graph
     nodes: list[dict[str, Any]]
+    ends: list[tuple[float, float]]
+    deviations: dict[tuple[Any, Any], float]
     years: list[int]
     trends: dict[int, YearShares]
 
 
-def super_topics_of(context: PageContext, topic: int) -> list[NodePart]:
+def super_topics_of(context: PageContext, topic: int) -> list[SuperTopicPart]:
     """The super-topics that draw most of a topic's words; none in a model without a graph."""
     if not context.has_graph:
         return []
     kept = graph_of(context)
     node = next((n["node"] for n in kept.nodes if n["topic"] == topic), None)
     above = by_words(kept.graph.above.get(node, []))
-    found = [edge for edge in above if edge.parent != kept.graph.root and edge.n_words > 0]
-    return [part_of(context, edge.parent, edge) for edge in found[:N_SUPER_OF_TOPIC]]
+    found = [edge for edge in above if edge.parent != kept.graph.root and edge.n_words > 0][:N_SUPER_OF_TOPIC]
+    part = np.array([edge.n_words / kept.graph.n_words[edge.child] for edge in found])
+    moments = Moments(part, np.array([kept.deviations[edge.parent, edge.child] for edge in found]))
+    return [
+        SuperTopicPart(**part_of(context, edge.parent, edge), part=float(share), lower=float(first), upper=float(last))
+        for edge, share, first, last in zip(found, part, *moments.interval(), strict=True)
+    ]
 
 
-def super_topics_in(context: PageContext, listed: object) -> list[NodeShare]:
+def documents_of(context: PageContext, node: int, n: int) -> list[TopicDocument]:
+    """The documents with the largest shares of a super-topic."""
+    rows = context.rows("node_works", node=node, n=n)
+    return banded_documents(context, "node", node, rows, context.view.chains_[0].document_node_moments)
+
+
+def super_topics_in(context: PageContext, document: int, listed: object) -> list[NodeShare]:
     """Super-topics of a document, from a JSON list of numbers, words and shares; empty without a graph."""
     if not context.has_graph:
         return []
@@ -58,7 +85,14 @@ def super_topics_in(context: PageContext, listed: object) -> list[NodeShare]:
     n_nodes = len(graph_of(context).nodes)
     if any(row[0] >= n_nodes or type(row[1]) is not int or not _is_share(row[2]) for row in rows):
         raise StoreError(f"{context.view.store.path}: a table names a node that is not there, or no share")
-    return [NodeShare(node=node_summary(context, node), share=share, n_tokens=n) for node, n, share in rows]
+    if not rows:
+        return []
+    nodes, share = [row[0] for row in rows], np.array([row[2] for row in rows], np.float64)
+    ends = context.view.chains_[0].document_node_moments(document).some(nodes).interval(share=share)
+    return [
+        NodeShare(node=node_summary(context, v), share=p, n_tokens=n, lower=float(first), upper=float(last))
+        for (v, n, p), first, last in zip(rows, *ends, strict=True)
+    ]
 
 
 def _is_share(value: object) -> bool:
@@ -78,14 +112,16 @@ def graph_of(context: PageContext) -> GraphCache:
 
 
 def _read(context: PageContext) -> GraphCache:
-    nodes = [_node(context, row) for row in context.rows("graph_nodes")]
+    listed = context.rows("graph_nodes")
+    nodes = [_node(context, row) for row in listed]
+    sizes = Moments(*(np.array([row[at] for row in listed], np.float64) for at in (6, 8)))
     edges = context.rows("graph_edges")
     missing = f"{context.view.store.path}: the graph is missing; load the model and save it again"
     if [node["node"] for node in nodes] != list(range(len(nodes))) or not edges:
         raise StoreError(missing)
     if not all(0 <= row[0] < len(nodes) and (row[1] is None or row[0] < row[1] < len(nodes)) for row in edges):
         raise StoreError(f"{context.view.store.path}: an edge of the graph leads nowhere")
-    graph = Graph(Edge(row[0], WORDS if row[1] is None else row[1], *row[2:]) for row in edges)
+    graph = Graph(Edge(row[0], WORDS if row[1] is None else row[1], *row[2:5]) for row in edges)
     if len(graph.level) != len(nodes):
         raise StoreError(f"{context.view.store.path}: a node of the graph has no parents")
     years: list[int] = []
@@ -98,7 +134,8 @@ def _read(context: PageContext) -> GraphCache:
         for node, year, *values in rows:
             for name, value in zip(("n_tokens", "share", "lower", "upper"), values, strict=True):
                 trends[node][name][place[year]] = value  # type: ignore[literal-required]
-    return GraphCache(graph, nodes, years, trends)
+    ends = list(zip(*(end.tolist() for end in sizes.interval()), strict=True))
+    return GraphCache(graph, nodes, ends, {(row[0], row[1]): row[5] for row in edges}, years, trends)
 
 
 def _empty_trend(years: list[int]) -> YearShares:
@@ -107,7 +144,7 @@ def _empty_trend(years: list[int]) -> YearShares:
 
 
 def _node(context: PageContext, row: tuple[Any, ...]) -> dict[str, Any]:
-    number, name, _, topic, n_children, n_tokens, share, words = row
+    number, name, _, topic, n_children, n_tokens, share, words, _ = row
     with context.view.store.named():
         known = stored_json(words, f"node {number} of the graph", "words")
     listed = [short(word, _LONGEST_WORD) for word in known][:_MOST_WORDS]
@@ -151,7 +188,10 @@ def picture_of(context: PageContext, shown: Excerpt) -> Any:
     edges = sorted(shown.edges, key=lambda edge: -edge.share)[:MOST_EDGES]
     nodes = _reached(shown, edges)
     return {
-        "nodes": [GraphNode(node=node_summary(context, node), column=shown.level[node]) for node in nodes],
+        "nodes": [
+            GraphNode(node=node_summary(context, node), column=shown.level[node], lower=ends[0], upper=ends[1])
+            for node, ends in ((node, graph_of(context).ends[node]) for node in nodes)
+        ],
         "edges": [
             GraphEdge(parent=edge.parent, child=edge.child, alpha=edge.alpha, share=edge.share, n_tokens=edge.n_words)  # type: ignore[typeddict-item]
             for edge in edges

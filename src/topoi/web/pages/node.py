@@ -19,6 +19,7 @@ from topoi.web.pages.graph import (
     GraphCache,
     background_nodes,
     children_of,
+    documents_of,
     graph_of,
     inner_nodes,
     node_summary,
@@ -26,7 +27,6 @@ from topoi.web.pages.graph import (
     picture_of,
 )
 from topoi.web.pages.page import Kept, Page, PageFile, Picture, has_graph, numbered
-from topoi.web.pages.parts import doc_of
 from topoi.web.pages.shapes import GraphEdge, GraphNode, NodePart, NodeSummary, TopicDocument, YearShares
 from topoi.web.tables import Tables, lists_in, rows_by_year
 
@@ -44,11 +44,14 @@ class NodeWord(TypedDict):
 class NodePage(TypedDict):
     """A super-topic: what it draws from and what draws from it, words, documents, trend.
 
+    ``lower`` and ``upper`` are the ends of the interval (0.9) of its share of all words.
     ``own`` is the part of its words that it draws itself, null if it draws none.
     """
 
     kind: Literal["node"]
     node: NodeSummary
+    lower: float
+    upper: float
     min_share: float | None
     own: NodePart | None
     parents: list[NodePart]
@@ -73,15 +76,14 @@ def node_page(context: PageContext, node: parameters.Node, min_share: parameters
     return NodePage(  # type: ignore[typeddict-item]
         kind="node",
         node=node_summary(context, node, trend=True),
+        lower=kept.ends[node][0],
+        upper=kept.ends[node][1],
         min_share=min_share,
         own=None if own is None else part_of(context, node, own),
         parents=[part_of(context, edge.parent, edge) for edge in above if edge.parent != graph.root][:N_PARENTS],
         children=children_of(context, node, N_AROUND if min_share is None else ALL, least),
         words=_words(context, kept.nodes[node]["all_words"]),
-        documents=[
-            TopicDocument(document=doc_of(row), share=row[6], n_tokens=row[5])
-            for row in context.rows("node_works", node=node, n=N_DOCUMENTS)
-        ],
+        documents=documents_of(context, node, N_DOCUMENTS),
         trend=_trend(kept, node),
         **picture_of(context, _without(graph.root, shown)),
     )

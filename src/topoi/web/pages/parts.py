@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -24,6 +24,7 @@ from topoi.web.pages.shapes import (
     DocumentLine,
     Move,
     Piece,
+    TopicDocument,
     TopicShare,
     TopicSummary,
 )
@@ -251,6 +252,36 @@ def banded_shares(
             upper=float(last) if known else None,
         )
         for k, first, last in zip(chosen, lower, upper, strict=True)
+    ]
+
+
+def banded_documents(
+    context: PageContext,
+    kind: Literal["topic", "node"],
+    column: int,
+    rows: Sequence[Sequence[Any]],
+    moments_of: Callable[[int], Moments],
+) -> list[TopicDocument]:
+    """Documents with their words and shares of a topic or node, which is a column of each document's moments."""
+
+    def deviations() -> list[float]:
+        moments = [moments_of(row[0]) for row in rows]
+        return [float(each.deviation[column]) for each in moments if each.deviation is not None]
+
+    # They take three queries a document, so they are kept: a few numbers for each topic that is looked at.
+    spread = context.cache.keep(f"documents of {kind} {column}", deviations)
+    known = len(spread) == len(rows)
+    share = np.array([row[6] for row in rows], np.float64)
+    lower, upper = Moments(share, np.array(spread, np.float64) if known else None).interval()
+    return [
+        TopicDocument(
+            document=doc_of(row),
+            share=row[6],
+            n_tokens=row[5],
+            lower=float(first) if known else None,
+            upper=float(last) if known else None,
+        )
+        for row, first, last in zip(rows, lower, upper, strict=True)
     ]
 
 

@@ -108,11 +108,13 @@ class Collection(TypedDict):
 
 
 class TopicDocument(TypedDict):
-    """A document of a topic."""
+    """A document of a topic; the ends of the interval (0.9) of its share are null if the model does not know them."""
 
     document: Doc
     share: float
     n_tokens: int
+    lower: float | None
+    upper: float | None
 
 
 class YearShares(TypedDict):
@@ -149,11 +151,21 @@ class NodePart(TypedDict):
     n_tokens: int
 
 
+class SuperTopicPart(NodePart):
+    """A super-topic above a topic, and the part of the topic's words that came by it, with its interval (0.9)."""
+
+    part: float
+    lower: float
+    upper: float
+
+
 class GraphNode(TypedDict):
-    """A node in a picture, and its column there."""
+    """A node in a picture, its column there, and the interval (0.9) of its share of all words."""
 
     node: NodeSummary
     column: int
+    lower: float
+    upper: float
 
 
 class GraphEdge(TypedDict):
@@ -219,11 +231,13 @@ class Sampling(TypedDict):
 
 
 class NodeShare(TypedDict):
-    """A super-topic and how much of a document is in it."""
+    """A super-topic and how much of a document is in it; with the ends of the interval (0.9) of the share."""
 
     node: NodeSummary
     share: float
     n_tokens: int
+    lower: float
+    upper: float
 
 
 class Snippet(TypedDict):

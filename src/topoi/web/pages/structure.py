@@ -20,9 +20,11 @@ N_CHILDREN = 6
 
 
 class SuperTopic(TypedDict):
-    """A super-topic and its strongest children."""
+    """A super-topic, the interval (0.9) of its share of all words, and its strongest children."""
 
     node: NodeSummary
+    lower: float
+    upper: float
     children: list[NodePart]
 
 
@@ -59,8 +61,13 @@ def structure_page(
         most=most,
         min_share=min_share,
         super_topics=[
-            SuperTopic(node=node_summary(context, node, trend=True), children=children_of(context, node, N_CHILDREN))
-            for node in graph.inner
+            SuperTopic(
+                node=node_summary(context, node, trend=True),
+                lower=ends[0],
+                upper=ends[1],
+                children=children_of(context, node, N_CHILDREN),
+            )
+            for node, ends in ((node, kept.ends[node]) for node in graph.inner)  # type: ignore[call-overload]
         ],
         **picture_of(context, shown),
     )

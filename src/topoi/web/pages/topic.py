@@ -14,8 +14,8 @@ from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.graph import super_topics_of
 from topoi.web.pages.page import Kept, Page, PageFile, Picture, has_topics, numbered
-from topoi.web.pages.parts import doc_of, name_of_author
-from topoi.web.pages.shapes import AuthorName, NodePart, TopicDocument, TopicSummary, YearShares
+from topoi.web.pages.parts import banded_documents, name_of_author
+from topoi.web.pages.shapes import AuthorName, SuperTopicPart, TopicDocument, TopicSummary, YearShares
 from topoi.web.pages.text import short
 from topoi.web.tables import Tables, lists_in, rows_by_year
 
@@ -65,7 +65,7 @@ class TopicPage(TypedDict):
     documents: list[TopicDocument]
     neighbours: list[Neighbour]
     trend: YearShares | None
-    super_topics: list[NodePart]
+    super_topics: list[SuperTopicPart]
 
 
 def topic_page(context: PageContext, topic: parameters.Topic, relevance: parameters.Relevance = 0.6) -> TopicPage:
@@ -80,10 +80,13 @@ def topic_page(context: PageContext, topic: parameters.Topic, relevance: paramet
         relevance=relevance,
         words=_words(context, topic, relevance),
         authors=_authors(context, topic),
-        documents=[
-            TopicDocument(document=doc_of(row), share=row[6], n_tokens=row[5])
-            for row in context.rows("topic_works", topic=topic, n=N_DOCUMENTS)
-        ],
+        documents=banded_documents(
+            context,
+            "topic",
+            topic,
+            context.rows("topic_works", topic=topic, n=N_DOCUMENTS),
+            context.view.chains_[0].document_moments,
+        ),
         neighbours=[
             Neighbour(topic=context.badge(other), distance=distance)
             for other, distance in context.rows("topic_neighbours", topic=topic, n=N_NEIGHBOURS)
