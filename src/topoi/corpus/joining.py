@@ -153,8 +153,8 @@ def _without_known(old: Corpus, new: Corpus, known: str) -> tuple[Corpus, int]:
         shown = ", ".join(repr(ids[d]) for d in twice[:_SHOWN])
         more = f" and {len(twice) - _SHOWN:,} more" if len(twice) > _SHOWN else ""
         raise CorpusError(
-            f"the corpus has documents with these ids already: {shown}{more}; known=\"skip\" leaves them out of the new "
-            "ones, or give others"
+            f"the corpus has documents with these ids already: {shown}{more}; known=\"skip\" leaves them out of "
+            "the new ones, or give others"
         )
     return new.subset(np.setdiff1d(np.arange(new.n_docs), twice)), len(twice)
 

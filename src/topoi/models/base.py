@@ -121,6 +121,14 @@ class FittedModel(BaseEstimator):
         }
         return meta | self._more_meta(), arrays
 
+    def update(self, X: Any, **options: Any) -> Any:
+        """Take in new documents; families that cannot say so."""
+        check_is_fitted(self, "n_iter_")
+        raise ModelError(
+            f"{type(self).__name__} cannot take in new documents; fit it to all: "
+            "model.fit(model.corpus_.extended(new_corpus))"
+        )
+
     def _more_meta(self) -> dict[str, Any]:
         """Additions of a family to the JSON of ``to_bundle``."""
         return {}

@@ -14,7 +14,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.gibbs import Chain, Sampler, log_joints
 from topoi.engine.samples import Sample, compact
-from topoi.engine.shards import cut
+from topoi.engine.shards import Shards, cut
 from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, add_cells
 from topoi.kernels.lanes import padded
@@ -101,7 +101,7 @@ class CorrelatedSampler(Sampler):
     sampled = ("topic",)
 
     def __init__(
-        self, corpus: Corpus, n_topics: int, beta: Array, hyper: Hyper, n_shards: int = 1, n_warmup: int = 0
+        self, corpus: Corpus, n_topics: int, beta: Array, hyper: Hyper, n_shards: Shards = 1, n_warmup: int = 0
     ) -> None:
         if n_topics > _MOST_TOPICS:
             raise ModelError(f"n_topics is {n_topics}; at most {_MOST_TOPICS} are possible")

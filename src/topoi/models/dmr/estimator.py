@@ -16,6 +16,7 @@ from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.executors import open_executor
 from topoi.engine.interruption import interruptible
 from topoi.engine.loop import SweepInfo
+from topoi.engine.shards import Shards
 from topoi.errors import ModelError, StoreError
 from topoi.models.contract import DocumentsLike, FeaturesLike, MetadataLike, SeedLike
 from topoi.models.dmr.design import PARTS, Design, WidthLike, is_chosen
@@ -182,7 +183,7 @@ class DirichletMultinomialRegression(
 
     _stored: tuple[Design, csr_matrix] | None = None
 
-    def _make_sampler(self, corpus: Corpus, n_shards: int) -> RegressionSampler:
+    def _make_sampler(self, corpus: Corpus, n_shards: Shards) -> RegressionSampler:
         n_topics = whole_number("n_topics", self.n_topics)
         alpha = positive_vector("alpha", self.alpha, n_topics, "n_topics")
         beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")

@@ -14,6 +14,7 @@ from scipy.sparse import csr_matrix
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.mapped import Scratch
 from topoi.engine.gibbs import Chain
+from topoi.engine.shards import Shards
 from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.lanes import padded
@@ -111,7 +112,7 @@ class RegressionSampler(AuthorTopicSampler):
     [[0.5, 0.25], [0.5, 0.25]]
     """
 
-    def __init__(self, corpus: Corpus, design: csr_matrix, plan: Plan, beta: Array, n_shards: int = 1):
+    def __init__(self, corpus: Corpus, design: csr_matrix, plan: Plan, beta: Array, n_shards: Shards = 1):
         alpha = np.ones(len(plan.mean))
         super().__init__(corpus, WeightedAuthors.private(corpus.n_docs), alpha, beta, n_shards)
         self.by_words = False

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.blocks import Table
 from topoi.corpus.corpus import Corpus
+from topoi.engine.shards import Shards
 from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.dag import Dag, as_dag
 from topoi.models.gibbs import GibbsModel
@@ -135,7 +136,7 @@ class PachinkoAllocation(
             return as_dag(self.dag)
         return Dag.from_levels(whole_number("n_super", self.n_super), whole_number("n_sub", self.n_sub))
 
-    def _make_sampler(self, corpus: Corpus, n_shards: int) -> PachinkoSampler:
+    def _make_sampler(self, corpus: Corpus, n_shards: Shards) -> PachinkoSampler:
         choice("learn_alpha", self.learn_alpha, _RULES)
         sparse = resolve_sparse(self.sparse, corpus.n_docs, whole_number("n_iter", self.n_iter, 0))
         dag = self._graph()

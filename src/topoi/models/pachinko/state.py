@@ -16,7 +16,7 @@ from topoi.corpus.pieces import occurrences, ranges
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.gibbs import Chain, log_joints
 from topoi.engine.samples import Sample, narrowest
-from topoi.engine.shards import cut
+from topoi.engine.shards import Shards, cut
 from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.lanes import padded
@@ -74,7 +74,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         dag: Dag,
         alpha: NDArray[np.float64],
         beta: NDArray[np.float64],
-        n_shards: int = 1,
+        n_shards: Shards = 1,
         rule: str | None = None,
         sparse: bool | str = False,
     ):
