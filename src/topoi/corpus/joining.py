@@ -23,7 +23,7 @@ from topoi.errors import CorpusError
 if TYPE_CHECKING:
     from topoi.corpus.corpus import Corpus
 
-MIN_DF = Analysis.min_df
+MIN_DF = 2
 # A new word in a larger share of the new documents is looked for in old ones: it may have been too common for them.
 _COMMON = float(Analysis.max_df)
 _OLD_TEXTS_LOOKED_AT = 1000
@@ -97,7 +97,10 @@ def join_corpora(
         analyse = new.texts is not None and new.vocabulary != old.vocabulary
     encoded = (_read_again if analyse else _by_words)(old, new, min_df)
     doc_author, names = _authors(old, new)
-    has_texts = old.texts is not None and new.texts is not None and encoded.token_start is not None
+    texts = None
+    if old.texts is not None and new.texts is not None and encoded.token_start is not None:
+        texts = joined_texts(old.texts, new.texts)
+    has_texts = texts is not None
     offsets = (old.token_start, old.token_end) if has_texts else (None, None)
     added = Added(
         new.n_docs,
@@ -119,7 +122,7 @@ def join_corpora(
         doc_author_start=np.concatenate([old.doc_author_start, old.doc_author_start[-1] + new.doc_author_start[1:]]),
         authors=names,
         documents=_documents(old.documents, new.documents),
-        texts=joined_texts(old.texts, new.texts) if has_texts else None,
+        texts=texts,
         token_start=_with_offsets(offsets[0], encoded.token_start, old.scratch),
         token_end=_with_offsets(offsets[1], encoded.token_end, old.scratch),
         report=replace(
@@ -153,7 +156,7 @@ def _without_known(old: Corpus, new: Corpus, known: str) -> tuple[Corpus, int]:
         shown = ", ".join(repr(ids[d]) for d in twice[:_SHOWN])
         more = f" and {len(twice) - _SHOWN:,} more" if len(twice) > _SHOWN else ""
         raise CorpusError(
-            f"the corpus has documents with these ids already: {shown}{more}; known=\"skip\" leaves them out of "
+            f'the corpus has documents with these ids already: {shown}{more}; known="skip" leaves them out of '
             "the new ones, or give others"
         )
     return new.subset(np.setdiff1d(np.arange(new.n_docs), twice)), len(twice)
@@ -212,11 +215,13 @@ def _by_words(old: Corpus, new: Corpus, min_df: int | None) -> _Encoded:
     kept = ids >= 0
     before = np.concatenate(([0], np.cumsum(kept)))
     left_out = sorted(set(unknown) - set(chosen))
+    token_start, token_end = (None if each is None else each[kept] for each in offsets)
     return _Encoded(
         vocabulary,
         ids[kept].astype(np.int32),
         before[new.doc_start].astype(np.int64),
-        *(None if each is None else each[kept] for each in offsets),
+        token_start,
+        token_end,
         len(left_out),
         int(count[left_out].sum()) if left_out else 0,
     )

@@ -82,10 +82,10 @@ class JoinedTexts(Sequence[str]):
     """
 
     def __init__(self, parts: list[Sequence[str]], part: NDArray[np.int64], row: NDArray[np.int64]) -> None:
-        self.parts, self._part, self._row = parts, part, row
+        self.parts, self.part, self.row = parts, part, row
 
     def __len__(self) -> int:
-        return len(self._row)
+        return len(self.row)
 
     @overload
     def __getitem__(self, at: int) -> str: ...
@@ -94,7 +94,7 @@ class JoinedTexts(Sequence[str]):
     def __getitem__(self, at: int | slice) -> str | list[str]:
         if isinstance(at, slice):
             return [self[d] for d in range(len(self))[at]]
-        return self.parts[self._part[at]][int(self._row[at])]
+        return self.parts[self.part[at]][int(self.row[at])]
 
     def subset(self, rows: NDArray[np.int64]) -> JoinedTexts:
         """Return some of the texts, in the order of ``rows``.
@@ -106,7 +106,7 @@ class JoinedTexts(Sequence[str]):
         >>> joined_texts(("On dust",), ["On sand"]).subset(np.array([1]))[:]
         ['On sand']
         """
-        return JoinedTexts(self.parts, self._part[rows], self._row[rows])
+        return JoinedTexts(self.parts, self.part[rows], self.row[rows])
 
 
 def joined_texts(first: Sequence[str], second: Sequence[str]) -> Sequence[str]:
@@ -121,7 +121,7 @@ def joined_texts(first: Sequence[str], second: Sequence[str]) -> Sequence[str]:
     if isinstance(first, list):
         return [*first, *second]
     if isinstance(first, JoinedTexts):
-        parts, part, row = first.parts, first._part, first._row
+        parts, part, row = first.parts, first.part, first.row
     else:
         parts, part, row = [first], np.zeros(len(first), np.int64), np.arange(len(first))
     more = np.full(len(second), len(parts), np.int64)

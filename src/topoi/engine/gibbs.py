@@ -111,7 +111,7 @@ class Sampler(Protocol[ChainT]):
         The prior weight of new topics is this ``part`` of that of old ones. Arrays in ``sampled`` and ``in_documents``
         are left out. Only families whose models are updated have this.
         """
-        raise NotImplementedError  # abstract: each family's own
+        raise ModelError("chains of this family cannot go on over other documents")
 
     def snapshot(self, chain: ChainT) -> Sample | None:
         """Compact copies of the chain's assignments, which determine all counts; None while they are incomplete."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.pieces import row_positions
 
 Array = NDArray[np.float64]
 # Old documents that new ones are compared with, at most.
@@ -44,13 +45,13 @@ class Cells(NamedTuple):
 def cells_of(corpus: Corpus, docs: NDArray[np.int64], mask: NDArray[np.bool_] | None = None) -> Cells:
     """Counted words of some documents, numbered from 0; of the tokens in ``mask`` alone, if it is given."""
     lengths = corpus.doc_lengths[docs]
-    at = np.concatenate([np.arange(a, a + n) for a, n in zip(corpus.doc_start[docs], lengths, strict=True)] or [[]])
-    at, doc = at.astype(np.int64), np.repeat(np.arange(len(docs)), lengths)
+    at, _ = row_positions(corpus.doc_start, docs)
+    doc = np.repeat(np.arange(len(docs)), lengths)
     if mask is not None:
         at, doc = at[mask[at]], doc[mask[at]]
     keys, number = np.unique(doc * corpus.n_words + corpus.tokens[at], return_counts=True)
     doc, word = np.divmod(keys, corpus.n_words)
-    return Cells(doc, word, number.astype(np.float64), np.bincount(doc, number, len(docs)))
+    return Cells(doc, word, number.astype(np.float64), np.bincount(doc, number, len(docs)).astype(np.float64))
 
 
 def topic_words(corpus: Corpus, topic: NDArray[np.uint16], n_topics: int, weight: Array | None = None) -> Array:
@@ -132,23 +133,19 @@ def _tokens_of_pattern(
     if np.count_nonzero(norm) < _FEWEST_DOCS:
         return np.zeros(0, np.int64)
     rows = csr_matrix(surprise.multiply(1.0 / np.maximum(norm, 1e-12)[:, None]))
-    pattern = np.asarray(rows.sum(axis=0)).ravel()
+    pattern: Array = np.asarray(rows.sum(axis=0), np.float64).ravel()
     for _ in range(_POWER_STEPS):
-        pattern /= np.linalg.norm(pattern)
-        pattern = rows.T @ (rows @ pattern)
-    pattern /= np.linalg.norm(pattern)
+        pattern = np.asarray(rows.T @ (rows @ (pattern / np.linalg.norm(pattern))))
+    pattern = pattern / np.linalg.norm(pattern)
     docs = np.flatnonzero(rows @ pattern > _COSINE)
     chosen = pattern > _WORD_WEIGHT * pattern.max()
     if len(docs) < _FEWEST_DOCS:
         return np.zeros(0, np.int64)
-    starts = corpus.doc_start[n_old_docs + docs], corpus.doc_start[n_old_docs + docs + 1]
-    at = np.concatenate([np.arange(a, b) for a, b in zip(*starts, strict=True)])
+    at, _ = row_positions(corpus.doc_start, n_old_docs + docs)
     return np.asarray(at[chosen[corpus.tokens[at]]])
 
 
-def most_like(
-    corpus: Corpus, topic: NDArray[np.uint16], at: NDArray[np.int64], first: int, last: int
-) -> int | None:
+def most_like(corpus: Corpus, topic: NDArray[np.uint16], at: NDArray[np.int64], first: int, last: int) -> int | None:
     """The topic from ``first`` to before ``last`` that has the words of some tokens already; None if there is none."""
     words = np.bincount(corpus.tokens[at], minlength=corpus.n_words)
     for k in range(first, last):
@@ -175,24 +172,25 @@ def gains(
     unseen: Corpus,
     rng: np.random.Generator,
 ) -> list[Gain]:
-    """What each spare topic adds to the prediction of one half of unseen documents from the other half.
+    """What each spare topic adds to the prediction of either half of unseen documents from the other half.
 
     Topics come in one after the other, the largest first, after the old ones; one that is not in yet has given its
-    tokens back to the topics that are. Topics are held fixed; a document's mixture is inferred from its first half by
-    EM, drawn to the corpus's shares.
+    tokens back to the topics that are. Topics are held fixed; a document's mixture is inferred from half of its words
+    by EM, drawn to the corpus's shares.
     """
     half = np.zeros(unseen.n_tokens, bool)
     half[rng.permutation(unseen.n_tokens)[: unseen.n_tokens // 2]] = True
     docs = np.arange(unseen.n_docs)
-    seen, scored = cells_of(unseen, docs, half), cells_of(unseen, docs, ~half)
+    halves = cells_of(unseen, docs, half), cells_of(unseen, docs, ~half)
+    lengths = halves[0].lengths + halves[1].lengths
     counts = topic_words(corpus, topic, n_topics)
     spare = np.arange(n_old_topics, n_topics)
     order = spare[np.argsort(-counts[spare].sum(axis=1), kind="stable")]
-    before = _completion(_given_back(corpus, topic, counts, beta, order), beta, seen, scored)
+    before = _completion(_given_back(corpus, topic, counts, beta, order), beta, *halves)
     found = {}
     for n, k in enumerate(order.tolist()):
-        now = _completion(_given_back(corpus, topic, counts, beta, order[n + 1 :]), beta, seen, scored)
-        found[k] = _gain(now - before, scored.lengths)
+        now = _completion(_given_back(corpus, topic, counts, beta, order[n + 1 :]), beta, *halves)
+        found[k] = _gain(now - before, lengths)
         before = now
     return [found[k] for k in spare.tolist()]
 
@@ -220,20 +218,28 @@ def _given_back(
     return result
 
 
-def _completion(counts: Array, beta: Array, seen: Cells, scored: Cells) -> Array:
-    """Log likelihood of the scored half of every document."""
+def _completion(counts: Array, beta: Array, first: Cells, second: Cells) -> Array:
+    """Log likelihood of both halves of every document, each given the other."""
     phi = (counts + beta) / (counts + beta).sum(axis=1, keepdims=True)
     prior = _PRIOR_WORDS * _shares(counts)
-    total = seen.lengths[:, None] + prior.sum()
-    theta = np.tile(prior / prior.sum(), (len(seen.lengths), 1))
-    of_doc = csr_matrix((seen.number, (seen.doc, np.arange(len(seen.doc)))), (len(seen.lengths), len(seen.doc)))
+    result = np.zeros(len(first.lengths))
+    for seen, scored in ((first, second), (second, first)):
+        each = scored.number * np.log(_expected(scored, _mixtures(seen, phi, prior), phi))
+        result += np.bincount(scored.doc, each, len(result))
+    return result
+
+
+def _mixtures(seen: Cells, phi: Array, prior: Array) -> Array:
+    """Mixtures of documents that their words suggest: documents × topics."""
+    n_docs, n_cells = len(seen.lengths), len(seen.doc)
+    theta = np.tile(prior / prior.sum(), (n_docs, 1))
+    of_doc = csr_matrix((seen.number, (seen.doc, np.arange(n_cells))), (n_docs, n_cells))
     words = phi.T[seen.word]
     for _ in range(_EM_STEPS):
         parts = theta[seen.doc] * words
         parts /= parts.sum(axis=1, keepdims=True)
-        theta = (of_doc @ parts + prior) / total
-    each = scored.number * np.log(_expected(scored, theta, phi))
-    return np.bincount(scored.doc, each, len(scored.lengths))
+        theta = (of_doc @ parts + prior) / (seen.lengths[:, None] + prior.sum())
+    return np.asarray(theta)
 
 
 def _gain(each: Array, lengths: Array) -> Gain:

@@ -89,16 +89,15 @@ class UpdateReport:
         if self.n_left_out:
             tokens = _count(self.n_tokens_left_out, "time")
             lines.append(f"{_count(self.n_left_out, 'new word')}, used {tokens}, too rare and left out")
-        for row in self.topics[self.topics["new"]].itertuples():
-            lines.append(_about_spare(row))
+        lines += [_about_spare(row) for row in _records(self.topics[self.topics["new"]])]
         old = self.topics[~self.topics["new"]]
-        for title, rows in (("grown most", _by_growth(old, 1)), ("shrunk most", _by_growth(old, -1))):
-            for row in rows.itertuples():
-                shares = f"{100 * row.share_before:.1f}% → {100 * row.share_since:.1f}%"
-                lines.append(f"topic {row.topic} {title}, {shares}: {' '.join(row.words[:_SHOWN])}")
-        for row in old.nlargest(1, "drift").itertuples():
-            if row.risen:
-                lines.append(f"topic {row.topic} moved most, by {row.drift:.2f}, towards {' '.join(row.risen)}")
+        for title, rows in (("grew most", _by_growth(old, 1)), ("shrank most", _by_growth(old, -1))):
+            for row in _records(rows):
+                shares = f"{100 * row['share_before']:.1f}% → {100 * row['share_since']:.1f}%"
+                lines.append(f"topic {row['topic']} {title}, {shares}: {' '.join(row['words'][:_SHOWN])}")
+        for row in _records(old.nlargest(1, "drift")):
+            if row["risen"]:
+                lines.append(f"topic {row['topic']} moved most ({row['drift']:.2f}), towards {' '.join(row['risen'])}")
         return "\n  ".join(lines)
 
     def to_dict(self, topics: bool = True) -> dict[str, Any]:
@@ -113,7 +112,7 @@ class UpdateReport:
         """
         plain = {name: value for name, value in asdict(replace(self, topics=pd.DataFrame())).items()}
         frame = self.topics if topics else self.topics[self.topics["new"]]
-        rows = [{name: _plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
+        rows = [{name: _plain(value) for name, value in row.items()} for row in _records(frame)]
         return plain | {"topics": rows}
 
     @classmethod
@@ -178,7 +177,7 @@ def make_report(
     added = joined.added
     counted = (added.n_docs, added.n_tokens, len(added.authors), len(added.words), added.n_known)
     numbers = np.bincount(corpus.tokens[corpus.doc_start[n_old] :], minlength=corpus.n_words)[-len(added.words) :]
-    most = np.argsort(-numbers, kind="stable")[:_N_WORDS] if added.words else []
+    most = np.argsort(-numbers, kind="stable")[:_N_WORDS].tolist() if added.words else []
     return UpdateReport(
         *counted,
         added.n_left_out,
@@ -220,11 +219,16 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _about_spare(row: Any) -> str:
-    verdict = "has earned its place" if row.earned else "has not earned its place"
-    docs = _count(int(row.documents_since), "new document")
-    gain = "" if np.isnan(row.gain) else f", gain {row.gain:.4f} ± {row.gain_error:.4f} per held-out word"
-    return f"topic {row.topic} is new and {verdict}: {docs}{gain}: {' '.join(row.words[:_SHOWN])}"
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def _about_spare(row: dict[str, Any]) -> str:
+    verdict = "has earned its place" if row["earned"] else "has not earned its place"
+    docs = _count(int(row["documents_since"]), "new document")
+    judged = f", gain {row['gain']:.4f} ± {row['gain_error']:.4f} per held-out word"
+    gain = "" if np.isnan(row["gain"]) else judged
+    return f"topic {row['topic']} is new and {verdict}: {docs}{gain}: {' '.join(row['words'][:_SHOWN])}"
 
 
 def _by_growth(frame: pd.DataFrame, sign: int) -> pd.DataFrame:

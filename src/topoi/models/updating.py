@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from topoi.models.gibbs import GibbsModel
 
 # Part of the new documents that spare topics are judged by, at most so many, and the fewest for which that makes sense.
-_HELD_OUT, _MOST_HELD_OUT, _FEWEST_HELD_OUT = 0.3, 1000, 3
+_HELD_OUT, _MOST_HELD_OUT, _FEWEST_HELD_OUT = 0.5, 1000, 3
 # Sweeps over the new documents after a spare topic has been opened, and the fewest tokens it then has to be one.
 _SWEEPS_PER_SPARE, _FEWEST_TOKENS = 15, 10
 # Numbers of random streams beyond those of any shard: the choice of held-out documents, and halves of them.

@@ -500,6 +500,11 @@ def check_authors(corpus: Corpus, no_authors: str) -> None:
         raise ModelError(f"no_authors is {no_authors!r}; it must be one of 'private', 'raise'")
     if corpus.n_authors == 0:
         raise ModelError("the corpus has no authors; use LDA, or choose some with corpus.with_authors(columns)")
+    check_lacking(corpus, no_authors)
+
+
+def check_lacking(corpus: Corpus, no_authors: str) -> None:
+    """Warn about documents without authors, or refuse them."""
     lacking = int((np.diff(corpus.doc_author_start) == 0).sum())
     if lacking and no_authors == "raise":
         raise ModelError(f"{lacking:,} of {corpus.n_docs:,} documents have no authors (no_authors='raise')")

@@ -136,6 +136,8 @@ class CorrelatedTopicModel(MatrixInput, ChainTables, GibbsModel):
         n_warmup = whole_number("n_warmup", self.n_warmup, 0)
         return CorrelatedSampler(corpus, n_topics, beta, self._hyper(n_topics), n_shards, n_warmup)
 
+    _takes_documents = True
+
     def _freeze(self) -> None:
         averages = choice("average", self.average, (True, False))
         how = self._sampler, self.corpus_, averages

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -177,6 +177,24 @@ class RegressionSampler(AuthorTopicSampler):
             "draws": priors.draws.values,
             "drawn_at": priors.draws.sweeps,
             "frozen": priors.frozen,
+        }
+
+    def widened(self, arrays: Mapping[str, NDArray[Any]], old: Any, part: float) -> dict[str, NDArray[Any]]:
+        """Priors and coefficients; those of new names are zero, new topics have the median intercept and no slopes.
+
+        Draws are forgotten: they were of other documents.
+        """
+        before, coefficients = arrays["coefficients"], self.plan.mean.copy()
+        place = {label: c for c, label in enumerate(self.terms.labels)}
+        coefficients[: len(before), [place[label] for label in old.terms.labels]] = before
+        coefficients[len(before) :, 0] = np.sort(before[:, 0])[(len(before) - 1) // 2] + math.log(part)
+        none = Draws.none(coefficients.shape)
+        return super().widened(arrays, old, part) | {
+            "coefficients": coefficients,
+            "variance": arrays["variance"],
+            "draws": none.values,
+            "drawn_at": none.sweeps,
+            "frozen": np.zeros(0, np.uint16),
         }
 
     def cells(self, topic: NDArray[np.uint16]) -> TopicCells:
