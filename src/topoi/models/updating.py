@@ -65,7 +65,9 @@ def run_update(
             rows = np.setdiff1d(np.arange(corpus.n_docs), held)
             part = corpus if not len(held) else corpus.subset(rows)
             grown = add_documents(_maker(narrow, old), old, part, np.arange(n_old), executor)
-            grown = _open_spares(wide, grown, part, n_old, n_topics, n_spare, executor)
+            # A spare topic is expected in new documents alone, so its prior weight is their part of all words.
+            weight = 1.0 - float(corpus.doc_start[n_old] / corpus.n_tokens)
+            grown = _open_spares(wide, grown, part, n_old, n_topics, n_spare, weight, executor)
             if len(held):
                 grown, stopped = _swept(wide, grown, part, done + n_iter // 2, callback)
                 last = grown.sweep if stopped else last
@@ -146,13 +148,12 @@ def _open_spares(
     n_old: int,
     n_topics: int,
     n_spare: int,
+    weight: float,
     executor: Executor,
 ) -> Grown:
     """The chains with more topics, which begin one after the other with what is not explained yet."""
     everything = np.arange(corpus.n_docs)
-    # A spare topic is expected in new documents alone, so its prior weight is their part of all words.
-    part = 1.0 - float(corpus.doc_start[n_old] / max(corpus.n_tokens, 1))
-    wide = add_documents(_maker(model, grown), grown, corpus, everything, executor, part)
+    wide = add_documents(_maker(model, grown), grown, corpus, everything, executor, weight)
     sampler = model._sampler_like(wide.sampler, corpus, (n_old,))
 
     def run(index: int) -> Arrays:
