@@ -39,7 +39,7 @@ def update(
             metavar="[SOURCE]", help="The new documents, in any form that topoi fit reads; without it, the last report."
         ),
     ] = None,
-    n_iter: Annotated[int, _how("-i", "--iterations", metavar="N", min=0, help="Sweeps over everything.")] = 50,
+    n_iter: Annotated[int, _how("-i", "--iterations", metavar="N", min=0, help="Sweeps over everything.")] = 100,
     spare_topics: Annotated[
         int, _how("--spare-topics", metavar="N", min=0, help="Topics that may form in the new documents.")
     ] = 0,

@@ -44,10 +44,10 @@ def retained(sweep: int, since: int = 0) -> range:
     >>> list(retained(500)), list(retained(7)), list(retained(507, 500))
     ([255, 287, 319, 351, 383, 415, 447, 479], [4, 5, 6, 7], [504, 505, 506, 507])
     """
-    done = sweep - since
-    step = spacing(done)
-    first = -(-(done // 2 + 2) // step) * step - 1
-    return range(since + first, sweep + 1, step)
+    sweep -= since
+    step = spacing(sweep)
+    first = -(-(sweep // 2 + 2) // step) * step - 1
+    return range(since + first, since + sweep + 1, step)
 
 
 def compact(values: NDArray[Any], n: int) -> NDArray[Any]:

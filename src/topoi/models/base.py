@@ -126,7 +126,7 @@ class FittedModel(BaseEstimator):
     def update(
         self,
         X: DocumentsLike,
-        n_iter: int = 50,
+        n_iter: int = 100,
         spare_topics: int = 0,
         *,
         min_df: int | None = 2,

@@ -227,7 +227,7 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
     def update(
         self,
         X: DocumentsLike,
-        n_iter: int = 50,
+        n_iter: int = 100,
         spare_topics: int = 0,
         *,
         min_df: int | None = 2,
