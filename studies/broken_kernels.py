@@ -207,7 +207,8 @@ PRUNED_MISTAKES = {
 MISTAKES += [mistake._replace(family=family) for family, each in PRUNED_MISTAKES.items() for mistake in each]
 
 TESTS["samples"] = ["test_averages.py", "test_settled.py"]
-FOLDERS = {"samples": "models", "filter": "evaluation"}
+TESTS["updating"] = ["test_updating.py"]
+FOLDERS = {"samples": "models", "filter": "evaluation", "updating": "models"}
 TESTS["filter"] = ["test_one_quantity.py"]
 SAMPLE_MISTAKES = [
     Mistake("averages: one sample lost", "src/topoi/models/averages.py", "return Averaged([*samples, last], sweeps", "return Averaged([*samples[1:], last], sweeps"),
@@ -215,6 +216,22 @@ SAMPLE_MISTAKES = [
     Mistake("averages: samples of the first half", "src/topoi/engine/samples.py", "first = -(-(sweep // 2 + 2) // step) * step - 1", "first = step - 1"),
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="samples") for mistake in SAMPLE_MISTAKES]
+GROWING, UPDATING, SPARES = (f"src/topoi/models/{name}.py" for name in ("growing", "updating", "spare_topics"))
+UPDATE_MISTAKES = [
+    Mistake("update: old documents are sampled first", GROWING, "sampler.sample(chain, 1, chain.counts, stream)", "sampler.sample(chain, 0, chain.counts, stream)"),
+    Mistake("update: old assignments forgotten", GROWING, "arrays[name][:n_tokens] = old[name]", "arrays[name][:0] = old[name][:0]"),
+    Mistake("update: every sweep draws the same numbers", GROWING, "_STREAM + key + number", "_STREAM + key"),
+    Mistake("update: documents change places", GROWING, "back = np.argsort(order)", "back = order"),
+    Mistake("update: spare topics weigh as much as others", GROWING, "part * median", "median"),
+    Mistake("update: samples of other documents", "src/topoi/engine/gibbs.py", "wanted = retained(sweep, chain.since)", "wanted = retained(sweep)"),
+    Mistake("update: sweeps begin anew", UPDATING, "schedule = wide._schedule(last, model._seed)", "schedule = wide._schedule(n_iter, model._seed)"),
+    Mistake("update: coefficients of the wrong names", "src/topoi/models/dmr/state.py", "[place[label] for label in old.terms.labels]", ": before.shape[1]"),
+    Mistake("spare: nothing to begin with", UPDATING, 'arrays["topic"][at] = k if like is None else like', 'arrays["topic"][at] = 0'),
+    Mistake("spare: tokens are not given back", SPARES, "range(_GIVING_STEPS if len(at) else 0)", "range(0)"),
+    Mistake("spare: the half that is scored is seen", SPARES, "((first, second), (second, first))", "((first, first), (second, second))"),
+    Mistake("spare: every topic earns its place", "src/topoi/models/update_report.py", "gain.mean > _ERRORS * gain.error", "gain.mean > -1.0"),
+]  # fmt: skip
+MISTAKES += [mistake._replace(family="updating") for mistake in UPDATE_MISTAKES]
 FILTERING = "src/topoi/models/filtering.py"
 FILTER_MISTAKES = [
     Mistake("filter: runs with the same seed", FILTERING, "np.random.SeedSequence((seed, n_particles, run))", "np.random.SeedSequence((seed, n_particles))"),

@@ -193,6 +193,21 @@ def test_resumed_fit_has_the_bits_of_a_longer_one(name: str, models: dict[str, A
     assert model.resume(N_ITER - 5) is model and same_bits(model, models[name])
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_new_documents_are_taken_in_or_refused(name: str, corpus: topoi.Corpus) -> None:
+    """An update keeps the topics of old words, or leaves the model as it was and says what to do."""
+    old, new = corpus[:18], corpus[18:]
+    model, before = make(name).fit(old), make(name).fit(old)
+    try:
+        assert model.update(new, n_iter=3) is model
+    except TopoiError as refusal:
+        assert name in str(refusal) and "extended(new_corpus)" in str(refusal)
+        assert same_bits(model, before) and model.corpus_ is old
+        return
+    assert model.n_iter_ == N_ITER + 3 and model.corpus_.n_docs == 24 and model.update_report_.n_docs == 6
+    assert np.isfinite(model.perplexity(corpus)) and same_bits(before.update(new, n_iter=3), model)
+
+
 CHECKPOINTED = [name for name in NAMES if takes(name, "checkpoint")]
 # Each family is fitted in a process that is killed after its sixth sweep; the last checkpoint is of the fourth.
 KILLED = """

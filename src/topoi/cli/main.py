@@ -40,6 +40,7 @@ from topoi.cli import (
     topics,
     trends,
     unusual,
+    update,
     warm,
     words,
 )
@@ -89,6 +90,7 @@ app = typer.Typer(
 )
 
 app.command("fit", cls=GroupedCommand, short_help="Fit a model to documents and save it.")(fit.fit)
+app.command("update", cls=GroupedCommand, short_help="Add new documents to a fitted model.")(update.update)
 app.command("encode", cls=GroupedCommand, short_help="Put documents on disk that memory cannot hold.")(encode.encode)
 app.command("topics", short_help="Topics with their words and authors.")(topics.topics)
 app.command("structure", short_help="Which topics go together, in a model over a graph.")(structure.structure)

@@ -24,6 +24,7 @@ def models(file: ModelFile, as_json: AsJson = False, as_csv: AsCsv = False) -> N
     with topoi.open_store(file) as store:
         frame = store.models()
         frame["n_labels"] = [len(store.labels(name)) for name in frame["name"]]
+        frame["n_updates"] = [len(store.updates(name)) for name in frame["name"]]
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=draw_models)
 
 
@@ -51,7 +52,7 @@ def about(row: dict[Any, Any]) -> str:
 
     Examples
     --------
-    >>> about({"n_topics": 100, "n_labels": 2, "n_iter": 500, "n_chains": 1})
+    >>> about({"n_topics": 100, "n_labels": 2, "n_iter": 500, "n_chains": 1, "n_updates": 0})
     '100 topics, 2 labels, 500 sweeps'
     """
     import pandas as pd
@@ -60,7 +61,8 @@ def about(row: dict[Any, Any]) -> str:
     parts += [counted(row["n_labels"], "label")] if row["n_labels"] else []
     parts += [] if pd.isna(row["n_iter"]) else [counted(row["n_iter"], "sweep")]
     alone = pd.isna(row["n_chains"]) or row["n_chains"] == 1
-    return ", ".join(parts) + ("" if alone else f" of {counted(row['n_chains'], 'chain')}")
+    chains = "" if alone else f" of {counted(row['n_chains'], 'chain')}"
+    return ", ".join(parts) + chains + (f", {counted(row['n_updates'], 'update')}" if row["n_updates"] else "")
 
 
 def counted(number: int, what: str) -> str:

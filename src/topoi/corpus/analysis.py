@@ -260,6 +260,21 @@ def _drop(keep: np.ndarray, hit: np.ndarray, name: str, count: np.ndarray, repor
         keep[hit] = False
 
 
+def document_frequencies(tokens: np.ndarray, doc_start: np.ndarray, n_words: int) -> np.ndarray:
+    """Number of documents that have each word.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.corpus.analysis import document_frequencies
+    >>> document_frequencies(np.array([0, 1, 1, 1], np.int32), np.array([0, 3, 4]), 3).tolist()
+    [1, 2, 0]
+    """
+    df = np.zeros(n_words, np.int64)
+    _count_documents(tokens, doc_start, np.full(n_words, -1, np.int64), df)
+    return df
+
+
 @lean
 def _count_documents(tokens: np.ndarray, doc_start: np.ndarray, last: np.ndarray, df: np.ndarray) -> None:
     """Add document frequencies to ``df``; ``last``, all -1 at first, holds the last document of each word."""

@@ -19,7 +19,7 @@ from topoi.corpus.metadata import document_frame
 from topoi.corpus.pieces import take_rows
 from topoi.corpus.report import CorpusReport
 from topoi.corpus.split import choose_known, number_of_tests
-from topoi.corpus.stored_texts import StoredTexts
+from topoi.corpus.stored_texts import JoinedTexts, StoredTexts
 from topoi.corpus.vocabulary import Vocabulary, object_array
 from topoi.errors import CorpusError
 
@@ -31,7 +31,7 @@ class Corpus(Encoding):
     """Documents as integers: word ids in reading order, authors, metadata, and character offsets into the texts.
 
     Made by :func:`topoi.read_corpus`, :func:`topoi.load_dataset` or one of the ``from_…`` constructors. A corpus is
-    immutable; ``subset``, ``split``, ``encode`` and ``with_authors`` return new ones.
+    immutable; ``subset``, ``split``, ``encode``, ``extended`` and ``with_authors`` return new ones.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class Corpus(Encoding):
         doc_author_start, (doc_author,) = take_rows(self.doc_author_start, rows, [self.doc_author], Scratch())
         texts = self.texts
         if texts is not None:
-            texts = texts.subset(rows) if isinstance(texts, StoredTexts) else [texts[d] for d in rows]
+            texts = texts.subset(rows) if isinstance(texts, StoredTexts | JoinedTexts) else [texts[d] for d in rows]
         return type(self)(
             **dict(zip(known, taken, strict=True)),
             doc_start=doc_start,

@@ -83,6 +83,35 @@ class Encoding(Constructors):
         lists = table.authors
         return self._encoded(encoded, lists, table.documents(), table.texts, table.report, new_authors)
 
+    def extended(self, new: Corpus, *, min_df: int | None = 2, known: str = "error") -> Corpus:
+        """Return this corpus with the documents of another after its own; all its numbers stay.
+
+        Words and authors of this corpus keep their ids; new ones come after them. New texts are read with this corpus's
+        analyser, whatever settings they were read with before.
+
+        Parameters
+        ----------
+        new : Corpus
+            The documents to add. Columns of metadata that only one of the two has are missing in the other's rows. If
+            it has this corpus's vocabulary, as from ``encode`` or ``split``, it adds no words.
+        min_df : int or None
+            New words must be in so many of the new documents; None adds none. Words that the old texts are full of, and
+            that were left out for that, stay out.
+        known : {"error", "skip"}
+            Treatment of documents whose ids this corpus has already. Numbers in place of ids simply go on.
+
+        Examples
+        --------
+        >>> from topoi import Corpus
+        >>> corpus = Corpus.from_tokens([["red", "fish"]], authors=["Ann"])
+        >>> whole = corpus.extended(Corpus.from_tokens([["old", "fish"], ["old"]], authors=["Bob", "Ann"]))
+        >>> whole.words.tolist(), whole.authors.tolist(), whole.documents["id"].tolist()
+        (['red', 'fish', 'old'], ['Ann', 'Bob'], ['0', '1', '2'])
+        """
+        from topoi.corpus.joining import join_corpora  # it makes corpora
+
+        return join_corpora(cast("Corpus", self), new, min_df, known).corpus
+
     def _encoded(
         self,
         encoded: EncodedTexts,

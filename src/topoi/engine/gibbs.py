@@ -15,6 +15,7 @@ from topoi.engine.executors import Executor
 from topoi.engine.loop import Saved, Schedule, Trace, Training, plain_traces
 from topoi.engine.samples import Sample, packed, retained, unpacked
 from topoi.engine.shards import Merger
+from topoi.errors import ModelError
 from topoi.kernels.random import new_stream
 
 # The shared counts, the priors and the shards of a family's chains, each in the form that its kernels read.
@@ -29,7 +30,8 @@ class Chain(Generic[CountsT, PriorsT, ShardT]):
 
     ``sweep`` is the last sweep begun (0 for a new chain), and ``seed`` keys its random streams, for draws between
     sweeps. ``sparse`` is the state of a sparse scheme. ``merge`` ends a sweep over several shards where differences of
-    counts cannot be summed. ``samples`` are the earlier states, by sweep, that estimates average with the present one.
+    counts cannot be summed. ``samples`` are the earlier states, by sweep, that estimates average with the present one;
+    ``since`` is the sweep that they are counted from, that of the last update by new documents.
     """
 
     index: int
@@ -43,6 +45,7 @@ class Chain(Generic[CountsT, PriorsT, ShardT]):
     sparse: Any = None
     merge: Callable[[], None] | None = None
     samples: dict[int, Sample] = field(default_factory=dict)
+    since: int = 0
 
 
 ChainT = TypeVar("ChainT", bound=Chain)
@@ -57,6 +60,8 @@ class Sampler(Protocol[ChainT]):
     n_tokens: int
     # Where arrays with a number for every token are made: in memory, or in files if the corpus is on disk.
     scratch: Scratch = Scratch()
+    # Names of those arrays of ``to_arrays`` that have a row for every document; ``sampled`` have one for every token.
+    in_documents: tuple[str, ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -99,6 +104,14 @@ class Sampler(Protocol[ChainT]):
     def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> ChainT:
         """Rebuild the chain from the arrays of ``to_arrays``."""
         ...
+
+    def widened(self, arrays: Mapping[str, NDArray[Any]], old: Any, part: float) -> dict[str, NDArray[Any]]:
+        """Parameters for this sampler from the arrays of a chain of ``old``, with fewer documents, words or topics.
+
+        The prior weight of new topics is this ``part`` of that of old ones. Arrays in ``sampled`` and ``in_documents``
+        are left out. Only families whose models are updated have this.
+        """
+        raise ModelError("chains of this family cannot go on over other documents")
 
     def snapshot(self, chain: ChainT) -> Sample | None:
         """Compact copies of the chain's assignments, which determine all counts; None while they are incomplete."""
@@ -203,8 +216,8 @@ class Sampling(Training, Generic[ChainT]):
 
 def keep_samples(sampler: Sampler[ChainT], chains: list[ChainT], sweep: int) -> None:
     """Keep the present state if it may be averaged, and drop samples that no later end of the run can need."""
-    wanted = retained(sweep)
     for chain in chains:
+        wanted = retained(sweep, chain.since)
         chain.samples = {s: sample for s, sample in chain.samples.items() if s in wanted}
         sample = sampler.snapshot(chain) if sweep in wanted else None
         if sample is not None:
@@ -217,6 +230,8 @@ def saved_progress(sampler: Sampler[ChainT], chains: list[ChainT], sweep: int, s
     arrays: dict[str, ArrayOrPieces] = {}
     for chain in chains:
         own = {**sampler.to_arrays(chain), **packed(chain.samples)}
+        if chain.since:
+            own["since"] = np.array([chain.since])
         arrays |= {f"chain{chain.index}_{name}": array for name, array in own.items()}
     return {"sweep": sweep, "seed": seed, "traces": plain_traces([chain.trace for chain in chains])}, arrays
 
@@ -235,8 +250,20 @@ def restored(
     for c in range(n_chains):
         own = chain_arrays(arrays, c)
         chain = sampler.restore(c, own, traces[c])
-        chain.sweep, chain.samples = sweep, unpacked(own, sampler.sampled, sampler.n_tokens, sweep, sampler.scratch)
+        chain.sweep, chain.since = sweep, _since(own, sweep)
+        how = sampler.n_tokens, sweep, sampler.scratch, chain.since
+        chain.samples = unpacked(own, sampler.sampled, *how)
         for sample in chain.samples.values():
             sampler.check_sample(sample)
         chains.append(chain)
     return chains
+
+
+def _since(arrays: Mapping[str, NDArray[Any]], sweep: int) -> int:
+    """The sweep that a chain's samples are counted from; 0 if its arrays do not say."""
+    found = arrays.get("since")
+    if found is None:
+        return 0
+    if found.dtype.kind != "i" or found.shape != (1,) or not 0 <= int(found[0]) <= sweep:
+        raise ModelError("the saved samples are counted from a sweep that the chain has not had")
+    return int(found[0])

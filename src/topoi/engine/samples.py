@@ -1,7 +1,8 @@
 """Samples of a chain that estimates average: choice of sweeps, storage in memory, serialisation.
 
 The choice depends on the number of the last sweep alone: a fit of 700 sweeps, one of 500 resumed for 200 more, and one
-that was killed and resumed average the same samples.
+that was killed and resumed average the same samples. After an update by new documents it begins anew: earlier states
+have no topics for these.
 """
 
 from __future__ import annotations
@@ -30,21 +31,23 @@ def spacing(sweep: int) -> int:
     return step
 
 
-def retained(sweep: int) -> range:
+def retained(sweep: int, since: int = 0) -> range:
     """Sweeps whose states are averaged, besides the last, when a run ends after ``sweep``; at most ten.
 
     They lie in the second half, ``spacing(sweep)`` apart, one before its multiples, because sparse schemes prune at
     even sweeps. A longer run retains a subset of them (and later ones), so a dropped sample is never needed again.
+    Sweeps are counted from ``since``, an even number.
 
     Examples
     --------
     >>> from topoi.engine.samples import retained
-    >>> list(retained(500)), list(retained(7))
-    ([255, 287, 319, 351, 383, 415, 447, 479], [4, 5, 6, 7])
+    >>> list(retained(500)), list(retained(7)), list(retained(507, 500))
+    ([255, 287, 319, 351, 383, 415, 447, 479], [4, 5, 6, 7], [504, 505, 506, 507])
     """
+    sweep -= since
     step = spacing(sweep)
     first = -(-(sweep // 2 + 2) // step) * step - 1
-    return range(first, sweep + 1, step)
+    return range(since + first, since + sweep + 1, step)
 
 
 def compact(values: NDArray[Any], n: int) -> NDArray[Any]:
@@ -94,14 +97,19 @@ def _stacked(columns: list[NDArray[Any]]) -> Pieces:
 
 
 def unpacked(
-    arrays: Mapping[str, NDArray[Any]], names: Sequence[str], n_tokens: int, sweep: int, scratch: Scratch | None = None
+    arrays: Mapping[str, NDArray[Any]],
+    names: Sequence[str],
+    n_tokens: int,
+    sweep: int,
+    scratch: Scratch | None = None,
+    since: int = 0,
 ) -> dict[int, Sample]:
     """Parse the arrays of ``packed`` of a chain at ``sweep``; shapes and types are checked, values are not."""
     sampled = arrays.get("sampled")
     if sampled is None:
         return {}
     sweeps = sampled.tolist() if sampled.dtype == np.int64 and sampled.ndim == 1 else [-1]
-    if sweeps != sorted(set(sweeps)) or not set(sweeps) <= set(retained(sweep)):
+    if sweeps != sorted(set(sweeps)) or not set(sweeps) <= set(retained(sweep, since)):
         raise ModelError("the saved samples are not of the sweeps that a fit of this length keeps")
     found: list[Sample] = [{} for _ in sweeps]
     for name in names:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,16 +51,22 @@ def resolve_shards(n_shards: int | str, n_tokens: int, n_docs: int) -> int:
     return int(min(n_shards, max(n_docs, 1)))
 
 
-def cut(doc_lengths: NDArray[np.int64], n_shards: int) -> list[tuple[int, int]]:
-    """Cut documents into ``n_shards`` consecutive ranges of about equally many tokens.
+# The number of shards; or the documents at which they begin, the first shard's left out.
+Shards: TypeAlias = int | tuple[int, ...]
+
+
+def cut(doc_lengths: NDArray[np.int64], n_shards: Shards) -> list[tuple[int, int]]:
+    """Cut documents into ``n_shards`` consecutive ranges of about equally many tokens, or at the given documents.
 
     Examples
     --------
     >>> import numpy as np
     >>> from topoi.engine.shards import cut
-    >>> cut(np.array([5, 1, 1, 1, 2]), 2)
-    [(0, 1), (1, 5)]
+    >>> cut(np.array([5, 1, 1, 1, 2]), 2), cut(np.array([5, 1, 1, 1, 2]), (3,))
+    ([(0, 1), (1, 5)], [(0, 3), (3, 5)])
     """
+    if isinstance(n_shards, tuple):
+        return list(pairwise((0, *n_shards, len(doc_lengths))))
     ends = np.cumsum(doc_lengths)
     total = int(ends[-1]) if len(ends) else 0
     targets = total * np.arange(1, n_shards) / n_shards

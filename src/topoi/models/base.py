@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.blocks import Table
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import ArrayOrPieces
+from topoi.engine.loop import SweepInfo
 from topoi.errors import ModelError
 from topoi.models.catalogue import CorpusCatalogue
+from topoi.models.contract import DocumentsLike
 
 # Never restored from a file: a stored `checkpoint` path could make `load` write anywhere.
 NOT_SAVED = frozenset({"checkpoint", "progress", "executor", "shared_folder"})
@@ -122,6 +124,23 @@ class FittedModel(BaseEstimator):
             "fit_info": self.fit_info_,
         }
         return meta | self._more_meta(), arrays
+
+    def update(
+        self,
+        X: DocumentsLike,
+        n_iter: int = 100,
+        spare_topics: int = 0,
+        *,
+        min_df: int | None = 2,
+        known: str = "error",
+        callback: Callable[[SweepInfo], Any] | None = None,
+    ) -> Self:
+        """Take in new documents; a family that cannot raises a ``ModelError`` that says what to do instead."""
+        check_is_fitted(self, "n_iter_")
+        raise ModelError(
+            f"{type(self).__name__} cannot take in new documents; fit it to all: "
+            "model.fit(model.corpus_.extended(new_corpus))"
+        )
 
     def _more_meta(self) -> dict[str, Any]:
         """Additions of a family to the JSON of ``to_bundle``."""

@@ -14,6 +14,7 @@ from sklearn.base import _clone_parametrized
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
+from topoi.corpus.joining import join_corpora
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.chains import best_first, diagnose, trace_frame
@@ -22,10 +23,15 @@ from topoi.engine.executors import open_executor, resolve_jobs
 from topoi.engine.gibbs import Chain, Sampler, Sampling, restored, saved_progress
 from topoi.engine.interruption import interruptible
 from topoi.engine.loop import Outcome, Schedule, SweepInfo, open_progress, run
-from topoi.engine.shards import resolve_shards
-from topoi.errors import ModelError
+from topoi.engine.shards import Shards, resolve_shards
+from topoi.errors import CorpusError, ModelError
+from topoi.models.contract import DocumentsLike
+from topoi.models.growing import wider_setting
 from topoi.models.posterior import Posterior
+from topoi.models.texts import check_known, find_documents, is_numbered, need_documents
 from topoi.models.trained import TrainedModel
+from topoi.models.update_report import UpdateReport
+from topoi.models.updating import checked_joined, run_update
 from topoi.models.validation import choice, resolve_seed, whole_number
 
 # Prefix of array names of the chains that estimates were made from, where these are copies of the running chains.
@@ -40,7 +46,8 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
     """A model fitted by Gibbs chains. A family says of what kind its sampler and its posteriors are.
 
     Hooks of a family: ``_make_sampler`` and ``_freeze``; ``_begun`` where chains start from something better than
-    chance.
+    chance; for ``update``, ``_takes_documents``, its sampler's ``widened`` and, where more topics are possible,
+    ``_topic_settings``.
 
     ``_chains`` are those that ``resume`` continues; ``_settled`` are those that estimates are made from. They differ
     only in the sparse schemes.
@@ -60,9 +67,13 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
     _sampler: SamplerT
     _chains: list[Chain]
     _settled: list[Chain]
+    # Whether chains can go on over more documents than they began with.
+    _takes_documents = False
+    # Earlier updates in short and the last one in full, as JSON can hold them.
+    _updates: list[dict[str, Any]] = []
 
     @abstractmethod
-    def _make_sampler(self, corpus: Corpus, n_shards: int) -> SamplerT:
+    def _make_sampler(self, corpus: Corpus, n_shards: Shards) -> SamplerT:
         """Check the settings and build the family's sampler."""
 
     @abstractmethod
@@ -96,7 +107,7 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         self.corpus_, self._sampler, self._seed = corpus, sampler, seed
         self._chains, self._settled = chains, settled
         self._settings = self.get_params(deep=False)
-        self._seconds = 0.0
+        self._seconds, self._updates = 0.0, []
         self._finish(outcome, done)
         return self
 
@@ -111,7 +122,7 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         self.corpus_, self._sampler, self._seed = corpus, sampler, seed
         self._chains = self._settled = [chain]
         self._settings = self.get_params(deep=False)
-        self._seconds = 0.0
+        self._seconds, self._updates = 0.0, []
         self._finish(Outcome(0, 0.0, False), 0)
         return self
 
@@ -187,6 +198,7 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
             "tokens_per_second": work / outcome.seconds if outcome.seconds > 0 and work else None,
         }
         self.fit_info_ |= self._sampler.notes(self._chains) | (outcome.result or {})
+        self.fit_info_ |= {"updates": self._updates} if self._updates else {}
         self.vocabulary_: Vocabulary = self.corpus_.vocabulary
         self.trace_ = trace_frame([chain.trace for chain in by_number], self._sampler.n_tokens)
         self._freeze()
@@ -253,6 +265,109 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         self._finish(outcome, done)
         return self
 
+    def update(
+        self,
+        X: DocumentsLike,
+        n_iter: int = 100,
+        spare_topics: int = 0,
+        *,
+        min_df: int | None = 2,
+        known: str = "error",
+        callback: Callable[[SweepInfo], Any] | None = None,
+    ) -> Self:
+        """Add new documents to the fitted model, with their new words and authors; topics keep their numbers.
+
+        New documents get their topics given the old ones, then all chains go on for ``n_iter`` sweeps over all
+        documents. ``corpus_`` is the joined corpus afterwards, ``update_report_`` says what has changed, and
+        ``docs/updating.md`` how it works. Same seed, same bits, on any number of threads. An update that fails or is
+        interrupted before all documents are in leaves the model as it was.
+
+        Parameters
+        ----------
+        X : Corpus, or what ``fit`` and ``transform`` take
+            The new documents. Texts are read with the analyser of the training corpus; no documents at all is the same
+            as ``resume(n_iter)``.
+        n_iter : int
+            Sweeps over all documents, old and new.
+        spare_topics : int
+            Topics that may form in the new documents, numbered after the old ones. ``n_topics`` grows by them.
+        min_df : int or None
+            New words must be in so many of the new documents; None takes in no new words.
+        known : {"error", "skip"}
+            Treatment of documents whose ids the corpus has already.
+        callback : callable, optional
+            Called with a ``SweepInfo`` after each sweep; a true result ends the sweeps.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> corpus = topoi.Corpus.from_texts(["red fish", "blue bird", "red fish", "blue bird"], max_df=1.0)
+        >>> model = topoi.LDA(2, n_iter=20, random_state=0).fit(corpus)
+        >>> model.update(["red fish swim", "red fish swim"], n_iter=10).corpus_.words.tolist()
+        ['bird', 'blue', 'fish', 'red', 'swim']
+        >>> print(model.update_report_)  # doctest: +ELLIPSIS
+        2 documents (6 words of text) added
+          1 new word: swim
+        ...
+        """
+        check_is_fitted(self, "n_iter_")
+        if not self._takes_documents:
+            return super().update(X)
+        whole_number("n_iter", n_iter, 0)
+        n_spare = whole_number("spare_topics", spare_topics, 0)
+        self._grown_settings(self.corpus_.n_words, n_spare)
+        try:
+            new = self._new_corpus(X)
+            joined = join_corpora(self.corpus_, new, min_df, known, None if new is X else new.texts is not None)
+        except CorpusError as error:
+            raise ModelError(str(error)) from None
+        if not joined.added.n_docs and not n_spare:
+            return self.resume(n_iter, callback)
+        run_update(self, checked_joined(joined, n_spare), n_iter, n_spare, callback)
+        return self
+
+    @property
+    def update_report_(self) -> UpdateReport:
+        """What the last ``update`` has changed."""
+        check_is_fitted(self, "n_iter_")
+        if not self._updates:
+            raise AttributeError("the model has not been updated by new documents")
+        return UpdateReport.from_dict(self._updates[-1])
+
+    def _note_update(self, report: UpdateReport) -> None:
+        """Keep the report of an update; of earlier ones, only their counts and spare topics."""
+        short = [UpdateReport.from_dict(plain).to_dict(topics=False) for plain in self._updates]
+        self._updates = [*short, report.to_dict()]
+        self.fit_info_["updates"] = self._updates
+
+    def _new_corpus(self, X: DocumentsLike) -> Corpus:
+        """New documents as a corpus, with all their words."""
+        found = None if isinstance(X, Corpus) else find_documents(X)
+        if isinstance(X, Corpus):
+            return X
+        if found is None:
+            return self._as_corpus(X)
+        if is_numbered(self.corpus_.vocabulary):
+            check_known(self.corpus_.vocabulary, 0, 1)
+        return Corpus.from_tokens(found.values) if found.kind == "words" else found.encoded(self.corpus_)
+
+    def _as_corpus(self, X: DocumentsLike) -> Corpus:
+        return need_documents(X, self.corpus_)
+
+    def _grown_settings(self, n_words: int, n_spare: int) -> dict[str, Any]:
+        """Settings of the model with so many words, and so many topics more."""
+        settings = self.get_params(deep=False)
+        words = {"beta": wider_setting(settings["beta"], n_words)} if "beta" in settings else {}
+        return words | (self._topic_settings(n_spare) if n_spare else {})
+
+    def _topic_settings(self, n_spare: int) -> dict[str, Any]:
+        """Settings of the model with so many topics more; a ``ModelError`` if there can be none."""
+        raise ModelError(f"{type(self).__name__} has no spare topics; update it without: spare_topics=0")
+
+    def _sampler_like(self, old: SamplerT, corpus: Corpus, n_shards: Shards) -> SamplerT:
+        """A sampler of more documents than ``old``, with what that one has learned from its own."""
+        return self._make_sampler(corpus, n_shards)
+
     def diagnose(self, burn_in: float = 0.5) -> dict[str, Any]:
         """R-hat and effective sample size of the log joint over the chains, after ``burn_in`` of the trace.
 
@@ -295,7 +410,7 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
             for chain, copy in zip(self._chains, self._settled, strict=True):
                 copy.samples = chain.samples
         self._seed = resolve_seed(whole_number("seed", progress["seed"], 0))
-        self._seconds = float(info["seconds"])
+        self._seconds, self._updates = float(info["seconds"]), list(info.get("updates", []))
         self._finish(Outcome(sweep, 0.0, bool(info["interrupted"])), sweep)
         self.fit_info_ = dict(info)
         return self

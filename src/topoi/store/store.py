@@ -14,13 +14,14 @@ import pandas as pd
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import NotFoundError, StoreError
+from topoi.models.update_report import UpdateReport
 from topoi.retrieval.index import DocumentIndex
 from topoi.store import write
 from topoi.store.connect import connect_reader, store_errors
 from topoi.store.corpus_rows import get_corpus
 from topoi.store.door import Sizes, check_corpus
 from topoi.store.migrate import migrated
-from topoi.store.read import StoredModel, list_labels, list_models, read_model, run_query
+from topoi.store.read import StoredModel, find_model, list_labels, list_models, read_model, run_query
 from topoi.store.rows import read_blocks, read_rows
 
 # Largest number of idle connections in the pool.
@@ -301,6 +302,64 @@ class Store:
         """
         with self.connection() as connection:
             return list_labels(connection, model)
+
+    def update(self, X: Any, name: str | None = None, *, output: str | Path | None = None, **options: Any) -> Any:
+        """Update a model of the file by new documents, and save both; labels stay with their topics.
+
+        Parameters
+        ----------
+        X : Corpus, texts, table
+            The new documents, as ``model.update`` takes them.
+        name : str, optional
+            The model's name; the one saved last if not given.
+        output : path, optional
+            A new file for the updated model. Without it the file itself is replaced, at once and as a whole; that is
+            refused if it holds other models, since all models of a file share its corpus.
+        **options
+            As in ``model.update``: ``n_iter``, ``spare_topics``, ``min_df``, ``known``, ``callback``.
+
+        Returns
+        -------
+        The updated model; ``model.update_report_`` says what has changed.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=5, random_state=0).fit([["sun", "star"], ["cell", "gene"]] * 3).save(path)
+        >>> store = topoi.open_store(path)
+        >>> store.set_label(None, 1, "stars")
+        >>> model = store.update([["sun", "moon"], ["moon"]], n_iter=5)
+        >>> store.corpus().n_docs, store.labels(), len(store.updates())
+        (8, {1: 'stars'}, 1)
+        """
+        from topoi.store.files import load  # these read stores
+        from topoi.store.updates import check_place, save_updated
+
+        place = None if output is None else Path(output)
+        check_place(self, place)
+        with self.connection() as connection:
+            (found,) = find_model(connection, name, "name")
+        model = load(self, str(found))
+        before = model.corpus_.fingerprint()
+        model.update(X, **options)
+        save_updated(model, self, str(found), before, place)
+        return model
+
+    def updates(self, model: str | None = None) -> list[UpdateReport]:
+        """Reports of a model's updates (None: the model saved last); of earlier ones, without the old topics' rows.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> topoi.open_store(path).updates()
+        []
+        """
+        from topoi.store.updates import list_updates  # it reads stores
+
+        return list_updates(self, model)
 
     def set_label(self, model: str | None, topic: int, text: str | None) -> None:
         """Set a topic's label; an empty text or None removes it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,14 @@ _LONGEST_NAME = 200
 _LONGEST_LABEL = 1000
 
 
-def save_model(path: Path, corpus: Corpus, entry: ModelEntry, texts: bool = True, fresh: bool = False) -> None:
+def save_model(
+    path: Path,
+    corpus: Corpus,
+    entry: ModelEntry,
+    texts: bool = True,
+    fresh: bool = False,
+    given_labels: Sequence[tuple[Any, ...]] = (),
+) -> None:
     """Write a model and its corpus to the store at ``path`` atomically; the file is created if missing.
 
     A model of the same name is replaced. Its labels are kept if the chain is the same (equal corpus, settings and seed,
@@ -106,6 +113,8 @@ def save_model(path: Path, corpus: Corpus, entry: ModelEntry, texts: bool = True
         Whether to store texts and metadata. Those already in the file stay.
     fresh : bool
         Replace the whole file.
+    given_labels : sequence of (topic, label, created)
+        Labels besides those that are kept.
     """
     check_name(entry.name)
     if not fresh and path.exists() and path.stat().st_size > 0:
@@ -113,7 +122,7 @@ def save_model(path: Path, corpus: Corpus, entry: ModelEntry, texts: bool = True
 
     def edit(connection: sqlite3.Connection) -> None:
         _share_corpus(connection, corpus if texts else bare(corpus), corpus.fingerprint(), texts, path)
-        labels = _remove(connection, entry)
+        labels = [*_remove(connection, entry), *given_labels]
         model_id = _put_model(connection, entry)
         for table, columns in entry.tables.items():
             _put_table(connection, model_id, table, columns)

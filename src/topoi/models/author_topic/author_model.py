@@ -19,7 +19,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.engine.gibbs import Chain, Sampler
 from topoi.engine.loop import SweepInfo
 from topoi.engine.samples import Sample, compact
-from topoi.engine.shards import cut
+from topoi.engine.shards import Shards, cut
 from topoi.errors import ModelError
 from topoi.kernels.folding import FIXED, SamplingPlan
 from topoi.kernels.random import new_stream
@@ -55,7 +55,7 @@ class AuthorModelSampler(Sampler[AuthorChain]):
 
     beta_weight: float | None = None
 
-    def __init__(self, corpus: Corpus, beta: NDArray[np.float64], n_shards: int):
+    def __init__(self, corpus: Corpus, beta: NDArray[np.float64], n_shards: Shards):
         self.n_tokens = corpus.n_tokens
         self.beta, self.beta_sum = beta, math.fsum(beta.tolist())
         self.n_words = corpus.n_words
@@ -254,7 +254,7 @@ checkpoint_every, progress
         check_authors(corpus, self.no_authors)
         return self._fit_corpus(corpus, callback)
 
-    def _make_sampler(self, corpus: Corpus, n_shards: int) -> AuthorModelSampler:
+    def _make_sampler(self, corpus: Corpus, n_shards: Shards) -> AuthorModelSampler:
         beta, weight = self._resolve_beta(corpus)
         sampler = AuthorModelSampler(corpus, beta, n_shards)
         sampler.beta_weight = weight
@@ -500,6 +500,11 @@ def check_authors(corpus: Corpus, no_authors: str) -> None:
         raise ModelError(f"no_authors is {no_authors!r}; it must be one of 'private', 'raise'")
     if corpus.n_authors == 0:
         raise ModelError("the corpus has no authors; use LDA, or choose some with corpus.with_authors(columns)")
+    check_lacking(corpus, no_authors)
+
+
+def check_lacking(corpus: Corpus, no_authors: str) -> None:
+    """Warn about documents without authors, or refuse them."""
     lacking = int((np.diff(corpus.doc_author_start) == 0).sum())
     if lacking and no_authors == "raise":
         raise ModelError(f"{lacking:,} of {corpus.n_docs:,} documents have no authors (no_authors='raise')")

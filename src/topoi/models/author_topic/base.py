@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.blocks import Table
 from topoi.corpus.corpus import Corpus
+from topoi.engine.shards import Shards
 from topoi.models.author_topic.attribution import CalibratedAuthors
 from topoi.models.author_topic.posterior import AuthorTopicPosterior
 from topoi.models.author_topic.simulate import simulate_corpus
@@ -19,6 +20,7 @@ from topoi.models.author_topic.surprise import by_topics, surprise_rows
 from topoi.models.calibration import BY_MIXTURE
 from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.gibbs import GibbsModel
+from topoi.models.growing import wider_setting
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.mixing import AuthorMixtures
 from topoi.models.prediction import GIBBS, Predictions
@@ -43,6 +45,7 @@ class TopicModel(
     learn_alpha: bool | str
     learn_beta: bool
     _calibrates = BY_MIXTURE
+    _takes_documents = True
 
     def transform(
         self, X: DocumentsLike, burn_in: int = 20, n_samples: int = 100, lag: int = 1, method: str = GIBBS
@@ -85,7 +88,7 @@ class TopicModel(
     def _author_lists(self, corpus: Corpus) -> WeightedAuthors:
         raise NotImplementedError  # abstract: each member says who may have written a document
 
-    def _make_sampler(self, corpus: Corpus, n_shards: int) -> AuthorTopicSampler:
+    def _make_sampler(self, corpus: Corpus, n_shards: Shards) -> AuthorTopicSampler:
         n_topics = whole_number("n_topics", self.n_topics)
         choice("learn_alpha", self.learn_alpha, tuple(_LEARN))
         choice("learn_beta", self.learn_beta, (False, True))
@@ -99,6 +102,10 @@ class TopicModel(
         """Alpha per topic and beta per word, checked."""
         alpha = positive_vector("alpha", 50.0 / n_topics if self.alpha is None else self.alpha, n_topics, "n_topics")
         return alpha, positive_vector("beta", self.beta, corpus.n_words, "the number of words")
+
+    def _topic_settings(self, n_spare: int) -> dict[str, Any]:
+        n_topics = self.n_topics + n_spare
+        return {"n_topics": n_topics, "alpha": wider_setting(self.alpha, n_topics)}
 
     def _freeze(self) -> None:
         self.chains_ = [self._frozen(chain, self._sampler) for chain in self._settled]

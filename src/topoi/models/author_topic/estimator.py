@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.engine.loop import SweepInfo
 from topoi.errors import ModelError
-from topoi.models.author_topic.author_model import AuthorModel, check_authors
+from topoi.models.author_topic.author_model import AuthorModel, check_authors, check_lacking
 from topoi.models.author_topic.base import TopicModel
 from topoi.models.author_topic.posterior import AuthorTopicPosterior
 from topoi.models.author_topic.state import AuthorTopicSampler, TopicChain
@@ -174,6 +174,11 @@ class AuthorTopicModel(TopicModel):
         corpus = corpus_with("authors", corpus, "AuthorTopicModel")
         check_authors(corpus, self.no_authors)
         return self._fit_corpus(corpus, callback)
+
+    def _new_corpus(self, X: DocumentsLike) -> Corpus:
+        new = super()._new_corpus(X)
+        check_lacking(new, self.no_authors)
+        return new
 
     def _author_lists(self, corpus: Corpus) -> WeightedAuthors:
         choice("fictitious_authors", self.fictitious_authors, (False, True))

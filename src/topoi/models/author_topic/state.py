@@ -16,7 +16,7 @@ from topoi.corpus.pieces import occurrences, row_blocks
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.gibbs import Chain, log_joints
 from topoi.engine.samples import Sample, narrowest
-from topoi.engine.shards import cut
+from topoi.engine.shards import Shards, cut
 from topoi.errors import ModelError
 from topoi.kernels.counts import Assignments, Counts, Documents, Priors
 from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet, log_probability_rows
@@ -28,6 +28,7 @@ from topoi.models.author_topic import equations, word_major
 from topoi.models.author_topic.shards import release_shard
 from topoi.models.author_topic.work import TopicWork, log_documents, private_histograms
 from topoi.models.averages import Averaged, frozen, mean_counts, mean_lists
+from topoi.models.growing import widened_vector
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.sparse.scheme import SparseScheme, chosen_documents, shuffled
 from topoi.models.sparse.word_shard import SparseShard
@@ -63,7 +64,7 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         lists: WeightedAuthors,
         alpha: NDArray[np.float64],
         beta: NDArray[np.float64],
-        n_shards: int = 1,
+        n_shards: Shards = 1,
         learn_alpha: str | None = None,
         learn_beta: bool = False,
         sparse: bool | str = False,
@@ -288,6 +289,13 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         """Assignments (two bytes each per token) and priors."""
         arrays = self._gathered(chain, dict.fromkeys(self.sampled, np.dtype(np.uint16)))
         return arrays | {"alpha": chain_alpha(chain), "beta": chain_beta(chain)} | self._growing(chain)
+
+    def widened(self, arrays: Mapping[str, NDArray[Any]], old: Any, part: float) -> dict[str, NDArray[Any]]:
+        """Alpha and beta; new words have the median beta, new topics a part of the median alpha."""
+        return {
+            "alpha": widened_vector(arrays["alpha"], self.n_topics, part),
+            "beta": widened_vector(arrays["beta"], self.n_words),
+        }
 
     def sample(self, chain: TopicChain, shard: int, counts: Counts | SparseCounts, stream: NDArray[np.uint64]) -> None:
         """Sample one shard once against the given counts."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import ArrayOrPieces
+from topoi.engine.shards import Shards
 from topoi.errors import ModelError
 from topoi.models.ctm.correlations import by_similarity
 from topoi.models.ctm.normal import Hyper
@@ -129,11 +130,13 @@ class CorrelatedTopicModel(MatrixInput, ChainTables, GibbsModel):
             _number("variance", self.variance, 0.0, 1e4), freedom, _number("mean_weight", self.mean_weight, 0.0, 1e9)
         )
 
-    def _make_sampler(self, corpus: Corpus, n_shards: int) -> CorrelatedSampler:
+    def _make_sampler(self, corpus: Corpus, n_shards: Shards) -> CorrelatedSampler:
         n_topics = whole_number("n_topics", self.n_topics)
         beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
         n_warmup = whole_number("n_warmup", self.n_warmup, 0)
         return CorrelatedSampler(corpus, n_topics, beta, self._hyper(n_topics), n_shards, n_warmup)
+
+    _takes_documents = True
 
     def _freeze(self) -> None:
         averages = choice("average", self.average, (True, False))

@@ -26,6 +26,8 @@ from topoi.models.sources import ArraySource, TrainingDocument
 
 Array = NDArray[np.float64]
 # Names, in a file, of what a view reads: the best chain's normal distribution and its documents' mixtures.
+# How far the sum of a document's shares is from one, by rounding alone at most.
+_LATE = 1e-3
 MEAN, COVARIANCE, SHARES = "point_mean", "point_covariance", "point_shares"
 
 
@@ -136,6 +138,10 @@ class CorrelatedPosterior(Posterior):
             return shares_now(self._chain.shards)
         sums = np.concatenate([shard.state.shares.astype(np.float64) + shard.older for shard in self._chain.shards])
         shares = sums / (self._chain.sweep - begin)
+        # Documents that came in later have sums over other numbers of sweeps.
+        total = shares.sum(axis=1)
+        late = np.abs(total - 1.0) > _LATE
+        shares[late] /= total[late, None]
         changed = self.settled_since > begin
         if changed.any():
             shares[:, changed] = self.documents.shares(np.arange(len(shares)))[:, changed]

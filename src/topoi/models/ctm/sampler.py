@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.gibbs import Chain, Sampler, log_joints
 from topoi.engine.samples import Sample, compact
-from topoi.engine.shards import cut
+from topoi.engine.shards import Shards, cut
 from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, add_cells
 from topoi.kernels.lanes import padded
@@ -23,6 +23,7 @@ from topoi.models.ctm import kernels, normal
 from topoi.models.ctm.kernels import Documents, Gaussian, State, Words
 from topoi.models.ctm.normal import Hyper
 from topoi.models.draws import Draws
+from topoi.models.growing import widened_vector
 from topoi.models.inputs import word_count_type
 from topoi.models.trained import checked_floats
 from topoi.models.validation import fits_kernels
@@ -99,9 +100,10 @@ class CorrelatedSampler(Sampler):
     """
 
     sampled = ("topic",)
+    in_documents = ("eta", "shares", "older_shares")
 
     def __init__(
-        self, corpus: Corpus, n_topics: int, beta: Array, hyper: Hyper, n_shards: int = 1, n_warmup: int = 0
+        self, corpus: Corpus, n_topics: int, beta: Array, hyper: Hyper, n_shards: Shards = 1, n_warmup: int = 0
     ) -> None:
         if n_topics > _MOST_TOPICS:
             raise ModelError(f"n_topics is {n_topics}; at most {_MOST_TOPICS} are possible")
@@ -209,6 +211,13 @@ class CorrelatedSampler(Sampler):
             "draws": priors.draws.values,
             "drawn_at": priors.draws.sweeps,
         }
+
+    def widened(self, arrays: Mapping[str, NDArray[Any]], old: Any, part: float) -> dict[str, NDArray[Any]]:
+        """Mean, covariance and beta. Draws are forgotten: they were of other documents."""
+        none = Draws.none(arrays["covariance"].shape)
+        same = {name: arrays[name] for name in ("mean", "covariance")}
+        beta = widened_vector(arrays["beta"], self.n_words)
+        return same | {"beta": beta, "draws": none.values, "drawn_at": none.sweeps}
 
     def restore(self, index: int, arrays: dict[str, NDArray[Any]], trace: list[Any]) -> Chain:
         """The chain of such arrays, recounted; they come from a file, and kernels check nothing."""

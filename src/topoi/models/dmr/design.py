@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,15 @@ class Term:
         if isinstance(self.column, Names):
             return [f"{self.name}={level}" for level in self.column.levels]
         return [self.name] if self.width is None else [f"{self.name}~{centre:g}" for centre in self.centres]
+
+    def with_names(self, corpus: Corpus) -> Term:
+        """The same term, with the names of a corpus after those it knows."""
+        if not isinstance(self.column, Names):
+            return self
+        known = set(self.column.levels)
+        found = {each for row in as_names(values_of(corpus, self.name), self.column.single) for each in row}
+        new = sorted(each for each in found - known if not is_somebody(each))
+        return replace(self, column=replace(self.column, levels=[*self.column.levels, *new])) if new else self
 
     def columns(self, source: Corpus | pd.DataFrame) -> csr_matrix:
         """Columns of some documents."""
@@ -133,6 +142,19 @@ class Design:
         kinds = wanted(features)
         named, rule = _widths(width, list(kinds))
         return cls(tuple(_learned(corpus, name, kind, named, rule, parts) for name, kind in kinds.items()))
+
+    def with_names(self, corpus: Corpus) -> Design:
+        """The same design with more columns: for names of a corpus that it does not know, after those it does.
+
+        Examples
+        --------
+        >>> import topoi
+        >>> from topoi.models.dmr.design import Design
+        >>> design = Design.learn(topoi.Corpus.from_tokens([["a"], ["b"]], authors=["Cy", "Bob"]), ["authors"])
+        >>> design.with_names(topoi.Corpus.from_tokens([["a"]], authors=["Ann"])).labels
+        ['intercept', 'authors=Bob', 'authors=Cy', 'authors=Ann']
+        """
+        return Design(tuple(term.with_names(corpus) for term in self.terms))
 
     @property
     def names(self) -> list[str]:

@@ -16,6 +16,7 @@ from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.executors import open_executor
 from topoi.engine.interruption import interruptible
 from topoi.engine.loop import SweepInfo
+from topoi.engine.shards import Shards
 from topoi.errors import ModelError, StoreError
 from topoi.models.contract import DocumentsLike, FeaturesLike, MetadataLike, SeedLike
 from topoi.models.dmr.design import PARTS, Design, WidthLike, is_chosen
@@ -27,6 +28,7 @@ from topoi.models.dmr.selection import FEW_VARIANCES, best_design
 from topoi.models.dmr.simulate import simulate_regression
 from topoi.models.dmr.state import Plan, RegressionSampler, checked_variance, prior_mean
 from topoi.models.gibbs import GibbsModel
+from topoi.models.growing import wider_setting
 from topoi.models.tables import ChainTables
 from topoi.models.texts import corpus_with
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
@@ -187,7 +189,7 @@ checkpoint_every, progress
 
     _stored: tuple[Design, csr_matrix] | None = None
 
-    def _make_sampler(self, corpus: Corpus, n_shards: int) -> RegressionSampler:
+    def _make_sampler(self, corpus: Corpus, n_shards: Shards) -> RegressionSampler:
         n_topics = whole_number("n_topics", self.n_topics)
         alpha = positive_vector("alpha", self.alpha, n_topics, "n_topics")
         beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
@@ -206,6 +208,21 @@ checkpoint_every, progress
         sampler = RegressionSampler(corpus, matrix, plan, beta, n_shards)
         sampler.terms, sampler.begin = design, begin
         return sampler
+
+    _takes_documents = True
+
+    def _topic_settings(self, n_spare: int) -> dict[str, Any]:
+        n_topics = self.n_topics + n_spare
+        return {"n_topics": n_topics, "alpha": wider_setting(self.alpha, n_topics)}
+
+    def _sampler_like(self, old: RegressionSampler, corpus: Corpus, n_shards: Shards) -> RegressionSampler:
+        """A sampler with the design of ``old``, and columns for names that it did not know."""
+        design = old.terms.with_names(corpus)
+        self._stored = design, design.matrix(corpus)
+        try:
+            return self._make_sampler(corpus, n_shards)
+        finally:
+            self._stored = None
 
     def _begun(self, sampler: RegressionSampler) -> bool:
         return sampler.begin is not None

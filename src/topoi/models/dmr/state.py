@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -14,6 +14,7 @@ from scipy.sparse import csr_matrix
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.gibbs import Chain
+from topoi.engine.shards import Shards
 from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, Priors
 from topoi.kernels.lanes import padded
@@ -98,7 +99,7 @@ class RegressionSampler(AuthorTopicSampler):
     [[0.5, 0.25], [0.5, 0.25]]
     """
 
-    def __init__(self, corpus: Corpus, design: csr_matrix, plan: Plan, beta: Array, n_shards: int = 1):
+    def __init__(self, corpus: Corpus, design: csr_matrix, plan: Plan, beta: Array, n_shards: Shards = 1):
         alpha = np.ones(len(plan.mean))
         super().__init__(corpus, WeightedAuthors.private(corpus.n_docs), alpha, beta, n_shards)
         self.by_words = False
@@ -169,6 +170,24 @@ class RegressionSampler(AuthorTopicSampler):
             "draws": priors.draws.values,
             "drawn_at": priors.draws.sweeps,
             "frozen": priors.frozen,
+        }
+
+    def widened(self, arrays: Mapping[str, NDArray[Any]], old: Any, part: float) -> dict[str, NDArray[Any]]:
+        """Priors and coefficients; those of new names are zero, new topics have the median intercept and no slopes.
+
+        Draws are forgotten: they were of other documents.
+        """
+        before, coefficients = arrays["coefficients"], self.plan.mean.copy()
+        place = {label: c for c, label in enumerate(self.terms.labels)}
+        coefficients[: len(before), [place[label] for label in old.terms.labels]] = before
+        coefficients[len(before) :, 0] = np.sort(before[:, 0])[(len(before) - 1) // 2] + math.log(part)
+        none = Draws.none(coefficients.shape)
+        return super().widened(arrays, old, part) | {
+            "coefficients": coefficients,
+            "variance": arrays["variance"],
+            "draws": none.values,
+            "drawn_at": none.sweeps,
+            "frozen": np.zeros(0, np.uint16),
         }
 
     def cells(self, topic: NDArray[np.uint16]) -> TopicCells:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.loop import Outcome
+from topoi.engine.shards import Shards
 from topoi.errors import ModelError
 from topoi.models.gibbs import GibbsModel
 from topoi.models.hdp.posterior import HdpPosterior
@@ -119,8 +120,8 @@ class HierarchicalDirichletProcess(MatrixInput, ChainTables, GibbsModel):
         self.checkpoint_every = checkpoint_every
         self.progress = progress
 
-    def _make_sampler(self, corpus: Corpus, n_shards: int) -> HdpSampler:
-        if n_shards > 1 and self.n_shards != "auto":
+    def _make_sampler(self, corpus: Corpus, n_shards: Shards) -> HdpSampler:
+        if n_shards != 1 and self.n_shards != "auto":
             raise ModelError(
                 f"n_shards is {n_shards}; topics made in different shards are different topics, so this model has one: "
                 "pass 1 or 'auto', and n_chains for more threads"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,9 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from topoi.corpus.blocks import Table
 from topoi.corpus.corpus import Corpus
+from topoi.engine.shards import Shards
+from topoi.errors import ModelError
 from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.dag import Dag, as_dag
 from topoi.models.gibbs import GibbsModel
+from topoi.models.growing import wider_setting
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
 from topoi.models.pachinko.learning import EdgeAlpha, resolve_alpha
@@ -140,7 +143,7 @@ checkpoint_every, progress
             return as_dag(self.dag)
         return Dag.from_levels(whole_number("n_super", self.n_super), whole_number("n_sub", self.n_sub))
 
-    def _make_sampler(self, corpus: Corpus, n_shards: int) -> PachinkoSampler:
+    def _make_sampler(self, corpus: Corpus, n_shards: Shards) -> PachinkoSampler:
         choice("learn_alpha", self.learn_alpha, _RULES)
         sparse = resolve_sparse(self.sparse, corpus.n_docs, whole_number("n_iter", self.n_iter, 0))
         dag = self._graph()
@@ -148,6 +151,18 @@ checkpoint_every, progress
         beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
         rule = str(self.learn_alpha) if self.learn_alpha else None
         return PachinkoSampler(corpus, dag, alpha, beta, n_shards, rule, sparse)
+
+    _takes_documents = True
+
+    def _topic_settings(self, n_spare: int) -> dict[str, Any]:
+        if self.dag is not None:
+            raise ModelError("spare topics have no place in a graph that was given; pass spare_topics=0")
+        n_sub, alpha = self.n_sub + n_spare, self.alpha
+        if isinstance(alpha, Mapping):
+            alpha = {name: wider_setting(each, n_sub) for name, each in alpha.items()}
+        elif alpha is not None and np.ndim(alpha) == 2:
+            alpha = [wider_setting(row, n_sub) for row in np.asarray(alpha)]
+        return {"n_sub": n_sub, "alpha": alpha}
 
     def _freeze(self) -> None:
         self.chains_ = [PachinkoPosterior.from_chain(chain, self._sampler, self.corpus_) for chain in self._settled]

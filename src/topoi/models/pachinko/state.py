@@ -16,7 +16,7 @@ from topoi.corpus.pieces import occurrences, ranges
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.gibbs import Chain, log_joints
 from topoi.engine.samples import Sample, narrowest
-from topoi.engine.shards import cut
+from topoi.engine.shards import Shards, cut
 from topoi.errors import ModelError
 from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.lanes import padded
@@ -24,7 +24,8 @@ from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models.averages import Averaged, frozen, mean_counts, mean_lists
 from topoi.models.dag import Dag
-from topoi.models.graph import Graph, four_level_widths, make_graph
+from topoi.models.graph import Graph, four_level_widths, make_graph, slot_children
+from topoi.models.growing import widened_vector
 from topoi.models.inputs import word_count_type
 from topoi.models.pachinko import blocks, equations, row_blocks
 from topoi.models.pachinko.equations import Paths
@@ -75,7 +76,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         dag: Dag,
         alpha: NDArray[np.float64],
         beta: NDArray[np.float64],
-        n_shards: int = 1,
+        n_shards: Shards = 1,
         rule: str | None = None,
         sparse: bool | str = False,
     ):
@@ -219,6 +220,16 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         """Paths (six bytes per token) and priors."""
         own = {"alpha": chain_alpha(chain), "beta": chain_beta(chain)}
         return self.whole(chain)._asdict() | own | self._growing(chain)
+
+    def widened(self, arrays: Mapping[str, NDArray[Any]], old: Any, part: float) -> dict[str, NDArray[Any]]:
+        """Alpha and beta; edges to new topics have a part of the median alpha of their node's other edges."""
+        alpha, at = [], 0
+        before = slot_children(old.dag)
+        for name, below in slot_children(self.dag).items():
+            own = arrays["alpha"][at : at + len(before[name])] if name in before else np.zeros(0)
+            at += len(own)
+            alpha.append(widened_vector(own, len(below), part) if len(own) else own)
+        return {"alpha": np.concatenate(alpha), "beta": widened_vector(arrays["beta"], self.n_words)}
 
     def sample(
         self, chain: PachinkoChain, shard: int, counts: Counts | SparseCounts, stream: NDArray[np.uint64]
