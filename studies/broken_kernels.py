@@ -232,6 +232,26 @@ UPDATE_MISTAKES = [
     Mistake("spare: every topic earns its place", "src/topoi/models/update_report.py", "gain.mean > _ERRORS * gain.error", "gain.mean > -1.0"),
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="updating") for mistake in UPDATE_MISTAKES]
+DELTAS, WORKER, CLUSTER = (f"src/topoi/engine/cluster/{name}.py" for name in ("deltas", "worker", "sampling"))
+TESTS["cluster"] = ["test_cluster.py"]
+FOLDERS["cluster"] = "engine"
+CLUSTER_MISTAKES = [
+    Mistake("cluster: changes of one shard lost", DELTAS, "for piece in pieces:\n            _add(total", "for piece in pieces[1:]:\n            _add(total"),
+    Mistake("cluster: large changes cut off", DELTAS, "for kind in (np.int8, np.int16, np.int32):", "for kind in (np.int8,):\n        return values.astype(kind)\n    for kind in (np.int16, np.int32):"),
+    Mistake("cluster: ranges of another length", DELTAS, "zip(bounds(flat.size, len(pieces)), pieces", "zip(bounds(flat.size, len(pieces))[::-1], pieces"),
+    Mistake("cluster: all shards draw the same numbers", WORKER, "new_stream(job.seed, chain, sweep, shard)", "new_stream(job.seed, chain, sweep, 0)"),
+    Mistake("cluster: shards see each other's changes", WORKER, "np.copyto(mine, array)", "pass"),
+    Mistake("cluster: counts are those of the sweep before", WORKER, "            apply(counts, pieces)\n        elif", "        elif"),
+    Mistake("cluster: a state from another sweep is used", WORKER, "if at == sweep and work is not None:", "if work is not None and state is not None:"),
+    Mistake("cluster: lost states begin at the root", WORKER, "if sweep != root or (given is None", "if (given is None"),
+    Mistake("cluster: priors are not sent again", CLUSTER, "        self._priors = []\n        self._end_stretch(sweep)", "        self._end_stretch(sweep)"),
+    Mistake("cluster: counts are not restored", CLUSTER, "                array[...] = old\n", "                pass\n"),
+    Mistake("cluster: workers are trusted after a loss", CLUSTER, "        self._resident, self._current = set(), set()\n        try", "        try"),
+    Mistake("cluster: a root without its assignments", CLUSTER, "            self._on_shards(tasks.save, c, sweep)\n", "            pass\n"),
+    Mistake("cluster: samples of an earlier sweep", CLUSTER, "                if wanted:\n                    self._collect(sweep)\n", ""),
+    Mistake("cluster: terms of the log joint in another order", CLUSTER, "joints.append(sum(terms[1:], terms[0]))", "joints.append(sum(terms[::-1]))"),
+]  # fmt: skip
+MISTAKES += [mistake._replace(family="cluster") for mistake in CLUSTER_MISTAKES]
 FILTERING = "src/topoi/models/filtering.py"
 FILTER_MISTAKES = [
     Mistake("filter: runs with the same seed", FILTERING, "np.random.SeedSequence((seed, n_particles, run))", "np.random.SeedSequence((seed, n_particles))"),

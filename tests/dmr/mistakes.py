@@ -13,6 +13,7 @@ REFITTING = FAMILY + "refitting.py"
 SELECTION = FAMILY + "selection.py"
 SIMULATE = FAMILY + "simulate.py"
 STATE = FAMILY + "state.py"
+WORK = FAMILY + "work.py"
 EQUATIONS = "src/topoi/models/author_topic/equations.py"
 KERNELS = "src/topoi/models/author_topic/kernels.py"
 MODELS_DRAWS = "src/topoi/models/draws.py"
@@ -27,7 +28,7 @@ TESTS = [
 MISTAKES = [
     ("regression: all documents have the first one's alpha", KERNELS, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
     ("regression, plain: all documents have the first one's alpha", EQUATIONS, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
-    ("regression: shards begin with the first document's alpha", STATE, "self.here = slice(first, first + len", "self.here = slice(0, len"),
+    ("regression: shards begin with the first document's alpha", WORK, "self.here = slice(first, first + len", "self.here = slice(0, len"),
     ("regression: slope of the sum forgotten", LIKELIHOOD, "slope[d, k] = -alpha[d, k] * by_whole", "slope[d, k] = 0.0"),
     ("regression: slope by alpha, not its logarithm", LIKELIHOOD, "slope[d, k] += alpha[d, k] * by_own", "slope[d, k] += by_own"),
     ("regression: a factor too few", LIKELIHOOD, "for j in range(int(n)):", "for j in range(int(n) - 1):"),

@@ -393,7 +393,8 @@ class ClusterSampling(Sampling[Any]):
 
         while True:
             try:
-                with self._calls(timeouts=True):
+                # Dask's ``wait`` asks the current client, which may be another one, or none.
+                with self._calls(timeouts=True), self._client.as_current():
                     wait(futures, timeout=_BETWEEN_LOOKS)
                 break
             except TimeoutError:

@@ -112,7 +112,7 @@ class RegressionSampler(AuthorTopicSampler):
     def _works(self) -> list[TopicWork]:
         both = zip(self._parts, self._ranges, strict=True)
         return [
-            RegressionWork(part, self.n_topics, self.n_words, self.design[first:last], self.scratch)
+            RegressionWork(part, self.n_topics, self.n_words, self.design[first:last], first, self.scratch)
             for part, (first, last) in both
         ]
 

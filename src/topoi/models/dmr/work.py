@@ -29,38 +29,48 @@ class SentPriors(NamedTuple):
     beta_sum: float
 
 
+class RowPriors(NamedTuple):
+    """Rows of alpha, one for each document of a shard, padded to whole lanes; and beta."""
+
+    rows: NDArray[np.float32]
+    beta: NDArray[np.float32]
+    beta_sum: float
+
+
 class RegressedShard(DocumentShard):
-    """Consecutive documents, each with its own alpha, computed from ``design`` when the coefficients change."""
+    """Consecutive documents, from number ``first`` of the priors' rows on, each with its own alpha."""
 
-    def __init__(self, documents: Documents, design: csr_matrix, n_topics: int, scratch: Scratch | None = None):
+    def __init__(self, documents: Documents, first: int, scratch: Scratch | None = None):
         super().__init__(documents, scratch)
-        self._design, self._n_topics = design, n_topics
-        self._rows: tuple[Array, NDArray[np.float32]] | None = None
-
-    def rows(self, coefficients: Array) -> NDArray[np.float32]:
-        """Alpha of every document, padded to whole lanes."""
-        if self._rows is None or not np.array_equal(self._rows[0], coefficients):
-            made = np.zeros((self._design.shape[0], padded(self._n_topics)), np.float32)
-            made[:, : self._n_topics] = alpha_rows(self._design, coefficients)
-            self._rows = np.array(coefficients), made
-        return self._rows[1]
+        self.here = slice(first, first + len(documents.doc_start) - 1)
 
     def sweep(self, counts: Counts, priors: Any, stream: NDArray[np.uint64]) -> None:
         """Sample every token once."""
-        rows = self.rows(priors.coefficients)
+        rows = priors.rows[self.here]
         room = Priors(np.zeros(rows.shape[1], np.float32), 0.0, priors.beta, priors.beta_sum)
         kernels.sweep_with_priors(self.documents, self.assignments, counts, rows, room, stream)
         clear_private_author(counts)
 
 
 class RegressionWork(TopicWork):
-    """``TopicWork`` of documents with private authors, and the design matrix of the documents."""
+    """``TopicWork`` of documents with private authors, and the design matrix of the documents.
+
+    ``first`` is the number of the first document in the rows of a model's own priors. Elsewhere priors come as
+    ``SentPriors``, and the rows of these documents are computed when the coefficients change.
+    """
 
     def __init__(
-        self, documents: Documents, n_topics: int, n_words: int, design: csr_matrix, scratch: Scratch | None = None
+        self,
+        documents: Documents,
+        n_topics: int,
+        n_words: int,
+        design: csr_matrix,
+        first: int = 0,
+        scratch: Scratch | None = None,
     ) -> None:
         super().__init__(documents, n_topics, n_words, 0, False, scratch)
-        self.design = design
+        self.design, self._first = design, first
+        self._rows: tuple[Array, NDArray[np.float32]] | None = None
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
@@ -80,11 +90,26 @@ class RegressionWork(TopicWork):
 
     def new(self) -> RegressedShard:
         """A state without assignments."""
-        return RegressedShard(self.documents, self.design, self.n_topics, self._scratch)
+        return RegressedShard(self.documents, self._first, self._scratch)
+
+    def _with_rows(self, priors: Any) -> Any:
+        """Priors with rows of alpha, those of these documents alone if there were none."""
+        if not isinstance(priors, SentPriors):
+            return priors
+        known = self._rows
+        if known is None or not np.array_equal(known[0], priors.coefficients):
+            rows = np.zeros((self.design.shape[0], padded(self.n_topics)), np.float32)
+            rows[:, : self.n_topics] = alpha_rows(self.design, priors.coefficients)
+            self._rows = known = np.array(priors.coefficients), rows
+        return RowPriors(known[1], priors.beta, priors.beta_sum)
+
+    def sweep(self, state: Any, counts: Counts, priors: Any, stream: NDArray[np.uint64]) -> None:
+        """Sample every token once."""
+        state.sweep(counts, self._with_rows(priors), stream)
 
     def log_joint(self, state: Any, counts: Any, priors: Any) -> float:
         """log P(topics | coefficients) of the documents, with their distributions integrated out."""
-        rows = state.rows(priors.coefficients)[:, : self.n_topics].astype(np.float64)
+        rows = self._with_rows(priors).rows[state.here, : self.n_topics].astype(np.float64)
         return float(log_counts(self.statistics(state, priors), rows))
 
     def statistics(self, state: Any, priors: Any) -> TopicCells:  # type: ignore[override]  # of another kind of prior
