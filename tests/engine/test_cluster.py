@@ -89,6 +89,17 @@ def test_same_bits_as_on_one_machine(cluster, family, shared, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("family", ["lda, learned, two chains", "dmr"])
+def test_workers_with_threads_in_this_process(family):
+    """Workers that share memory with the client, and run several tasks at a time."""
+    from distributed import Client, LocalCluster
+
+    how = {"processes": False, "n_workers": 2, "threads_per_worker": 2, "dashboard_address": "127.0.0.1:0"}
+    with LocalCluster(**how) as local, Client(local) as client:
+        model = FAMILIES[family](executor=client).fit(CORPUS)
+    assert_same(model, FAMILIES[family]().fit(CORPUS))
+
+
 def test_workers_forget_a_fit(cluster):
     FAMILIES["lda"](executor=cluster).fit(CORPUS)
     assert set(cluster.run(lambda: len(tasks._fits)).values()) == {0}
