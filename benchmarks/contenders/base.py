@@ -63,6 +63,10 @@ class Contender(ABC):
     def estimates(self) -> Estimates:
         """What a fit found, smoothed by the priors; for author-topic models a document is its authors' mean."""
 
+    def topic_word(self) -> np.ndarray:
+        """Word probabilities of the topics that a fit found."""
+        return self.estimates().topic_word
+
     def close(self) -> None:  # noqa: B027 - most have nothing to do
         """Let go of what is still running."""
 

@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import topica
 
 from .base import Contender, Estimates, Problem, documents_as_words, mean_of_authors
@@ -82,6 +83,10 @@ class TopicaLDA(_Topica):
     def estimates(self) -> Estimates:
         """Its smoothed distributions; the vocabulary was pinned, so the columns are in order."""
         return Estimates(self.model.doc_topic, self.model.topic_word)
+
+    def topic_word(self) -> np.ndarray:
+        """The topics alone."""
+        return np.asarray(self.model.topic_word)
 
 
 class TopicaAuthorTopic(_Topica):
