@@ -150,18 +150,23 @@ def outcome(found: dict[str, list[Point]]) -> dict[str, Any]:
     }
 
 
+def exact_samplers(problem: Problem) -> list[type[Contender]]:
+    """The systems whose algorithm is Gibbs sampling and that can fit the problem, topoi first."""
+    return [each for each in available("lda") if each.algorithm == "exact Gibbs" and each.accepts(problem)]
+
+
 def contests(name: str, corpus: topoi.Corpus, topics: tuple[int, ...], budget: float, report: Report) -> None:
     """All exact samplers on one corpus, at every number of topics."""
     train, documents = split(corpus)
     progress(f"held-out: {name}: {train}, {len(documents)} documents held out")
-    samplers = [each for each in available("lda") if each.algorithm == "exact Gibbs"]
-    for contender_class in samplers:
-        compile_first(contender_class, train)
     rows = []
     for n_topics in topics:
         problem = Problem(train, n_topics, alpha=ALPHA_SUM / n_topics)
         where = {"corpus": name, "n_topics": n_topics}
-        found = {each.name: curve(each, problem, documents, budget) for each in samplers}
+        found = {}
+        for each in exact_samplers(problem):
+            compile_first(each, train)
+            found[each.name] = curve(each, problem, documents, budget)
         every = [where | {"system": system} | point._asdict() for system, points in found.items() for point in points]
         report.section("held_out_curves", f"Held-out level: {name}, K = {n_topics}", every, CURVE_COLUMNS)
         rows.append(where | outcome(found))

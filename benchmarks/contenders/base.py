@@ -51,6 +51,11 @@ class Contender(ABC):
         """The share of the documents to time: less than one where a sweep would take minutes."""
         return 1.0
 
+    @classmethod
+    def accepts(cls, problem: Problem) -> bool:
+        """Whether the system can fit the problem at all."""
+        return True
+
     @abstractmethod
     def run(self, n_sweeps: int) -> None:
         """Train for ``n_sweeps`` more: for timing, what can be read afterwards may not be up to date."""

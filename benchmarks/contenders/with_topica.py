@@ -57,6 +57,11 @@ class _Topica(Contender):
 class TopicaLDA(_Topica):
     """``topica.LDA(sampler="sparse")`` on one thread, without optimisation of alpha."""
 
+    @classmethod
+    def accepts(cls, problem: Problem) -> bool:
+        """No more topics than words."""
+        return problem.n_topics <= problem.corpus.n_words
+
     def _fit(self, n_sweeps: int, callback: Any) -> None:
         problem = self.problem
         self.model = topica.LDA(
