@@ -16,6 +16,7 @@ first sweep was the best, hence "for good" below):
 
 from __future__ import annotations
 
+import gc
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,6 +118,8 @@ def curve(contender_class: type[Contender], problem: Problem, documents: list[He
         points.append(Point(seconds, seconds, n, completion(contender.topic_word(), documents, problem.alpha)))
         contender.close()
         progress(f"held-out: K = {problem.n_topics}, {contender.name}, {n} sweeps: {points[-1].score:.4f}")
+        del contender
+        gc.collect()  # contenders refer to themselves, and hold gigabytes with 10,000 topics
         n *= 2
     return points
 

@@ -8,7 +8,7 @@ A draw waits for the one before it, which may have changed two topics. Tried her
   exact scheme with two tokens can be faster.
 * *corrected*: the same, but the second draw adds what the first changed at its two topics. Exact up to rounding.
 * *two words*: tokens of two words in turns, which share only the topics' totals. The second draw is kept if what the
-  first changed cannot have altered it, else drawn again (a fifth of a per cent of draws). Exact.
+  first changed cannot have altered it, else drawn again, which is seldom. Exact.
 
 None is used by ``topoi.models.author_topic.word_major``: see "Small numbers of topics" in ``docs/benchmarks.md``.
 """
