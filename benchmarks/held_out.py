@@ -168,7 +168,7 @@ def contests(name: str, corpus: topoi.Corpus, topics: tuple[int, ...], budget: f
         where = {"corpus": name, "n_topics": n_topics}
         found = {}
         for each in exact_samplers(problem):
-            compile_first(each, train)
+            compile_first(each, train, n_topics)
             found[each.name] = curve(each, problem, documents, budget)
         every = [where | {"system": system} | point._asdict() for system, points in found.items() for point in points]
         report.section("held_out_curves", f"Held-out level: {name}, K = {n_topics}", every, CURVE_COLUMNS)
