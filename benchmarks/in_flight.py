@@ -4,8 +4,8 @@
 
 A draw waits for the one before it, which may have changed two topics. Tried here, each from the same states:
 
-* *stale*: the next token of the word is drawn from weights that do not know of the present one's move. Not exact; no
-  exact scheme with two tokens can be faster.
+* *stale*: the next token of the word is drawn from weights that do not know of the present one's move. Not
+  exact, for comparison.
 * *corrected*: the same, but the second draw adds what the first changed at its two topics. Exact up to rounding.
 * *two words*: tokens of two words in turns, which share only the topics' totals. The second draw is kept if what the
   first changed cannot have altered it, else drawn again, which is seldom. Exact.
