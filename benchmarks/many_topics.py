@@ -1,16 +1,21 @@
 """LDA at 100 to 10,000 topics, on long and on short documents, beside tomotopy and topica.
 
     TOPOI_DATA=~/corpora python -m benchmarks.many_topics [--topics 100 1000] [--corpus NAME] [--json FILE]
+    TOPOI_DATA=~/corpora python -m benchmarks.many_topics --held-out [--budget 6]
+    TOPOI_DATA=~/corpora python -m benchmarks.many_topics --memory --topics 10000
     TOPOI_DATA=~/corpora python -m benchmarks.many_topics --costs
 
 Every system samples the same tokens on one thread, in turns, after a warm-up; see ``speed``. The goals are the speed
-over that of the fastest peer in the same contest. ``--costs`` measures topoi's two kernels at the same states: the
-figures behind ``topoi.models.author_topic.shards.lists_pay``.
+over that of the fastest peer in the same contest. ``--held-out`` measures the time to the same held-out level on
+smaller parts of these corpora: the rule is in ``held_out``. ``--memory`` measures the peak of each system in a process
+of its own. ``--costs`` measures topoi's two kernels at the same states: the figures behind
+``topoi.models.author_topic.shards.lists_pay``.
 """
 
 from __future__ import annotations
 
 import argparse
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,9 +32,10 @@ from topoi.models.author_topic import equations, topic_lists, word_major
 from topoi.models.author_topic.shards import Orders
 from topoi.models.author_topic.state import make_priors
 
-from . import speed
-from .contenders import FAMILIES, Problem, available
-from .corpora import compact
+from . import held_out, memory, speed
+from .contenders import FAMILIES, Problem
+from .corpora import compact, save
+from .held_out import exact_samplers
 from .report import Report
 from .settings import Settings
 from .timing import timed
@@ -69,10 +75,27 @@ def corpora() -> dict[str, Callable[[], topoi.Corpus]]:
     return found
 
 
-def short_documents(n_docs: int = 30_000, length: int = 30) -> topoi.Corpus:
-    """Documents of thirty words, drawn from LDA with 500 topics over 10,000 words of Zipf-like frequency."""
+def parts() -> dict[str, Callable[[], topoi.Corpus]]:
+    """About 300,000 tokens of each, on which many fits can be made.
+
+    Simulated topics differ more than in the contests of speed: 10,000 documents are too few to learn those.
+    """
+    found: dict[str, Callable[[], topoi.Corpus]] = {"short": lambda: short_documents(10_000, concentration=20.0)}
+    if "acl-abstracts" in dataset_names():
+        every = lambda: topoi.load_dataset("acl-abstracts", min_df=5)  # noqa: E731
+        found["acl-abstracts/16"] = lambda: compact(every().subset(slice(0, None, 16)))
+    if "nips12" in dataset_names():
+        found["nips12/8"] = lambda: compact(topoi.load_dataset("nips12", min_df=5).subset(slice(0, None, 8)))
+    return found
+
+
+def short_documents(n_docs: int = 30_000, length: int = 30, concentration: float = 200.0) -> topoi.Corpus:
+    """Documents of thirty words, drawn from LDA with 500 topics over 10,000 words of Zipf-like frequency.
+
+    The smaller the concentration, the more topics differ.
+    """
     base = 1.0 / (np.arange(10_000) + 10.0)
-    model = topoi.LDA(500, alpha=3.0 / 500, beta=base * (0.02 * len(base) / base.sum()))
+    model = topoi.LDA(500, alpha=3.0 / 500, beta=base * (concentration / base.sum()))
     return compact(model.simulate(n_docs, length, random_state=0))
 
 
@@ -82,8 +105,10 @@ def contests(name: str, corpus: topoi.Corpus, topics: tuple[int, ...], report: R
     for n_topics in topics:
         problem = Problem(corpus, n_topics, alpha=50.0 / n_topics)
         where = {"corpus": name, "model": FAMILIES["lda"], "n_topics": n_topics}
-        samplers = [each for each in available("lda") if each.algorithm == "exact Gibbs"]
-        found = speed.contest(where, problem, samplers, Settings(rounds=4, turn=1.0, enough=25.0))
+        samplers = exact_samplers(problem)
+        # With 10,000 topics a peer's sweep takes many seconds: a few must do.
+        settings = Settings(rounds=4, turn=1.0, enough=25.0 if n_topics < 10_000 else 12.0)
+        found = speed.contest(where, problem, samplers, settings)
         rows += found
         peer = max(found[1:], key=lambda row: row["rate"], default=None)
         if peer is not None:
@@ -100,6 +125,18 @@ def contests(name: str, corpus: topoi.Corpus, topics: tuple[int, ...], report: R
             )
     report.section("speed", f"Many topics: {name}, one thread", rows, speed.COLUMNS, speed.REMARK)
     report.section("goals", f"Many topics: {name}, beside the fastest peer", best, COLUMNS, "")
+
+
+def memories(name: str, corpus: topoi.Corpus, topics: tuple[int, ...], report: Report) -> None:
+    """Peaks of all samplers after a short fit."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "corpus.npz"
+        save(corpus, path)
+        rows = []
+        for n_topics in topics:
+            samplers = exact_samplers(Problem(corpus, n_topics, alpha=50.0 / n_topics))
+            rows += memory.compare("lda", corpus, path, n_topics, samplers)
+    report.section("memory", f"Memory: {name}, {corpus.n_tokens:,} tokens", rows, memory.COLUMNS, memory.REMARK)
 
 
 def costs(name: str, corpus: topoi.Corpus, topics: tuple[int, ...]) -> Iterator[dict[str, Any]]:
@@ -162,18 +199,28 @@ def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--topics", type=int, nargs="+", default=TOPICS)
-    parser.add_argument("--corpus", choices=list(corpora()), nargs="+", default=list(corpora()))
-    parser.add_argument("--costs", action="store_true", help="topoi's two kernels from the same states")
+    parser.add_argument("--corpus", choices=sorted({*corpora(), *parts()}), nargs="+", help="all, if not given")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--held-out", action="store_true", help="time to the same held-out level")
+    what.add_argument("--memory", action="store_true", help="peaks of memory")
+    what.add_argument("--costs", action="store_true", help="topoi's two kernels from the same states")
+    parser.add_argument("--budget", type=float, default=6.0, help="processor seconds of the longest held-out fit")
     parser.add_argument("--json", help="keep every number in this file")
     arguments = parser.parse_args()
-    report = Report()
-    for name in arguments.corpus:
-        corpus = corpora()[name]()
-        if arguments.costs:
-            rows = list(costs(name, corpus, tuple(k for k in arguments.topics if k <= 4000)))
+    report, topics = Report(), tuple(arguments.topics)
+    for name, make in (parts() if arguments.held_out else corpora()).items():
+        if arguments.corpus and name not in arguments.corpus:
+            continue
+        corpus = make()
+        if arguments.held_out:
+            held_out.contests(name, corpus, topics, arguments.budget, report)
+        elif arguments.memory:
+            memories(name, corpus, topics, report)
+        elif arguments.costs:
+            rows = list(costs(name, corpus, tuple(k for k in topics if k <= 4000)))
             report.section("costs", f"Two kernels: {name}", rows, COST_COLUMNS, "")
         else:
-            contests(name, corpus, tuple(arguments.topics), report)
+            contests(name, corpus, topics, report)
     if arguments.json:
         report.write(Path(arguments.json))
 

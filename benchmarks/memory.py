@@ -13,7 +13,7 @@ import psutil
 
 import topoi
 
-from .contenders import FAMILIES, Problem, available
+from .contenders import FAMILIES, Contender, Problem, available
 from .corpora import load, save
 from .quality import compile_first
 from .report import Report, progress
@@ -80,6 +80,23 @@ def peak() -> int:
     return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
+def compare(
+    family: str, corpus: topoi.Corpus, path: Path, n_topics: int, contenders: list[type[Contender]] | None = None
+) -> list[dict[str, Any]]:
+    """Rows of the contenders (all, if not given) at one number of topics; ``save`` wrote the corpus to ``path``."""
+    rows: list[dict[str, Any]] = []
+    for contender_class in contenders or available(family):
+        if contender_class.share(n_topics) < 1.0:
+            continue  # its sweep over the whole corpus would take minutes
+        system = contender_class.name
+        progress(f"memory: {FAMILIES[family]}, K = {n_topics}: {system}")
+        row = {"model": FAMILIES[family], "n_topics": n_topics, "system": system}
+        rows.append(row | _in_megabytes(measure(family, system, path, n_topics), corpus.n_tokens))
+    for row in rows[1:]:
+        row["ratio"] = row["used"] / rows[0]["used"]
+    return rows
+
+
 def main(corpora: dict[str, topoi.Corpus], settings: Settings, report: Report) -> None:
     """All contenders on the first corpus, at the numbers of topics of ``Settings.fewer_topics``."""
     name, corpus = next(iter(corpora.items()))
@@ -88,19 +105,8 @@ def main(corpora: dict[str, topoi.Corpus], settings: Settings, report: Report) -
         path = Path(folder) / "corpus.npz"
         save(corpus, path)
         for family in settings.families:
-            label = FAMILIES[family]
             for n_topics in settings.fewer_topics(family):
-                group: list[dict[str, Any]] = []
-                for contender_class in available(family):
-                    if contender_class.share(n_topics) < 1.0:
-                        continue  # its sweep over the whole corpus would take minutes
-                    system = contender_class.name
-                    progress(f"memory: {label}, K = {n_topics}: {system}")
-                    row = {"model": label, "n_topics": n_topics, "system": system}
-                    group.append(row | _in_megabytes(measure(family, system, path, n_topics), corpus.n_tokens))
-                for row in group[1:]:
-                    row["ratio"] = row["used"] / group[0]["used"]
-                rows.extend(group)
+                rows.extend(compare(family, corpus, path, n_topics))
     report.section("memory", f"Memory on {name}, {corpus.n_tokens:,} tokens", rows, COLUMNS, REMARK)
 
 

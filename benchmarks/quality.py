@@ -83,9 +83,12 @@ def curves(split: Split, family: str, n_topics: int, settings: Settings) -> dict
     return found
 
 
-def compile_first(contender_class: type[Contender], corpus: topoi.Corpus) -> None:
-    """Let a system do once what it does only once (topoi compiles its kernels)."""
-    small = contender_class(Problem(first_documents(corpus, 4 / corpus.n_docs), 8, alpha=0.5))
+def compile_first(contender_class: type[Contender], corpus: topoi.Corpus, n_topics: int = 8) -> None:
+    """Let a system do once what it does only once (topoi compiles its kernels: others for many topics than for few)."""
+    problem = Problem(first_documents(corpus, 4 / corpus.n_docs), n_topics, alpha=0.5)
+    if not contender_class.accepts(problem):
+        problem = problem._replace(n_topics=8)
+    small = contender_class(problem)
     small.fit(2)
     small.close()
 

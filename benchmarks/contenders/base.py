@@ -51,6 +51,11 @@ class Contender(ABC):
         """The share of the documents to time: less than one where a sweep would take minutes."""
         return 1.0
 
+    @classmethod
+    def accepts(cls, problem: Problem) -> bool:
+        """Whether the system can fit the problem at all."""
+        return True
+
     @abstractmethod
     def run(self, n_sweeps: int) -> None:
         """Train for ``n_sweeps`` more: for timing, what can be read afterwards may not be up to date."""
@@ -62,6 +67,10 @@ class Contender(ABC):
     @abstractmethod
     def estimates(self) -> Estimates:
         """What a fit found, smoothed by the priors; for author-topic models a document is its authors' mean."""
+
+    def topic_word(self) -> np.ndarray:
+        """Word probabilities of the topics that a fit found."""
+        return self.estimates().topic_word
 
     def close(self) -> None:  # noqa: B027 - most have nothing to do
         """Let go of what is still running."""

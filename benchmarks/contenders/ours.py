@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import topoi
 
 from .base import Contender, Estimates, Problem, mean_of_authors
@@ -29,6 +31,7 @@ class TopoiLDA(Contender):
             n_shards=n_shards,
             n_jobs=n_jobs,
             evaluate_every=_ENDLESS,
+            average=False,  # the last sample, as of all others
             progress=False,
         )
         self._stepped = SteppedFit(self._endless_fit)
@@ -55,6 +58,10 @@ class TopoiLDA(Contender):
     def estimates(self) -> Estimates:
         """The model's own point estimates."""
         return Estimates(self.model.doc_topic_, self.model.topic_word_)
+
+    def topic_word(self) -> np.ndarray:
+        """The topics alone."""
+        return np.asarray(self.model.topic_word_)
 
 
 class TopoiAuthorTopic(TopoiLDA):

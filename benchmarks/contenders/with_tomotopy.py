@@ -25,13 +25,18 @@ class TomotopyLDA(Contender):
         self.model.train(n_sweeps, workers=1)
 
     def estimates(self) -> Estimates:
-        """Its smoothed distributions, with the columns in the corpus's order of words."""
+        """Its smoothed distributions."""
+        doc_topic = np.array([doc.get_topic_dist() for doc in self.model.docs], np.float64)
+        return Estimates(doc_topic, self.topic_word().astype(np.float64))
+
+    def topic_word(self) -> np.ndarray:
+        """Its topics, with the columns in the corpus's order of words."""
         at = {word: column for column, word in enumerate(self.model.used_vocabs)}
         columns = [at[str(word)] for word in self.problem.corpus.words]
-        topics = range(self.model.k)
-        topic_word = np.array([self.model.get_topic_word_dist(k) for k in topics], np.float64)[:, columns]
-        doc_topic = np.array([doc.get_topic_dist() for doc in self.model.docs], np.float64)
-        return Estimates(doc_topic, topic_word)
+        found = np.empty((self.model.k, len(columns)), np.float32)
+        for k in range(self.model.k):
+            found[k] = np.asarray(self.model.get_topic_word_dist(k), np.float32)[columns]
+        return found
 
 
 class TomotopyPachinko(Contender):

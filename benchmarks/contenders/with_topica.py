@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import topica
 
 from .base import Contender, Estimates, Problem, documents_as_words, mean_of_authors
@@ -56,6 +57,11 @@ class _Topica(Contender):
 class TopicaLDA(_Topica):
     """``topica.LDA(sampler="sparse")`` on one thread, without optimisation of alpha."""
 
+    @classmethod
+    def accepts(cls, problem: Problem) -> bool:
+        """No more topics than words."""
+        return problem.n_topics <= problem.corpus.n_words
+
     def _fit(self, n_sweeps: int, callback: Any) -> None:
         problem = self.problem
         self.model = topica.LDA(
@@ -82,6 +88,10 @@ class TopicaLDA(_Topica):
     def estimates(self) -> Estimates:
         """Its smoothed distributions; the vocabulary was pinned, so the columns are in order."""
         return Estimates(self.model.doc_topic, self.model.topic_word)
+
+    def topic_word(self) -> np.ndarray:
+        """The topics alone."""
+        return np.asarray(self.model.topic_word)
 
 
 class TopicaAuthorTopic(_Topica):
