@@ -10,10 +10,13 @@ stands the prediction of ``topoi.engine.cluster.cost``, with speeds that are mea
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -25,7 +28,7 @@ from topoi.engine.cluster.cost import Machine, predict
 from topoi.engine.cluster.deltas import apply, differences
 from topoi.engine.loop import SweepInfo
 
-from .contenders import Problem, available
+from .contenders import Contender, Problem, available
 from .corpora import hold_out, simulated
 from .on_disk import blocks, words
 from .quality import LEVEL_COLUMNS, LEVEL_REMARK, REMARK, compile_first, curve, grid, levels
@@ -179,12 +182,26 @@ def against_workers(n_tokens: int, n_topics: int, n_shards: int, numbers: tuple[
 MOVED = 0.9
 
 
+def others() -> list[type[Contender]]:
+    """Spark's LDA and gensim's distributed mode, if they are installed: pyspark with a Java, and Pyro4."""
+    found: list[type[Contender]] = []
+    for module, needs, name in (
+        ("with_spark", "pyspark.ml", "SparkLDA"),
+        ("with_gensim_workers", "Pyro4", "GensimWorkers"),
+    ):
+        if find_spec(needs.partition(".")[0]) and (needs != "pyspark.ml" or shutil.which("java")):
+            found.append(getattr(import_module(f".contenders.{module}", __package__), name))
+        else:
+            progress(f"{name} is left out: {needs} is not installed")
+    return found
+
+
 def quality(train_for: float, report: Report) -> None:
     """Held-out likelihood against seconds: all systems that are installed, one thread or process each."""
     split = hold_out(simulated())
     problem = Problem(split.train, 100, alpha=0.5)
     found = {}
-    for contender_class in available("lda"):
+    for contender_class in [*available("lda"), *others()]:
         progress(f"quality: {contender_class.name}")
         compile_first(contender_class, split.train)
         found[contender_class.name] = curve(contender_class, problem, split.heldout, train_for)

@@ -22,18 +22,32 @@ class GensimWorkers(GensimLDA):
     name = "gensim, 2 workers"
 
     def __init__(self, problem: Problem):
-        import Pyro4  # noqa: F401 (gensim imports it too late to say that it is missing)
-
         super().__init__(problem)
         os.environ.update(_ENVIRONMENT)
         self._processes: list[subprocess.Popen[bytes]] = []
         self._start("Pyro4.naming", "-n", _LOCAL)
-        time.sleep(3)
+        self._wait_for(0)
         for _ in range(N_WORKERS):
             self._start("gensim.models.lda_worker", "--host", _LOCAL, "--no-broadcast")
-        time.sleep(5)
+        self._wait_for(N_WORKERS)
         self._start("gensim.models.lda_dispatcher", "--host", _LOCAL, "--no-broadcast")
-        time.sleep(5)
+        self._wait_for(N_WORKERS + 1)
+
+    def _wait_for(self, n_known: int, seconds: float = 90.0) -> None:
+        """Wait until the name server knows so many of gensim's processes."""
+        import Pyro4
+
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                with Pyro4.locateNS(host=_LOCAL, broadcast=False) as server:
+                    if sum(name.startswith("gensim.") for name in server.list()) >= n_known:
+                        return
+            except Pyro4.errors.PyroError:
+                pass  # not up yet
+            time.sleep(0.5)
+        self.close()
+        raise TimeoutError("gensim's workers did not come up")
 
     def _start(self, module: str, *words: str) -> None:
         known = {**os.environ, **_ENVIRONMENT}
