@@ -199,8 +199,8 @@ def test_worker_killed(name, shared, tmp_path, monkeypatch, caplog):
         one = name != "merge_shards"
         client.run(arm, name, 6 if one else 3, workers=[min(client.nthreads())] if one else None)
         folder = tmp_path / "shared" if shared else None
-        threading.Timer(1.0, cluster.add).start()
-        model = FAMILIES["lda"](executor=client, shared_folder=folder).set_params(n_iter=40).fit(CORPUS)
+        model = FAMILIES["lda"](executor=client, shared_folder=folder).set_params(n_iter=40)
+        model.fit(CORPUS, callback=lambda info: info.sweep == 1 and cluster.add() is None)
         info = model.fit_info_
     assert_same(model, FAMILIES["lda"]().set_params(n_iter=40).fit(CORPUS))
     assert info["rollbacks"] >= 1

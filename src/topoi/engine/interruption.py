@@ -89,7 +89,7 @@ class Interruption:
         """
         if not self.waits:
             return work()
-        task = _Task(work)
+        task = Background(work)
         while task.is_running(0.05 if self.is_set() else 0.2):
             if may_abandon and self.is_set() and not self.left:
                 task.stop()
@@ -97,7 +97,7 @@ class Interruption:
         return task.result()
 
 
-class _Task:
+class Background:
     """Work in a thread of its own, which does not keep the process from ending."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
@@ -141,7 +141,7 @@ def run_within(seconds: float, work: Callable[[], Result]) -> Result:
     >>> run_within(5.0, lambda: 6 * 7)
     42
     """
-    task = _Task(work)
+    task = Background(work)
     try:
         if task.is_running(max(seconds, 0.0)):
             raise Abandoned

@@ -14,6 +14,8 @@ from topoi.errors import ModelError
 logger = logging.getLogger("topoi")
 # Seconds to wait for a scheduler that does not answer, and for a first worker.
 PATIENCE = 60.0
+# Seconds to wait for a small result that is there.
+_FOR_RESULTS = 5.0
 # Share of a worker's memory that a fit may use: beyond it Dask pauses the worker.
 _USABLE = 0.8
 
@@ -95,8 +97,7 @@ class Crew:
     def _admit(self, running: dict[str, int], prepare: Callable[[str], Any]) -> None:
         """Prepare workers that have the right versions; take in those that are prepared, or refuse them."""
         expected = tasks.teller()()
-        for address, future in self._ended(self._asked):
-            found = future.result()
+        for address, found in self._ended(self._asked):
             other = [name for name, version in expected.items() if found.get(name) != version]
             if other:
                 theirs = ", ".join(f"{name} {found.get(name)}" for name in other)
@@ -108,12 +109,18 @@ class Crew:
             self.members[address] = running[address]
 
     def _ended(self, waiting: dict[str, Any]) -> list[tuple[str, Any]]:
-        """Take out the tasks that have ended, and return those that succeeded."""
-        ended = [(address, future) for address, future in waiting.items() if future.status != "pending"]
-        for address, future in ended:
+        """Take out the tasks that have ended, and return the results of those that succeeded."""
+        found = []
+        for address, future in [(a, f) for a, f in waiting.items() if f.status != "pending"]:
             del waiting[address]
             self._check_failure(address, future)
-        return [(address, future) for address, future in ended if future.status == "finished"]
+            if future.status != "finished":
+                continue
+            try:
+                found.append((address, future.result(timeout=_FOR_RESULTS)))
+            except Exception as error:  # the worker has gone in this moment; if it comes back, it is asked again
+                logger.debug("no answer from %s: %r", address, error)
+        return found
 
     def _check_failure(self, address: str, future: Any) -> None:
         """Refuse a worker whose preparation raised an error; one that was lost is tried again if it comes back."""

@@ -19,6 +19,7 @@ from topoi.engine.cluster.deltas import apply, bounds
 from topoi.engine.cluster.files import SharedFolder, documents_file, state_file
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.gibbs import Sampling, keep_samples
+from topoi.engine.interruption import Background
 from topoi.engine.loop import Saved, Schedule
 from topoi.engine.samples import retained
 from topoi.errors import ModelError, TopoiError
@@ -421,8 +422,12 @@ class ClusterSampling(Sampling[Any]):
         raise error
 
     def _gathered(self, futures: Sequence[Any]) -> list[Any]:
+        """Results of tasks that have ended; ``Lost`` if a worker goes with one of them, which Dask would wait for."""
+        task = Background(lambda: self._client.gather(list(futures)))
+        while task.is_running(_BETWEEN_LOOKS):
+            self.crew.check()
         with self._calls():
-            return list(self._client.gather(list(futures)))
+            return list(task.result())
 
     @contextmanager
     def _calls(self, timeouts: bool = False) -> Iterator[None]:
