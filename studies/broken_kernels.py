@@ -226,6 +226,7 @@ MISTAKES += [mistake._replace(family="filter") for mistake in FILTER_MISTAKES]
 
 
 TOPIC_LISTS = "src/topoi/models/author_topic/topic_lists.py"
+LINES = "src/topoi/models/author_topic/lines.py"
 TESTS["topic_lists"] = ["test_topic_lists.py"]
 FOLDERS["topic_lists"] = "author_topic"
 LIST_MISTAKES = [
@@ -233,16 +234,16 @@ LIST_MISTAKES = [
     Mistake("topic lists: own topic's total still counted", TOPIC_LISTS, "- _ONE + beta) * word.inverses.less[k0]", "- _ONE + beta) * word.inverses.now[k0]"),
     Mistake("topic lists: own token still in the list", TOPIC_LISTS, "np.float32(lists.line[own_at + 16]) - _ONE + word.alpha[k0]", "np.float32(lists.line[own_at + 16]) + word.alpha[k0]"),
     Mistake("topic lists: own topic counted outside too", TOPIC_LISTS, "(own + inside + (word.mass[rest] - mass0))", "(own + inside + word.mass[rest])"),
-    Mistake("topic lists: own topic drawn outside", TOPIC_LISTS, "        word.mass[k0 >> _PART_BITS] -= mass0\n", ""),
+    Mistake("topic lists: own topic drawn outside", TOPIC_LISTS, "        word.mass[k0 >> PART_BITS] -= mass0\n", ""),
     Mistake("topic lists: numbers of a list ignored", TOPIC_LISTS, "lanes.mul(number, lanes.gather(word.phi, lists.line, at))", "lanes.gather(word.phi, lists.line, at)"),
     Mistake("topic lists: only the first line is searched", TOPIC_LISTS, "line += word.listed[16 * j + lane] <= bound", "line += 0"),
     Mistake("topic lists: lanes before the drawn one not taken off", TOPIC_LISTS, "bound -= lanes.get(upto, lane) - lanes.get(sums, lane)", "bound -= _ZERO"),
     Mistake("topic lists: parts before the drawn one not taken off", TOPIC_LISTS, "        left -= word.mass[s]\n", ""),
     Mistake("topic lists: alpha forgotten outside", TOPIC_LISTS, "lanes.mul(lanes.load(word.alpha, first + j), lanes.load(word.phi, first + j))", "lanes.load(word.phi, first + j)"),
-    Mistake("topic lists: an emptied place keeps its topic", TOPIC_LISTS, "    if lists.line[at + 16] == 0:\n", "    if False:\n"),
-    Mistake("topic lists: a new topic not searched in the list", TOPIC_LISTS, "    at = _find(lists, d, k)\n    if at < 0:", "    at = -1\n    if at < 0:"),
+    Mistake("topic lists: an emptied place keeps its topic", LINES, "    if lists.line[at + 16] == 0:\n", "    if False:\n"),
+    Mistake("topic lists: a new topic not searched in the list", LINES, "    at = find(lists, d, k)\n    if at < 0:", "    at = -1\n    if at < 0:"),
     Mistake("topic lists: mass of moved tokens stale", TOPIC_LISTS, "        word.mass[rest] += change\n", ""),
-    Mistake("topic lists: mass of a part stale", TOPIC_LISTS, "    word.mass[k >> _PART_BITS] += change\n", ""),
+    Mistake("topic lists: mass of a part stale", TOPIC_LISTS, "    word.mass[k >> PART_BITS] += change\n", ""),
     Mistake("topic lists: a word's topics stay open", TOPIC_LISTS, "    for j in range(n_opened):\n", "    for j in range(0):\n"),
     Mistake("topic lists: topics of new tokens stay open", TOPIC_LISTS, "    for i in range(first, last):\n        k = np.int64(topic_of[i])\n", "    for i in range(first, first):\n        k = np.int64(topic_of[i])\n"),
     Mistake("topic lists: another word's beta", TOPIC_LISTS, "if r % _REFRESH == 0 or priors.beta[runs.word[r - 1]] != beta:", "if r % _REFRESH == 0:"),

@@ -25,7 +25,7 @@ from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models import inputs
 from topoi.models.author_topic import equations, word_major
-from topoi.models.author_topic.shards import DocumentShard, Orders, WordShard, release_shard
+from topoi.models.author_topic.shards import FEWEST_FOR_LISTS, DocumentShard, Orders, WordShard, release_shard
 from topoi.models.averages import Averaged, frozen, mean_counts, mean_lists
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.sparse.scheme import SparseScheme, chosen_documents, shuffled
@@ -106,6 +106,11 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
     def _word_times(self) -> NDArray[np.int64]:
         return occurrences(self._corpus.tokens, self.n_words)
 
+    @property
+    def _times_for_lists(self) -> NDArray[np.int64] | None:
+        """Numbers of tokens of the words, if there are enough topics for lists of them."""
+        return self._word_times if self.n_topics >= FEWEST_FOR_LISTS else None
+
     def _check_sizes(self) -> None:
         if self.n_topics > _LARGEST_UINT16:
             raise ModelError(f"n_topics is {self.n_topics}; at most {_LARGEST_UINT16} are possible")
@@ -145,7 +150,7 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
             both = zip(self._parts, self._orders, strict=True)
             shards = [WordShard(part, orders, self.scratch) for part, orders in both]
         else:
-            shards = [DocumentShard(part, self.scratch) for part in self._parts]
+            shards = [DocumentShard(part, self.scratch, self._times_for_lists) for part in self._parts]
         return Chain(index, counts, make_priors(alpha, beta), shards)
 
     def start(self, seed: int, index: int) -> TopicChain:

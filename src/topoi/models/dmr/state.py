@@ -19,7 +19,7 @@ from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts
-from topoi.models.author_topic import kernels
+from topoi.models.author_topic import kernels, word_lists
 from topoi.models.author_topic.shards import DocumentShard
 from topoi.models.author_topic.state import AuthorTopicSampler, make_priors
 from topoi.models.dmr.design import Design
@@ -62,14 +62,24 @@ class RegressionPriors(NamedTuple):
 class RegressedShard(DocumentShard):
     """Consecutive documents, from number ``first`` on, each with its own alpha."""
 
-    def __init__(self, documents: Documents, first: int, scratch: Scratch | None = None):
-        super().__init__(documents, scratch)
+    def __init__(
+        self,
+        documents: Documents,
+        first: int,
+        scratch: Scratch | None = None,
+        word_times: NDArray[np.int64] | None = None,
+    ):
+        super().__init__(documents, scratch, word_times)
         self.here = slice(first, first + len(documents.doc_start) - 1)
 
     def sweep(self, counts: Counts, priors: Any, stream: NDArray[np.uint64]) -> None:
         """Sample every token once."""
         room = Priors(np.zeros_like(priors.alpha), 0.0, priors.beta, priors.beta_sum)
-        kernels.sweep_with_priors(self.documents, self.assignments, counts, priors.rows[self.here], room, stream)
+        state = self.documents, self.assignments, counts, priors.rows[self.here], room
+        if self.use_lists(counts):
+            word_lists.sweep_listed_with_priors(*state, self.word_times, stream)
+        else:
+            kernels.sweep_with_priors(*state, stream)
 
 
 RegressionChain: TypeAlias = Chain[Counts | SparseCounts, RegressionPriors, RegressedShard]
@@ -134,7 +144,7 @@ class RegressionSampler(AuthorTopicSampler):
     def _new_chain(self, index: int, alpha: Array, beta: Array) -> RegressionChain:
         chain = super()._new_chain(index, alpha, beta)
         both = zip(self._parts, self._ranges, strict=True)
-        chain.shards = [RegressedShard(part, first, self.scratch) for part, (first, _) in both]
+        chain.shards = [RegressedShard(part, first, self.scratch, self._times_for_lists) for part, (first, _) in both]
         chain.priors = self.priors(self.plan.mean, beta, self.plan.variance)
         return chain
 
