@@ -278,7 +278,7 @@ def test_fits_with_many_topics_use_lists_and_keep_their_bits(papers, monkeypatch
 
 def test_fits_change_the_kernel_as_topics_settle(monkeypatch):
     """Frequent words begin in too many topics for lists."""
-    corpus = topoi.AuthorTopicModel(8, alpha=0.02, beta=np.full(60, 0.02)).simulate(60, 100, 5, random_state=2)
+    corpus = topoi.AuthorTopicModel(8, alpha=0.02, beta=np.full(40, 0.02)).simulate(60, 100, 5, random_state=2)
     used = []
     for module, name in ((word_lists, "sweep_listed"), (kernels, "sweep")):
         sweep = getattr(module, name)

@@ -27,8 +27,9 @@ _SAMPLED_WORDS = 1000
 def word_lists_pay(n_topics: int, n_authors: float, length: float, lines: float, without: float) -> bool:
     """Whether a sweep over lists of the words' topics is expected to take less time than the dense one.
 
-    A function of counts alone, so that it is the same on every machine. The costs are nanoseconds per token;
-    ``python -m benchmarks.many_topics_authors --costs`` measures them.
+    A function of counts alone, so that it is the same on every machine. The costs are nanoseconds per token, measured
+    on abstracts and on papers with 100 to 4,000 topics; ``python -m benchmarks.many_topics_authors --costs`` measures
+    them.
 
     Parameters
     ----------
@@ -46,9 +47,9 @@ def word_lists_pay(n_topics: int, n_authors: float, length: float, lines: float,
     (True, False)
     """
     vectors = padded(n_topics) / 16
-    dense = 75 + 12 * n_authors + (3.5 + 1.2 * n_authors) * vectors
-    opening = 8 * n_authors * vectors / length
-    lists = 110 + 10 * n_authors + 18 * lines + 2.5 * vectors * without + opening
+    dense = 27 + 22 * n_authors + (5.4 + 1.05 * n_authors) * vectors
+    opening = 10 * n_authors * vectors / length
+    lists = 45 + 25 * n_authors + 20 * min(n_authors - 1, 1) + 20 * lines + (40 + 6.5 * vectors) * without + opening
     return lists < dense
 
 
