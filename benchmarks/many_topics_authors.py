@@ -50,12 +50,12 @@ _MODELS = ("author-topic", "regression")
 
 
 def costs(
-    name: str, corpus: topoi.Corpus, topics: tuple[int, ...], models: tuple[str, ...]
+    name: str, corpus: topoi.Corpus, topics: tuple[int, ...], models: tuple[str, ...], alpha_sums: tuple[float, ...]
 ) -> Iterator[dict[str, Any]]:
     """Nanoseconds per token of both kernels from the same states."""
     for model in models:
         for n_topics in topics:
-            for alpha_sum in (50.0, 5.0):
+            for alpha_sum in alpha_sums:
                 yield from _costs_at({"corpus": name, "model": model}, corpus, n_topics, alpha_sum)
 
 
@@ -133,6 +133,7 @@ def main() -> None:
     parser.add_argument("--topics", type=int, nargs="+", default=TOPICS)
     parser.add_argument("--corpus", choices=list(corpora()), nargs="+", default=["acl-abstracts/4", "nips12"])
     parser.add_argument("--models", choices=_MODELS, nargs="+", default=_MODELS)
+    parser.add_argument("--alpha-sums", type=float, nargs="+", default=(50.0, 5.0), help="of --costs")
     parser.add_argument("--costs", action="store_true", help="topoi's two kernels from the same states")
     parser.add_argument("--json", help="keep every number in this file")
     arguments = parser.parse_args()
@@ -140,7 +141,7 @@ def main() -> None:
     for name in arguments.corpus:
         corpus = corpora()[name]()
         if arguments.costs:
-            rows = list(costs(name, corpus, topics, tuple(arguments.models)))
+            rows = list(costs(name, corpus, topics, tuple(arguments.models), tuple(arguments.alpha_sums)))
             report.section("costs", f"Two kernels: {name}", rows, COST_COLUMNS, "")
             continue
         if _MODELS[0] in arguments.models:

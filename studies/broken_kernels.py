@@ -251,6 +251,40 @@ LIST_MISTAKES = [
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="topic_lists") for mistake in LIST_MISTAKES]
 
+WORD_LISTS, LISTED_WORDS = (
+    "src/topoi/models/author_topic/word_lists.py",
+    "src/topoi/models/author_topic/listed_words.py",
+)
+TESTS["word_lists"] = ["test_word_lists.py"]
+FOLDERS["word_lists"] = "author_topic"
+WORD_LIST_MISTAKES = [
+    Mistake("word lists: own word still counted", WORD_LISTS, "word = (number - _ONE + priors.beta[w])", "word = (number + priors.beta[w])"),
+    Mistake("word lists: own topic's total still counted", WORD_LISTS, "* document.inverses.less[k0]", "* document.inverses.now[k0]"),
+    Mistake("word lists: own token still its author's", WORD_LISTS, "document.bound[q] * (number - own + priors.alpha[k])", "document.bound[q] * (number + priors.alpha[k])"),
+    Mistake("word lists: own topic counted outside too", WORD_LISTS, "priors.beta[w] * (document.mass[-1] - side0)\n    kept", "priors.beta[w] * document.mass[-1]\n    kept"),
+    Mistake("word lists: own topic drawn outside", WORD_LISTS, "    document.mass[k0 >> PART_BITS] -= side0\n", ""),
+    Mistake("word lists: numbers of a list ignored", WORD_LISTS, "lanes.mul(number, lanes.gather(document.side, lists.line, at))", "lanes.gather(document.side, lists.line, at)"),
+    Mistake("word lists: groups of eight lines never passed", WORD_LISTS, "line += 8 * (listed[16 * j + lane] <= bound)", "line += 0"),
+    Mistake("word lists: only the first line of eight is searched", WORD_LISTS, "        line += listed[16 * j + lane] <= bound\n", "        line += 0\n"),
+    Mistake("word lists: lanes before the drawn one not taken off", WORD_LISTS, "bound - (lanes.get(upto, lane) - lanes.get(sums, lane))", "bound"),
+    Mistake("word lists: parts before the drawn one not taken off", WORD_LISTS, "        left -= document.mass[s]\n", ""),
+    Mistake("word lists: every pair is kept", WORD_LISTS, "return q, low_float(bits) * document.bound[q] < factor", "return q, True"),
+    Mistake("word lists: bounds outlast lost tokens", WORD_LISTS, "if document.stale[0] or counts.author[author] - 1.0 < document.fewest[q0]:", "if document.stale[0]:"),
+    Mistake("word lists: the own author's bound counts the token", WORD_LISTS, "            document.fewest[q] = n - 1.0\n", ""),
+    Mistake("word lists: the own author's factor counts the token", WORD_LISTS, "-1.0 if q == q0 else 0.0)\n    return q", "0.0)\n    return q"),
+    Mistake("word lists: the left topic's side stale", WORD_LISTS, "    _set_side(documents, d, counts, priors, document, k0)\n", ""),
+    Mistake("word lists: the joined topic's side stale", WORD_LISTS, "        _set_side(documents, d, counts, priors, document, k)\n", "        pass\n"),
+    Mistake("word lists: mass of moved tokens stale", WORD_LISTS, "    document.mass[-1] += change\n", ""),
+    Mistake("word lists: mass of a part stale", WORD_LISTS, "    document.mass[k >> PART_BITS] += change\n", ""),
+    Mistake("word lists: documents open with the last one's side", WORD_LISTS, "    document.stale[0] = 1\n    for i", "    for i"),
+    Mistake("word lists: authors' totals never move", WORD_LISTS, "        counts.author[after] += 1.0\n", ""),
+    Mistake("word lists: a word's joined topic not counted", WORD_LISTS, "        lines.add(lists, w, k)\n", "        pass\n"),
+    Mistake("word lists: tokens of other shards forgotten", LISTED_WORDS, "    for w in range(times.shape[0]):\n        if lists.first[w] >= 0 and here", "    for w in range(0):\n        if lists.first[w] >= 0 and here"),
+    Mistake("word lists: left topics stay in the counts", LISTED_WORDS, "word_topic[w, words.before[n]] = _ZERO", "pass"),
+    Mistake("word lists: sixteen bits may overflow", LISTED_WORDS, "if here[w] > 0 and times[w] <= _LARGEST_UINT16:", "if here[w] > 0:"),
+]  # fmt: skip
+MISTAKES += [mistake._replace(family="word_lists") for mistake in WORD_LIST_MISTAKES]
+
 
 def add_mistakes_of_families() -> None:
     """Read ``tests/<family>/mistakes.py``: ``TESTS``, the files that must notice, and ``MISTAKES``."""
