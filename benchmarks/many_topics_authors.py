@@ -27,6 +27,7 @@ from topoi.models.inputs import WeightedAuthors
 from . import dmr, speed
 from .contenders import FAMILIES, Problem, available
 from .contenders.regressions import RegressionProblem
+from .corpora import compact
 from .many_topics import corpora
 from .report import Report
 from .settings import Settings
@@ -101,6 +102,7 @@ def _costs_at(where: dict[str, Any], corpus: topoi.Corpus, n_topics: int, alpha_
 def contests(name: str, corpus: topoi.Corpus, topics: tuple[int, ...], report: Report) -> None:
     """Measure all systems that sample at every number of topics."""
     rows = []
+    corpus = compact(corpus.subset(np.flatnonzero(np.diff(corpus.doc_author_start))))  # topica has no private authors
     settings = Settings(rounds=4, turn=1.0, enough=25.0)
     for n_topics in topics:
         where = {"corpus": name, "model": FAMILIES["author-topic"], "n_topics": n_topics}
