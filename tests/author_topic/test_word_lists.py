@@ -1,5 +1,7 @@
 """The sweep over lists of the words' topics: conditionals, draws, enumeration, Geweke, recount, and its choice."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,7 @@ from author_topic.small_states import (
     PRIVATE,
     counted,
     exact_posterior,
+    log_joint,
     make_documents,
     plain_weights,
     random_state,
@@ -21,6 +24,7 @@ from author_topic.test_geweke import LISTS, draw_assignments, draw_words, prior_
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic import kernels, shards, word_lists
+from topoi.models.author_topic.equations import recount_private_author
 from topoi.models.author_topic.listed_words import make_word_lists, mean_word_lines
 from topoi.models.author_topic.shards import word_lists_pay
 from topoi.models.author_topic.state import make_priors
@@ -153,6 +157,80 @@ def test_matches_enumeration(name):
     assert batch_errors(np.array(frequencies), exact).max() < 4.5
     independent = 0.5 * np.sqrt(2 * exact * (1 - exact) / (np.pi * 300_000)).sum()
     assert 0.5 * np.abs(np.mean(frequencies, axis=0) - exact).sum() < 1.6 * independent
+
+
+# Three authors of 12, 14 and 30 tokens in other documents, so that bounds outlast some tokens and not others.
+OTHERS = [([0] * 12, [0]), ([1] * 14, [1]), ([2] * 30, [2])]
+
+
+@compiled
+def mean_slots(here, assignments, counts, priors, times, n, stream, total, together):
+    for s in range(n):
+        sweep_listed(here, assignments, counts, priors, times, stream)
+        for i in range(len(here.tokens)):
+            total[s * 20 // n, assignments.slot[i]] += 1
+            together[s * 20 // n, assignments.topic[i]] += assignments.slot[i] == 0
+
+
+def test_authors_of_some_tokens_have_their_share():
+    """Other documents stay as they are: mean numbers of tokens of authors, and of one author's in topics, by sums."""
+    documents = make_documents([([0, 1, 0], [0, 1, 2]), *OTHERS], 3)
+    fixed = [i % 3 for i in range(56)]
+    each = list(product(range(3), range(3)))
+    states = list(product(each, repeat=3))
+    logs = np.array(
+        [
+            log_joint(documents, [k for k, _ in s] + fixed, [q for _, q in s] + [0] * 56, 3, 3, ALPHA, BETA)
+            for s in states
+        ]
+    )
+    p = np.exp(logs - logs.max())
+    p /= p.sum()
+    slots = np.array([np.bincount([q for _, q in s], minlength=3) for s in states])
+    firsts = np.array([np.bincount([k for k, q in s if q == 0], minlength=3) for s in states])
+    here = make_documents([([0, 1, 0], [0, 1, 2])], 3)
+    every, counts = counted(documents, [0] * 3 + fixed, [0] * 59, 3, 3, 3)
+    own = every._replace(topic=every.topic[:3].copy(), slot=every.slot[:3].copy())
+    total, together, n = np.zeros((20, 3)), np.zeros((20, 3)), 300_000
+    mean_slots(
+        here, own, counts, make_priors(ALPHA, BETA), occurrences(documents, 3), n, new_stream(8), total, together
+    )
+    for found, exact in ((total, p @ slots), (together, p @ firsts)):
+        found = found * 20 / n
+        assert (np.abs(found.mean(axis=0) - exact) < 4.5 * found.std(axis=0, ddof=1) / np.sqrt(20)).all()
+
+
+@compiled
+def broken_bounds(documents, assignments, counts, priors, times, n, stream):
+    """How often an author's factor exceeds its bound, and how often a bound is much too large, in some sweeps."""
+    lists = make_word_lists(documents.tokens, assignments.topic, times, counts).lists
+    document = word_lists.make_document(documents, counts, priors)
+    below = above = 0
+    for _ in range(n):
+        for d in range(len(documents.doc_start) - 1):
+            recount_private_author(documents, assignments, counts, d)
+            document.stale[0] = 1
+            first = documents.author_start[d]
+            for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
+                word_lists._hold_bounds(documents, d, i, assignments, counts, priors, document)
+                for q in range(documents.author_start[d + 1] - first):
+                    out = -1.0 if q == assignments.slot[i] else 0.0
+                    factor = word_lists._factor(documents, counts, priors, first + q, out)
+                    below += document.bound[q] < factor
+                    above += document.bound[q] > 1.25 * factor
+                word_lists._sample_token(documents, d, i, assignments, counts, priors, lists, document, stream)
+    return below, above
+
+
+@pytest.mark.parametrize("alpha_sum", [1e-3, 3.0, 60.0])
+def test_bounds_hold(alpha_sum):
+    """Otherwise draws would be wrong; or, with bounds that are much too large, slow."""
+    docs = [([d % 5] * 40, [0, 1, 2, 3][: 2 + d % 3]) for d in range(4)] + [([0] * 9, [4, 5])]
+    documents = make_documents(docs, 6)
+    n = len(documents.tokens)
+    assignments, counts = counted(documents, [0] * n, np.arange(n) % 2, 5, 20, 6)
+    priors = make_priors(np.full(20, alpha_sum / 20), np.full(5, 0.1))
+    assert broken_bounds(documents, assignments, counts, priors, occurrences(documents, 5), 50, new_stream(1)) == (0, 0)
 
 
 @compiled

@@ -283,17 +283,23 @@ def _sweep_document(documents, d, assignments, counts, priors, lists, document, 
     document.stale[0] = 1
     for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
         fetch_later(lists, documents.tokens, i)
-        q0 = np.int64(assignments.slot[i])
-        author = documents.author[documents.author_start[d] + q0]
-        if document.stale[0] or counts.author[author] - 1.0 < document.fewest[q0]:
-            _open(documents, d, counts, priors, document, q0)
-        _sample_token(documents, d, i, q0, assignments, counts, priors, lists, document, stream)
+        _hold_bounds(documents, d, i, assignments, counts, priors, document)
+        _sample_token(documents, d, i, assignments, counts, priors, lists, document, stream)
 
 
 @inlined
-def _sample_token(documents, d, i, q0, assignments, counts, priors, lists, document, stream):
+def _hold_bounds(documents, d, i, assignments, counts, priors, document):
+    """Open the document anew unless all bounds hold with token ``i`` left out."""
+    q0 = np.int64(assignments.slot[i])
+    author = documents.author[documents.author_start[d] + q0]
+    if document.stale[0] or counts.author[author] - 1.0 < document.fewest[q0]:
+        _open(documents, d, counts, priors, document, q0)
+
+
+@inlined
+def _sample_token(documents, d, i, assignments, counts, priors, lists, document, stream):
     w = np.int64(np.uint32(documents.tokens[i]))
-    k0 = np.int64(assignments.topic[i])
+    k0, q0 = np.int64(assignments.topic[i]), np.int64(assignments.slot[i])
     n_topics = counts.topic.shape[0]
     is_shared = documents.author_start[d + 1] - documents.author_start[d] > 1
     side0 = document.side[k0]
