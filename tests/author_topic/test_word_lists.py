@@ -202,10 +202,10 @@ def test_authors_of_some_tokens_have_their_share():
 
 @compiled
 def broken_bounds(documents, assignments, counts, priors, times, n, stream):
-    """How often an author's factor exceeds its bound, and how often a bound is much too large, in some sweeps."""
+    """How often an author's factor exceeds its bound, a bound is much too large, or a part's mass wrong, in sweeps."""
     lists = make_word_lists(documents.tokens, assignments.topic, times, counts).lists
     document = word_lists.make_document(documents, counts, priors)
-    below = above = 0
+    below = above = wrong = 0
     for _ in range(n):
         for d in range(len(documents.doc_start) - 1):
             recount_private_author(documents, assignments, counts, d)
@@ -219,18 +219,22 @@ def broken_bounds(documents, assignments, counts, priors, times, n, stream):
                     below += document.bound[q] < factor
                     above += document.bound[q] > 1.25 * factor
                 word_lists._sample_token(documents, d, i, assignments, counts, priors, lists, document, stream)
-    return below, above
+                for s in range(len(document.mass) - 1):
+                    exact = document.side[256 * s : 256 * (s + 1)].astype(np.float64).sum()
+                    wrong += abs(document.mass[s] - exact) > 1e-5 * exact
+    return below, above, wrong
 
 
 @pytest.mark.parametrize("alpha_sum", [1e-3, 3.0, 60.0])
 def test_bounds_hold(alpha_sum):
-    """Otherwise draws would be wrong; or, with bounds that are much too large, slow."""
+    """Otherwise draws would be wrong, or slow if bounds are much too large; and masses are those of the sides."""
     docs = [([d % 5] * 40, [0, 1, 2, 3][: 2 + d % 3]) for d in range(4)] + [([0] * 9, [4, 5])]
     documents = make_documents(docs, 6)
     n = len(documents.tokens)
-    assignments, counts = counted(documents, [0] * n, np.arange(n) % 2, 5, 20, 6)
-    priors = make_priors(np.full(20, alpha_sum / 20), np.full(5, 0.1))
-    assert broken_bounds(documents, assignments, counts, priors, occurrences(documents, 5), 50, new_stream(1)) == (0, 0)
+    assignments, counts = counted(documents, [0] * n, np.arange(n) % 2, 5, 300, 6)
+    priors = make_priors(np.full(300, alpha_sum / 300), np.full(5, 0.1))
+    state = documents, assignments, counts, priors, occurrences(documents, 5)
+    assert broken_bounds(*state, 50, new_stream(1)) == (0, 0, 0)
 
 
 @compiled
@@ -269,7 +273,7 @@ def test_geweke(name, n_topics, alpha_sum, length):
 @pytest.mark.parametrize(("n_topics", "alpha_sum", "length"), [(4, 1.6, 6), (40, 40.0, 20), (300, 4.0, 30)])
 @pytest.mark.parametrize("name", LISTS)
 def test_geweke_long(name, n_topics, alpha_sum, length):
-    assert np.abs(geweke(name, n_topics, alpha_sum, 200_000, 200_000, length)).max() < 4.5
+    assert np.abs(geweke(name, n_topics, alpha_sum, 60_000, 60_000, length)).max() < 4.5
 
 
 @pytest.mark.parametrize("kind", [np.float32, pytest.param(np.int32, marks=pytest.mark.slow)])

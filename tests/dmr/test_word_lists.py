@@ -89,7 +89,7 @@ def geweke(n_topics, n, wrong=1.0):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_topics", [4, 40, 300])
 def test_geweke(n_topics):
-    assert geweke(n_topics, 200_000) < 4.5
+    assert geweke(n_topics, 100_000) < 4.5
 
 
 @pytest.mark.slow
