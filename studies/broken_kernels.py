@@ -263,6 +263,7 @@ MISTAKES += [mistake._replace(family="filter") for mistake in FILTER_MISTAKES]
 
 
 TOPIC_LISTS = "src/topoi/models/author_topic/topic_lists.py"
+LINES = "src/topoi/models/author_topic/lines.py"
 TESTS["topic_lists"] = ["test_topic_lists.py"]
 FOLDERS["topic_lists"] = "author_topic"
 LIST_MISTAKES = [
@@ -270,22 +271,56 @@ LIST_MISTAKES = [
     Mistake("topic lists: own topic's total still counted", TOPIC_LISTS, "- _ONE + beta) * word.inverses.less[k0]", "- _ONE + beta) * word.inverses.now[k0]"),
     Mistake("topic lists: own token still in the list", TOPIC_LISTS, "np.float32(lists.line[own_at + 16]) - _ONE + word.alpha[k0]", "np.float32(lists.line[own_at + 16]) + word.alpha[k0]"),
     Mistake("topic lists: own topic counted outside too", TOPIC_LISTS, "(own + inside + (word.mass[rest] - mass0))", "(own + inside + word.mass[rest])"),
-    Mistake("topic lists: own topic drawn outside", TOPIC_LISTS, "        word.mass[k0 >> _PART_BITS] -= mass0\n", ""),
+    Mistake("topic lists: own topic drawn outside", TOPIC_LISTS, "        word.mass[k0 >> PART_BITS] -= mass0\n", ""),
     Mistake("topic lists: numbers of a list ignored", TOPIC_LISTS, "lanes.mul(number, lanes.gather(word.phi, lists.line, at))", "lanes.gather(word.phi, lists.line, at)"),
     Mistake("topic lists: only the first line is searched", TOPIC_LISTS, "line += word.listed[16 * j + lane] <= bound", "line += 0"),
     Mistake("topic lists: lanes before the drawn one not taken off", TOPIC_LISTS, "bound -= lanes.get(upto, lane) - lanes.get(sums, lane)", "bound -= _ZERO"),
     Mistake("topic lists: parts before the drawn one not taken off", TOPIC_LISTS, "        left -= word.mass[s]\n", ""),
     Mistake("topic lists: alpha forgotten outside", TOPIC_LISTS, "lanes.mul(lanes.load(word.alpha, first + j), lanes.load(word.phi, first + j))", "lanes.load(word.phi, first + j)"),
-    Mistake("topic lists: an emptied place keeps its topic", TOPIC_LISTS, "    if lists.line[at + 16] == 0:\n", "    if False:\n"),
-    Mistake("topic lists: a new topic not searched in the list", TOPIC_LISTS, "    at = _find(lists, d, k)\n    if at < 0:", "    at = -1\n    if at < 0:"),
+    Mistake("topic lists: an emptied place keeps its topic", LINES, "    if lists.line[at + 16] == 0:\n", "    if False:\n"),
+    Mistake("topic lists: a new topic not searched in the list", LINES, "    at = find(lists, d, k)\n    if at < 0:", "    at = -1\n    if at < 0:"),
     Mistake("topic lists: mass of moved tokens stale", TOPIC_LISTS, "        word.mass[rest] += change\n", ""),
-    Mistake("topic lists: mass of a part stale", TOPIC_LISTS, "    word.mass[k >> _PART_BITS] += change\n", ""),
+    Mistake("topic lists: mass of a part stale", TOPIC_LISTS, "    word.mass[k >> PART_BITS] += change\n", ""),
     Mistake("topic lists: a word's topics stay open", TOPIC_LISTS, "    for j in range(n_opened):\n", "    for j in range(0):\n"),
     Mistake("topic lists: topics of new tokens stay open", TOPIC_LISTS, "    for i in range(first, last):\n        k = np.int64(topic_of[i])\n", "    for i in range(first, first):\n        k = np.int64(topic_of[i])\n"),
     Mistake("topic lists: another word's beta", TOPIC_LISTS, "if r % _REFRESH == 0 or priors.beta[runs.word[r - 1]] != beta:", "if r % _REFRESH == 0:"),
     Mistake("topic lists: tokens lost when the kernel changes", "src/topoi/models/author_topic/shards.py", "        self.topic[:] = topic[order]\n", "        self.topic[:] = topic\n"),
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="topic_lists") for mistake in LIST_MISTAKES]
+
+WORD_LISTS, LISTED_WORDS = (
+    "src/topoi/models/author_topic/word_lists.py",
+    "src/topoi/models/author_topic/listed_words.py",
+)
+TESTS["word_lists"] = ["test_word_lists.py"]
+FOLDERS["word_lists"] = "author_topic"
+WORD_LIST_MISTAKES = [
+    Mistake("word lists: own word still counted", WORD_LISTS, "word = (number - _ONE + priors.beta[w])", "word = (number + priors.beta[w])"),
+    Mistake("word lists: own topic's total still counted", WORD_LISTS, "* document.inverses.less[k0]", "* document.inverses.now[k0]"),
+    Mistake("word lists: own token still its author's", WORD_LISTS, "document.bound[q] * (number - own + priors.alpha[k])", "document.bound[q] * (number + priors.alpha[k])"),
+    Mistake("word lists: own topic counted outside too", WORD_LISTS, "priors.beta[w] * (document.mass[-1] - side0)\n    kept", "priors.beta[w] * document.mass[-1]\n    kept"),
+    Mistake("word lists: own topic drawn outside", WORD_LISTS, "    document.mass[k0 >> PART_BITS] -= side0\n", ""),
+    Mistake("word lists: numbers of a list ignored", WORD_LISTS, "lanes.mul(number, lanes.gather(document.side, lists.line, at))", "lanes.gather(document.side, lists.line, at)"),
+    Mistake("word lists: groups of eight lines never passed", WORD_LISTS, "line += 8 * (listed[16 * j + lane] <= bound)", "line += 0"),
+    Mistake("word lists: only the first line of eight is searched", WORD_LISTS, "        line += listed[16 * j + lane] <= bound\n", "        line += 0\n"),
+    Mistake("word lists: lanes before the drawn one not taken off", WORD_LISTS, "bound - (lanes.get(upto, lane) - lanes.get(sums, lane))", "bound"),
+    Mistake("word lists: parts before the drawn one not taken off", WORD_LISTS, "        left -= document.mass[s]\n", ""),
+    Mistake("word lists: every pair is kept", WORD_LISTS, "return q, low_float(bits) * document.bound[q] < factor", "return q, True"),
+    Mistake("word lists: bounds outlast lost tokens", WORD_LISTS, "if document.stale[0] or counts.author[author] - 1.0 < document.fewest[q0]:", "if document.stale[0]:"),
+    Mistake("word lists: the own author's bound counts the token", WORD_LISTS, "            document.fewest[q] = n - 1.0\n", ""),
+    Mistake("word lists: the own author's factor counts the token", WORD_LISTS, "-1.0 if q == q0 else 0.0)\n    return q", "0.0)\n    return q"),
+    Mistake("word lists: the left topic's side stale", WORD_LISTS, "    _set_side(documents, d, counts, priors, document, k0)\n", ""),
+    Mistake("word lists: the joined topic's side stale", WORD_LISTS, "        _set_side(documents, d, counts, priors, document, k)\n", "        pass\n"),
+    Mistake("word lists: mass of moved tokens stale", WORD_LISTS, "    document.mass[-1] += change\n", ""),
+    Mistake("word lists: mass of a part stale", WORD_LISTS, "    document.mass[k >> PART_BITS] += change\n", ""),
+    Mistake("word lists: documents open with the last one's side", WORD_LISTS, "    document.stale[0] = 1\n    for i", "    for i"),
+    Mistake("word lists: authors' totals never move", WORD_LISTS, "        counts.author[after] += 1.0\n", ""),
+    Mistake("word lists: a word's joined topic not counted", WORD_LISTS, "        lines.add(lists, w, k)\n", "        pass\n"),
+    Mistake("word lists: tokens of other shards forgotten", LISTED_WORDS, "    for w in range(times.shape[0]):\n        if lists.first[w] >= 0 and here", "    for w in range(0):\n        if lists.first[w] >= 0 and here"),
+    Mistake("word lists: left topics stay in the counts", LISTED_WORDS, "word_topic[w, words.before[n]] = _ZERO", "pass"),
+    Mistake("word lists: sixteen bits may overflow", LISTED_WORDS, "if here[w] > 0 and times[w] <= _LARGEST_UINT16:", "if here[w] > 0:"),
+]  # fmt: skip
+MISTAKES += [mistake._replace(family="word_lists") for mistake in WORD_LIST_MISTAKES]
 
 
 def add_mistakes_of_families() -> None:

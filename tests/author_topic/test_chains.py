@@ -36,6 +36,9 @@ MODELS = {
     "LDA": lambda **kw: topoi.LDA(7, **kw),
     "many topics": lambda **kw: topoi.LDA(270, alpha=0.01, **kw),  # by lists of the documents' topics
     "author-topic": lambda **kw: topoi.AuthorTopicModel(7, **kw),
+    "authors, many topics": lambda **kw: topoi.AuthorTopicModel(  # by lists of the words' topics
+        270, alpha=0.01, fictitious_authors=True, **kw
+    ),
     "fictitious": lambda **kw: topoi.AuthorTopicModel(7, fictitious_authors=True, fictitious_weight=0.3, **kw),
 }
 
@@ -126,6 +129,7 @@ GOLDEN = {
     "LDA": "fe9725fd1cfe709b",
     "many topics": "37c476a9dcf23d1f",
     "author-topic": "ba47624a2a0b7b02",
+    "authors, many topics": "13021f52726539b0",
     "fictitious": "5fea9c125433c9d5",
 }
 

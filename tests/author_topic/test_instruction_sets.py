@@ -8,6 +8,7 @@ KERNELS = [
     "topoi.models.author_topic.kernels.sweep",
     "topoi.models.author_topic.word_major.sweep_words",
     "topoi.models.author_topic.topic_lists.sweep_lists",
+    "topoi.models.author_topic.word_lists.sweep_listed",
 ]
 
 

@@ -15,9 +15,10 @@ from topoi.kernels.jit import compiled
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic import shards, topic_lists
 from topoi.models.author_topic.equations import count
+from topoi.models.author_topic.lines import MOST_TOPICS
 from topoi.models.author_topic.shards import lists_pay
 from topoi.models.author_topic.state import make_priors
-from topoi.models.author_topic.topic_lists import MOST_TOPICS, listed_weights, make_word, sweep_lists
+from topoi.models.author_topic.topic_lists import listed_weights, make_word, sweep_lists
 from topoi.models.author_topic.word_major import word_runs
 
 ALL = 2**20

@@ -16,17 +16,20 @@ STATE = FAMILY + "state.py"
 WORK = FAMILY + "work.py"
 EQUATIONS = "src/topoi/models/author_topic/equations.py"
 KERNELS = "src/topoi/models/author_topic/kernels.py"
+WORD_LISTS = "src/topoi/models/author_topic/word_lists.py"
 MODELS_DRAWS = "src/topoi/models/draws.py"
 TESTS = [
     "test_likelihood.py",
     "test_design.py",
     "test_sampler.py",
+    "test_word_lists.py",
     "test_simulate.py",
     "test_draws.py",
     "test_estimator.py",
 ]
 MISTAKES = [
     ("regression: all documents have the first one's alpha", KERNELS, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
+    ("regression, many topics: all documents have the first one's alpha", WORD_LISTS, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
     ("regression, plain: all documents have the first one's alpha", EQUATIONS, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
     ("regression: shards begin with the first document's alpha", WORK, "self.here = slice(first, first + len", "self.here = slice(0, len"),
     ("regression: slope of the sum forgotten", LIKELIHOOD, "slope[d, k] = -alpha[d, k] * by_whole", "slope[d, k] = 0.0"),

@@ -32,6 +32,7 @@ common = {"n_iter": 24, "n_shards": 3, "random_state": 7, "evaluate_every": 3, "
 MODELS = {
     "lda": lambda: topoi.LDA(6, learn_alpha=True, learn_beta=True, **common),
     "author-topic": lambda: topoi.AuthorTopicModel(6, learn_alpha=True, fictitious_authors=True, **common),
+    "authors, many topics": lambda: topoi.AuthorTopicModel(150, fictitious_authors=True, **common),
     "dmr": lambda: topoi.DirichletMultinomialRegression(4, features=["venue"], n_warmup=5, **common),
     "pachinko": lambda: topoi.PachinkoAllocation(3, 5, **common),
     "sparse": lambda: topoi.LDA(6, sparse=True, **common),

@@ -12,21 +12,64 @@ from numpy.typing import NDArray
 from topoi.corpus.mapped import Scratch, release
 from topoi.kernels.counts import Assignments, Counts, Documents, Priors
 from topoi.kernels.lanes import padded
-from topoi.models.author_topic import kernels, topic_lists, word_major
+from topoi.models.author_topic import kernels, topic_lists, word_lists, word_major
+from topoi.models.author_topic.lines import MOST_TOPICS
+from topoi.models.author_topic.listed_words import mean_word_lines
 
 # The dense sweep is never slower below this number of topics.
-_FEWEST_FOR_LISTS = 65
+FEWEST_FOR_LISTS = 65
 # Tokens of the sample of documents whose topics are counted before a sweep.
 _SAMPLED_TOKENS = 20_000
+# Tokens whose words' topics are counted before a sweep.
+_SAMPLED_WORDS = 1000
+
+
+def word_lists_pay(n_topics: int, n_authors: float, length: float, lines: float, without: float) -> bool:
+    """Whether a sweep over lists of the words' topics is expected to take less time than the dense one.
+
+    A function of counts alone, so that it is the same on every machine. The costs are nanoseconds per token, measured
+    on abstracts and on papers with 100 to 4,000 topics; ``python -m benchmarks.many_topics_authors --costs`` measures
+    them.
+
+    Parameters
+    ----------
+    n_topics : int
+    n_authors, length : float
+        Authors of a document, on average over tokens, and tokens of a document, on average over documents.
+    lines, without : float
+        Lines of sixteen topics in the list of a token's word, and the share of tokens whose words are in too many
+        topics for a list.
+
+    Examples
+    --------
+    >>> from topoi.models.author_topic.shards import word_lists_pay
+    >>> word_lists_pay(1000, 3.0, 100.0, 4.0, 0.1), word_lists_pay(100, 1.0, 100.0, 1.0, 0.8)
+    (True, False)
+    """
+    vectors = padded(n_topics) / 16
+    dense = 27 + 22 * n_authors + (5.4 + 1.05 * n_authors) * vectors
+    opening = 10 * n_authors * vectors / length
+    lists = 45 + 25 * n_authors + 20 * min(n_authors - 1, 1) + 20 * lines + (40 + 6.5 * vectors) * without + opening
+    return lists < dense
 
 
 class DocumentShard:
-    """Consecutive documents, sampled in document order by the author-topic kernel."""
+    """Consecutive documents, sampled in document order by one of two author-topic kernels.
 
-    def __init__(self, documents: Documents, scratch: Scratch | None = None):
-        self.documents = documents
+    Before each sweep, the topics of some words are counted to choose the kernel, if the words' numbers of tokens in the
+    whole corpus are given as ``word_times``.
+    """
+
+    def __init__(
+        self, documents: Documents, scratch: Scratch | None = None, word_times: NDArray[np.int64] | None = None
+    ):
+        self.documents, self.word_times = documents, word_times
         zeros, n = (scratch or Scratch()).zeros, len(documents.tokens)
         self.assignments = Assignments(zeros(n, np.uint16), zeros(n, np.uint16))
+        if word_times is not None:
+            lengths, n_authors = np.diff(documents.doc_start), np.diff(documents.author_start)
+            self._sampled = documents.tokens[:: max(1, n // _SAMPLED_WORDS)].copy()
+            self._sizes = float(lengths @ n_authors / max(n, 1)), n / max(len(lengths), 1)
 
     def set_assignments(self, topic: NDArray[Any], slot: NDArray[Any]) -> None:
         """Set the assignments, given in document order."""
@@ -39,8 +82,19 @@ class DocumentShard:
 
     def sweep(self, counts: Counts, priors: Priors, stream: NDArray[np.uint64]) -> None:
         """Sample every token once."""
-        kernels.sweep(self.documents, self.assignments, counts, priors, stream)
+        if self.use_lists(counts):
+            word_lists.sweep_listed(self.documents, self.assignments, counts, priors, self.word_times, stream)
+        else:
+            kernels.sweep(self.documents, self.assignments, counts, priors, stream)
         clear_private_author(counts)
+
+    def use_lists(self, counts: Counts) -> bool:
+        """Whether the next sweep is over lists of the words' topics."""
+        n_topics = len(counts.topic)
+        if self.word_times is None or not FEWEST_FOR_LISTS <= n_topics <= MOST_TOPICS or not len(self._sampled):
+            return False
+        found = mean_word_lines(self._sampled, self.word_times, counts)
+        return word_lists_pay(n_topics, *self._sizes, *found)
 
     def release(self) -> None:
         """Give back the memory of what is in files."""
@@ -183,7 +237,7 @@ class WordShard:
 
     def _use_lists(self, priors: Priors) -> bool:
         orders, n_tokens = self._orders, len(self.topic)
-        if not _FEWEST_FOR_LISTS <= orders.n_topics <= topic_lists.MOST_TOPICS or n_tokens == 0:
+        if not FEWEST_FOR_LISTS <= orders.n_topics <= MOST_TOPICS or n_tokens == 0:
             return False
         start = orders.sample.start
         lines = topic_lists.mean_lines(self.topic, self._sample_at, start, np.zeros(orders.n_topics, np.int64))

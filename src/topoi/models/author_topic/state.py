@@ -25,7 +25,7 @@ from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models import inputs
 from topoi.models.author_topic import equations, word_major
-from topoi.models.author_topic.shards import release_shard
+from topoi.models.author_topic.shards import FEWEST_FOR_LISTS, release_shard
 from topoi.models.author_topic.work import TopicWork, log_documents, private_histograms
 from topoi.models.averages import Averaged, frozen, mean_counts, mean_lists
 from topoi.models.growing import widened_vector
@@ -103,11 +103,16 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
     def _works(self) -> list[TopicWork]:
         """Documents of the shards with what samples them, shared by all chains."""
         sizes = self.n_topics, self.n_words, self.lists.n_shared, self.by_words
-        return [TopicWork(part, *sizes, self.scratch) for part in self._parts]
+        return [TopicWork(part, *sizes, self.scratch, self._times_for_lists) for part in self._parts]
 
     @cached_property
     def _word_times(self) -> NDArray[np.int64]:
         return occurrences(self._corpus.tokens, self.n_words)
+
+    @property
+    def _times_for_lists(self) -> NDArray[np.int64] | None:
+        """Numbers of tokens of the words, if there are enough topics for lists of them."""
+        return self._word_times if self.n_topics >= FEWEST_FOR_LISTS and not self.by_words else None
 
     def _check_sizes(self) -> None:
         if self.n_topics > _LARGEST_UINT16:

@@ -29,31 +29,15 @@ from topoi.kernels.counts import Inverses, make_inverses, move_between_topics
 from topoi.kernels.draw import draw_lanes, scratch_length
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.random import next_bits, uniform
+from topoi.models.author_topic import lines
+from topoi.models.author_topic.lines import PART, PART_BITS
 
 _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)
-# Topics whose masses outside documents' lists are summed together: 2**_PART_BITS.
-_PART_BITS = 8
-_PART = 1 << _PART_BITS
 # Words between two computations of all sums from the start.
 _REFRESH = 64
 # Tokens between a prefetch of a document's list and its use.
 _AHEAD = 6
-# The topic of unused places in lists must fit in 16 bits, after all parts.
-MOST_TOPICS = (2**16 // _PART - 1) * _PART
-
-
-class TopicLists(NamedTuple):
-    """Topics of documents: document d has ``length[d]`` of them, unordered, from line ``first[d]`` on.
-
-    A line is sixteen topics and then their sixteen numbers of tokens: one line of the cache. Unused places hold the
-    topic ``unused[0]``, whose phi is zero.
-    """
-
-    first: NDArray[np.int64]
-    length: NDArray[np.int32]
-    line: NDArray[np.uint16]
-    unused: NDArray[np.uint16]
 
 
 class Word(NamedTuple):
@@ -79,26 +63,16 @@ def make_lists(runs, topic_of, doc_length, n_topics):
     first = np.zeros(n_docs + 1, np.int64)
     for d in range(n_docs):
         first[d + 1] = first[d] + (min(doc_length[d], n_topics) + 15) // 16
-    unused = np.full(1, _n_parts(n_topics) << _PART_BITS, np.uint16)
-    line = lanes.aligned_floats(16 * first[n_docs] + 16).view(np.uint16)
-    lists = TopicLists(first, np.zeros(n_docs, np.int32), line, unused)
+    lists = lines.empty_lists(first, first[n_docs], n_topics)
     _fill(lists, runs.doc, topic_of)
     return lists
 
 
-@inlined
-def _n_parts(n_topics):
-    return (n_topics + _PART - 1) >> _PART_BITS
-
-
 @lean
 def _fill(lists, doc, topic_of):
-    for j in range(lists.first[-1]):
-        for p in range(16):
-            lists.line[32 * j + p] = lists.unused[0]
     for i in range(doc.shape[0]):
         _prefetch(lists, doc, i + _AHEAD)
-        _add(lists, np.int64(np.uint32(doc[i])), np.int64(topic_of[i]))
+        lines.add(lists, np.int64(np.uint32(doc[i])), np.int64(topic_of[i]))
 
 
 @inlined
@@ -109,54 +83,6 @@ def _prefetch(lists, doc, i):
         lanes.prefetch(lists.line, at)
         lanes.prefetch(lists.line, at + 32)
         lanes.prefetch(lists.line, at + 64)
-
-
-@inlined
-def _n_lines(lists, d):
-    return (np.int64(lists.length[d]) + 15) >> 4
-
-
-@inlined
-def _find(lists, d, k):
-    """Position of topic ``k`` in a document's list, or -1."""
-    first = 32 * lists.first[d]
-    for at in range(first, first + 32 * _n_lines(lists, d), 32):
-        p = lanes.find_uint16(lists.line, at, k)
-        if p < 16:
-            return at + p
-    return -1
-
-
-@inlined
-def _place(lists, d, n):
-    """Position of entry number ``n`` of a document's list."""
-    return 32 * (lists.first[d] + (n >> 4)) + (n & 15)
-
-
-@inlined
-def _add(lists, d, k):
-    """Count one more token of topic ``k`` in a document."""
-    at = _find(lists, d, k)
-    if at < 0:
-        n = np.int64(lists.length[d])
-        at = _place(lists, d, n)
-        lists.line[at] = np.uint16(k)
-        lists.line[at + 16] = np.uint16(0)
-        lists.length[d] = np.int32(n + 1)
-    lists.line[at + 16] += np.uint16(1)
-
-
-@inlined
-def _take(lists, d, at):
-    """Count one token less at a position of a document's list; an emptied place gets the last entry."""
-    lists.line[at + 16] -= np.uint16(1)
-    if lists.line[at + 16] == 0:
-        n = np.int64(lists.length[d]) - 1
-        last = _place(lists, d, n)
-        lists.line[at] = lists.line[last]
-        lists.line[at + 16] = lists.line[last + 16]
-        lists.line[last] = lists.unused[0]
-        lists.length[d] = np.int32(n)
 
 
 @compiled
@@ -183,13 +109,13 @@ def make_word(counts, priors, longest):
     """Scratch space for documents of at most ``longest`` tokens."""
     n_topics = counts.topic.shape[0]
     width = counts.word_topic.shape[1]
-    n_parts = _n_parts(n_topics)
+    n_parts = lines.n_parts(n_topics)
     word = Word(
-        lanes.aligned_floats(_PART * n_parts + 16),
+        lanes.aligned_floats(PART * n_parts + 16),
         np.zeros(n_parts + 1),
-        lanes.aligned_floats(_PART * n_parts),
+        lanes.aligned_floats(PART * n_parts),
         np.zeros(width, np.uint16),
-        lanes.aligned_floats(scratch_length(_PART)),
+        lanes.aligned_floats(scratch_length(PART)),
         lanes.aligned_floats(min(longest, n_topics) + 16),
         make_inverses(counts.topic, priors.beta_sum, width),
     )
@@ -206,7 +132,7 @@ def _close_all(word, n_topics, beta):
     n_parts = word.mass.shape[0] - 1
     for s in range(n_parts):
         a = b = c = d = 0.0
-        for k in range(_PART * s, _PART * (s + 1), 4):
+        for k in range(PART * s, PART * (s + 1), 4):
             a += np.float64(word.alpha[k]) * word.phi[k]
             b += np.float64(word.alpha[k + 1]) * word.phi[k + 1]
             c += np.float64(word.alpha[k + 2]) * word.phi[k + 2]
@@ -228,7 +154,7 @@ def _set_phi(word, k, value):
     """Set phi of one topic, and its part's mass; return the change of mass."""
     change = np.float64(word.alpha[k]) * (np.float64(value) - np.float64(word.phi[k]))
     word.phi[k] = value
-    word.mass[k >> _PART_BITS] += change
+    word.mass[k >> PART_BITS] += change
     return change
 
 
@@ -269,7 +195,7 @@ def _scan(word, lists, d, k0):
     sums = lanes.splat(_ZERO)
     first = 32 * lists.first[d]
     own_at = first
-    for j in range(_n_lines(lists, d)):
+    for j in range(lines.n_lines(lists, d)):
         at = first + 32 * j
         number = lanes.load_uint16(lists.line, at + 16)
         sums = lanes.add(sums, lanes.mul(number, lanes.gather(word.phi, lists.line, at)))
@@ -293,7 +219,7 @@ def _draw_inside(word, lists, d, sums, upto, left):
     lane = min(lanes.count_at_most(upto, lanes.splat(bound)), 15)
     bound -= lanes.get(upto, lane) - lanes.get(sums, lane)
     line = 0
-    for j in range(_n_lines(lists, d) - 1):
+    for j in range(lines.n_lines(lists, d) - 1):
         line += word.listed[16 * j + lane] <= bound
     return 32 * (lists.first[d] + line) + lane
 
@@ -305,12 +231,12 @@ def _draw_outside(word, n_topics, left, bits):
     while s < word.mass.shape[0] - 2 and left >= word.mass[s]:
         left -= word.mass[s]
         s += 1
-    first = s << _PART_BITS
+    first = s << PART_BITS
     sums = lanes.splat(_ZERO)
-    for j in range(0, _PART, 16):
+    for j in range(0, PART, 16):
         sums = lanes.add(sums, lanes.mul(lanes.load(word.alpha, first + j), lanes.load(word.phi, first + j)))
         lanes.store(word.running, j, sums)
-    return first + draw_lanes(word.running, sums, min(_PART, n_topics - first), 0, _ZERO, bits)
+    return first + draw_lanes(word.running, sums, min(PART, n_topics - first), 0, _ZERO, bits)
 
 
 @compiled
@@ -358,19 +284,19 @@ def _sample_token(runs, i, w, topic_of, counts, priors, lists, word, beta, strea
     left = uniform(stream) * (own + inside + (word.mass[rest] - mass0)) - own
     k = k0
     if left >= inside:
-        word.mass[k0 >> _PART_BITS] -= mass0
+        word.mass[k0 >> PART_BITS] -= mass0
         k = _draw_outside(word, counts.topic.shape[0], left - inside, next_bits(stream))
-        word.mass[k0 >> _PART_BITS] += mass0
+        word.mass[k0 >> PART_BITS] += mass0
         if k != k0:
-            _take(lists, d, own_at)
-            _add(lists, d, k)
+            lines.take(lists, d, own_at)
+            lines.add(lists, d, k)
     elif left >= 0.0:
         at = _draw_inside(word, lists, d, sums, upto, left)
         # By rounding, an unused place may be drawn, or the own topic, which weighs nothing here.
         if lists.line[at] != lists.unused[0] and lists.line[at] != k0:
             k = np.int64(lists.line[at])
             lists.line[at + 16] += np.uint16(1)
-            _take(lists, d, own_at)
+            lines.take(lists, d, own_at)
     word.phi[k0] = phi0
     if k != k0:
         topic_of[i] = k
@@ -399,7 +325,7 @@ def listed_weights(runs, i, w, topic_of, counts, priors, doc_length):
     weights = word.alpha[:n_topics] * word.phi[:n_topics].astype(np.float64)
     weights *= outside / weights.sum() if outside > 0.0 else 0.0
     for n in range(lists.length[d]):
-        k = np.int64(lists.line[_place(lists, d, n)])
+        k = np.int64(lists.line[lines.place(lists, d, n)])
         before = np.float64(word.listed[n - 16]) if n >= 16 else 0.0
         weights[k] += np.float64(word.listed[n]) - before
     weights[k0] = _own_weight(word, lists, counts.word_topic, w, k0, own_at, priors.beta[w])

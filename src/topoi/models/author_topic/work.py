@@ -24,7 +24,8 @@ TopicShard = DocumentShard | WordShard
 class TopicWork:
     """Documents with their authors; ``by_words`` tells that all authors are private and documents short.
 
-    ``n_shared`` is the number of authors that documents share, and the number of the private one.
+    ``n_shared`` is the number of authors that documents share, and the number of the private one. ``word_times`` are
+    the words' numbers of tokens in the whole corpus, if there are enough topics for lists of them.
     """
 
     def __init__(
@@ -35,7 +36,9 @@ class TopicWork:
         n_shared: int,
         by_words: bool,
         scratch: Scratch | None = None,
+        word_times: NDArray[np.int64] | None = None,
     ) -> None:
+        self.word_times = word_times
         self.documents, self.n_topics, self.n_words = documents, n_topics, n_words
         self.n_shared, self.by_words = n_shared, by_words
         self._scratch = scratch or Scratch()
@@ -50,12 +53,13 @@ class TopicWork:
         """Rebuild the documents from ``to_arrays``."""
         n_topics, n_words, n_shared, by_words = arrays["sizes"].tolist()
         documents = Documents(*(np.array(arrays[name]) for name in Documents._fields))
-        return cls(documents, n_topics, n_words, n_shared, bool(by_words))
+        return cls(documents, n_topics, n_words, n_shared, bool(by_words), word_times=arrays.get("word_times"))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Documents and sizes."""
         sizes = [self.n_topics, self.n_words, self.n_shared, int(self.by_words)]
-        return {**self.documents._asdict(), "sizes": np.array(sizes)}
+        times = {} if self.word_times is None else {"word_times": self.word_times}
+        return {**self.documents._asdict(), "sizes": np.array(sizes), **times}
 
     def small(self) -> Self:
         """The first words of the first document that has any."""
@@ -75,13 +79,14 @@ class TopicWork:
 
     def _with(self, documents: Documents, here: slice) -> Self:
         """The same for other documents, which are those ``here``."""
-        return type(self)(documents, self.n_topics, self.n_words, self.n_shared, self.by_words)
+        sizes = self.n_topics, self.n_words, self.n_shared, self.by_words
+        return type(self)(documents, *sizes, word_times=self.word_times)
 
     def new(self) -> TopicShard:
         """A state without assignments."""
         if self.by_words:
             return WordShard(self.documents, self.orders, self._scratch)
-        return DocumentShard(self.documents, self._scratch)
+        return DocumentShard(self.documents, self._scratch, self.word_times)
 
     def open(self, assignments: Mapping[str, NDArray[Any]]) -> TopicShard:
         """The state with these topics and authors."""

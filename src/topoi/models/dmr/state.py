@@ -110,9 +110,9 @@ class RegressionSampler(AuthorTopicSampler):
 
     @cached_property
     def _works(self) -> list[TopicWork]:
-        both = zip(self._parts, self._ranges, strict=True)
+        both, times = zip(self._parts, self._ranges, strict=True), self._times_for_lists
         return [
-            RegressionWork(part, self.n_topics, self.n_words, self.design[first:last], first, self.scratch)
+            RegressionWork(part, self.n_topics, self.n_words, self.design[first:last], first, self.scratch, times)
             for part, (first, last) in both
         ]
 

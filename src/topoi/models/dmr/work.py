@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from topoi.corpus.mapped import Scratch
 from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.lanes import padded
-from topoi.models.author_topic import kernels
+from topoi.models.author_topic import kernels, word_lists
 from topoi.models.author_topic.shards import DocumentShard, clear_private_author
 from topoi.models.author_topic.work import TopicWork
 from topoi.models.dmr.likelihood import TopicCells, alpha_rows, log_counts
@@ -40,15 +40,25 @@ class RowPriors(NamedTuple):
 class RegressedShard(DocumentShard):
     """Consecutive documents, from number ``first`` of the priors' rows on, each with its own alpha."""
 
-    def __init__(self, documents: Documents, first: int, scratch: Scratch | None = None):
-        super().__init__(documents, scratch)
+    def __init__(
+        self,
+        documents: Documents,
+        first: int,
+        scratch: Scratch | None = None,
+        word_times: NDArray[np.int64] | None = None,
+    ):
+        super().__init__(documents, scratch, word_times)
         self.here = slice(first, first + len(documents.doc_start) - 1)
 
     def sweep(self, counts: Counts, priors: Any, stream: NDArray[np.uint64]) -> None:
         """Sample every token once."""
         rows = priors.rows[self.here]
         room = Priors(np.zeros(rows.shape[1], np.float32), 0.0, priors.beta, priors.beta_sum)
-        kernels.sweep_with_priors(self.documents, self.assignments, counts, rows, room, stream)
+        state = self.documents, self.assignments, counts, rows, room
+        if self.use_lists(counts):
+            word_lists.sweep_listed_with_priors(*state, self.word_times, stream)
+        else:
+            kernels.sweep_with_priors(*state, stream)
         clear_private_author(counts)
 
 
@@ -67,8 +77,9 @@ class RegressionWork(TopicWork):
         design: csr_matrix,
         first: int = 0,
         scratch: Scratch | None = None,
+        word_times: NDArray[np.int64] | None = None,
     ) -> None:
-        super().__init__(documents, n_topics, n_words, 0, False, scratch)
+        super().__init__(documents, n_topics, n_words, 0, False, scratch, word_times)
         self.design, self._first = design, first
         self._rows: tuple[Array, NDArray[np.float32]] | None = None
 
@@ -78,7 +89,8 @@ class RegressionWork(TopicWork):
         plain = TopicWork.from_arrays(arrays)
         parts = tuple(np.array(arrays[f"design_{name}"]) for name in ("data", "indices", "indptr"))
         shape = len(plain.documents.doc_start) - 1, int(arrays["n_columns"][0])
-        return cls(plain.documents, plain.n_topics, plain.n_words, csr_matrix(parts, shape))
+        design = csr_matrix(parts, shape)
+        return cls(plain.documents, plain.n_topics, plain.n_words, design, word_times=plain.word_times)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Documents, sizes, and the design matrix."""
@@ -86,11 +98,11 @@ class RegressionWork(TopicWork):
         return super().to_arrays() | design | {"n_columns": np.array([self.design.shape[1]])}
 
     def _with(self, documents: Documents, here: slice) -> Self:
-        return type(self)(documents, self.n_topics, self.n_words, self.design[here])
+        return type(self)(documents, self.n_topics, self.n_words, self.design[here], word_times=self.word_times)
 
     def new(self) -> RegressedShard:
         """A state without assignments."""
-        return RegressedShard(self.documents, self._first, self._scratch)
+        return RegressedShard(self.documents, self._first, self._scratch, self.word_times)
 
     def _with_rows(self, priors: Any) -> Any:
         """Priors with rows of alpha, those of these documents alone if there were none."""
