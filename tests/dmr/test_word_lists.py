@@ -13,7 +13,7 @@ from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic.state import make_priors
 from topoi.models.author_topic.word_lists import sweep_listed, sweep_listed_with_priors
-from topoi.models.dmr import state
+from topoi.models.dmr import work
 
 
 @compiled
@@ -104,8 +104,8 @@ def test_fits_with_many_topics_use_lists_and_keep_their_bits(monkeypatch, tmp_pa
         [[f"w{w}" for w in text] for text in texts], metadata={"kind": [f"k{d % 3}" for d in range(300)]}
     )
     used = []
-    sweep = state.word_lists.sweep_listed_with_priors
-    monkeypatch.setattr(state.word_lists, "sweep_listed_with_priors", lambda *args: used.append(1) or sweep(*args))
+    sweep = work.word_lists.sweep_listed_with_priors
+    monkeypatch.setattr(work.word_lists, "sweep_listed_with_priors", lambda *args: used.append(1) or sweep(*args))
     settings = {"features": ["kind"], "n_warmup": 4, "learn_every": 4, "random_state": 3, "n_shards": 2}
     model = topoi.DirichletMultinomialRegression(300, n_iter=8, **settings).fit(corpus)
     assert used

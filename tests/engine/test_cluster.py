@@ -47,6 +47,11 @@ FAMILIES: dict[str, Any] = {
     "author-topic": lambda **how: topoi.AuthorTopicModel(
         6, n_iter=21, random_state=1, n_shards=4, fictitious_authors=True, learn_alpha=True, **how
     ),
+    "author-topic, many topics": lambda **how: topoi.AuthorTopicModel(300, n_iter=3, random_state=1, n_shards=3, **how),
+    "lda, many topics": lambda **how: topoi.LDA(300, n_iter=3, random_state=1, n_shards=3, **how),
+    "dmr, many topics": lambda **how: topoi.DirichletMultinomialRegression(
+        300, features=["year"], n_iter=3, n_warmup=3, random_state=1, n_shards=3, **how
+    ),
     "pachinko": lambda **how: topoi.PachinkoAllocation(2, 5, n_iter=21, random_state=1, n_shards=4, **how),
     "pachinko, another graph": lambda **how: topoi.PachinkoAllocation(
         dag=topoi.Dag.from_edges([("root", "a"), ("root", "b"), ("a", "b"), ("a", "c")]),
@@ -79,10 +84,10 @@ def cluster(tmp_path_factory):
         yield client
 
 
-@pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("family", FAMILIES)
-def test_same_bits_as_on_one_machine(cluster, family, shared, tmp_path):
-    folder = tmp_path if shared else None
+@pytest.mark.parametrize(("number", "family"), list(enumerate(FAMILIES)))
+def test_same_bits_as_on_one_machine(cluster, number, family, tmp_path):
+    """Every other family with a shared folder."""
+    folder = tmp_path if number % 2 else None
     model = FAMILIES[family](executor=cluster, shared_folder=folder).fit(CORPUS)
     assert_same(model, FAMILIES[family]().fit(CORPUS))
     assert (model.fit_info_["workers"], model.fit_info_["rollbacks"]) == (2, 0)
@@ -98,6 +103,12 @@ def test_workers_with_threads_in_this_process(family):
     with LocalCluster(**how) as local, Client(local) as client:
         model = FAMILIES[family](executor=client).fit(CORPUS)
     assert_same(model, FAMILIES[family]().fit(CORPUS))
+
+
+def test_many_topics_are_sampled_by_lists():
+    """The fits above with many topics do not only use the kernels for few."""
+    chains = [FAMILIES[f"{name}, many topics"]().fit(CORPUS)._chains[0] for name in ("author-topic", "dmr")]
+    assert all(shard.use_lists(chain.counts) for chain in chains for shard in chain.shards)
 
 
 def test_workers_forget_a_fit(cluster):
