@@ -58,6 +58,10 @@ def test_every_family_has_mistakes_to_notice():
     assert families <= set(TESTS)
 
 
+def test_the_number_of_mistakes_in_the_documentation():
+    assert f"The list has {len(MISTAKES)} mistakes" in (ROOT / "docs" / "correctness.md").read_text(encoding="utf-8")
+
+
 def test_every_mistake_can_still_be_made():
     for mistake in MISTAKES:
         assert mistake.right in (ROOT / mistake.file).read_text(encoding="utf-8"), mistake.what
