@@ -1,12 +1,15 @@
 """Simulated corpora with known shares: what intervals of trends, of differences between groups and of shares hold.
 
-    python -m studies.band_coverage [--corpora 30] [--only trends|groups|shares|super_topics]
+    python -m studies.band_coverage [--corpora 30] [--only trends|moves|groups|shares|super_topics]
 
 Documents of a year (or of a group) have topic mixtures that scatter about the year's mean, which is the truth. An LDA is
 fitted, its topics are matched with the true ones by their words, and intervals of probability 0.9 are compared with the
 truth: by the number of documents of a year, for the difference between two groups, and for groups that do not differ, where
 the share of p-values below 0.05 is the level of the test. Beside it, the differences that a regression (DMR) on the group
 predicts, as stm users would take them.
+
+Rises and falls: shares of the earliest and of the latest tenth of all words, and the change, in collections whose topics
+move and in others where they stay, so that any change that is found clear is so by chance.
 
 Single shares: of authors with few and many words (author-topic model), of short and long documents (LDA, and all other
 families that know intervals), whose true mixtures are drawn from the prior that the model is given, and of topics in all
@@ -29,6 +32,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import betainc
 
 import topoi
+from topoi.analysis.trends import tenth, topic_moves
 
 TARGET = Path(__file__).parents[1] / "docs" / "studies" / "band-coverage.json"
 N_TOPICS, N_WORDS, LENGTH = 8, 400, 60
@@ -93,6 +97,45 @@ def trends(seed: int) -> list[dict[str, float]]:
     return rows
 
 
+def moves(seed: int, size: int, moving: bool) -> list[dict]:
+    """Forty years of ``size`` documents: shares of the first and the last tenth of all words, and the change."""
+    rng = np.random.default_rng([7, seed, size, moving])
+    truth, n_years = topics(rng), 40
+    drift = 0.6 * moving * rng.standard_normal(N_TOPICS)
+    means = rng.dirichlet(np.full(N_TOPICS, 5.0)) * np.exp(np.linspace(-1, 1, n_years)[:, None] * drift)
+    means /= means.sum(axis=1, keepdims=True)
+    year = np.repeat(np.arange(n_years), size)
+    model = fit(topoi.Corpus.from_tokens(texts(rng, truth, means[year]), dates=(1900 + year).tolist()), seed)
+    found, cosine = matched(model, truth)
+    trend = topoi.topic_trends(model)
+    words = trend.groupby("year")["n_words"].sum().to_numpy()
+    taken = {"first": words * tenth(words), "last": words * tenth(words, -1)}
+    real = {name: each @ means / each.sum() for name, each in taken.items()}
+    frame, rows = topic_moves(model, trend).set_index("topic"), []
+    for k in np.flatnonzero(cosine >= FOUND):
+        row, change = frame.loc[found[k]], real["last"][k] - real["first"][k]
+        held = [row[f"{name}_lower"] <= real[name][k] <= row[f"{name}_upper"] for name in real]
+        width = np.mean([row[f"{name}_upper"] - row[f"{name}_lower"] for name in real])
+        of_change = bool(row["lower"] <= change <= row["upper"])
+        wrong = row["direction"] != 0 and (not moving or np.sign(change) != row["direction"])
+        rows.append({"held": float(np.mean(held)), "width": float(width), "held_change": of_change})
+        rows[-1] |= {"clear": bool(row["direction"]), "wrong": bool(wrong)}
+    return rows
+
+
+def all_moves(n: int) -> dict[str, object]:
+    """Coverage of rises and falls, and how many topics that stay are said to move."""
+    result = {}
+    for size in (2, 10):
+        for moving in (True, False):
+            rows = [row for seed in range(n) for row in moves(seed, size, moving)]
+            means = {name: round(float(np.mean([row[name] for row in rows])), 3) for name in rows[0]}
+            name = f"{size} documents a year, topics {'move' if moving else 'stay'}"
+            result[name] = {"topics": len(rows), **means}
+            print(name, result[name], flush=True)
+    return {"moves": {"corpora": n, **result}}
+
+
 def groups(seed: int, differ: bool) -> dict[str, list]:
     """Two groups of 60 and 140 documents, with the same mean mixtures or not."""
     rng = np.random.default_rng([2, seed, differ])
@@ -111,10 +154,12 @@ def groups(seed: int, differ: bool) -> dict[str, list]:
     ).fit(corpus)
     where, near = matched(told, truth)
     curve = topoi.share_curve(told, "side", values=["s0", "s1"]).pivot(index="topic", columns="side", values="mean")
-    out: dict[str, list] = {"held": [], "p": [], "ours": [], "dmr": [], "truth": []}
+    out: dict[str, list] = {"held": [], "held_shares": [], "p": [], "ours": [], "dmr": [], "truth": []}
     for k in np.flatnonzero((cosine >= FOUND) & (near >= FOUND)):
         difference, row = means[0, k] - means[1, k], frame.loc[found[k]]
         out["held"].append(bool(row["lower"] <= difference <= row["upper"]))
+        for i, name in enumerate(("share", "other_share")):
+            out["held_shares"].append(bool(row[f"{name}_lower"] <= means[i, k] <= row[f"{name}_upper"]))
         out["p"].append(float(row["p_value"]))
         out["ours"].append(float(row["difference"]))
         out["dmr"].append(float(curve.loc[where[k], "s0"] - curve.loc[where[k], "s1"]))
@@ -309,11 +354,12 @@ def shares(n: int) -> dict[str, object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpora", type=int, default=30)
-    parser.add_argument("--only", choices=("trends", "groups", "shares", "super_topics"))
+    parser.add_argument("--only", choices=("trends", "moves", "groups", "shares", "super_topics"))
     given = parser.parse_args()
     result = json.loads(TARGET.read_text(encoding="utf-8")) if given.only else {}
     parts = {
         "trends": all_trends,
+        "moves": all_moves,
         "groups": all_groups,
         "shares": lambda n: {"shares": shares(n)},
         "super_topics": all_super_topics,
@@ -348,12 +394,14 @@ def all_groups(n: int) -> dict[str, object]:
     result: dict[str, object] = {}
     for differ in (True, False):
         parts = [groups(seed, differ) for seed in range(n)]
-        held, p, ours, dmr, truth = (
-            np.concatenate([part[name] for part in parts]) for name in ("held", "p", "ours", "dmr", "truth")
+        held, shares_, p, ours, dmr, truth = (
+            np.concatenate([part[name] for part in parts])
+            for name in ("held", "held_shares", "p", "ours", "dmr", "truth")
         )
         found = {
             "intervals": len(held),
             "held": round(float(held.mean()), 3),
+            "held_shares": round(float(shares_.mean()), 3),
             "p_below_0.05": round(float((p <= 0.05).mean()), 3),
             "p_below_0.1": round(float((p <= 0.1).mean()), 3),
             "error_of_difference": round(float(np.sqrt(np.mean((ours - truth) ** 2))), 4),

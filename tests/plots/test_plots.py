@@ -32,7 +32,11 @@ def test_lines_are_the_trends(model):
 
 
 def test_without_a_choice_those_that_move_most(model):
-    found = topoi.analysis.trends.hottest_topics(topoi.topic_trends(model))
+    assert len(topoi.plots.trends(model).data) == 8  # words by chance: no move is clear, and the four largest are shown
+    rows = [["a", "b"] * 10 if d % 40 >= d // 8 else ["c", "d"] * 10 for d in range(320)]
+    corpus = topoi.Corpus.from_tokens(rows, dates=[1990 + d // 32 for d in range(320)])
+    model = topoi.LDA(2, alpha=0.1, n_iter=30, random_state=0).fit(corpus)
+    found = topoi.analysis.trends.topic_moves(model, topoi.topic_trends(model))
     rising, falling = (found.loc[found["direction"] == way, "topic"].tolist() for way in (1, -1))
     shown = [int(line.name.partition(":")[0]) for line in topoi.plots.trends(model).data if line.name]
     assert rising and falling and shown == rising[:4] + falling[::-1][:3]

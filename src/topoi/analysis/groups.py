@@ -55,9 +55,9 @@ def compare_groups(
     """Topics by how much more one group of documents has of them than another, with intervals and tests.
 
     The difference is that of the topic's shares of the groups' words. Its interval, like those of the shares, combines
-    the samples of the chain with resampled documents, as in ``topic_trends``. The p-value is that of a permutation test: how often documents
-    shuffled between the groups differ as much, measured in standard errors. The q-value is the false-discovery rate
-    among all rows with that p-value or a smaller one (Benjamini and Hochberg).
+    the samples of the chain with resampled documents, as in ``topic_trends``. The p-value is that of a permutation
+    test: how often documents shuffled between the groups differ as much, measured in standard errors. The q-value is
+    the false-discovery rate among all rows with that p-value or a smaller one (Benjamini and Hochberg).
 
     Parameters
     ----------

@@ -97,10 +97,7 @@ def draw_pair(frame: pd.DataFrame, sizes: dict[str, int], words: dict[int, list[
 def _line(row: Mapping[Any, Any], words: dict[int, list[str]], width: int) -> Any:
     from rich.text import Text
 
-    shares = "  ".join(
-        f"{look.percent(row[name]):>5} {look.interval(row[f'{name}_lower'], row[f'{name}_upper']):<{look.INTERVAL_WIDTH}}"
-        for name in ("share", "other_share")
-    )
+    shares = "  ".join(look.share_and_interval(row, name) for name in ("share", "other_share"))
     ends = f"{100 * row['difference']:+5.1f} ({100 * row['lower']:+.1f} to {100 * row['upper']:+.1f})"
     rate = f"q {row['q_value']:.3f}"
     figures = Text(f"{shares} {ends:<23} {rate}", style="" if row["q_value"] <= _CLEAR else "dim")

@@ -127,14 +127,14 @@ def found(context: PageContext, match: str, year: int | None, n: int, skip: int 
 
 
 def moves(context: PageContext, by: Literal["year", "decade"] = "year") -> list[dict[str, Any]]:
-    """``hottest_topics`` of all topics, from the steepest rise to the steepest fall."""
+    """``topic_moves`` of all topics, from the steepest rise to the steepest fall."""
     return context.cache.keep(("moves", by), lambda: _moves(context, by))
 
 
 def _moves(context: PageContext, by: Literal["year", "decade"]) -> list[dict[str, Any]]:
     import pandas as pd
 
-    from topoi.analysis.trends import hottest_topics
+    from topoi.analysis.trends import topic_moves
 
     periods, tokens, share, *_ = shares_by(context, by)
     if len(periods) < 2:
@@ -148,7 +148,7 @@ def _moves(context: PageContext, by: Literal["year", "decade"]) -> list[dict[str
             "n_words": tokens.T.ravel(),
         }
     )
-    rows: list[Any] = hottest_topics(frame).to_dict("records")
+    rows: list[Any] = topic_moves(context.view, frame).to_dict("records")
     return rows
 
 
@@ -170,7 +170,7 @@ def falling(context: PageContext, n: int, by: Literal["year", "decade"] = "year"
 def _first_moves(context: PageContext, rows: list[dict[str, Any]], direction: int, n: int) -> list[Move]:
     wanted = ((context.summary(row["topic"]), row) for row in rows if row["direction"] == direction)
     found = [
-        Move(topic=summary, first=row["first"], last=row["last"], change=row["change"])
+        Move(topic=summary, **{name: row[name] for name in Move.__annotations__ if name != "topic"})  # type: ignore[typeddict-item]
         for summary, row in wanted
         if not summary["glue"]
     ]

@@ -88,12 +88,21 @@ class BandedShare(TopicShare):
 
 
 class Move(TypedDict):
-    """A topic that rises or falls: its shares of the earliest and of the latest tenth of all words, and the change."""
+    """A topic that rises or falls: its shares of the earliest and of the latest tenth of all words, and the change.
+
+    All with the ends of their intervals (0.9); ``lower`` and ``upper`` are those of the change.
+    """
 
     topic: TopicSummary
     first: float
+    first_lower: float
+    first_upper: float
     last: float
+    last_lower: float
+    last_upper: float
     change: float
+    lower: float
+    upper: float
 
 
 class Collection(TypedDict):
