@@ -1,6 +1,6 @@
 """Simulated corpora with known shares: what intervals of trends, of differences between groups and of shares hold.
 
-    python -m studies.band_coverage [--corpora 30] [--only trends|moves|groups|shares|super_topics]
+    python -m studies.band_coverage [--corpora 30] [--only trends|moves|groups|shares|writers|super_topics]
 
 Documents of a year (or of a group) have topic mixtures that scatter about the year's mean, which is the truth. An LDA is
 fitted, its topics are matched with the true ones by their words, and intervals of probability 0.9 are compared with the
@@ -16,7 +16,7 @@ families that know intervals), whose true mixtures are drawn from the prior that
 words of collections of few and many documents, whose truth is the mean mixture that documents scatter about. For
 documents of LDA also: how much of the posterior itself, the mixture of Betas over the samples, the intervals hold.
 Super-topics of pachinko allocation: shares of short and long documents, and of all words of small and large collections,
-for planted super-topics that were found.
+for planted super-topics that were found; their sizes also if all are equally large, as the root's prior has it.
 Numbers go to docs/studies/band-coverage.json; ``--only`` leaves the others in it as they are.
 """
 
@@ -206,6 +206,35 @@ def authors(seed: int) -> list[dict]:
     return rows
 
 
+def writers(seed: int) -> list[dict]:
+    """One corpus of 40 authors and 240 documents of several lengths by two or three of them: who wrote the words."""
+    rng = np.random.default_rng([8, seed])
+    truth, sizes = topics(rng), np.repeat(DOCUMENT_WORDS, 60)
+    mixtures = rng.dirichlet(np.full(N_TOPICS, CONCENTRATION / N_TOPICS), 40)
+    tokens, names, parts = [], [], []
+    for n in sizes:
+        mine = rng.choice(40, rng.integers(2, 4), replace=False)
+        author = rng.integers(0, len(mine), n)
+        tokens.append([words_of(rng, mixtures[mine[a]] @ truth, 1)[0] for a in author])
+        names.append([f"a{each:02d}" for each in mine])
+        parts.append(np.bincount(author, minlength=len(mine)) / n)
+    corpus = topoi.Corpus.from_tokens(tokens, authors=names)
+    alpha = CONCENTRATION / N_TOPICS
+    model = topoi.AuthorTopicModel(N_TOPICS, alpha=alpha, beta=0.05, n_iter=300, random_state=seed).fit(corpus)
+    rows = []
+    for d, (n, part) in enumerate(zip(sizes, parts, strict=True)):
+        moments = model.chains_[0].writer_moments(d).some(slice(len(part)))
+        rows += held_shares(int(n), part, moments.mean, *moments.interval())
+    return rows
+
+
+def all_writers(n: int) -> dict[str, object]:
+    """Coverage of the shares of documents' authors."""
+    found = {"corpora": n, **by_size([row for seed in range(n) for row in writers(seed)], DOCUMENT_WORDS)}
+    print("writers", json.dumps(found), flush=True)
+    return {"writers": found}
+
+
 def documents(seed: int, make, with_mass: bool = False) -> tuple[list[dict], list[float]]:
     """One corpus of 240 documents, sixty of each length, and the posterior's mass in the intervals."""
     rng = np.random.default_rng([4, seed])
@@ -241,22 +270,22 @@ def collections(seed: int, size: int) -> list[dict]:
     return held_rows(size, model.topic_sizes().set_index("topic"), "share", found, cosine, mean)
 
 
-def super_topics(seed: int, lengths: np.ndarray) -> tuple[list[dict], list[dict]]:
+def super_topics(seed: int, lengths: np.ndarray, root: np.ndarray = ROOT_ALPHA) -> tuple[list[dict], list[dict]]:
     """Shares of super-topics in documents of these lengths, and in all their words: whether intervals hold the truth.
 
     Each super-topic has three topics; the first two share one. They are matched by the shares of topics in their
-    learned alpha.
+    learned alpha. ``root`` is the true Dirichlet parameter of the root; the model is given its mean, for all alike.
     """
     rng = np.random.default_rng([6, seed, len(lengths)])
     truth, weights = topics(rng), np.full((N_SUPER, N_TOPICS), 0.02)
     weights[[0, 0, 0, 1, 1, 1, 2, 2, 2], [0, 1, 2, 2, 3, 4, 5, 6, 7]] = 1.0
-    mixtures = rng.dirichlet(ROOT_ALPHA, len(lengths))
+    mixtures = rng.dirichlet(root, len(lengths))
     tokens = []
     for mixture, n in zip(mixtures, lengths, strict=True):
         below = np.array([rng.dirichlet(row) for row in weights])
         tokens.append(words_of(rng, mixture @ below @ truth, n))
     model = topoi.PachinkoAllocation(
-        N_SUPER, N_TOPICS, root_alpha=ROOT_ALPHA.mean(), beta=0.05, n_iter=500, random_state=seed
+        N_SUPER, N_TOPICS, root_alpha=root.mean(), beta=0.05, n_iter=500, random_state=seed
     ).fit(topoi.Corpus.from_tokens(tokens))
     drawn = model.edges()["share"].to_numpy()[N_SUPER:].reshape(N_SUPER, N_TOPICS)[:, matched(model, truth)[0]]
     unit = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in (weights, drawn)]
@@ -269,7 +298,7 @@ def super_topics(seed: int, lengths: np.ndarray) -> tuple[list[dict], list[dict]
         rows += held_shares(int(n), mixtures[d, kept], moments.mean, *moments.interval())
     sizes = model.node_sizes().iloc[place[kept]]
     ends = (sizes[name].to_numpy() for name in ("share", "lower", "upper"))
-    return rows, held_shares(len(lengths), (ROOT_ALPHA / ROOT_ALPHA.sum())[kept], *ends)
+    return rows, held_shares(len(lengths), (root / root.sum())[kept], *ends)
 
 
 def held_shares(size: int, truth: np.ndarray, share: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> list[dict]:
@@ -284,14 +313,21 @@ def all_super_topics(n: int) -> dict[str, object]:
     """Coverage of super-topics' shares of documents, and of all words."""
     each = [super_topics(seed, np.repeat(DOCUMENT_WORDS, 60)) for seed in range(n)]
     documents_ = by_size([row for rows, _ in each for row in rows], DOCUMENT_WORDS)
-    sizes = [
-        row for seed in range(n) for size in COLLECTIONS[1:] for row in super_topics(seed, np.full(size, LENGTH))[1]
-    ]
+    sizes, even = (
+        [
+            row
+            for seed in range(n)
+            for size in COLLECTIONS[1:]
+            for row in super_topics(seed, np.full(size, LENGTH), root)[1]
+        ]
+        for root in (ROOT_ALPHA, np.full(N_SUPER, ROOT_ALPHA.mean()))
+    )
     found = {
         "corpora": n,
         "super_topics_found": sum(len(whole) for _, whole in each),
         "documents": documents_,
         "sizes": by_size(sizes, COLLECTIONS[1:]),
+        "sizes_if_even": by_size(even, COLLECTIONS[1:]),
     }
     print(json.dumps(found), flush=True)
     return {"super_topics": found}
@@ -354,7 +390,7 @@ def shares(n: int) -> dict[str, object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpora", type=int, default=30)
-    parser.add_argument("--only", choices=("trends", "moves", "groups", "shares", "super_topics"))
+    parser.add_argument("--only", choices=("trends", "moves", "groups", "shares", "writers", "super_topics"))
     given = parser.parse_args()
     result = json.loads(TARGET.read_text(encoding="utf-8")) if given.only else {}
     parts = {
@@ -362,6 +398,7 @@ def main() -> None:
         "moves": all_moves,
         "groups": all_groups,
         "shares": lambda n: {"shares": shares(n)},
+        "writers": all_writers,
         "super_topics": all_super_topics,
     }
     for name, part in parts.items():

@@ -181,6 +181,7 @@ def test_document_authors_and_private_ones(client):
     assert [one["author"] for one in data["authors"]][:-1] == [a["author"] for a in data["document"]["authors"]]
     assert data["authors"][-1] == data["authors"][-1] | {"author_id": None, "author": "this document alone"}
     assert sum(one["share"] for one in data["authors"]) == pytest.approx(1)
+    assert all(one["lower"] <= one["share"] <= one["upper"] for one in data["authors"])
 
 
 def test_document_sampled_on_the_spot(client):

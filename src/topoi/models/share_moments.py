@@ -11,6 +11,9 @@ these over the samples, whose variance is
 The latter is estimated from a few samples, at most eleven, and the mean shown rests on the same few: S samples with
 variance B give (1 + 1 / S) B. With a single sample it is unknown and left out.
 
+**Who wrote the words** of a document: each sample names the author of every word, so that only the samples' spread is
+left.
+
 **A group of documents**, such as all of them or those of one year: the share of a topic in their words is a ratio of
 sums. Its variance by the Bayesian bootstrap (independent exponential weights of the documents, as in
 ``topoi.models.resampling``) is, to first order, Σ (n_d − p N_d)² / (Σ N_d)². To a group are added ``EXTRA`` documents
@@ -115,6 +118,23 @@ def sampled_moments(counts: Array, alpha: Array) -> Moments:
     shares = (counts + alpha) / np.maximum(total, 1e-300)
     within = (shares * (1 - shares) / (total + 1)).mean(axis=0)
     return Moments(shares.mean(axis=0), np.sqrt(within + between_samples(shares) ** 2))
+
+
+def writer_moments(samples: list[NDArray[Any]], n_writers: int) -> Moments:
+    """Shares of a document's possible authors in its words, from the author of every word in each sample.
+
+    Given a sample, the author of every word is known, and so are the shares; only samples disagree. A single one does
+    not say by how much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.share_moments import writer_moments
+    >>> writer_moments([np.array([0, 0, 1, 1]), np.array([0, 0, 0, 0])], 2).mean.tolist()
+    [0.75, 0.25]
+    """
+    shares = np.array([np.bincount(each, minlength=n_writers) / max(len(each), 1) for each in samples], np.float64)
+    return Moments(shares.mean(axis=0), between_samples(shares) if len(samples) > 1 else None)
 
 
 def between_samples(values: Array) -> Array:

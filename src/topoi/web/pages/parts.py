@@ -289,8 +289,25 @@ def author_shares(names: Sequence[tuple[int | None, str]], positions: Iterable[i
     """Shares of authors in a text's words, in the order given."""
     counts = Counter(positions)
     total = max(sum(counts.values()), 1)
+    share = np.array([counts[i] / total for i in range(len(names))])
+    return banded_authors(names, Moments(share, None), total)
+
+
+def banded_authors(names: Sequence[tuple[int | None, str]], moments: Moments, n_tokens: int) -> list[AuthorShare]:
+    """Shares of authors in a text of so many words, with intervals if they are known; in the order given."""
+    lower, upper = moments.interval()
+    known = moments.deviation is not None
+    whole = whole_tokens(moments.mean * n_tokens)
     return [
-        AuthorShare(author_id=a, author=name, share=counts[i] / total, n_tokens=counts[i], hue=author_hue(i))
+        AuthorShare(
+            author_id=a,
+            author=name,
+            share=float(moments.mean[i]),
+            n_tokens=int(whole[i]),
+            lower=float(lower[i]) if known else None,
+            upper=float(upper[i]) if known else None,
+            hue=author_hue(i),
+        )
         for i, (a, name) in enumerate(names)
     ]
 

@@ -221,12 +221,14 @@ class Piece(TypedDict):
 
 
 class AuthorShare(TypedDict):
-    """An author's part in a text."""
+    """An author's part in a text; the ends of its interval (0.9) are null for a text that was sampled on the spot."""
 
     author_id: int | None
     author: str
     share: float
     n_tokens: int
+    lower: float | None
+    upper: float | None
     hue: int
 
 
