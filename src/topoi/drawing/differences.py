@@ -18,14 +18,14 @@ CLEAR = 0.05
 
 
 def signed_percent(share: float) -> str:
-    """A difference of shares with its sign.
+    """A difference of shares with its sign; less than 0.05 % is none.
 
     Examples
     --------
     >>> signed_percent(-0.13).replace(chr(8239), " "), signed_percent(0.0)[:1]
     ('−13 %', '0')
     """
-    if not round(share, 6):
+    if abs(share) < 0.0005:
         return percent(0.0)
     return ("+" if share > 0 else "−") + percent(abs(share))
 
