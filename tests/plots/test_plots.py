@@ -80,3 +80,15 @@ def test_correlated_topics_are_neighbours_with_their_intervals() -> None:
 def test_models_without_correlations_are_told_which_has_them() -> None:
     with pytest.raises(topoi.ModelError, match="fit a CorrelatedTopicModel"):
         topoi.plots.topic_correlations(topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]))
+
+
+def test_groups_tell_both_shares_with_their_intervals():
+    rows = [["tax", "cost"] * 5, ["war", "army"] * 5] * 10
+    corpus = topoi.Corpus.from_tokens(rows, metadata={"side": ["{a}", "b"] * 10})
+    model = topoi.LDA(2, alpha=0.1, n_iter=20, random_state=0).fit(corpus)
+    (dots,) = topoi.plots.groups(model, "side").data
+    frame = topoi.compare_groups(model, "side")
+    names = [f"{name}{end}" for name in ("share", "other_share") for end in ("", "_lower", "_upper")]
+    np.testing.assert_allclose(dots.customdata, frame[["lower", "upper", "q_value", *names]])
+    assert all(f"%{{customdata[{i}]" in dots.hovertemplate for i in range(9))
+    assert "b %{customdata[3]" in dots.hovertemplate and "&#123;a&#125; %{customdata[6]" in dots.hovertemplate
