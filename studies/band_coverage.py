@@ -1,6 +1,6 @@
 """Simulated corpora with known shares: what intervals of trends, of differences between groups and of shares hold.
 
-    python -m studies.band_coverage [--corpora 30] [--only trends|groups|shares|super_topics]
+    python -m studies.band_coverage [--corpora 30] [--only trends|moves|groups|shares|writers|super_topics]
 
 Documents of a year (or of a group) have topic mixtures that scatter about the year's mean, which is the truth. An LDA is
 fitted, its topics are matched with the true ones by their words, and intervals of probability 0.9 are compared with the
@@ -8,12 +8,15 @@ truth: by the number of documents of a year, for the difference between two grou
 the share of p-values below 0.05 is the level of the test. Beside it, the differences that a regression (DMR) on the group
 predicts, as stm users would take them.
 
+Rises and falls: shares of the earliest and of the latest tenth of all words, and the change, in collections whose topics
+move and in others where they stay, so that any change that is found clear is so by chance.
+
 Single shares: of authors with few and many words (author-topic model), of short and long documents (LDA, and all other
 families that know intervals), whose true mixtures are drawn from the prior that the model is given, and of topics in all
 words of collections of few and many documents, whose truth is the mean mixture that documents scatter about. For
 documents of LDA also: how much of the posterior itself, the mixture of Betas over the samples, the intervals hold.
 Super-topics of pachinko allocation: shares of short and long documents, and of all words of small and large collections,
-for planted super-topics that were found.
+for planted super-topics that were found; their sizes also if all are equally large, as the root's prior has it.
 Numbers go to docs/studies/band-coverage.json; ``--only`` leaves the others in it as they are.
 """
 
@@ -29,6 +32,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import betainc
 
 import topoi
+from topoi.analysis.trends import tenth, topic_moves
 
 TARGET = Path(__file__).parents[1] / "docs" / "studies" / "band-coverage.json"
 N_TOPICS, N_WORDS, LENGTH = 8, 400, 60
@@ -93,6 +97,45 @@ def trends(seed: int) -> list[dict[str, float]]:
     return rows
 
 
+def moves(seed: int, size: int, moving: bool) -> list[dict]:
+    """Forty years of ``size`` documents: shares of the first and the last tenth of all words, and the change."""
+    rng = np.random.default_rng([7, seed, size, moving])
+    truth, n_years = topics(rng), 40
+    drift = 0.6 * moving * rng.standard_normal(N_TOPICS)
+    means = rng.dirichlet(np.full(N_TOPICS, 5.0)) * np.exp(np.linspace(-1, 1, n_years)[:, None] * drift)
+    means /= means.sum(axis=1, keepdims=True)
+    year = np.repeat(np.arange(n_years), size)
+    model = fit(topoi.Corpus.from_tokens(texts(rng, truth, means[year]), dates=(1900 + year).tolist()), seed)
+    found, cosine = matched(model, truth)
+    trend = topoi.topic_trends(model)
+    words = trend.groupby("year")["n_words"].sum().to_numpy()
+    taken = {"first": words * tenth(words), "last": words * tenth(words, -1)}
+    real = {name: each @ means / each.sum() for name, each in taken.items()}
+    frame, rows = topic_moves(model, trend).set_index("topic"), []
+    for k in np.flatnonzero(cosine >= FOUND):
+        row, change = frame.loc[found[k]], real["last"][k] - real["first"][k]
+        held = [row[f"{name}_lower"] <= real[name][k] <= row[f"{name}_upper"] for name in real]
+        width = np.mean([row[f"{name}_upper"] - row[f"{name}_lower"] for name in real])
+        of_change = bool(row["lower"] <= change <= row["upper"])
+        wrong = row["direction"] != 0 and (not moving or np.sign(change) != row["direction"])
+        rows.append({"held": float(np.mean(held)), "width": float(width), "held_change": of_change})
+        rows[-1] |= {"clear": bool(row["direction"]), "wrong": bool(wrong)}
+    return rows
+
+
+def all_moves(n: int) -> dict[str, object]:
+    """Coverage of rises and falls, and how many topics that stay are said to move."""
+    result = {}
+    for size in (2, 10):
+        for moving in (True, False):
+            rows = [row for seed in range(n) for row in moves(seed, size, moving)]
+            means = {name: round(float(np.mean([row[name] for row in rows])), 3) for name in rows[0]}
+            name = f"{size} documents a year, topics {'move' if moving else 'stay'}"
+            result[name] = {"topics": len(rows), **means}
+            print(name, result[name], flush=True)
+    return {"moves": {"corpora": n, **result}}
+
+
 def groups(seed: int, differ: bool) -> dict[str, list]:
     """Two groups of 60 and 140 documents, with the same mean mixtures or not."""
     rng = np.random.default_rng([2, seed, differ])
@@ -111,10 +154,12 @@ def groups(seed: int, differ: bool) -> dict[str, list]:
     ).fit(corpus)
     where, near = matched(told, truth)
     curve = topoi.share_curve(told, "side", values=["s0", "s1"]).pivot(index="topic", columns="side", values="mean")
-    out: dict[str, list] = {"held": [], "p": [], "ours": [], "dmr": [], "truth": []}
+    out: dict[str, list] = {"held": [], "held_shares": [], "p": [], "ours": [], "dmr": [], "truth": []}
     for k in np.flatnonzero((cosine >= FOUND) & (near >= FOUND)):
         difference, row = means[0, k] - means[1, k], frame.loc[found[k]]
         out["held"].append(bool(row["lower"] <= difference <= row["upper"]))
+        for i, name in enumerate(("share", "other_share")):
+            out["held_shares"].append(bool(row[f"{name}_lower"] <= means[i, k] <= row[f"{name}_upper"]))
         out["p"].append(float(row["p_value"]))
         out["ours"].append(float(row["difference"]))
         out["dmr"].append(float(curve.loc[where[k], "s0"] - curve.loc[where[k], "s1"]))
@@ -161,6 +206,35 @@ def authors(seed: int) -> list[dict]:
     return rows
 
 
+def writers(seed: int) -> list[dict]:
+    """One corpus of 40 authors and 240 documents of several lengths by two or three of them: who wrote the words."""
+    rng = np.random.default_rng([8, seed])
+    truth, sizes = topics(rng), np.repeat(DOCUMENT_WORDS, 60)
+    mixtures = rng.dirichlet(np.full(N_TOPICS, CONCENTRATION / N_TOPICS), 40)
+    tokens, names, parts = [], [], []
+    for n in sizes:
+        mine = rng.choice(40, rng.integers(2, 4), replace=False)
+        author = rng.integers(0, len(mine), n)
+        tokens.append([words_of(rng, mixtures[mine[a]] @ truth, 1)[0] for a in author])
+        names.append([f"a{each:02d}" for each in mine])
+        parts.append(np.bincount(author, minlength=len(mine)) / n)
+    corpus = topoi.Corpus.from_tokens(tokens, authors=names)
+    alpha = CONCENTRATION / N_TOPICS
+    model = topoi.AuthorTopicModel(N_TOPICS, alpha=alpha, beta=0.05, n_iter=300, random_state=seed).fit(corpus)
+    rows = []
+    for d, (n, part) in enumerate(zip(sizes, parts, strict=True)):
+        moments = model.chains_[0].writer_moments(d).some(slice(len(part)))
+        rows += held_shares(int(n), part, moments.mean, *moments.interval())
+    return rows
+
+
+def all_writers(n: int) -> dict[str, object]:
+    """Coverage of the shares of documents' authors."""
+    found = {"corpora": n, **by_size([row for seed in range(n) for row in writers(seed)], DOCUMENT_WORDS)}
+    print("writers", json.dumps(found), flush=True)
+    return {"writers": found}
+
+
 def documents(seed: int, make, with_mass: bool = False) -> tuple[list[dict], list[float]]:
     """One corpus of 240 documents, sixty of each length, and the posterior's mass in the intervals."""
     rng = np.random.default_rng([4, seed])
@@ -196,22 +270,22 @@ def collections(seed: int, size: int) -> list[dict]:
     return held_rows(size, model.topic_sizes().set_index("topic"), "share", found, cosine, mean)
 
 
-def super_topics(seed: int, lengths: np.ndarray) -> tuple[list[dict], list[dict]]:
+def super_topics(seed: int, lengths: np.ndarray, root: np.ndarray = ROOT_ALPHA) -> tuple[list[dict], list[dict]]:
     """Shares of super-topics in documents of these lengths, and in all their words: whether intervals hold the truth.
 
     Each super-topic has three topics; the first two share one. They are matched by the shares of topics in their
-    learned alpha.
+    learned alpha. ``root`` is the true Dirichlet parameter of the root; the model is given its mean, for all alike.
     """
     rng = np.random.default_rng([6, seed, len(lengths)])
     truth, weights = topics(rng), np.full((N_SUPER, N_TOPICS), 0.02)
     weights[[0, 0, 0, 1, 1, 1, 2, 2, 2], [0, 1, 2, 2, 3, 4, 5, 6, 7]] = 1.0
-    mixtures = rng.dirichlet(ROOT_ALPHA, len(lengths))
+    mixtures = rng.dirichlet(root, len(lengths))
     tokens = []
     for mixture, n in zip(mixtures, lengths, strict=True):
         below = np.array([rng.dirichlet(row) for row in weights])
         tokens.append(words_of(rng, mixture @ below @ truth, n))
     model = topoi.PachinkoAllocation(
-        N_SUPER, N_TOPICS, root_alpha=ROOT_ALPHA.mean(), beta=0.05, n_iter=500, random_state=seed
+        N_SUPER, N_TOPICS, root_alpha=root.mean(), beta=0.05, n_iter=500, random_state=seed
     ).fit(topoi.Corpus.from_tokens(tokens))
     drawn = model.edges()["share"].to_numpy()[N_SUPER:].reshape(N_SUPER, N_TOPICS)[:, matched(model, truth)[0]]
     unit = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in (weights, drawn)]
@@ -224,7 +298,7 @@ def super_topics(seed: int, lengths: np.ndarray) -> tuple[list[dict], list[dict]
         rows += held_shares(int(n), mixtures[d, kept], moments.mean, *moments.interval())
     sizes = model.node_sizes().iloc[place[kept]]
     ends = (sizes[name].to_numpy() for name in ("share", "lower", "upper"))
-    return rows, held_shares(len(lengths), (ROOT_ALPHA / ROOT_ALPHA.sum())[kept], *ends)
+    return rows, held_shares(len(lengths), (root / root.sum())[kept], *ends)
 
 
 def held_shares(size: int, truth: np.ndarray, share: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> list[dict]:
@@ -239,14 +313,21 @@ def all_super_topics(n: int) -> dict[str, object]:
     """Coverage of super-topics' shares of documents, and of all words."""
     each = [super_topics(seed, np.repeat(DOCUMENT_WORDS, 60)) for seed in range(n)]
     documents_ = by_size([row for rows, _ in each for row in rows], DOCUMENT_WORDS)
-    sizes = [
-        row for seed in range(n) for size in COLLECTIONS[1:] for row in super_topics(seed, np.full(size, LENGTH))[1]
-    ]
+    sizes, even = (
+        [
+            row
+            for seed in range(n)
+            for size in COLLECTIONS[1:]
+            for row in super_topics(seed, np.full(size, LENGTH), root)[1]
+        ]
+        for root in (ROOT_ALPHA, np.full(N_SUPER, ROOT_ALPHA.mean()))
+    )
     found = {
         "corpora": n,
         "super_topics_found": sum(len(whole) for _, whole in each),
         "documents": documents_,
         "sizes": by_size(sizes, COLLECTIONS[1:]),
+        "sizes_if_even": by_size(even, COLLECTIONS[1:]),
     }
     print(json.dumps(found), flush=True)
     return {"super_topics": found}
@@ -309,13 +390,15 @@ def shares(n: int) -> dict[str, object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpora", type=int, default=30)
-    parser.add_argument("--only", choices=("trends", "groups", "shares", "super_topics"))
+    parser.add_argument("--only", choices=("trends", "moves", "groups", "shares", "writers", "super_topics"))
     given = parser.parse_args()
     result = json.loads(TARGET.read_text(encoding="utf-8")) if given.only else {}
     parts = {
         "trends": all_trends,
+        "moves": all_moves,
         "groups": all_groups,
         "shares": lambda n: {"shares": shares(n)},
+        "writers": all_writers,
         "super_topics": all_super_topics,
     }
     for name, part in parts.items():
@@ -348,12 +431,14 @@ def all_groups(n: int) -> dict[str, object]:
     result: dict[str, object] = {}
     for differ in (True, False):
         parts = [groups(seed, differ) for seed in range(n)]
-        held, p, ours, dmr, truth = (
-            np.concatenate([part[name] for part in parts]) for name in ("held", "p", "ours", "dmr", "truth")
+        held, shares_, p, ours, dmr, truth = (
+            np.concatenate([part[name] for part in parts])
+            for name in ("held", "held_shares", "p", "ours", "dmr", "truth")
         )
         found = {
             "intervals": len(held),
             "held": round(float(held.mean()), 3),
+            "held_shares": round(float(shares_.mean()), 3),
             "p_below_0.05": round(float((p <= 0.05).mean()), 3),
             "p_below_0.1": round(float((p <= 0.1).mean()), 3),
             "error_of_difference": round(float(np.sqrt(np.mean((ours - truth) ** 2))), 4),

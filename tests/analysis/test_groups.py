@@ -44,8 +44,9 @@ def model(corpus):
 
 def test_planted_differences_are_found_and_nothing_else(model, corpus):
     frame = topoi.compare_groups(model, by="party")
+    shares = [f"{name}{end}" for name in ("share", "other_share") for end in ("", "_lower", "_upper")]
     assert frame.columns.tolist() == [
-        *("group", "other", "topic", "share", "other_share", "difference", "lower", "upper", "p_value", "q_value")
+        *("group", "other", "topic", *shares, "difference", "lower", "upper", "p_value", "q_value")
     ]
     assert set(frame["group"]) == {"left"} and set(frame["other"]) == {"right"}
     assert frame.attrs["n_documents"] == {"left": 30, "right": 29} and "note" not in frame.attrs
@@ -68,6 +69,24 @@ def test_numbers_are_shares_of_words(model, corpus):
         np.testing.assert_allclose(frame[name].sort_index(), expected)
     np.testing.assert_allclose(frame["difference"], frame["share"] - frame["other_share"])
     assert (frame["lower"] <= frame["difference"]).all() and (frame["difference"] <= frame["upper"]).all()
+
+
+def test_shares_of_groups_have_intervals_of_their_own(model):
+    """Quantiles of replicates agree with the moments of resampled documents, which are computed without drawing any."""
+    frame = topoi.compare_groups(model, by="party", n_permutations=19).set_index("topic")
+    wide = topoi.compare_groups(model, by="party", n_permutations=19, level=0.99)
+    for name, first in (("share", 0), ("other_share", 1)):
+        lower, upper = frame[f"{name}_lower"].sort_index(), frame[f"{name}_upper"].sort_index()
+        assert ((lower < frame[name].sort_index()) & (frame[name].sort_index() < upper)).all()
+        deviation = model.chains_[0].group_moments(np.arange(first, 60, 2)).deviation
+        np.testing.assert_allclose((upper - lower) / 2 / 1.645, deviation, rtol=0.25)
+        assert (wide.set_index("topic")[f"{name}_lower"].sort_index() < lower).all()
+    # A difference of independent groups varies as both together.
+    whole, parts = (
+        frame["upper"] - frame["lower"],
+        [frame[f"{name}_upper"] - frame[f"{name}_lower"] for name in ("share", "other_share")],
+    )
+    np.testing.assert_allclose(whole, np.hypot(*parts), rtol=0.25)
 
 
 def test_a_file_gives_the_same_answers(model, corpus, tmp_path):
@@ -173,7 +192,14 @@ def test_effects_of_documents_are_those_of_leaving_them_out(model, corpus):
             d = row["document"]
             without = difference([i for i in left if i != d], [i for i in right if i != d], k)
             assert row["effect"] == pytest.approx(sign * (difference(left, right, k) - without))
-            assert row["group"] == PARTIES[d] and row["share"] == pytest.approx(counts[d, k] / counts[d].sum())
+            assert row["group"] == PARTIES[d] and row["n_words"] == round(counts[d, k])
+        shown = topoi.topic_documents(model, k, n=60).set_index("document")[["share", "lower", "upper"]]
+        pd.testing.assert_frame_equal(
+            frame.set_index("document")[["share", "lower", "upper"]].sort_index(), shown.sort_index()
+        )
+    assert "lower" not in topoi.group_documents(model, 0, by="party", level=None)
+    given = topoi.group_documents(model, 0, by="party", corpus=corpus.subset(np.arange(40)), n=3)
+    assert given["lower"].isna().all() and given["share"].between(0, 1, inclusive="neither").all()
     with pytest.raises(ModelError, match="name the group"):
         topoi.group_documents(model, 0, by="region")
 

@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import topoi
-from topoi.analysis.trends import hottest_topics
+from topoi.analysis.trends import hottest_topics, tenth, topic_moves
 from topoi.cli.look import percent as cli_percent
 from topoi.drawing.words import percent as web_percent
 from topoi.errors import ModelError
+from topoi.models.share_moments import change_deviations
+from topoi.models.smoothed_counts import SmoothedCounts
 
 YEARS = [1989, 1991, None, 1991, 2003, 1995, None, 2003]
 
@@ -111,6 +113,69 @@ def test_topics_that_read_the_same_at_both_ends_do_not_move():
     found = hottest_topics(frame_of([1990, 1991], np.column_stack([np.transpose(ends), rest]), [100, 100]))
     assert found.set_index("topic")["direction"].to_dict() == {0: 0, 1: 0, 2: 1, 3: 0, 4: 1, 5: -1, 6: 1}
     assert found["topic"].tolist() == [6, 2, 4, 0, 3, 1, 5]  # risers, then those that stay, then fallers
+
+
+@pytest.fixture(scope="module")
+def moving():
+    """Forty years of five documents, in which topic 0 rises a little."""
+    rng = np.random.default_rng(3)
+    counts = np.zeros((200, 3))
+    for d in range(200):
+        share = 0.4 + 0.1 * (d // 5) / 39
+        theta = rng.dirichlet(20 * np.array([share, 0.9 - share, 0.1]))
+        counts[d] = rng.multinomial(50, theta)
+    return counts, np.repeat(np.arange(40), 5)
+
+
+def test_the_documents_of_tenths_are_resampled(moving):
+    """Deviations equal those of many bootstraps of the same documents, but for the two that small groups get."""
+    counts, year = moving
+    # The first tenth ends within a long time of which it takes little; the last has four years.
+    first, last = np.select([year < 1, year < 12], [1.0, 0.2], 0.0), tenth(np.full(40, 250.0), -1)[year]
+    documents = SmoothedCounts.from_counts(counts, np.zeros(3))
+    found = change_deviations(documents, first, last)
+    rng, shares = np.random.default_rng(0), []
+    for part in (first, last):
+        weights = rng.standard_exponential((4000, 200)) * part
+        shares.append(weights @ counts / (weights @ counts.sum(axis=1))[:, None])
+    drawn = np.stack([shares[0].std(axis=0), shares[1].std(axis=0), (shares[1] - shares[0]).std(axis=0)])
+    assert ((found > 0.95 * drawn) & (found < 1.25 * drawn)).all()
+    np.testing.assert_allclose(found[2], np.hypot(found[0], found[1]))
+    # The part of a period that is taken does not matter if it is the same for all.
+    np.testing.assert_allclose(change_deviations(documents, 0.01 * first, last), found)
+    # Groups that have documents in common differ less than two others, and not at all if they are the same.
+    whole = np.ones(200)
+    assert (change_deviations(documents, whole, whole)[2] == 0).all()
+    common = change_deviations(documents, whole, np.where(year < 38, 1.0, 0.5))
+    assert (common[2] < 0.2 * np.hypot(common[0], common[1])).all()
+
+
+def test_changes_that_are_not_clear_have_no_direction():
+    rng = np.random.default_rng(0)
+    words = [["sun", "star"], ["law", "court"], ["corn", "wheat"]]
+    rows, years = [], []
+    for y in range(20):
+        for _ in range(6):
+            theta = rng.dirichlet(4 * np.array([0.1 + 0.03 * y, 0.6 - 0.03 * y, 0.3]))
+            rows.append([str(rng.choice(words[k])) for k in rng.choice(3, 40, p=theta)])
+            years.append(1900 + y)
+    corpus = topoi.Corpus.from_tokens(rows, dates=years)
+    model = topoi.LDA(3, alpha=0.5, beta=0.1, n_iter=100, random_state=0).fit(corpus)
+    trends = topoi.topic_trends(model)
+    found, plain = topic_moves(model, trends), hottest_topics(trends)
+    name = {k: model.top_words(1, topic=k)["word"].item() for k in range(3)}
+    ways = {name[k]: way for k, way in zip(found["topic"], found["direction"], strict=True)}
+    assert [ways.get(a, ways.get(b)) for a, b in words] == [1, -1, 0]
+    assert (plain["direction"] != 0).all()
+    pd.testing.assert_frame_equal(
+        found.set_index("topic")[["first", "last", "change"]].sort_index(),
+        plain.set_index("topic")[["first", "last", "change"]].sort_index(),
+    )
+    for each in ("first", "last"):
+        assert ((found[f"{each}_lower"] <= found[each]) & (found[each] <= found[f"{each}_upper"])).all()
+    np.testing.assert_array_equal(found["direction"] != 0, found["lower"] * found["upper"] > 0)
+    # Documents given are counted like those of the fit, if they are the same.
+    pd.testing.assert_frame_equal(topic_moves(model, trends, corpus.subset(np.arange(120))), found, rtol=1e-3)
 
 
 def as_read(percent):

@@ -41,7 +41,9 @@ def banded(shares: list[float | None]) -> dict[str, Any]:
 TREND = {"years": YEARS, **banded(SHARES), "n_tokens": [100] * len(YEARS)}
 SERIES = [{"topic": face(k), **banded([value * (k + 1) for value in SHARES])} for k in range(5)]
 DIFFERENT = [
-    {"topic": face(k), "share": 0.1, "other_share": 0.1 - d, "difference": d, "lower": d - 0.02, "upper": d + 0.02}
+    {"topic": face(k), "share": 0.1, "share_lower": 0.09, "share_upper": 0.11, "other_share": 0.1 - d}
+    | {"other_share_lower": 0.08 - d, "other_share_upper": 0.12 - d}
+    | {"difference": d, "lower": d - 0.02, "upper": d + 0.02}
     | {"p_value": 0.01, "q_value": 0.02 * (k + 1)}
     for k, d in enumerate((0.05, 0.0, -0.03))
 ]

@@ -206,6 +206,29 @@ def test_authors_have_the_moments_of_their_samples(corpus, fictitious, tmp_path)
     assert "lower" not in view.author_topics("A3", level=None)
 
 
+@pytest.mark.parametrize("fictitious", [False, True])
+def test_who_wrote_the_words_is_what_samples_say(corpus, fictitious, tmp_path):
+    """In memory and in a store: means and spread of the shares that each sample gives a document's authors."""
+    model = topoi.AuthorTopicModel(3, fictitious_authors=fictitious, n_iter=40, random_state=0).fit(corpus)
+    model.save(tmp_path / "m.topoi")
+    view, several = topoi.view(tmp_path / "m.topoi"), 0
+    for d in range(0, corpus.n_docs, 5):
+        here = slice(corpus.doc_start[d], corpus.doc_start[d + 1])
+        n = int(np.diff(corpus.doc_author_start)[d]) + 1
+        slots = [sample["slot"][here] for sample in model.chains_[0].averaged.samples]
+        shares = np.array([[(slot == q).mean() for q in range(n)] for slot in slots])
+        for chain in (model.chains_[0], view.chains_[0]):
+            found = chain.writer_moments(d)
+            np.testing.assert_allclose(found.mean, shares.mean(axis=0), atol=1e-12)
+            spread = shares.std(axis=0, ddof=1) * np.sqrt(1 + 1 / len(slots))
+            np.testing.assert_allclose(found.deviation, spread, atol=1e-12)
+        assert bool(found.mean[-1]) <= fictitious or n == 1
+        several += bool((found.deviation > 0).any())
+    assert several
+    last = topoi.AuthorTopicModel(3, n_iter=5, average=False, random_state=0).fit(corpus).chains_[0].writer_moments(0)
+    assert last.deviation is None and last.mean.sum() == 1.0
+
+
 def test_sizes_know_samples_and_documents(corpus):
     model = topoi.LDA(4, alpha=0.3, n_iter=40, random_state=0).fit(corpus)
     chain, total = model.chains_[0], corpus.n_tokens

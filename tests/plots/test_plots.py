@@ -32,7 +32,11 @@ def test_lines_are_the_trends(model):
 
 
 def test_without_a_choice_those_that_move_most(model):
-    found = topoi.analysis.trends.hottest_topics(topoi.topic_trends(model))
+    assert len(topoi.plots.trends(model).data) == 8  # words by chance: no move is clear, and the four largest are shown
+    rows = [["a", "b"] * 10 if d % 40 >= d // 8 else ["c", "d"] * 10 for d in range(320)]
+    corpus = topoi.Corpus.from_tokens(rows, dates=[1990 + d // 32 for d in range(320)])
+    model = topoi.LDA(2, alpha=0.1, n_iter=30, random_state=0).fit(corpus)
+    found = topoi.analysis.trends.topic_moves(model, topoi.topic_trends(model))
     rising, falling = (found.loc[found["direction"] == way, "topic"].tolist() for way in (1, -1))
     shown = [int(line.name.partition(":")[0]) for line in topoi.plots.trends(model).data if line.name]
     assert rising and falling and shown == rising[:4] + falling[::-1][:3]
@@ -76,3 +80,15 @@ def test_correlated_topics_are_neighbours_with_their_intervals() -> None:
 def test_models_without_correlations_are_told_which_has_them() -> None:
     with pytest.raises(topoi.ModelError, match="fit a CorrelatedTopicModel"):
         topoi.plots.topic_correlations(topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]))
+
+
+def test_groups_tell_both_shares_with_their_intervals():
+    rows = [["tax", "cost"] * 5, ["war", "army"] * 5] * 10
+    corpus = topoi.Corpus.from_tokens(rows, metadata={"side": ["{a}", "b"] * 10})
+    model = topoi.LDA(2, alpha=0.1, n_iter=20, random_state=0).fit(corpus)
+    (dots,) = topoi.plots.groups(model, "side").data
+    frame = topoi.compare_groups(model, "side")
+    names = [f"{name}{end}" for name in ("share", "other_share") for end in ("", "_lower", "_upper")]
+    np.testing.assert_allclose(dots.customdata, frame[["lower", "upper", "q_value", *names]])
+    assert all(f"%{{customdata[{i}]" in dots.hovertemplate for i in range(9))
+    assert "b %{customdata[3]" in dots.hovertemplate and "&#123;a&#125; %{customdata[6]" in dots.hovertemplate

@@ -5,9 +5,9 @@ import re
 import pytest
 
 import topoi
-from topoi.analysis.trends import hottest_topics
+from topoi.analysis.trends import topic_moves
 from topoi.cli.main import main
-from topoi.drawing.words import percent
+from topoi.drawing.words import percent, percents
 from web.conftest import client_of
 
 WORDS = (
@@ -46,7 +46,8 @@ def listed(rows):
 @pytest.mark.parametrize("by", ["year", "decade"])
 def test_pages_list_what_their_figures_say(path, names, by):
     client = client_of(path)
-    found = hottest_topics(topoi.topic_trends(topoi.view(path), by=by)).set_index("topic")
+    view = topoi.view(path)
+    found = topic_moves(view, topoi.topic_trends(view, by=by)).set_index("topic")
     data = client.get(f"/m/m/trends.json?by={by}").json()
     pages = [(data["hottest"], data["coldest"])]
     if by == "year":
@@ -58,10 +59,18 @@ def test_pages_list_what_their_figures_say(path, names, by):
         assert [row[0] for row in listed(falling)] == [names["law"], names["tax"]]
         for topic, first, last in listed(rising) + listed(falling):
             assert (first, last) == pytest.approx(found.loc[topic, ["first", "last"]].tolist())
+        for row in rising + falling:
+            own = found.loc[row["topic"]["topic"]]
+            for name in found.columns.drop("direction"):
+                assert row[name] == pytest.approx(own[name])
+            assert row["first_lower"] <= row["first"] <= row["first_upper"] and row["lower"] * row["upper"] > 0
         assert rising[0]["change"] == pytest.approx(rising[0]["last"] - rising[0]["first"])
     html = client.get(f"/m/m/trends?by={by}").text
     for _, first, last in listed(rising) + listed(falling):
-        assert re.search(rf"{re.escape(percent(first))}.{{0,90}}{re.escape(percent(last))}", html)
+        assert re.search(rf"{re.escape(percent(first))}.{{0,300}}{re.escape(percent(last))}", html, re.DOTALL)
+    for row in rising + falling:
+        for name in ("first", "last"):
+            assert percents(row[f"{name}_lower"], row[f"{name}_upper"]) in html
     assert "earliest to the latest tenth" in html
 
 
@@ -84,5 +93,5 @@ def test_nothing_moves_within_one_year(tmp_path, capsys):
     corpus = topoi.Corpus.from_tokens([["a", "b"], ["c", "d"]] * 5, dates=[1990] * 10)
     topoi.LDA(2, n_iter=5, random_state=0).fit(corpus).save(tmp_path / "m.topoi", "m")
     assert main(["trends", str(tmp_path / "m.topoi"), "-n", "2"]) == 0
-    assert "no topic rises or falls" in capsys.readouterr().out
+    assert "no topic clearly rises or falls" in capsys.readouterr().out
     assert client_of(tmp_path / "m.topoi").get("/m/m/trends.json").json()["hottest"] == []

@@ -9,11 +9,14 @@ import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import topoi
-from topoi.drawing.words import percent
+from topoi.drawing.differences import signed_percents
+from topoi.drawing.words import percent, percents
 from topoi.web.pages import KINDS, page_of
+from topoi.web.pages.groups import _column
 from web.addresses import AUTHORS_ONLY, LDA, MAIN, PAGES, PRIVATE, TOPICLESS, html, twin
 from web.conftest import client_of
 
@@ -180,6 +183,7 @@ def test_document_authors_and_private_ones(client):
     assert [one["author"] for one in data["authors"]][:-1] == [a["author"] for a in data["document"]["authors"]]
     assert data["authors"][-1] == data["authors"][-1] | {"author_id": None, "author": "this document alone"}
     assert sum(one["share"] for one in data["authors"]) == pytest.approx(1)
+    assert all(one["lower"] <= one["share"] <= one["upper"] for one in data["authors"])
 
 
 def test_document_sampled_on_the_spot(client):
@@ -384,17 +388,32 @@ def test_groups_are_those_of_the_frame(client, stored):
     frame = topoi.compare_groups(topoi.view(stored), "venue", ["ACL", "NIPS"], n_permutations=499)
     assert (data["group"], data["other"], data["n_documents"]) == ("ACL", "NIPS", [30, 30])
     assert [row["topic"]["topic"] for row in data["differences"]] == frame["topic"].tolist()
-    for name in ("share", "other_share", "difference", "lower", "upper", "p_value", "q_value"):
+    for name in frame.columns[3:]:
         np.testing.assert_allclose([row[name] for row in data["differences"]], frame[name])
+    html = client.get(f"/m/{MAIN}/groups?by=venue").text
+    for row in data["differences"]:
+        for name in ("share", "other_share"):
+            assert percents(row[f"{name}_lower"], row[f"{name}_upper"]) in html
+        assert signed_percents(row["lower"], row["upper"]) in html
     assert data["n_clear"] == int((frame["q_value"] <= 0.05).sum())
     asked = get(client, "groups.json?by=authors&group=Kepler,+J&topic=1")
     behind = topoi.group_documents(topoi.view(stored), 1, "authors", "Kepler, J", n=15)
     assert [row["document"]["document_id"] for row in asked["documents"]] == [
         d for d, effect in zip(behind["document"], behind["effect"], strict=True) if effect > 0
     ]
+    for name in ("share", "lower", "upper"):
+        found = [row[name] for row in asked["documents"]]
+        assert found == pytest.approx(behind[name].tolist()[: len(found)])
     assert {column["name"] for column in asked["columns"]} == {"venue", "year", "authors"} | (
         {"decade"} if len({year // 10 for year in range(1990, 2000)}) > 1 else set()
     )
+
+
+def test_numbers_are_listed_in_order_and_names_by_their_documents():
+    years = _column("year", pd.Series([1995, 890, 890, 2001, 2001, 2001]))
+    assert years["values"] == ["890", "1995", "2001"] and years["commonest"] == "2001" and years["is_number"]
+    names = _column("venue", pd.Series(["a", "b", "b", "c", "c", "c"]))
+    assert names["values"] == ["c", "b", "a"] and names["commonest"] == "c" and not names["is_number"]
 
 
 @pytest.mark.parametrize(

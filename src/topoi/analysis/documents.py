@@ -109,13 +109,18 @@ def topic_documents(model: Any, topic: int, n: int = 10, level: float | None = L
     best, counts, share = _leading(model.chains_[0], k, wanted)
     columns = {"topic": np.full(len(best), k), **model.catalogue_.document_columns(best)}
     frame = pd.DataFrame(columns | {"share": share, "n_words": whole_tokens(counts)})
-    if level is not None:
-        spread = [_moments(model, int(d), level).deviation for d in best]
-        known = (
-            None if any(each is None for each in spread) else np.array([each[k] for each in spread if each is not None])
-        )
-        frame = with_interval(frame, Moments(share, known).interval(level))
-    return with_rank(frame, 1, best)
+    return with_rank(with_interval(frame, document_interval(model, k, best, share, level)), 1, best)
+
+
+def document_interval(
+    model: Any, topic: int, documents: NDArray[np.int64], share: NDArray[np.float64], level: float | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Ends of intervals of training documents' shares of a topic; NaN if unknown, None without a level."""
+    if level is None:
+        return None
+    spread = [_moments(model, int(d), level).deviation for d in documents]
+    known = [each[topic] for each in spread if each is not None]
+    return Moments(share, np.array(known, np.float64) if len(known) == len(spread) else None).interval(level)
 
 
 def _leading(chain: Any, topic: int, n: int) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from topoi.analysis.documents import document_interval
 from topoi.analysis.given import need_topic, need_topics
 from topoi.analysis.groupings import REST, Pair, find_pairs
 from topoi.analysis.permutations import permutation_p_values
@@ -17,6 +18,7 @@ from topoi.errors import ModelError
 from topoi.models.contract import InStore, ReadsMetadata, SeedLike
 from topoi.models.large_groups import resampled_shares
 from topoi.models.resampling import LEVEL, Draws, Groups, joined_draws
+from topoi.models.share_moments import Moments
 from topoi.models.smoothed_counts import whole_tokens
 from topoi.models.validation import checked_tail, resolve_seed, whole_number
 
@@ -52,10 +54,10 @@ def compare_groups(
 ) -> pd.DataFrame:
     """Topics by how much more one group of documents has of them than another, with intervals and tests.
 
-    The difference is that of the topic's shares of the groups' words. Its interval combines the samples of the chain
-    with resampled documents, as in ``topic_trends``. The p-value is that of a permutation test: how often documents
-    shuffled between the groups differ as much, measured in standard errors. The q-value is the false-discovery rate
-    among all rows with that p-value or a smaller one (Benjamini and Hochberg).
+    The difference is that of the topic's shares of the groups' words. Its interval, like those of the shares, combines
+    the samples of the chain with resampled documents, as in ``topic_trends``. The p-value is that of a permutation
+    test: how often documents shuffled between the groups differ as much, measured in standard errors. The q-value is
+    the false-discovery rate among all rows with that p-value or a smaller one (Benjamini and Hochberg).
 
     Parameters
     ----------
@@ -85,9 +87,10 @@ def compare_groups(
     Returns
     -------
     DataFrame
-        group, other, topic, share, other_share, difference, lower, upper, p_value, q_value; the topics of which a group
-        has most more come first. ``attrs["n_documents"]`` has the numbers of documents, and ``attrs["note"]`` warns if
-        the model was told of the groups: its topics then follow them, and p-values are too small.
+        group, other, topic, share, share_lower, share_upper, other_share, other_share_lower, other_share_upper,
+        difference, lower, upper (of the difference), p_value, q_value; the topics of which a group has most more come
+        first. ``attrs["n_documents"]`` has the numbers of documents, and ``attrs["note"]`` warns if the model was told
+        of the groups: its topics then follow them, and p-values are too small.
 
     Examples
     --------
@@ -116,7 +119,13 @@ def compare_groups(
 
 
 def group_documents(
-    model: Any, topic: int, by: str, groups: Any = None, corpus: Corpus | None = None, n: int = 10
+    model: Any,
+    topic: int,
+    by: str,
+    groups: Any = None,
+    corpus: Corpus | None = None,
+    n: int = 10,
+    level: float | None = LEVEL,
 ) -> pd.DataFrame:
     """Documents that make the difference between two groups: without them it would be smaller.
 
@@ -128,13 +137,16 @@ def group_documents(
         The topic's number.
     n : int
         Number of documents.
+    level : float, optional
+        Probability of the interval of each share, as in ``topic_documents``; None leaves intervals out.
 
     Returns
     -------
     DataFrame
-        topic, rank, document (number), id, title and year if there are any, group, share (of the document's words),
-        n_words (its words in the topic, rounded), effect: by how much the difference would be smaller without the
-        document.
+        topic, rank, document (number), id, title and year if there are any, group, share (of the document's words, a
+        posterior mean as in ``topic_documents``), lower, upper (of the share; missing for documents of a ``corpus``),
+        n_words (its words in the topic, rounded), effect: by how much the difference, which counts the words
+        themselves, would be smaller without the document.
 
     Examples
     --------
@@ -147,6 +159,7 @@ def group_documents(
     """
     need_topics(model, "a topic was named")
     k, wanted = need_topic(model, topic), whole_number("n", n)
+    model = model.load() if corpus is not None and isinstance(model, InStore) else model
     counted = _counted(model, corpus)
     pairs = find_pairs(model, counted.documents, counted.lengths, by, groups, own_authors=corpus is None)
     if len(pairs) > 1:
@@ -163,12 +176,9 @@ def group_documents(
     return pd.DataFrame(
         {"topic": k, "rank": np.arange(1, len(best) + 1)}
         | named
-        | {
-            "group": names[best],
-            "share": column[rows[best]] / counted.lengths[rows[best]],
-            "n_words": whole_tokens(column[rows[best]]),
-            "effect": effect[best],
-        }
+        | {"group": names[best]}
+        | _document_shares(model, k, rows[best], corpus, level)
+        | {"n_words": whole_tokens(column[rows[best]]), "effect": effect[best]}
     )
 
 
@@ -264,12 +274,13 @@ def _compared(counted: Counted, pair: Pair, tail: float, n_permutations: int, se
     group[pair.ours], group[pair.theirs] = 0, 1
     groups = Groups(group, counted.lengths, 2)
     shares = np.stack([_share(counted, rows) for rows in (pair.ours, pair.theirs)])
-    lower, upper = _ends(groups, counted.draws, shares, tail, seed)
+    (lower, upper), ends = _ends(groups, counted.draws, shares, tail, seed)
     difference = shares[0] - shares[1]
     columns: dict[str, Any] = {"group": pair.name, "other": pair.other, "topic": np.arange(counted.draws.n_columns)}
-    columns |= {"share": shares[0], "other_share": shares[1], "difference": difference}
+    for name, share, low, high in zip(("share", "other_share"), shares, *ends, strict=True):
+        columns |= {name: share, f"{name}_lower": low, f"{name}_upper": high}
     p = permutation_test(counted, pair, n_permutations, seed)
-    columns |= {"lower": lower, "upper": upper, "p_value": p}
+    columns |= {"difference": difference, "lower": lower, "upper": upper, "p_value": p}
     order = np.argsort(-difference, kind="stable")
     return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
 
@@ -280,13 +291,19 @@ def _share(counted: Counted, rows: NDArray[np.int64]) -> Array:
     return np.asarray(mark @ counted.counts) / counted.parts / counted.lengths[rows].sum()
 
 
-def _ends(groups: Groups, draws: Draws, shares: Array, tail: float, seed: int) -> tuple[Array, Array]:
-    """Ends of the intervals of differences, widened to include the differences themselves."""
+def _ends(
+    groups: Groups, draws: Draws, shares: Array, tail: float, seed: int
+) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Ends of the intervals of differences, and of the groups' shares (groups × topics)."""
     n = min(_REPLICATES, max(_NUMBERS_AT_ONCE // (2 * draws.n_columns), 200))
     found = resampled_shares(groups, draws, n, seed)
-    difference = found[0] - found[1]
-    lower, upper = np.quantile(difference, (tail, 1.0 - tail), axis=1)
-    return np.minimum(lower, shares[0] - shares[1]), np.maximum(upper, shares[0] - shares[1])
+    return _around(shares[0] - shares[1], found[0] - found[1], tail), _around(shares, found, tail)
+
+
+def _around(value: Array, replicates: Array, tail: float) -> tuple[Array, Array]:
+    """Quantiles of replicates (the last axis), widened to include the values themselves."""
+    lower, upper = np.quantile(replicates, (tail, 1.0 - tail), axis=-1)
+    return np.minimum(lower, value), np.maximum(upper, value)
 
 
 def permutation_test(counted: Counted, pair: Pair, n_permutations: int, seed: int) -> Array:
@@ -313,3 +330,16 @@ def _named(model: Any, documents: pd.DataFrame, rows: NDArray[np.int64], corpus:
         return dict(model.catalogue_.document_columns(rows))
     frame = documents.iloc[rows]
     return {"document": rows} | {name: frame[name].array for name in ("id", "title", "year") if name in frame}
+
+
+def _document_shares(
+    model: Any, topic: int, rows: NDArray[np.int64], corpus: Corpus | None, level: float | None
+) -> dict[str, Array]:
+    """Shares of a topic in documents, and their intervals; those of other documents than the model's have no ends."""
+    if corpus is None:
+        share = model.chains_[0].topic_shares(topic)[rows]
+        ends = document_interval(model, topic, rows, share, level)
+    else:
+        share = np.asarray(model.transform(corpus.subset(rows)))[:, topic]
+        ends = None if level is None else Moments(share, None).interval(level)
+    return {"share": share} | ({} if ends is None else {"lower": ends[0], "upper": ends[1]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,17 @@ from topoi.analysis.given import need_graph, need_topics
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.models.contract import InStore
-from topoi.models.periods import Trend
+from topoi.models.periods import PERIODS, Trend
 from topoi.models.resampling import LEVEL, Draws, Groups, share_bands
-from topoi.models.smoothed_counts import whole_tokens
+from topoi.models.share_moments import Moments, change_deviations
+from topoi.models.smoothed_counts import SmoothedCounts, whole_tokens
+from topoi.models.validation import checked_tail
 
 _COLUMNS = ("topic", "node", "share", "lower", "upper", "n_words")
+# Expected numbers of words are kept in parts of a word.
+_PARTS = 10_000
+_ENDS = ("first", "first_lower", "first_upper", "last", "last_lower", "last_upper")
+_MOVES = ("topic", *_ENDS, "change", "lower", "upper", "direction")
 
 
 def topic_trends(
@@ -178,6 +185,75 @@ def _trend_frame(trend: Trend, by: str, column: str, names: list[str] | None, le
     return pd.DataFrame(columns)
 
 
+def topic_moves(
+    model: Any,
+    trends: pd.DataFrame,
+    corpus: Corpus | None = None,
+    level: float = LEVEL,
+) -> pd.DataFrame:
+    """``hottest_topics`` with intervals: a topic whose change is not clear, given its interval, has direction 0.
+
+    The documents of each tenth are a group like any other, and are resampled as such
+    (``topoi.models.share_moments``); those of the period in which a tenth ends count in part.
+
+    Parameters
+    ----------
+    model : fitted model with topics, or ModelView
+        The model that the trends are of.
+    trends : DataFrame
+        As ``topic_trends`` returns it.
+    corpus : Corpus, optional
+        The documents that the trends are of; the training corpus if not given.
+    level : float
+        Each interval holds this much probability.
+
+    Returns
+    -------
+    DataFrame
+        topic, first, first_lower, first_upper, last, last_lower, last_upper, change, lower, upper (of the change),
+        direction.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> from topoi.analysis.trends import topic_moves
+    >>> corpus = topoi.Corpus.from_tokens([["a", "b"]] * 20 + [["c", "d"]] * 20, dates=[1990] * 20 + [1991] * 20)
+    >>> model = topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
+    >>> topic_moves(model, topoi.topic_trends(model))["direction"].tolist()
+    [1, -1]
+    """
+    by = str(trends.columns[0])
+    words = trends.groupby(by)["n_words"].sum().sort_index()
+    if corpus is None:
+        documents = model.chains_[0].documents
+        values = _values(model, by)
+    else:
+        model = model.load() if isinstance(model, InStore) else model
+        counts = model.topic_counts(corpus)
+        documents = SmoothedCounts.from_counts(counts, np.zeros(counts.shape[1]), _PARTS)
+        values = column_of(corpus.documents, by)
+    place = pd.Series(np.arange(len(words)), words.index).reindex(values).fillna(-1).to_numpy(np.int64)
+    # Fractions of documents that are in each tenth, without documents that have no value.
+    fractions = [np.append(tenth(words.to_numpy(float), way), 0.0)[place] for way in (1, -1)]
+    frame = hottest_topics(trends)
+    topics, tail = frame["topic"].to_numpy(np.int64), checked_tail(level)
+    deviations = change_deviations(documents, *fractions)[:, topics]
+    for name, deviation in zip(("first", "last"), deviations, strict=False):
+        ends = Moments(frame[name].to_numpy(), deviation).interval(level)
+        frame[f"{name}_lower"], frame[f"{name}_upper"] = ends
+    reach = NormalDist().inv_cdf(1.0 - tail) * deviations[2]
+    frame["lower"], frame["upper"] = frame["change"] - reach, frame["change"] + reach
+    frame["direction"] = np.where(frame["change"].abs() > reach, frame["direction"], 0)
+    return _by_change(frame[list(_MOVES)])
+
+
+def _values(model: Any, by: str) -> pd.Series:
+    """Values of a column of the training documents; of a store, years are quicker to read than all columns."""
+    if _has_ready(model, by):
+        return pd.Series(model.catalogue_.document_years() // PERIODS[by] * PERIODS[by])
+    return column_of(model.catalogue_.documents, by)
+
+
 def hottest_topics(trends: pd.DataFrame) -> pd.DataFrame:
     """Topics from the steepest rise to the steepest fall: topic, first, last, change, direction.
 
@@ -202,20 +278,32 @@ def hottest_topics(trends: pd.DataFrame) -> pd.DataFrame:
     by = trends.columns[0]
     share = trends.pivot(index=by, columns="topic", values="share").fillna(0.0).sort_index()
     words = trends.groupby(by)["n_words"].sum().to_numpy(dtype=float)
-    first = _share_of_tenth(share.to_numpy(), words)
-    last = _share_of_tenth(share.to_numpy()[::-1], words[::-1])
+    taken = np.stack([words * tenth(words, way) for way in (1, -1)])
+    first, last = taken @ share.to_numpy() / np.maximum(taken.sum(axis=1, keepdims=True), 1e-300)
     shown = np.array([[_as_written(x) for x in side] for side in (first, last)])
     columns = {"topic": share.columns, "first": first, "last": last, "change": last - first}
     direction = (shown[1] > shown[0]).astype(np.int64) - (shown[1] < shown[0])
-    frame = pd.DataFrame(columns | {"direction": direction})
+    return _by_change(pd.DataFrame(columns | {"direction": direction}))
+
+
+def _by_change(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.sort_values(["direction", "change"], ascending=False, kind="stable", ignore_index=True)
 
 
-def _share_of_tenth(share: NDArray[np.float64], words: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of each topic in the first tenth of all words; the period in which the tenth ends counts in part."""
-    before = np.cumsum(words) - words
-    taken = np.clip(0.1 * words.sum() - before, 0.0, words)
-    return np.asarray(taken @ share / max(taken.sum(), 1e-300))
+def tenth(words: NDArray[np.float64], way: int = 1) -> NDArray[np.float64]:
+    """Part of each period's words that is in the first tenth of all words; in the last tenth if ``way`` is -1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.analysis.trends import tenth
+    >>> tenth(np.array([2.0, 40.0, 58.0])).tolist(), tenth(np.array([2.0, 40.0, 58.0]), -1).round(3).tolist()
+    ([1.0, 0.2, 0.0], [0.0, 0.0, 0.172])
+    """
+    ordered = words[::way]
+    before = np.cumsum(ordered) - ordered
+    taken = np.clip(0.1 * words.sum() - before, 0.0, ordered) / np.maximum(ordered, 1e-300)
+    return np.asarray(taken[::way])
 
 
 def _as_written(share: float) -> float:

@@ -54,7 +54,7 @@ def groups(
 
     chosen = None if group is None else [group] if other is None else [group, other]
     if topic is not None:
-        frame = topoi.group_documents(view, topic, by, chosen, n=n or 10)
+        frame = topoi.group_documents(view, topic, by, chosen, n=n or 10, level=level)
         print_frame(frame, as_json=as_json, as_csv=as_csv)
         return
     frame = topoi.compare_groups(
@@ -97,10 +97,10 @@ def draw_pair(frame: pd.DataFrame, sizes: dict[str, int], words: dict[int, list[
 def _line(row: Mapping[Any, Any], words: dict[int, list[str]], width: int) -> Any:
     from rich.text import Text
 
-    shares = f"{look.percent(row['share']):>6} {look.percent(row['other_share']):>6}"
+    shares = "  ".join(look.share_and_interval(row, name) for name in ("share", "other_share"))
     ends = f"{100 * row['difference']:+5.1f} ({100 * row['lower']:+.1f} to {100 * row['upper']:+.1f})"
     rate = f"q {row['q_value']:.3f}"
-    figures = Text(f"{shares}  {ends:<24}  {rate}", style="" if row["q_value"] <= _CLEAR else "dim")
+    figures = Text(f"{shares} {ends:<23} {rate}", style="" if row["q_value"] <= _CLEAR else "dim")
     room = width - (5 + len(figures) + 2 * len(look.GAP))
     topic = row["topic"]
     return look.row(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -122,6 +122,18 @@ def interval(lower: float, upper: float) -> str:
     if lower != lower or upper != upper:
         return ""
     return "–".join(percent(end).removesuffix("%") for end in (lower, upper))
+
+
+def share_and_interval(row: Mapping[Any, Any], name: str) -> str:
+    """A share of a row with its interval, padded; the ends are ``name_lower`` and ``name_upper``.
+
+    Examples
+    --------
+    >>> share_and_interval({"share": 0.12, "share_lower": 0.1, "share_upper": 0.15}, "share")
+    '  12% 10–15   '
+    """
+    ends = interval(row[f"{name}_lower"], row[f"{name}_upper"])
+    return f"{percent(row[name]):>5} {ends:<{INTERVAL_WIDTH}}"
 
 
 def printable(text: object) -> str:

@@ -14,9 +14,12 @@ from topoi.cli.topics import CONNECTING, background_topics, badge_words, with_la
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
+    from rich.text import Text
 
 
 MAX_SPARK = 40
+_FIGURES = 2 * (5 + 1 + look.INTERVAL_WIDTH) + 3
+_EXPLAINED = "shares of the earliest and the latest tenth of all words (90%); ≈: not clear"
 TOPICS_PER_GROUP = 5
 
 
@@ -45,7 +48,7 @@ def trends(
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         if is_ordered(rows):
-            draw_trends(rows, words, background, screen, n)
+            draw_trends(view, rows, words, background, screen, n)
         else:
             draw_groups(rows, words, background, screen, n)
 
@@ -73,33 +76,38 @@ def condense(values: list[Any], width: int) -> list[Any]:
 
 
 def draw_trends(
-    frame: pd.DataFrame, words: dict[int, list[str]], background: set[int], screen: Console, n: int | None
+    view: Any,
+    frame: pd.DataFrame,
+    words: dict[int, list[str]],
+    background: set[int],
+    screen: Console,
+    n: int | None,
 ) -> None:
-    """Print a line per topic: sparkline, shares of the earliest and the latest tenth of all words, its words.
+    """Print a line per topic: sparkline, shares of the earliest and the latest tenth of all words, and its words.
 
     Background topics come last, and are left out of the ``n`` that move most: their changes are of little interest.
     """
     from rich.text import Text
 
-    from topoi.analysis.trends import hottest_topics
+    from topoi.analysis.trends import topic_moves
 
-    moves = hottest_topics(frame)
+    moves = topic_moves(view, frame)
     if n is not None:
         moving = moves[(moves["direction"] != 0) & ~moves["topic"].isin(background)]
         moves = moves.loc[moving["change"].abs().nlargest(n).index.sort_values()]
         if moves.empty:
             screen.print(
-                Text("no topic rises or falls from the earliest to the latest tenth of all words", style="dim")
+                Text("no topic clearly rises or falls from the earliest to the latest tenth of all words", style="dim")
             )
             return
     moves = with_last(moves, background)
     totals, counts = word_table(frame)
-    width = min(MAX_SPARK, max(12, screen.width // 3))
+    width = min(MAX_SPARK, max(12, screen.width // 4))
     whole = condense(totals, width)
     axis = look.axis(str(counts.columns[0]), str(counts.columns[-1]), len(whole))
     spark = max(len(whole), len(axis))
     screen.print(Text(f"topic  {axis.ljust(spark)}  first → last", style="dim"))
-    room = screen.width - (5 + spark + 13 + 3 * len(look.GAP))
+    room = screen.width - (5 + spark + _FIGURES + 3 * len(look.GAP))
     told = False
     for row in moves.to_dict("records"):
         topic = row["topic"]
@@ -111,11 +119,20 @@ def draw_trends(
         line = look.row(
             Text("  ") + look.topic_number(topic),
             (Text(look.sparkline(values), style=look.topic_colour(topic)), spark),
-            (f"{look.percent(row['first']):>5} → {look.percent(row['last']):<5}", 13),
+            (_figures(row), _FIGURES),
             look.topic_words(topic, words[topic], room),
         )
         screen.print(line)
-    screen.print(Text("first, last: shares of the earliest and of the latest tenth of all words", style="dim"))
+    screen.print(Text(_EXPLAINED, style="dim"))
+
+
+def _figures(row: dict[Any, Any]) -> Text:
+    """Both shares with their intervals, and whether they clearly differ."""
+    from rich.text import Text
+
+    sides = (look.share_and_interval(row, name) for name in ("first", "last"))
+    sign = "→" if row["direction"] else "≈"
+    return Text(f" {sign} ".join(sides).rstrip(), style="" if row["direction"] else "dim")
 
 
 def word_table(frame: pd.DataFrame) -> tuple[list[float], pd.DataFrame]:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from topoi.drawing.colours import topic_class
 from topoi.drawing.curves import place_name
-from topoi.drawing.differences import CLEAR, differences, signed_percent
+from topoi.drawing.differences import CLEAR, differences, signed_percent, signed_percents
 from topoi.drawing.graphs import graph
 from topoi.drawing.maps import matrix, topic_map
 from topoi.drawing.shares import link_graph, shares_chart, table_rows
@@ -40,6 +40,7 @@ __all__ = [
     "share_words",
     "shares_chart",
     "signed_percent",
+    "signed_percents",
     "sparkline",
     "stacked",
     "standalone_svg",

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from topoi.drawing.colours import topic_class
 from topoi.drawing.svg import element, picture, ticks, topic_name
 from topoi.drawing.text import fit, text_width
-from topoi.drawing.words import clip, percent
+from topoi.drawing.words import NARROW_SPACE, clip, percent
 
 _ROW, _HEAD, _FOOT = 24.0, 22.0, 20.0
 # A rate below which a difference is drawn as found.
@@ -18,16 +18,28 @@ CLEAR = 0.05
 
 
 def signed_percent(share: float) -> str:
-    """A difference of shares with its sign.
+    """A difference of shares with its sign; less than 0.05 % is none.
 
     Examples
     --------
     >>> signed_percent(-0.13).replace(chr(8239), " "), signed_percent(0.0)[:1]
     ('−13 %', '0')
     """
-    if not round(share, 6):
+    if abs(share) < 0.0005:
         return percent(0.0)
     return ("+" if share > 0 else "−") + percent(abs(share))
+
+
+def signed_percents(lower: float, upper: float) -> str:
+    """An interval of differences.
+
+    Examples
+    --------
+    >>> signed_percents(-0.013, 0.13).replace(chr(8239), " "), signed_percents(0.0, 0.02).replace(chr(8239), " ")
+    ('−1.3 to +13 %', '0.0 to +2.0 %')
+    """
+    first, last = signed_percent(lower), signed_percent(upper)
+    return last if first == last else f"{first.removesuffix(NARROW_SPACE + '%')} to {last}"
 
 
 def differences(rows: Sequence[Mapping[str, Any]], name: str, other: str) -> Markup:
@@ -36,7 +48,8 @@ def differences(rows: Sequence[Mapping[str, Any]], name: str, other: str) -> Mar
     Parameters
     ----------
     rows : sequence of mappings
-        topic (a summary), difference, lower, upper, q_value.
+        topic (a summary); share and other_share, each with its ``_lower`` and ``_upper``; difference, lower, upper;
+        q_value.
     name, other : str
         The groups: to the right of zero is what the first has more of.
     """
@@ -77,7 +90,9 @@ def _line(row: Mapping[str, Any], y: float, left: float, middle: float, unit: fl
     ends = (middle + unit * row[end] for end in ("lower", "upper"))
     clear = row["q_value"] <= CLEAR
     told = (
-        f"{topic_name(row['topic'])}: {percent(row['share'])} and {percent(row['other_share'])}, "
+        f"{topic_name(row['topic'])}: {percent(row['share'])} "
+        f"({percent(row['share_lower'])} to {percent(row['share_upper'])}) and {percent(row['other_share'])} "
+        f"({percent(row['other_share_lower'])} to {percent(row['other_share_upper'])}), "
         f"difference {signed_percent(row['difference'])} "
         f"({signed_percent(row['lower'])} to {signed_percent(row['upper'])}), q = {row['q_value']:.2g}"
     )

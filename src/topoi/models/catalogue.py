@@ -17,6 +17,7 @@ from topoi.corpus.pieces import row_positions
 from topoi.corpus.vocabulary import close_matches
 from topoi.models.contract import Chosen
 from topoi.models.names import find_name, matching_titles
+from topoi.models.periods import years
 
 
 class Catalogue(Protocol):
@@ -60,6 +61,10 @@ class Catalogue(Protocol):
 
     def document_columns(self, rows: NDArray[Any]) -> dict[str, Any]:
         """Columns that identify documents: document (the number), id and, where there are any, title and year."""
+        ...
+
+    def document_years(self) -> NDArray[np.float64]:
+        """Year of every document; NaN where there is none."""
         ...
 
     @property
@@ -140,3 +145,7 @@ class CorpusCatalogue:
         named = self._corpus.documents.iloc[rows]
         columns: dict[str, Any] = {"document": rows, "id": named["id"].to_numpy()}
         return columns | {name: named[name].array for name in ("title", "year") if name in named}
+
+    def document_years(self) -> NDArray[np.float64]:
+        """See ``Catalogue``."""
+        return years(self._corpus)

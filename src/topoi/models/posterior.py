@@ -31,6 +31,7 @@ from topoi.models.share_moments import (
     mixture_moments,
     sampled_moments,
     sums_of,
+    writer_moments,
 )
 from topoi.models.smoothed_counts import SmoothedCounts, blocks, count_topics, whole_tokens
 from topoi.models.sources import ArraySource, Rows, TrainingDocument
@@ -235,6 +236,12 @@ class Posterior:
         shape = last - first, self.n_topics
         topics = self.source.topic_samples(first, last)
         return np.stack([np.bincount(row + each, minlength=shape[0] * shape[1]).reshape(shape) for each in topics])
+
+    def writer_moments(self, document: int) -> Moments:
+        """Shares of a training document's authors in its words, with deviations; a private author comes last."""
+        source, stored = self.source, self.source.document(document)
+        samples = [each["slot"].astype(np.int64) for each in source.document_samples(stored) if "slot" in each]
+        return writer_moments(samples or [stored.assignments.slot.astype(np.int64)], len(stored.authors) + 1)
 
     def deviation_range(self, first: int, last: int) -> NDArray[np.float64] | None:
         """Deviations of the mixtures of documents ``first`` to ``last``, for a store to keep beside the mixtures.

@@ -11,6 +11,9 @@ these over the samples, whose variance is
 The latter is estimated from a few samples, at most eleven, and the mean shown rests on the same few: S samples with
 variance B give (1 + 1 / S) B. With a single sample it is unknown and left out.
 
+**Who wrote the words** of a document: each sample names the author of every word, so that only the samples' spread is
+left.
+
 **A group of documents**, such as all of them or those of one year: the share of a topic in their words is a ratio of
 sums. Its variance by the Bayesian bootstrap (independent exponential weights of the documents, as in
 ``topoi.models.resampling``) is, to first order, Σ (n_d − p N_d)² / (Σ N_d)². To a group are added ``EXTRA`` documents
@@ -115,6 +118,23 @@ def sampled_moments(counts: Array, alpha: Array) -> Moments:
     shares = (counts + alpha) / np.maximum(total, 1e-300)
     within = (shares * (1 - shares) / (total + 1)).mean(axis=0)
     return Moments(shares.mean(axis=0), np.sqrt(within + between_samples(shares) ** 2))
+
+
+def writer_moments(samples: list[NDArray[Any]], n_writers: int) -> Moments:
+    """Shares of a document's possible authors in its words, from the author of every word in each sample.
+
+    Given a sample, the author of every word is known, and so are the shares; only samples disagree. A single one does
+    not say by how much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.share_moments import writer_moments
+    >>> writer_moments([np.array([0, 0, 1, 1]), np.array([0, 0, 0, 0])], 2).mean.tolist()
+    [0.75, 0.25]
+    """
+    shares = np.array([np.bincount(each, minlength=n_writers) / max(len(each), 1) for each in samples], np.float64)
+    return Moments(shares.mean(axis=0), between_samples(shares) if len(samples) > 1 else None)
 
 
 def between_samples(values: Array) -> Array:
@@ -243,6 +263,58 @@ def group_moments(group: Sums, collection: Sums | None = None, between: Array | 
     correction = group.n_docs / (group.n_docs - 1) if group.n_docs > 1 else 1.0
     variance = group.residuals(share) / group.words**2 * correction
     return Moments(share, np.sqrt(variance + (0.0 if between is None else between**2)))
+
+
+def weighted_sums(documents: SmoothedCounts, weight: Array) -> Sums:
+    """Sums over documents that count in part: their words are multiplied by ``weight``, squares by its square."""
+    n_topics, own = len(documents.alpha), documents.totals * weight
+    sums = np.zeros((3, n_topics))
+    for doc, topic, n in documents.cell_blocks():
+        part = n * weight[doc]
+        for sum_, value in zip(sums, (part, part * part, part * own[doc]), strict=True):
+            sum_ += np.bincount(topic, value, n_topics)
+    return Sums(float((own > 0).sum()), sums[0], float(own.sum()), sums[1], sums[2], float(own @ own))
+
+
+def change_deviations(documents: SmoothedCounts, first: Array, last: Array) -> Array:
+    """Standard deviations of topics' shares of two groups of documents, and of their difference: 3 × topics.
+
+    Parameters
+    ----------
+    documents : SmoothedCounts
+        Words of all documents per topic.
+    first, last : array
+        The part of each document that is in the first group, and in the last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.share_moments import change_deviations
+    >>> from topoi.models.smoothed_counts import SmoothedCounts
+    >>> documents = SmoothedCounts.from_counts(np.array([[9, 1], [7, 3], [8, 2], [1, 9]]), np.ones(2))
+    >>> change_deviations(documents, np.ones(4), np.ones(4))[2].tolist()
+    [0.0, 0.0]
+    """
+    collection = sums_of(documents)
+    variance, groups = np.zeros((3, len(documents.alpha))), []
+    for i, part in enumerate((first, last)):
+        # A group of a hundredth of every document is no smaller than one of all of them.
+        group = weighted_sums(documents, part / max(float(part.max(initial=0.0)), 1e-300))
+        groups.append(group)
+        if not (group.words and collection.n_docs):
+            continue
+        # What is shown is the share of the group's own words, so the weight of the added ones is undone.
+        more = 1 + EXTRA * collection.words / collection.n_docs / group.words
+        variance[i] = (group_moments(group, collection).deviation * more) ** 2  # type: ignore[operator]
+    variance[2] = variance[0] + variance[1]
+    both = np.sqrt(first * last)
+    if both.any():
+        shares = [group.counts / max(group.words, 1e-300) for group in groups]
+        common = weighted_sums(documents, both / np.sqrt(first.max() * last.max()))
+        product = common.squares - sum(shares) * common.products + shares[0] * shares[1] * common.word_squares
+        variance[2] -= 2 * product / max(groups[0].words * groups[1].words, 1e-300)
+        variance[2, :] = np.where((first == last).all(), 0.0, np.maximum(variance[2], 0.0))
+    return np.sqrt(variance)
 
 
 def author_interval(

@@ -16,6 +16,8 @@ from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colour
 _WORDS = 4
 _ROW = 24  # pixels
 _CLEAR = 0.05
+_SHARES = ("share", "share_lower", "share_upper", "other_share", "other_share_lower", "other_share_upper")
+_HOVER = ("lower", "upper", "q_value", *_SHARES)
 
 
 def groups(
@@ -61,6 +63,9 @@ def groups(
     names = [escape(f"{k}: {', '.join(words[k])}") for k in topics]
     ends = frame["difference"].tolist(), frame["lower"].tolist(), frame["upper"].tolist()
     clear = frame["q_value"] <= _CLEAR
+    name, other = (str(frame[column].iloc[0]) for column in ("group", "other"))
+    # Braces would be read as places for numbers.
+    shown = [escape(each).replace("{", "&#123;").replace("}", "&#125;") for each in (name, other)]
     figure = go.Figure(
         go.Scatter(
             x=ends[0],
@@ -72,12 +77,13 @@ def groups(
                 "line": {"width": 1.6, "color": [colours[k] for k in topics]},
             },
             error_x=whiskers(*ends) | {"color": "#8a847a"},
-            customdata=frame[["share", "other_share", "q_value"]].to_numpy(),
-            hovertemplate="%{y}: %{x:+.2%} (%{customdata[0]:.2%} and %{customdata[1]:.2%}; q = %{customdata[2]:.2g})"
-            "<extra></extra>",
+            customdata=frame[[*_HOVER]].to_numpy(),
+            hovertemplate="%{y}<br>difference %{x:+.2%} (%{customdata[0]:+.2%} to %{customdata[1]:+.2%}), "
+            "q = %{customdata[2]:.2g}<br>"
+            f"{shown[0]} %{{customdata[3]:.2%}} (%{{customdata[4]:.2%}} to %{{customdata[5]:.2%}})<br>"
+            f"{shown[1]} %{{customdata[6]:.2%}} (%{{customdata[7]:.2%}} to %{{customdata[8]:.2%}})<extra></extra>",
         )
     )
-    name, other = (str(frame[column].iloc[0]) for column in ("group", "other"))
     title = f"Topics of {name} beside {'those of all others' if other == REST else other}"
     quiet(figure, escape(title), f"difference of the share of words, with {level:.0%} intervals", "")
     figure.update_xaxes(zeroline=True, zerolinecolor="#a19a8e", tickformat="+.1%")

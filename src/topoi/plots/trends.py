@@ -8,7 +8,7 @@ from typing import Any
 from pandas.api.types import is_numeric_dtype
 
 from topoi.analysis.given import need_topic
-from topoi.analysis.trends import hottest_topics, topic_trends
+from topoi.analysis.trends import topic_moves, topic_trends
 from topoi.corpus.corpus import Corpus
 from topoi.models.contract import ModelLike
 from topoi.plots.figure import band, graph_objects, leading_words, quiet, topic_colours, whiskers
@@ -29,7 +29,7 @@ def trends(
     corpus : Corpus, optional
         The documents; the training corpus if not given.
     topics : list of int, optional
-        Numbers of the topics; if not given, those that rise and fall most, or the largest if none does.
+        Numbers of the topics; if not given, those that clearly rise and fall most, or the largest if none does.
     by : str
         A column of the documents, or "decade".
 
@@ -48,7 +48,7 @@ def trends(
     """
     go = graph_objects()
     frame = topic_trends(model, corpus, by)
-    chosen = _moving(frame) if topics is None else [need_topic(model, k) for k in topics]
+    chosen = _moving(model, frame, corpus) if topics is None else [need_topic(model, k) for k in topics]
     words = leading_words(model, chosen, _WORDS)
     colours = topic_colours(model, chosen)
     is_number = is_numeric_dtype(frame[by])
@@ -76,9 +76,9 @@ def trends(
     return quiet(figure, f"Share of words by {by}", by, "share of words")
 
 
-def _moving(frame: Any) -> list[int]:
-    """Topics that rise most and those that fall most; the largest if none does."""
-    order = hottest_topics(frame)
+def _moving(model: ModelLike, frame: Any, corpus: Corpus | None) -> list[int]:
+    """Topics that clearly rise most and those that fall most; the largest if none does."""
+    order = topic_moves(model, frame, corpus)
     rising, falling = (order.loc[order["direction"] == way, "topic"].tolist() for way in (1, -1))
     largest = frame.groupby("topic")["n_words"].sum().nlargest(_RISING).index
     return [int(k) for k in [*rising[:_RISING], *falling[::-1][:_FALLING]] or largest]

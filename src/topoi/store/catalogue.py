@@ -153,3 +153,8 @@ class StoreCatalogue:
         if any(n[2] is not None for n in named):
             columns["year"] = pd.array([n[2] for n in named], dtype="Int64")
         return columns
+
+    def document_years(self) -> NDArray[np.float64]:
+        """See ``Catalogue``."""
+        rows = self._rows("SELECT year FROM document ORDER BY document_id")
+        return np.array([np.nan if row[0] is None else row[0] for row in rows], np.float64)

@@ -21,6 +21,7 @@ from topoi.web.pages.parts import (
     THIS_DOCUMENT,
     author_shares,
     badges_of,
+    banded_authors,
     banded_shares,
     doc_of,
     nearest,
@@ -114,7 +115,7 @@ def document_page(
         n_hidden=n_hidden,
         topics=_topics(context, document, labels.get("topic", ()), sampling["live"]),
         super_topics=super_topics_in(context, document, nodes),
-        authors=_authors(full, labels),
+        authors=_authors(context, full, labels, sampling["live"]),
         faces=badges_of(context, pieces),
         sampling=sampling if _can_sample(context) else None,
         has_links=context.cache.keep("reads links", lambda: _reads_links(context)),
@@ -240,14 +241,19 @@ def _labels(context: PageContext, full: FullDoc, sampling: Sampling) -> Any:
     return label_document(context.view, full["document_id"])
 
 
-def _authors(full: FullDoc, labels: dict[str, Any]) -> list[AuthorShare]:
+def _authors(context: PageContext, full: FullDoc, labels: dict[str, Any], live: bool) -> list[AuthorShare]:
+    """Who wrote the words: as in the samples of the fit or, if they were sampled on the spot, by their labels."""
     if "author" not in labels:
         return []
     known = {one["author_id"]: one["author"] for one in full["authors"]}
     names: list[tuple[int | None, str]] = [(a, known.get(a, f"author {a}")) for a in labels["writers"]]
-    if max(labels["author"], default=0) >= len(names):
+    moments = None if live else context.view.chains_[0].writer_moments(full["document_id"])
+    private = max(labels["author"], default=0) >= len(names) or (moments is not None and moments.mean[-1] > 0)
+    if private:
         names.append((None, THIS_DOCUMENT))
-    return author_shares(names, labels["author"])
+    if moments is None:
+        return author_shares(names, labels["author"])
+    return banded_authors(names, moments.some(slice(len(names))), len(labels["author"]))
 
 
 def _nearest(context: PageContext, number: int) -> list[tuple[int, float, list[TopicSummary]]]:

@@ -26,20 +26,28 @@ AUTHORS = "authors"
 
 
 class GroupColumn(TypedDict):
-    """A column by which documents can be grouped, with its commonest values."""
+    """A column by which documents can be grouped, with its commonest values: in order if they are numbers."""
 
     name: str
     values: list[str]
+    commonest: str | None
     n_values: int
     is_number: bool
 
 
 class Difference(TypedDict):
-    """A topic in two groups: shares, their difference with its interval (0.9), p-value and false-discovery rate."""
+    """A topic in two groups: shares and their difference with intervals (0.9), p-value and false-discovery rate.
+
+    ``lower`` and ``upper`` are ends of the difference's interval.
+    """
 
     topic: TopicSummary
     share: float
+    share_lower: float
+    share_upper: float
     other_share: float
+    other_share_lower: float
+    other_share_upper: float
     difference: float
     lower: float
     upper: float
@@ -48,11 +56,16 @@ class Difference(TypedDict):
 
 
 class GroupDocument(TypedDict):
-    """A document that makes a difference: its group, its share of the topic, and the part that would go without it."""
+    """A document that makes a difference: its group, its share of the topic, and the part that would go without it.
+
+    The ends of the share's interval (0.9) are null if the model does not know them.
+    """
 
     document: Doc
     group: str
     share: float
+    lower: float | None
+    upper: float | None
     effect: float
     part: float
 
@@ -124,8 +137,9 @@ def _fill(context: PageContext, page: GroupsPage, topic: int | None) -> None:
     if not page["group"]:
         if not values:
             raise ModelError("name a group: an author, a value, or a range of numbers such as 1990..1999")
-        page["group"] = values[0]
-        if known[by]["n_values"] == 2:
+        two = known[by]["n_values"] == 2 == len(values)
+        page["group"] = values[0] if two else known[by]["commonest"] or values[0]
+        if two:
             page["other"] = page["other"] or values[1]
     chosen = [page["group"], page["other"]] if page["other"] else [page["group"]]
     units = page["units"]
@@ -157,16 +171,21 @@ def _documents(context: PageContext, by: str, chosen: list[str], topic: int, dif
         ("documents", by, topic, *chosen), lambda: group_documents(context.view, topic, by, chosen, n=N_DOCUMENTS)
     )
     named = documents_by_id(context, frame["document"])
-    rows = zip(*(frame[name].tolist() for name in ("document", "group", "share", "effect")), strict=True)
+    ends = frame[["lower", "upper"]].astype(object).where(frame["lower"].notna(), None)
+    frame = frame.assign(lower=ends["lower"], upper=ends["upper"])
+    columns = ("document", "group", "share", "lower", "upper", "effect")
+    rows = zip(*(frame[name].tolist() for name in columns), strict=True)
     return [
         GroupDocument(
             document=named[int(d)],
             group=short(one_line(group), _LONGEST_VALUE),
             share=share,
+            lower=lower,
+            upper=upper,
             effect=effect,
             part=effect / max(difference, effect, 1e-300),
         )
-        for d, group, share, effect in rows
+        for d, group, share, lower, upper, effect in rows
         if effect > 0
     ]
 
@@ -192,7 +211,7 @@ def _read_columns(context: PageContext) -> list[GroupColumn]:
                 found += [] if decades is None else [decades]
     if context.snapshot.corpus.n_authors > 1:
         n = context.snapshot.corpus.n_authors
-        found.append(GroupColumn(name=AUTHORS, values=[], n_values=n, is_number=False))
+        found.append(GroupColumn(name=AUTHORS, values=[], commonest=None, n_values=n, is_number=False))
     return found
 
 
@@ -216,7 +235,10 @@ def _column(name: str, values: pd.Series) -> GroupColumn | None:
     if not 2 <= len(counts) <= _MOST_DISTINCT or counts.iloc[0] < 2:
         return None
     listed = [value for value in counts.index[:MOST_VALUES_LISTED] if len(value) <= _LONGEST_VALUE]
-    return GroupColumn(name=name, values=listed, n_values=len(counts), is_number=bool(is_number))
+    commonest = listed[0] if listed else None
+    if is_number:
+        listed.sort(key=float)
+    return GroupColumn(name=name, values=listed, commonest=commonest, n_values=len(counts), is_number=bool(is_number))
 
 
 def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:

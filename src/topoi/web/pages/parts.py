@@ -127,14 +127,14 @@ def found(context: PageContext, match: str, year: int | None, n: int, skip: int 
 
 
 def moves(context: PageContext, by: Literal["year", "decade"] = "year") -> list[dict[str, Any]]:
-    """``hottest_topics`` of all topics, from the steepest rise to the steepest fall."""
+    """``topic_moves`` of all topics, from the steepest rise to the steepest fall."""
     return context.cache.keep(("moves", by), lambda: _moves(context, by))
 
 
 def _moves(context: PageContext, by: Literal["year", "decade"]) -> list[dict[str, Any]]:
     import pandas as pd
 
-    from topoi.analysis.trends import hottest_topics
+    from topoi.analysis.trends import topic_moves
 
     periods, tokens, share, *_ = shares_by(context, by)
     if len(periods) < 2:
@@ -148,7 +148,7 @@ def _moves(context: PageContext, by: Literal["year", "decade"]) -> list[dict[str
             "n_words": tokens.T.ravel(),
         }
     )
-    rows: list[Any] = hottest_topics(frame).to_dict("records")
+    rows: list[Any] = topic_moves(context.view, frame).to_dict("records")
     return rows
 
 
@@ -170,7 +170,7 @@ def falling(context: PageContext, n: int, by: Literal["year", "decade"] = "year"
 def _first_moves(context: PageContext, rows: list[dict[str, Any]], direction: int, n: int) -> list[Move]:
     wanted = ((context.summary(row["topic"]), row) for row in rows if row["direction"] == direction)
     found = [
-        Move(topic=summary, first=row["first"], last=row["last"], change=row["change"])
+        Move(topic=summary, **{name: row[name] for name in Move.__annotations__ if name != "topic"})  # type: ignore[typeddict-item]
         for summary, row in wanted
         if not summary["glue"]
     ]
@@ -289,8 +289,25 @@ def author_shares(names: Sequence[tuple[int | None, str]], positions: Iterable[i
     """Shares of authors in a text's words, in the order given."""
     counts = Counter(positions)
     total = max(sum(counts.values()), 1)
+    share = np.array([counts[i] / total for i in range(len(names))])
+    return banded_authors(names, Moments(share, None), total)
+
+
+def banded_authors(names: Sequence[tuple[int | None, str]], moments: Moments, n_tokens: int) -> list[AuthorShare]:
+    """Shares of authors in a text of so many words, with intervals if they are known; in the order given."""
+    lower, upper = moments.interval()
+    known = moments.deviation is not None
+    whole = whole_tokens(moments.mean * n_tokens)
     return [
-        AuthorShare(author_id=a, author=name, share=counts[i] / total, n_tokens=counts[i], hue=author_hue(i))
+        AuthorShare(
+            author_id=a,
+            author=name,
+            share=float(moments.mean[i]),
+            n_tokens=int(whole[i]),
+            lower=float(lower[i]) if known else None,
+            upper=float(upper[i]) if known else None,
+            hue=author_hue(i),
+        )
         for i, (a, name) in enumerate(names)
     ]
 

@@ -88,12 +88,21 @@ class BandedShare(TopicShare):
 
 
 class Move(TypedDict):
-    """A topic that rises or falls: its shares of the earliest and of the latest tenth of all words, and the change."""
+    """A topic that rises or falls: its shares of the earliest and of the latest tenth of all words, and the change.
+
+    All with the ends of their intervals (0.9); ``lower`` and ``upper`` are those of the change.
+    """
 
     topic: TopicSummary
     first: float
+    first_lower: float
+    first_upper: float
     last: float
+    last_lower: float
+    last_upper: float
     change: float
+    lower: float
+    upper: float
 
 
 class Collection(TypedDict):
@@ -212,12 +221,14 @@ class Piece(TypedDict):
 
 
 class AuthorShare(TypedDict):
-    """An author's part in a text."""
+    """An author's part in a text; the ends of its interval (0.9) are null for a text that was sampled on the spot."""
 
     author_id: int | None
     author: str
     share: float
     n_tokens: int
+    lower: float | None
+    upper: float | None
     hue: int
 
 

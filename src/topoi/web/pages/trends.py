@@ -20,7 +20,7 @@ N_CHOSEN = 3
 
 
 class TrendsPage(TypedDict):
-    """Topics along time: chosen ones of all topics, and those that move most."""
+    """Topics along time: chosen ones of all topics, and those that clearly move most."""
 
     kind: Literal["trends"]
     by: Literal["year", "decade"]
@@ -43,7 +43,9 @@ def trends_page(context: PageContext, topic: parameters.Topics = (), by: paramet
     periods, tokens = found.periods, found.tokens
     hottest, coldest = rising(context, N_MOVES, by), falling(context, N_MOVES, by)
     moving = [move["topic"]["topic"] for move in (*hottest[:N_CHOSEN], *coldest[:N_CHOSEN])]
-    chosen = list(dict.fromkeys(topic)) or moving
+    # If no move is clear, the largest topics.
+    first = [summary["topic"] for summary in context.topics_in_order()[:N_CHOSEN]] if len(periods) > 1 else []
+    chosen = list(dict.fromkeys(topic)) or moving or first
     return TrendsPage(
         kind="trends",
         by=by,
