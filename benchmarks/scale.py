@@ -63,7 +63,7 @@ WORKER_COLUMNS = {
     "sent": "MB a sweep|.2f",
     "predicted": "predicted s|.3f",
     "off": "off by|+.0%",
-    "predicted_sent": "predicted MB|.2f",
+    "predicted_sent": "at most MB|.2f",
 }
 WORKER_REMARK = (
     "Wall seconds, medians of sweeps 7 to 11. 'as threads': the same shards in one process with as many threads.\n"
@@ -158,6 +158,7 @@ def measured_machine(client: Any, tokens_per_second: float, n_cells: int) -> Mac
 def against_workers(n_tokens: int, n_topics: int, n_shards: int, numbers: tuple[int, ...], report: Report) -> None:
     """The time of a sweep against the number of workers, and its prediction."""
     corpus = zipf_corpus(n_tokens)
+    times = np.bincount(corpus.tokens, minlength=corpus.n_words)
     n_cells = corpus.n_words * (-(-n_topics // 16) * 16)
     how = {"n_topics": n_topics, "n_shards": n_shards}
     rows: list[dict[str, Any]] = []
@@ -170,10 +171,12 @@ def against_workers(n_tokens: int, n_topics: int, n_shards: int, numbers: tuple[
             machine = measured_machine(client, corpus.n_tokens / alone, n_cells)
         cores = min(n_workers, topoi.engine.executors.resolve_jobs(-1))
         moved = model.fit_info_["bytes_per_sweep"]
-        cost = predict(corpus.n_tokens, corpus.n_words, n_topics, cores, machine, n_shards=n_shards, moved=MOVED)
+        cost = predict(
+            corpus.n_tokens, corpus.n_words, n_topics, cores, machine, n_shards=n_shards, moved=MOVED, word_times=times
+        )
         row = {"tokens": corpus.n_tokens, "n_workers": n_workers, "seconds": seconds, "threads": as_threads, **how}
         row |= {"sent": moved / 1e6, "predicted": cost.seconds, "off": cost.seconds / seconds - 1}
-        row |= {"predicted_sent": cost.bytes_sent / 1e6, "machine": machine._asdict()}
+        row |= {"predicted_sent": cost.bytes_merged / 1e6, "machine": machine._asdict()}
         rows.append(row | {"speed_up": (rows[0] if rows else row)["seconds"] / seconds})
     report.section("workers", "A sweep against workers", rows, WORKER_COLUMNS, WORKER_REMARK)
 

@@ -104,6 +104,7 @@ CALLS = {
     "log_likelihood_report": lambda m, c: m.log_likelihood_report(c),
     "topic_counts": lambda m, c: m.topic_counts(c),
     "topic_draws": lambda m, c: m.topic_draws(c),
+    "update": lambda m, c: m.update(c),
 }
 NOT_ABOUT_FITTING = {"restore_bundle", "fit", "fit_transform", "simulate", "get_params", "set_params", "set_output"}
 NOT_ABOUT_FITTING |= {"get_metadata_routing", "get_feature_names_out"}

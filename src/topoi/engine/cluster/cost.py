@@ -10,6 +10,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from topoi.engine.cluster.sampling import plan_ranges
 
 
@@ -38,11 +41,16 @@ class Machine(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """Cost of one sweep: its time, that on one thread of one machine, and memory and traffic of a worker."""
+    """Cost of one sweep: its time, that on one thread of one machine, and memory of a worker.
+
+    ``bytes_merged`` is the size of the sum of all changes, which every worker receives; ``bytes_of_shard`` that of one
+    shard's changes, which its worker sends.
+    """
 
     seconds: float
     alone: float
-    bytes_sent: float
+    bytes_merged: float
+    bytes_of_shard: float
     memory: float
 
     @property
@@ -63,16 +71,34 @@ def sent_bytes(n_cells: float, n_changed: float) -> float:
     return float(min(5 * n_changed, n_cells))
 
 
-def changed_cells(n_cells: float, n_moves: float) -> float:
-    """Cells that change when tokens move between cells at random: two for each move, less those that coincide.
+def changed_cells(word_times: ArrayLike, n_topics: int, moved: float) -> float:
+    """Cells of words × topics whose counts change when tokens move between topics at random.
+
+    A cell gains and loses a Poisson number of tokens; it has not changed if they are equal.
 
     Examples
     --------
     >>> from topoi.engine.cluster.cost import changed_cells
-    >>> round(changed_cells(1e9, 1e3)), round(changed_cells(100, 1e6))
-    (2000, 100)
+    >>> round(changed_cells([1000], 10**6, 0.5)), round(changed_cells([10**6], 100, 0.5))
+    (999, 100)
     """
-    return n_cells * -math.expm1(-2 * n_moves / n_cells)
+    from scipy.special import ive
+
+    each = moved * np.asarray(word_times, np.float64) / n_topics
+    return float(n_topics * (1 - ive(0, 2 * each)).sum())
+
+
+def zipf_times(n_tokens: float, n_words: int, offset: float = 50.0) -> NDArray[np.float64]:
+    """Numbers of tokens of words by the law of Zipf and Mandelbrot, without the commonest words.
+
+    Examples
+    --------
+    >>> from topoi.engine.cluster.cost import zipf_times
+    >>> zipf_times(300, 2, 1.0).tolist()
+    [200.0, 100.0]
+    """
+    share = 1 / (np.arange(n_words) + offset)
+    return n_tokens * share / share.sum()
 
 
 def predict(
@@ -85,6 +111,7 @@ def predict(
     n_shards: int | None = None,
     moved: float = 0.3,
     bytes_per_token: int = 22,
+    word_times: ArrayLike | None = None,
 ) -> Cost:
     """Predict the cost of a sweep of LDA.
 
@@ -102,21 +129,24 @@ def predict(
         Share of the tokens that change their topic in a sweep: most at first, a tenth to a half later.
     bytes_per_token : int
         Memory for a token on its worker.
+    word_times : array, optional
+        Number of tokens of every word; ``zipf_times`` if not given.
 
     Examples
     --------
     >>> from topoi.engine.cluster.cost import Machine, predict
     >>> cost = predict(1e9, 100_000, 200, 16, Machine(1e7), n_threads=4)
     >>> round(cost.speed_up), round(cost.memory / 1e9, 1)
-    (54, 1.9)
+    (36, 1.9)
     """
     threads = n_workers * n_threads
     n_shards = n_shards or threads
     cells = float(n_words) * (-(-n_topics // 16) * 16)
     n_ranges = plan_ranges(n_shards, int(cells))
     in_shard = n_tokens / n_shards
-    of_shard = sent_bytes(cells, changed_cells(cells, moved * in_shard))
-    of_all = sent_bytes(cells, changed_cells(cells, moved * n_tokens))
+    times = zipf_times(n_tokens, n_words) if word_times is None else np.asarray(word_times, np.float64)
+    of_shard = sent_bytes(cells, changed_cells(times / n_shards, n_topics, moved))
+    of_all = sent_bytes(cells, changed_cells(times, n_topics, moved))
     turns = math.ceil(n_shards / threads)
     groups = math.ceil(n_shards / 8)
     # Copies and comparisons of counts: once for the new counts, then for every shard of a thread.
@@ -134,4 +164,4 @@ def predict(
         + machine.seconds_per_sweep
     )
     memory = (2 + n_threads) * 4 * cells + bytes_per_token * n_tokens / n_workers
-    return Cost(seconds, n_tokens / machine.tokens_per_second, n_threads * of_shard + of_all, memory)
+    return Cost(seconds, n_tokens / machine.tokens_per_second, of_all, of_shard, memory)

@@ -353,14 +353,15 @@ class ClusterSampling(Sampling[Any]):
         self._done = self._root.sweep
 
     def _drop_futures(self) -> None:
-        """Cancel tasks and forget which worker has what."""
+        """Release all tasks, which Dask then drops, and forget which worker has what.
+
+        Not ``client.cancel``: it fails in the scheduler where tasks depend on these that the client has released.
+        """
         futures = self._futures + self._priors + [future for pieces in self._pieces for future in pieces]
         self._futures, self._priors, self._pieces = [], [], [[] for _ in self.chains]
         self._resident, self._current = set(), set()
-        try:
-            self._client.cancel(futures, force=True)
-        except Exception as error:  # the scheduler may be gone; the next call says so
-            logger.debug("cannot cancel: %r", error)
+        for future in futures:
+            future.release()
 
     # Calls to Dask.
 
