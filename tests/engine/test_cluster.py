@@ -144,21 +144,17 @@ def test_copies_and_files_leave_the_cluster_behind(cluster, tmp_path):
 
 def test_command_line(cluster, tmp_path):
     """``topoi fit --cluster`` makes a client of its own."""
-    lines = "".join(
-        json.dumps({"text": " ".join(CORPUS.words[w] for w in CORPUS.tokens[:30])}) + "\n" for _ in range(9)
-    )
-    (tmp_path / "texts.jsonl").write_text(lines)
+    text = " ".join(CORPUS.words[w] for w in CORPUS.tokens[:30])
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for _ in range(9)))
     known = {**os.environ, "PYTHONPATH": str(Path(topoi.__file__).parents[1])}
-    model = ["--model", "lda", "--topics", "3", "-i", "5", "--shards", "3", "--quiet", "--max-df", "1.0"]
-    found = []
-    for where in (["--cluster", cluster.scheduler.address, "--shared-folder", str(tmp_path)], []):
-        program = "import sys; from topoi.cli.main import main; sys.exit(main(sys.argv[1:]))"
-        command = [sys.executable, "-c", program, "fit", "texts.jsonl", "-o", f"{len(where)}.topoi", *model, *where]
-        done = subprocess.run(command, env=known, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        found.append(topoi.load(tmp_path / f"{len(where)}.topoi"))
-    assert_same(*found)
-    assert found[0].fit_info_["workers"] == 2
+    program = "import sys; from topoi.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    words = "fit texts.jsonl --model lda --topics 3 -i 5 --shards 3 --quiet --max-df 1.0 -o lda.topoi --shared-folder ."
+    command = [sys.executable, "-c", program, *words.split(), "--cluster", cluster.scheduler.address]
+    done = subprocess.run(command, env=known, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    model = topoi.load(tmp_path / "lda.topoi")
+    assert_same(model, topoi.LDA(3, n_iter=5, random_state=0, n_shards=3).fit(model.corpus_))
+    assert model.fit_info_["workers"] == 2
 
 
 @pytest.mark.parametrize(
@@ -194,8 +190,8 @@ def test_too_little_memory_is_said_before_work(cluster, monkeypatch):
     ("name", "shared"),
     [
         ("sample", False),
-        ("merge_shards", True),
         ("save", True),
+        pytest.param("merge_shards", True, marks=pytest.mark.slow),
         pytest.param("sample", True, marks=pytest.mark.slow),
         pytest.param("merge_shards", False, marks=pytest.mark.slow),
         pytest.param("fetch", False, marks=pytest.mark.slow),
