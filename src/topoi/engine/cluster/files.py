@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import secrets
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -99,6 +100,18 @@ class SharedFolder:
     def _problem(self, what: str, name: str, error: OSError) -> StoreError:
         reason = error.strerror or str(error) or type(error).__name__
         return StoreError(f"cannot {what} {self.address.rstrip('/')}/{name} in the shared folder: {reason}")
+
+
+def absolute(address: str) -> str:
+    """The address, or the absolute path of a relative one: workers run in folders of their own.
+
+    Examples
+    --------
+    >>> from topoi.engine.cluster.files import absolute
+    >>> absolute("s3://bucket/topoi"), absolute("/scratch/../topoi")
+    ('s3://bucket/topoi', '/topoi')
+    """
+    return address if "://" in address else str(Path(address).resolve())
 
 
 def documents_file(shard: int) -> str:

@@ -16,7 +16,7 @@ from topoi.engine.cluster import worker as tasks
 from topoi.engine.cluster.contract import ClusterChain, Distributable, DistributableSampler
 from topoi.engine.cluster.crew import Crew, Lost
 from topoi.engine.cluster.deltas import apply, bounds
-from topoi.engine.cluster.files import SharedFolder, documents_file, state_file
+from topoi.engine.cluster.files import SharedFolder, absolute, documents_file, state_file
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.gibbs import Sampling, keep_samples
 from topoi.engine.interruption import Background
@@ -114,7 +114,7 @@ class ClusterSampling(Sampling[Any]):
         shapes = tasks.Shapes.of(chains[0].counts)
         n_ranges = plan_ranges(self.n_shards, max(shapes.sizes))
         fit = f"topoi-{secrets.token_hex(8)}"
-        self._folder = None if folder is None else SharedFolder(str(folder)).below(fit)
+        self._folder = None if folder is None else SharedFolder(absolute(str(folder))).below(fit)
         self._works = [sampler.shard_work(shard) for shard in range(self.n_shards)]
         self._shapes = shapes
         address = None if self._folder is None else self._folder.address
@@ -132,6 +132,7 @@ class ClusterSampling(Sampling[Any]):
         self._futures: list[Any] = []
         self.bytes_merged = 0
         self._done = self._collected = done
+        self._due = False
         self._begin(done)
 
     def _begin(self, done: int) -> None:
@@ -168,7 +169,8 @@ class ClusterSampling(Sampling[Any]):
                 joints = self._log_joints(sweep) if evaluate else []
                 if wanted:
                     self._collect(sweep)
-                if time.monotonic() - self._root_time > STRETCH:
+                # The root comes last: whatever is asked before it can be asked again after a loss.
+                if self._due or time.monotonic() - self._root_time > STRETCH:
                     self._end_stretch(sweep)
                 break
             except Lost as loss:
@@ -272,7 +274,7 @@ class ClusterSampling(Sampling[Any]):
             found = self._on_shards(tasks.statistics, c, sweep, self._priors[c])
             self.sampler.learn_from(chain, sweep, found)
         self._priors = []
-        self._end_stretch(sweep)
+        self._due = True
 
     def _log_joints(self, sweep: int) -> list[float]:
         """Log joint of every chain: the terms of the counts, and then those of the shards, in order."""
@@ -314,6 +316,12 @@ class ClusterSampling(Sampling[Any]):
         """Bring the assignments to the client; without a shared folder that is a new root."""
         if self._collected == sweep:
             return
+        if self._folder is not None and self._root.sweep == sweep:
+            for chain in self.chains:
+                for shard in range(self.n_shards):
+                    self._take(chain, shard, self._folder.read(state_file(chain.index, shard, sweep)))
+            self._collected = sweep
+            return
         for chain in self.chains:
             for first in range(0, self.n_shards, _AT_ONCE):
                 some = range(first, min(first + _AT_ONCE, self.n_shards))
@@ -333,7 +341,7 @@ class ClusterSampling(Sampling[Any]):
 
     def _set_root(self, sweep: int) -> None:
         self._root = self._make_root(sweep)
-        self._lost_in_a_row = 0
+        self._lost_in_a_row, self._due = 0, False
 
     def _go_back(self, loss: Lost) -> None:
         """Go back to the root: cancel what runs, restore counts and priors; no worker is trusted to have anything."""
@@ -350,7 +358,7 @@ class ClusterSampling(Sampling[Any]):
             for array, old in zip(chain.counts, counts, strict=True):
                 array[...] = old
             chain.priors, chain.sweep = priors, self._root.sweep
-        self._done = self._root.sweep
+        self._done, self._due = self._root.sweep, False
 
     def _drop_futures(self) -> None:
         """Release all tasks, which Dask then drops, and forget which worker has what.
