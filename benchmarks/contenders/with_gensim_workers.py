@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 from .base import Problem
@@ -39,12 +40,10 @@ class GensimWorkers(GensimLDA):
 
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            try:
+            with suppress(Pyro4.errors.PyroError):  # not up yet
                 with Pyro4.locateNS(host=_LOCAL, broadcast=False) as server:
                     if sum(name.startswith("gensim.") for name in server.list()) >= n_known:
                         return
-            except Pyro4.errors.PyroError:
-                pass  # not up yet
             time.sleep(0.5)
         self.close()
         raise TimeoutError("gensim's workers did not come up")

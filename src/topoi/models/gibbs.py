@@ -328,7 +328,7 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
 
     @property
     def update_report_(self) -> UpdateReport:
-        """What the last ``update`` has changed."""
+        """Report of the last ``update``."""
         check_is_fitted(self, "n_iter_")
         if not self._updates:
             raise AttributeError("the model has not been updated by new documents")

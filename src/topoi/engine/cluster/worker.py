@@ -32,7 +32,7 @@ class StateLost(Exception):  # noqa: N818 (not an error: the client goes back to
 
 
 class Job(NamedTuple):
-    """What all tasks of a fit have in common."""
+    """Arguments that all tasks of a fit share."""
 
     fit: str
     work: type[ShardWork]
@@ -42,7 +42,7 @@ class Job(NamedTuple):
 
 
 class _Resident:
-    """What this process keeps of one fit."""
+    """Cache of one fit in this process."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -58,7 +58,7 @@ _lock = threading.Lock()
 
 
 def _resident(fit: str) -> _Resident:
-    """What is kept of a fit; fits whose client has gone are dropped."""
+    """Cache of a fit, made if there is none; caches of fits whose client has gone are dropped."""
     now = time.monotonic()
     with _lock:
         for name in [name for name, kept in _fits.items() if now - kept.used > _ABANDONED and name != fit]:

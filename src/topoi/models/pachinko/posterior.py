@@ -203,7 +203,7 @@ class PachinkoPosterior(SampledPosterior[Paths]):
 
     @cached_property
     def graph_deviations(self) -> GraphDeviations:
-        """How uncertain super-topics' shares of all words, and their parts of their children's words, are."""
+        """Deviations of super-topics' shares of all words, and of their parts of their children's words."""
         return graph_deviations(self.graph, self._path_blocks(), self.n_samples)
 
     @property
