@@ -322,6 +322,8 @@ class ClusterSampling(Sampling[Any]):
                     self._take(chain, shard, self._folder.read(state_file(chain.index, shard, sweep)))
             self._collected = sweep
             return
+        # All arrive before any is taken: without a shared folder the client's own are the root until then.
+        arrived = []
         for chain in self.chains:
             for first in range(0, self.n_shards, _AT_ONCE):
                 some = range(first, min(first + _AT_ONCE, self.n_shards))
@@ -330,8 +332,9 @@ class ClusterSampling(Sampling[Any]):
                     for s in some
                 ]
                 self._wait(futures)
-                for shard, arrays in zip(some, self._gathered(futures), strict=True):
-                    self._take(chain, shard, arrays)
+                arrived += [(chain, shard, arrays) for shard, arrays in zip(some, self._gathered(futures), strict=True)]
+        for chain, shard, arrays in arrived:
+            self._take(chain, shard, arrays)
         self._collected = sweep
         if self._folder is None:
             self._set_root(sweep)
