@@ -214,6 +214,18 @@ def test_worker_killed(name, shared, tmp_path, monkeypatch, caplog):
     assert "going back from sweep" in caplog.text
 
 
+def test_worker_killed_while_some_assignments_have_arrived(tmp_path, monkeypatch):
+    """Without a shared folder the client's assignments are the root: half of a new one must not stay there."""
+    monkeypatch.setattr(cluster_sampling, "STRETCH", 0.0)
+    monkeypatch.setattr(cluster_sampling, "_AT_ONCE", 1)
+    make = FAMILIES["lda, learned, two chains"]
+    with running(tmp_path) as (_, client):
+        client.run(arm, "fetch", 8, workers=[max(client.nthreads())])
+        model = make(executor=client).fit(CORPUS)
+    assert model.fit_info_["rollbacks"] >= 1
+    assert_same(model, make().fit(CORPUS))
+
+
 def kill_at_random(cluster: Any, n_kills: int, seed: int, stop: threading.Event) -> None:
     """Kill a worker, start another, again and again."""
     rng = random.Random(seed)
