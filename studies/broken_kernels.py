@@ -237,7 +237,10 @@ TESTS["cluster"] = ["test_cluster.py"]
 FOLDERS["cluster"] = "engine"
 CLUSTER_MISTAKES = [
     Mistake("cluster: changes of one shard lost", DELTAS, "for piece in pieces:\n            _add(total", "for piece in pieces[1:]:\n            _add(total"),
-    Mistake("cluster: large changes cut off", DELTAS, "for kind in (np.int8, np.int16, np.int32):", "for kind in (np.int8,):\n        return values.astype(kind)\n    for kind in (np.int16, np.int32):"),
+    Mistake("cluster: large changes cut off", DELTAS, "    if most > np.iinfo(np.int8).max:\n", "    if most > 10**9:\n"),
+    Mistake("cluster: the last change is left out", DELTAS, "n_changed += change != 0", "n_changed += change > 0"),
+    Mistake("cluster: a worker's shards are taken twice", CLUSTER, "if other == home]", "if other >= home]"),
+    Mistake("cluster: assignments are taken as they arrive", CLUSTER, "                arrived += [(chain", "                for s, a in zip(some, found, strict=True):\n                    self._take(chain, s, a)\n                arrived += [(chain"),
     Mistake("cluster: ranges of another length", DELTAS, "zip(bounds(flat.size, len(pieces)), pieces", "zip(bounds(flat.size, len(pieces))[::-1], pieces"),
     Mistake("cluster: all shards draw the same numbers", WORKER, "new_stream(job.seed, chain, sweep, shard)", "new_stream(job.seed, chain, sweep, 0)"),
     Mistake("cluster: shards see each other's changes", WORKER, "np.copyto(mine, array)", "pass"),

@@ -117,8 +117,8 @@ def test_workers_forget_a_fit(cluster):
     assert cluster.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) == 0
 
 
-def test_ranges_and_groups_of_shards(cluster, monkeypatch):
-    monkeypatch.setattr(cluster_sampling, "_GROUP", 2)
+def test_counts_in_several_ranges(cluster, monkeypatch):
+    monkeypatch.setattr(cluster_sampling, "_PER_RANGE", 1)
     monkeypatch.setattr(cluster_sampling, "_FEWEST_CELLS", 10)
     model = FAMILIES["author-topic"](executor=cluster).fit(CORPUS)
     assert_same(model, FAMILIES["author-topic"]().fit(CORPUS))
@@ -191,9 +191,9 @@ def test_too_little_memory_is_said_before_work(cluster, monkeypatch):
     [
         ("sample", False),
         ("save", True),
-        pytest.param("merge_shards", True, marks=pytest.mark.slow),
+        pytest.param("merge", True, marks=pytest.mark.slow),
         pytest.param("sample", True, marks=pytest.mark.slow),
-        pytest.param("merge_shards", False, marks=pytest.mark.slow),
+        pytest.param("merge", False, marks=pytest.mark.slow),
         pytest.param("fetch", False, marks=pytest.mark.slow),
     ],
 )
@@ -202,8 +202,8 @@ def test_worker_killed(name, shared, tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(cluster_sampling, "STRETCH", 0.0 if name in ("save", "fetch") else 0.3)
     (tmp_path / "shared").mkdir()
     with running(tmp_path) as (cluster, client), caplog.at_level(logging.WARNING, "topoi"):
-        # Merging is the task of one worker; the others are armed in vain.
-        one = name != "merge_shards"
+        # Only one worker merges; the others are armed in vain.
+        one = name != "merge"
         client.run(arm, name, 6 if one else 3, workers=[min(client.nthreads())] if one else None)
         folder = tmp_path / "shared" if shared else None
         model = FAMILIES["lda"](executor=client, shared_folder=folder).set_params(n_iter=40)

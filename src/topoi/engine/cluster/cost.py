@@ -43,14 +43,14 @@ class Machine(NamedTuple):
 class Cost(NamedTuple):
     """Cost of one sweep: its time, that on one thread of one machine, and memory of a worker.
 
-    ``bytes_merged`` is the size of the sum of all changes, which every worker receives; ``bytes_of_shard`` that of one
-    shard's changes, which its worker sends.
+    ``bytes_merged`` is the size of the sum of all changes, which every worker receives; ``bytes_of_worker`` that of the
+    changes of one worker's shards, which it sends.
     """
 
     seconds: float
     alone: float
     bytes_merged: float
-    bytes_of_shard: float
+    bytes_of_worker: float
     memory: float
 
     @property
@@ -145,16 +145,21 @@ def predict(
     n_ranges = plan_ranges(n_shards, int(cells))
     in_shard = n_tokens / n_shards
     times = zipf_times(n_tokens, n_words) if word_times is None else np.asarray(word_times, np.float64)
-    of_shard = sent_bytes(cells, changed_cells(times / n_shards, n_topics, moved))
     of_all = sent_bytes(cells, changed_cells(times, n_topics, moved))
     turns = math.ceil(n_shards / threads)
-    groups = math.ceil(n_shards / 8)
     # Copies and comparisons of counts: once for the new counts, then for every shard of a thread.
     passes = 2 + 3 * turns
-    # A group's changes are added up on one worker, range by range, and the groups' on another.
-    merging = (min(n_shards, 8) + groups / n_ranges + 2) * cells / machine.cells_per_second
-    sending = (min(n_shards, 8) * of_shard + groups * of_all / n_ranges + of_all) / machine.bytes_per_second
-    n_tasks = n_shards + groups + groups * n_ranges + n_ranges
+    # A worker adds up the changes of its shards, a thread for each range; then each range is added up on one worker.
+    of_worker = sent_bytes(cells, changed_cells(times / n_workers, n_topics, moved))
+    own, ranges_here = math.ceil(n_shards / n_workers), math.ceil(n_ranges / n_workers)
+    rows = (own + 1) / min(n_ranges, n_threads)
+    received, n_tasks = 0.0, n_shards + n_ranges
+    if n_workers > 1:
+        rows += (n_workers + 1) / n_ranges * math.ceil(ranges_here / n_threads)
+        received = ranges_here * n_workers * of_worker / n_ranges
+        n_tasks += n_workers * n_ranges
+    merging = rows * cells / machine.cells_per_second
+    sending = (received + of_all) / machine.bytes_per_second
     seconds = (
         turns * in_shard / machine.tokens_per_second
         + passes * cells / machine.cells_per_second
@@ -164,4 +169,4 @@ def predict(
         + machine.seconds_per_sweep
     )
     memory = (2 + n_threads) * 4 * cells + bytes_per_token * n_tokens / n_workers
-    return Cost(seconds, n_tokens / machine.tokens_per_second, of_all, of_shard, memory)
+    return Cost(seconds, n_tokens / machine.tokens_per_second, of_all, of_worker, memory)

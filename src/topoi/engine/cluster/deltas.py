@@ -5,6 +5,8 @@ same number of ranges; a ``Piece`` has the changes within one range of each, so 
 sending the sums, is divided among workers.
 """
 
+# numba infers the types of compiled loops.
+# mypy: allow-untyped-defs, allow-incomplete-defs, no-check-untyped-defs
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -13,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# Cells that are compared at a time.
-_BLOCK = 2**20
+from topoi.kernels.jit import lean
 
 
 class Change(NamedTuple):
@@ -53,22 +54,43 @@ def bounds(size: int, n_ranges: int) -> list[slice]:
     return [slice(first, last) for first, last in zip(edges[:-1], edges[1:], strict=True)]
 
 
-def _narrow(values: NDArray[Any]) -> NDArray[Any]:
-    """The narrowest signed integers that hold the values."""
-    least, most = int(values.min(initial=0)), int(values.max(initial=0))
-    for kind in (np.int8, np.int16, np.int32):
-        if np.iinfo(kind).min <= least and most <= np.iinfo(kind).max:
-            return values.astype(kind)
-    return values.astype(np.int64)
+@lean
+def _subtract(new, old, difference):
+    """Write ``new - old``; return how many cells differ, and the largest difference without its sign."""
+    n_changed, most = 0, 0
+    for i in range(new.size):
+        change = np.int32(new[i] - old[i])
+        difference[i] = change
+        n_changed += change != 0
+        most = max(most, abs(change))
+    return n_changed, most
 
 
-def _change(difference: NDArray[Any]) -> Change:
+@lean
+def _pick(difference, places, values):
+    """Write the places and values of the cells that differ; both have room for one more."""
+    n = 0
+    for i in range(difference.size):
+        places[n], values[n] = i, difference[i]
+        n += difference[i] != 0
+
+
+@lean
+def _add_at(cells, places, values):
+    """Add values to the cells at the given places."""
+    for i in range(places.size):
+        cells[places[i]] += values[i]
+
+
+def _change(difference: NDArray[Any], n_changed: int, most: int) -> Change:
     """Dense differences in the form that takes fewer bytes."""
-    places = np.flatnonzero(difference)
-    values = _narrow(difference[places])
-    if len(places) * (4 + values.itemsize) < difference.size * values.itemsize:
-        return Change(places.astype(np.uint32), values)
-    return Change(None, difference.astype(values.dtype))
+    kind = next(kind for kind in (np.int8, np.int16, np.int32) if most <= np.iinfo(kind).max)
+    size = np.dtype(kind).itemsize
+    if n_changed * (4 + size) >= difference.size * size:
+        return Change(None, difference.astype(kind, copy=False))
+    places, values = np.empty(n_changed + 1, np.uint32), np.empty(n_changed + 1, difference.dtype)
+    _pick(difference, places, values)
+    return Change(places[:-1], values[:-1].astype(kind))
 
 
 def differences(base: Sequence[NDArray[Any]], changed: Sequence[NDArray[Any]], n_ranges: int) -> list[Piece]:
@@ -92,11 +114,13 @@ def differences(base: Sequence[NDArray[Any]], changed: Sequence[NDArray[Any]], n
 
 
 def _compared(old: NDArray[Any], new: NDArray[Any]) -> Change:
-    difference = np.empty(old.size, np.int32)
-    for first in range(0, old.size, _BLOCK):
-        here = slice(first, first + _BLOCK)
-        np.subtract(new[here], old[here], out=difference[here], casting="unsafe")
-    return _change(difference)
+    """Change from ``old`` to ``new``: nearly always a byte for a cell is enough."""
+    difference: NDArray[Any] = np.empty(old.size, np.int8)
+    n_changed, most = _subtract(new, old, difference)
+    if most > np.iinfo(np.int8).max:
+        difference = np.empty(old.size, np.int32)
+        _subtract(new, old, difference)
+    return _change(difference, n_changed, most)
 
 
 def added(pieces: Sequence[Piece], sizes: Sequence[int]) -> Piece:
@@ -117,7 +141,8 @@ def added(pieces: Sequence[Piece], sizes: Sequence[int]) -> Piece:
         total = np.zeros(size, np.int32)
         for piece in pieces:
             _add(total, piece.changes[number])
-        changes.append(_change(total))
+        most = max(int(total.max(initial=0)), -int(total.min(initial=0)))
+        changes.append(_change(total, int(np.count_nonzero(total)), most))
     return Piece(tuple(changes))
 
 
@@ -130,8 +155,7 @@ def apply(counts: Sequence[NDArray[Any]], pieces: Sequence[Piece]) -> None:
 
 
 def _add(cells: NDArray[Any], change: Change) -> None:
-    values = change.values.astype(cells.dtype, copy=False)
     if change.places is None:
-        cells += values
+        cells += change.values
     else:
-        cells[change.places] += values
+        _add_at(cells, change.places, change.values)

@@ -13,26 +13,24 @@ import numpy as np
 
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.cluster import worker as tasks
+from topoi.engine.cluster.calls import Calls
 from topoi.engine.cluster.contract import ClusterChain, Distributable, DistributableSampler
 from topoi.engine.cluster.crew import Crew, Lost
 from topoi.engine.cluster.deltas import apply, bounds
 from topoi.engine.cluster.files import SharedFolder, absolute, documents_file, state_file
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.gibbs import Sampling, keep_samples
-from topoi.engine.interruption import Background
 from topoi.engine.loop import Saved, Schedule
 from topoi.engine.samples import retained
-from topoi.errors import ModelError, TopoiError
+from topoi.errors import ModelError
 
 logger = logging.getLogger("topoi")
 # Seconds of sweeps that are done again, at the most, when a worker is lost.
 STRETCH = 5.0
-# Shards whose changes one task adds up, ranges that counts are cut into at the most, and cells of a range at the least.
-_GROUP, _MOST_RANGES, _FEWEST_CELLS = 8, 8, 2**16
+# Shards for each range that counts are cut into, ranges at the most, and cells of a range at the least.
+_PER_RANGE, _MOST_RANGES, _FEWEST_CELLS = 4, 16, 2**16
 # Losses in a row, without a new root, after which a fit gives up.
 _MOST_LOSSES = 10
-# Seconds between looks at the workers while tasks run.
-_BETWEEN_LOOKS = 0.5
 # Shards whose assignments are brought to the client at a time.
 _AT_ONCE = 16
 
@@ -62,15 +60,15 @@ def open_cluster(
 
 
 def plan_ranges(n_shards: int, n_cells: int) -> int:
-    """Number of ranges that counts are cut into: one for each group of shards, but neither many nor small ones.
+    """Number of ranges that counts are cut into, each added up by itself: more for many shards, but no small ones.
 
     Examples
     --------
     >>> from topoi.engine.cluster.sampling import plan_ranges
     >>> plan_ranges(4, 10**7), plan_ranges(32, 10**7), plan_ranges(1000, 10**7), plan_ranges(1000, 1000)
-    (1, 4, 8, 1)
+    (1, 8, 16, 1)
     """
-    return max(1, min(-(-n_shards // _GROUP), _MOST_RANGES, n_cells // _FEWEST_CELLS))
+    return max(1, min(-(-n_shards // _PER_RANGE), _MOST_RANGES, n_cells // _FEWEST_CELLS))
 
 
 def check_client(client: Any) -> None:
@@ -122,9 +120,9 @@ class ClusterSampling(Sampling[Any]):
         n_tokens = [len(next(iter(sampler.give_assignments(chains[0], s).values()))) for s in range(self.n_shards)]
         all_counts = [array for chain in chains for array in chain.counts]
         self.crew = Crew(client, n_tokens, lambda threads, tokens: tasks.bytes_needed(all_counts, threads, tokens))
+        self._calls = Calls(client, fit, self.crew.check)
         self.losses = 0
         self._lost_in_a_row = 0
-        self._number = 0
         self._resident: set[tuple[int, int, str]] = set()
         self._current: set[str] = set()
         self._pieces: list[list[Any]] = [[] for _ in chains]
@@ -185,14 +183,14 @@ class ClusterSampling(Sampling[Any]):
         if at_root:
             self._muster()
         if not self._priors:
-            self._priors = [self._send(self.sampler.sent_priors(chain)) for chain in self.chains]
+            self._priors = self._sent_priors()
         used = sorted(set(self.crew.homes))
         sent = self._scattered_counts(used) if at_root else [None] * len(self.chains)
         merged = [self._submit_sweep(c, sweep, sent[c]) for c in range(len(self.chains))]
-        self._wait([future for futures in merged for future in futures])
+        self._calls.wait([future for futures in merged for future in futures])
         for chain, futures in zip(self.chains, merged, strict=True):
             chain.sweep, chain.seed = sweep, self._schedule.seed
-            pieces = self._gathered(futures)
+            pieces = self._calls.gathered(futures)
             self.bytes_merged += sum(piece.nbytes for piece in pieces)
             apply(chain.counts, pieces)
         self._current = set(used)
@@ -228,45 +226,58 @@ class ClusterSampling(Sampling[Any]):
             given = self._given(c, shard, home) if sweep == root + 1 else None
             counts, pieces = (sent, []) if fresh else (None, self._pieces[c])
             what = job, chain.index, shard, sweep, root, self._priors[c], counts, given, *pieces
-            sampled.append(self._submit(tasks.sample, home, "sample", *what))
-        n_ranges, sizes = job.n_ranges, self._shapes.sizes
-        groups = [slice(first, first + _GROUP) for first in range(0, len(sampled), _GROUP)]
-        if len(groups) == 1 and n_ranges == 1:
-            self._futures += sampled
-            return [self._submit(tasks.merge_shards, homes[0], "merge", sizes, *sampled)]
-        combined = [
-            self._submit(tasks.combine, homes[here.start], "combine", n_ranges, sizes, *sampled[here])
-            for here in groups
-        ]
+            sampled.append(self._calls.submit(tasks.sample, home, "sample", *what))
+        self._futures += sampled
+        return self._submit_sums(sampled)
+
+    def _submit_sums(self, sampled: Sequence[Any]) -> list[Any]:
+        """Submit tasks that add up changes: those of each worker's own shards, then those of all, range by range."""
+        homes, n_ranges, sizes = self.crew.homes, self.job.n_ranges, self._shapes.sizes
+        used = sorted(set(homes))
+        of_home = {home: [sampled[s] for s, other in enumerate(homes) if other == home] for home in used}
         merged = []
         for r in range(n_ranges):
-            of_range = [bounds(size, n_ranges)[r] for size in sizes]
-            picked = [
-                self._submit(tasks.pick, homes[here.start], "pick", pieces, r)
-                for here, pieces in zip(groups, combined, strict=True)
-            ]
-            lengths = [each.stop - each.start for each in of_range]
-            home = homes[r * len(homes) // n_ranges]
-            merged.append(self._submit(tasks.merge, home, "merge", lengths, *picked))
-        self._futures += sampled
+            lengths = [each.stop - each.start for each in (bounds(size, n_ranges)[r] for size in sizes)]
+            sums = [self._calls.submit(tasks.combine, home, "combine", r, lengths, *of_home[home]) for home in used]
+            if len(used) > 1:
+                where = used[r * len(used) // n_ranges]
+                sums = [self._calls.submit(tasks.merge, where, "merge", lengths, *sums)]
+            merged += sums
         return merged
+
+    def _sent_priors(self) -> list[Any]:
+        """Priors of every chain on the workers, as results of tasks: those can be run again, unlike scattered data."""
+        members = sorted(self.crew.members)
+        sent = [
+            self._calls.submit(tasks.same, members, "priors", self.sampler.sent_priors(chain)) for chain in self.chains
+        ]
+        self._futures += sent
+        return sent
+
+    def _prepare(self, address: str) -> Any:
+        """Task that compiles the kernels on a worker."""
+        small = self._works[0].small()
+        documents, chain = small.to_arrays(), self.chains[0]
+        n_tokens = len(documents["tokens"])
+        given = self.sampler.give_assignments(chain, 0)
+        assignments = {name: np.zeros(n_tokens, array.dtype) for name, array in given.items()}
+        what = self.job, documents, assignments, self._shapes, self.sampler.sent_priors(chain)
+        return self._calls.submit(tasks.prepare, address, "prepare", *what)
 
     def _scattered_counts(self, used: Sequence[str]) -> list[Any]:
         """Counts of every chain on one of the workers that do not have them; None if all have."""
         fresh = [home for home in used if home not in self._current]
         if not fresh:
             return [None] * len(self.chains)
-        with self._calls():
-            # The root's copies: the client's own counts change while workers of the same process may read them.
-            return [self._client.scatter(counts, workers=fresh[:1], hash=False) for counts in self._root.counts]
+        # The root's copies: the client's own counts change while workers of the same process may read them.
+        return [self._calls.scatter(counts, fresh[0]) for counts in self._root.counts]
 
     def _given(self, c: int, shard: int, home: str) -> Any:
         """Documents and assignments for a home that does not have them, if there is no shared folder."""
         if self._folder is not None or (c, shard, home) in self._resident:
             return None
         assignments = self.sampler.give_assignments(self.chains[c], shard)
-        with self._calls():
-            return self._client.scatter(tasks.given_arrays(self._works[shard], assignments), workers=[home], hash=False)
+        return self._calls.scatter(tasks.given_arrays(self._works[shard], assignments), home)
 
     def _learn(self, sweep: int) -> None:
         """Learn hyper-parameters from the shards' statistics, and begin a new stretch with them."""
@@ -281,7 +292,7 @@ class ClusterSampling(Sampling[Any]):
         joints = []
         for c, chain in enumerate(self.chains):
             if not self._priors:
-                self._priors = [self._send(self.sampler.sent_priors(each)) for each in self.chains]
+                self._priors = self._sent_priors()
             terms = [term() for term in self.sampler.shared_terms(chain)]
             terms += self._on_shards(tasks.log_joint, c, sweep, self._priors[c])
             joints.append(sum(terms[1:], terms[0]))
@@ -291,11 +302,11 @@ class ClusterSampling(Sampling[Any]):
         """Results of a task for every shard of a chain, where its state is."""
         index, name = self.chains[c].index, task.__name__
         futures = [
-            self._submit(task, home, name, self.job, index, shard, sweep, *more)
+            self._calls.submit(task, home, name, self.job, index, shard, sweep, *more)
             for shard, home in enumerate(self.crew.homes)
         ]
-        self._wait(futures)
-        return self._gathered(futures)
+        self._calls.wait(futures)
+        return self._calls.gathered(futures)
 
     # Roots.
 
@@ -328,11 +339,12 @@ class ClusterSampling(Sampling[Any]):
             for first in range(0, self.n_shards, _AT_ONCE):
                 some = range(first, min(first + _AT_ONCE, self.n_shards))
                 futures = [
-                    self._submit(tasks.fetch, self.crew.homes[s], "fetch", self.job, chain.index, s, sweep)
+                    self._calls.submit(tasks.fetch, self.crew.homes[s], "fetch", self.job, chain.index, s, sweep)
                     for s in some
                 ]
-                self._wait(futures)
-                arrived += [(chain, shard, arrays) for shard, arrays in zip(some, self._gathered(futures), strict=True)]
+                self._calls.wait(futures)
+                found = self._calls.gathered(futures)
+                arrived += [(chain, shard, arrays) for shard, arrays in zip(some, found, strict=True)]
         for chain, shard, arrays in arrived:
             self._take(chain, shard, arrays)
         self._collected = sweep
@@ -373,94 +385,6 @@ class ClusterSampling(Sampling[Any]):
         self._resident, self._current = set(), set()
         for future in futures:
             future.release()
-
-    # Calls to Dask.
-
-    def _submit(self, task: Callable[..., Any], home: str, name: str, *arguments: Any) -> Any:
-        """Submit a task to a worker, under a key that is never used again."""
-        self._number += 1
-        key = f"{self.job.fit}-{name}-{self._number}"
-        with self._calls():
-            return self._client.submit(task, *arguments, key=key, workers=[home], pure=False)
-
-    def _send(self, value: Any) -> Any:
-        self._number += 1
-        with self._calls():
-            key, members = f"{self.job.fit}-priors-{self._number}", sorted(self.crew.members)
-            future = self._client.submit(tasks.same, value, key=key, workers=members, pure=False)
-        self._futures.append(future)
-        return future
-
-    def _prepare(self, address: str) -> Any:
-        small = self._works[0].small()
-        documents, chain = small.to_arrays(), self.chains[0]
-        n_tokens = len(documents["tokens"])
-        given = self.sampler.give_assignments(chain, 0)
-        assignments = {name: np.zeros(n_tokens, array.dtype) for name, array in given.items()}
-        what = self.job, documents, assignments, self._shapes, self.sampler.sent_priors(chain)
-        return self._submit(tasks.prepare, address, "prepare", *what)
-
-    def _wait(self, futures: Sequence[Any]) -> None:
-        """Wait for tasks; raise ``Lost`` if a worker goes, and a task's own error as it is."""
-        from distributed import wait
-
-        while True:
-            try:
-                # Dask's ``wait`` asks the current client, which may be another one, or none.
-                with self._calls(timeouts=True), self._client.as_current():
-                    wait(futures, timeout=_BETWEEN_LOOKS)
-                break
-            except TimeoutError:
-                if any(future.status not in ("pending", "finished") for future in futures):
-                    break
-                self.crew.check()
-        for future in futures:
-            if future.status == "error":
-                self._raise(future)
-            elif future.status != "finished":
-                raise Lost(f"a task was {future.status}")
-
-    def _raise(self, future: Any) -> None:
-        from distributed import KilledWorker
-
-        with self._calls():
-            error = future.exception()
-        if isinstance(error, tasks.StateLost | KilledWorker):
-            raise Lost(f"a worker lost what it had ({error})")
-        if isinstance(error, MemoryError):
-            raise ModelError(f"a worker has too little memory ({error}): give it more, or use more workers") from error
-        if error is None:
-            raise Lost("a task failed")
-        raise error
-
-    def _gathered(self, futures: Sequence[Any]) -> list[Any]:
-        """Results of tasks that have ended; ``Lost`` if a worker goes with one of them, which Dask would wait for."""
-        task = Background(lambda: self._client.gather(list(futures)))
-        while task.is_running(_BETWEEN_LOOKS):
-            self.crew.check()
-        with self._calls():
-            return list(task.result())
-
-    @contextmanager
-    def _calls(self, timeouts: bool = False) -> Iterator[None]:
-        """Turn what Dask raises when workers or connections are lost into ``Lost``."""
-        from concurrent.futures import CancelledError
-
-        from distributed import KilledWorker
-        from distributed.comm.core import CommClosedError
-
-        try:
-            yield
-        except TopoiError:
-            raise
-        except (CancelledError, CommClosedError, KilledWorker) as error:
-            raise Lost(f"{type(error).__name__}: {error}") from error
-        except TimeoutError as error:
-            if timeouts:
-                raise
-            raise Lost(f"the cluster does not answer: {error}") from error
-        except OSError as error:
-            raise Lost(f"{type(error).__name__}: {error}") from error
 
     # The loop's interface.
 

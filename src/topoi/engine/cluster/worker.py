@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.engine.cluster.contract import Arrays, ShardWork
-from topoi.engine.cluster.deltas import Piece, added, apply, bounds, differences
+from topoi.engine.cluster.deltas import Piece, added, apply, differences
 from topoi.engine.cluster.files import SharedFolder, documents_file, state_file
 from topoi.kernels.random import new_stream
 
@@ -120,6 +120,11 @@ def prepare(job: Job, documents: Arrays, assignments: Arrays, shapes: Shapes, pr
     before = [np.array(array) for array in counts]
     work.sweep(state, counts, priors, new_stream(job.seed, 0, 0, _COMPILING))
     apply(before, differences(before, counts, job.n_ranges))
+    # Differences that need more than a byte, and few of many, have loops of their own.
+    for array in {array.dtype: array for array in counts}.values():
+        cells = np.zeros(8, array.dtype)
+        for most in (1, 1000):
+            differences([cells], [np.eye(1, 8, dtype=array.dtype)[0] * most], 1)
     work.log_joint(state, counts, priors)
 
 
@@ -201,26 +206,13 @@ def _read(job: Job, chain: int, shard: int, sweep: int, with_documents: bool) ->
     return documents, folder.read(state_file(chain, shard, sweep))
 
 
-def combine(n_ranges: int, sizes: Sequence[int], *shards: list[Piece]) -> list[Piece]:
-    """Add up the changes of some shards, range by range."""
-    cut = [bounds(size, n_ranges) for size in sizes]
-    return [
-        added([pieces[r] for pieces in shards], [each[r].stop - each[r].start for each in cut]) for r in range(n_ranges)
-    ]
-
-
-def pick(pieces: list[Piece], number: int) -> Piece:
-    """The piece of one range."""
-    return pieces[number]
-
-
-def merge_shards(sizes: Sequence[int], *shards: list[Piece]) -> Piece:
-    """Add up the changes of all shards, where counts are in one range."""
-    return added([pieces[0] for pieces in shards], sizes)
+def combine(number: int, sizes: Sequence[int], *shards: list[Piece]) -> Piece:
+    """Add up the changes of a worker's shards within one range."""
+    return added([pieces[number] for pieces in shards], sizes)
 
 
 def merge(sizes: Sequence[int], *pieces: Piece) -> Piece:
-    """Add up the changes of one range."""
+    """Add up the workers' changes within one range."""
     return added(pieces, sizes)
 
 
