@@ -233,7 +233,7 @@ UPDATE_MISTAKES = [
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="updating") for mistake in UPDATE_MISTAKES]
 DELTAS, WORKER, CLUSTER = (f"src/topoi/engine/cluster/{name}.py" for name in ("deltas", "worker", "sampling"))
-TESTS["cluster"] = ["test_cluster.py"]
+TESTS["cluster"] = ["test_cluster.py", "test_cluster_losses.py"]
 FOLDERS["cluster"] = "engine"
 CLUSTER_MISTAKES = [
     Mistake("cluster: changes of one shard lost", DELTAS, "for piece in pieces:\n            _add(total", "for piece in pieces[1:]:\n            _add(total"),

@@ -125,6 +125,7 @@ def test_evidence_and_means_against_quadrature(n_aspects, alpha):
     assert mean[0] < 0.7 * mean[2], "better than expectation propagation alone"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.5, 1.0])
 def test_ten_aspects_against_long_importance_sampling(alpha):
     rng = np.random.default_rng(16)

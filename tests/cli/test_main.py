@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import topoi as library
+from thinning import slow_unless
 from topoi.cli import main as program
 from topoi.errors import ModelError
 
@@ -29,7 +30,9 @@ def test_help_imports_nothing_heavy() -> None:
 QUICK = [["topics"], ["authors"], ["trends"], ["similar", "Drake, F"], ["words", "ship"], ["unusual", "Drake, F"]]
 
 
-@pytest.mark.parametrize("verb", QUICK, ids=lambda verb: verb[0])
+@pytest.mark.parametrize(
+    "verb", slow_unless(lambda verb: verb[0] in ("topics", "similar"), QUICK), ids=lambda verb: verb[0]
+)
 def test_questions_do_without_loading_the_model(model_file: Path, verb: list[str]) -> None:
     script = (
         "import sys; from topoi.cli.main import main; code = main(sys.argv[1:]);"

@@ -129,7 +129,8 @@ def test_a_signal_while_importing_is_one_line(documents, number, delay, tmp_path
 SLOW_SAVES = "import topoi.cli.saving\ntopoi.cli.saving._SECONDS_TO_SAVE = 0.0\n" + SWEEPS
 
 
-@pytest.mark.parametrize("family", ["lda", pytest.param("aspect", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["lda", "aspect"])
 def test_a_fit_that_could_not_be_saved_in_time_is_kept_beside_its_file(documents, family, tmp_path):
     path, beside = tmp_path / "m.topoi", tmp_path / "m.topoi.checkpoint"
     process = start(documents, path, FAMILIES[family], SLOW_SAVES)

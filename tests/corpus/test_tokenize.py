@@ -68,7 +68,7 @@ def test_a_pattern_decides_alone():
         Analyzer(pattern="(")
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @example(["中's"], True, "join", False, 1)
 @example(["a@b_c@d www.x.org.www.y", "x.www.y@z.org http://é@b"], True, "split", True, 1)
 @given(st.lists(TEXT, max_size=4), st.booleans(), st.sampled_from(["join", "split"]), st.booleans(), st.integers(1, 3))

@@ -132,6 +132,7 @@ def test_sweeps_with_draws_leave_the_joint_distribution_alone_long():
     assert from_truth(3000, 10) < 4.0
 
 
+@pytest.mark.slow
 def test_the_joint_test_notices_a_wrong_prior():
     assert from_truth(200, 2, wrong=8.0) > 5
 
@@ -240,6 +241,7 @@ def overlapping():
     return {name: [np.array(part) for part in zip(*found, strict=True)] for name, found in rows.items()}
 
 
+@pytest.mark.slow
 def test_intervals_cover_where_topics_overlap(overlapping):
     """90 % intervals from draws hold most planted contrasts; those from the curvature are too narrow."""
     inside, width = {}, {}

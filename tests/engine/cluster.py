@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import topoi
 from topoi.engine.cluster import worker as tasks
 
@@ -116,3 +118,50 @@ def arm(name: str, calls: int) -> None:
 def fill_disk() -> None:
     """On a worker: no file may become longer, as on a disk that is full."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+
+
+def small_corpus(n_docs: int = 60, seed: int = 0) -> topoi.Corpus:
+    rng = np.random.default_rng(seed)
+    documents = [[f"w{w}" for w in rng.integers(0, 40, rng.integers(3, 20))] for _ in range(n_docs)]
+    authors = [[f"a{a}" for a in rng.choice(9, rng.integers(1, 4), replace=False)] for _ in documents]
+    years = rng.integers(1990, 2000, n_docs)
+    return topoi.Corpus.from_tokens(documents, authors=authors, metadata={"year": years})
+
+
+CORPUS = small_corpus()
+FAMILIES: dict[str, Any] = {
+    "lda": lambda **how: topoi.LDA(6, n_iter=12, random_state=1, n_shards=5, **how),
+    "lda, learned, two chains": lambda **how: topoi.LDA(
+        6, n_iter=21, random_state=1, n_shards=3, n_chains=2, learn_alpha=True, learn_beta=True, **how
+    ),
+    "author-topic": lambda **how: topoi.AuthorTopicModel(
+        6, n_iter=21, random_state=1, n_shards=4, fictitious_authors=True, learn_alpha=True, **how
+    ),
+    "author-topic, many topics": lambda **how: topoi.AuthorTopicModel(300, n_iter=3, random_state=1, n_shards=3, **how),
+    "lda, many topics": lambda **how: topoi.LDA(300, n_iter=3, random_state=1, n_shards=3, **how),
+    "dmr, many topics": lambda **how: topoi.DirichletMultinomialRegression(
+        300, features=["year"], n_iter=3, n_warmup=3, random_state=1, n_shards=3, **how
+    ),
+    "pachinko": lambda **how: topoi.PachinkoAllocation(2, 5, n_iter=21, random_state=1, n_shards=4, **how),
+    "pachinko, another graph": lambda **how: topoi.PachinkoAllocation(
+        dag=topoi.Dag.from_edges([("root", "a"), ("root", "b"), ("a", "b"), ("a", "c")]),
+        n_iter=8,
+        random_state=1,
+        n_shards=3,
+        **how,
+    ),
+    "dmr": lambda **how: topoi.DirichletMultinomialRegression(
+        4, features=["year"], n_iter=24, n_warmup=10, learn_every=5, random_state=1, n_shards=4, **how
+    ),
+}
+
+
+def assert_same(a: Any, b: Any, traces: bool = True) -> None:
+    """All estimates and traces have the same bits; a fit that was stopped has a value more in its trace."""
+    np.testing.assert_array_equal(a.topic_word_, b.topic_word_)
+    np.testing.assert_array_equal(a.doc_topic_, b.doc_topic_)
+    assert a.trace_.equals(b.trace_) or not traces
+    mine, theirs = a.to_bundle()[1], b.to_bundle()[1]
+    assert mine.keys() == theirs.keys()
+    for name, array in mine.items():
+        np.testing.assert_array_equal(array, theirs[name], name)

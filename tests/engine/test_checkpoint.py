@@ -117,6 +117,7 @@ for name in names:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that can be forked")
 def test_killed_at_random_moments_ends_with_the_same_bits(tmp_path):
     """SIGKILL in the middle of sweeps and of writing, several times over."""

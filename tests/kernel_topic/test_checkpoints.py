@@ -17,6 +17,7 @@ from engine.processes import start_python
 from engine.test_checkpoint import Crash, crash_at
 from kernel_topic.planted import planted
 from kernel_topic.test_message_passing import messages
+from thinning import slow_unless
 from topoi.engine import loop
 from topoi.engine.checkpoint import read_bundle, write_bundle
 from topoi.errors import ModelError, StoreError
@@ -144,6 +145,7 @@ for kind in kinds:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that can be forked")
 def test_killed_at_random_moments_ends_with_the_same_bits(tmp_path):
     kinds = ["iterative", "bridge"]
@@ -156,8 +158,13 @@ def test_killed_at_random_moments_ends_with_the_same_bits(tmp_path):
     assert sorted(os.listdir(tmp_path)) == sorted(kinds)
 
 
-@pytest.mark.parametrize("sweep", [4, 15])
-@pytest.mark.parametrize("kind", ["laplace", "bridge", "iterative"])
+@pytest.mark.parametrize(
+    ("kind", "sweep"),
+    slow_unless(
+        lambda case: case in (("laplace", 4), ("bridge", 15), ("iterative", 15)),
+        [(kind, sweep) for kind in ("laplace", "bridge", "iterative") for sweep in (4, 15)],
+    ),
+)
 def test_ctrl_c_writes_the_checkpoint_and_leaves_a_usable_model(kind, sweep, tmp_path, whole):
     saved = {"checkpoint": tmp_path / "c", "checkpoint_every": "1h"}
 
@@ -174,8 +181,12 @@ def test_ctrl_c_writes_the_checkpoint_and_leaves_a_usable_model(kind, sweep, tmp
     assert sweeps[0] == sweep + 1 and bits(again) == whole(kind)
 
 
-@pytest.mark.parametrize("saves", [True, False])
-@pytest.mark.parametrize("at", [4, 12])
+@pytest.mark.parametrize(
+    ("at", "saves"),
+    slow_unless(
+        lambda case: case in ((4, True), (12, False)), [(at, saves) for at in (4, 12) for saves in (True, False)]
+    ),
+)
 @pytest.mark.parametrize("kind", ["laplace", "bridge"])
 def test_abandoned_sweep_leaves_the_sweep_before(kind, at, saves, tmp_path, monkeypatch, whole):
     """What the abandoned sweep has changed gets neither into the model nor into the file."""
@@ -226,6 +237,7 @@ def test_n_iter_may_grow_but_not_shrink(tmp_path):
         make(n_iter=4, **saved).fit(CORPUS)
 
 
+@pytest.mark.slow
 def test_without_a_random_state_the_saved_seed_goes_on(tmp_path, monkeypatch):
     """The iterative solver draws blocks of documents by the seed."""
     monkeypatch.setattr(large_process, "choose_blocks", partial(choose_blocks, n_blocks=2, size=10))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import topoi
+from thinning import slow_unless
 from topoi.engine.checkpoint import read_bundle, write_bundle
 from topoi.errors import ModelError, StoreError
 
@@ -66,7 +67,7 @@ def fuzz(name, folder):
     return counted
 
 
-@pytest.mark.parametrize("name", ["LDA", "pachinko"])
+@pytest.mark.parametrize("name", slow_unless(lambda name: name == "LDA", ["LDA", "pachinko"]))
 def test_no_damage_makes_a_fit_hang(name, tmp_path):
     run = subprocess.run(
         [sys.executable, str(Path(__file__)), name, str(tmp_path)], capture_output=True, text=True, timeout=300

@@ -332,6 +332,7 @@ def test_browsed(stored) -> None:
         assert client.get(f"/m/m/{drawn}").status_code == 200, drawn
 
 
+@pytest.mark.slow
 def test_exported_and_asked_on_the_command_line(stored, papers, site, tmp_path) -> None:
     export = ["export", stored, tmp_path / "pages", "--documents", 2]
     evaluate = ["evaluate", stored, papers, "--estimator", "left-to-right"]
@@ -352,6 +353,7 @@ def test_fitted_on_the_command_line(papers, site, tmp_path) -> None:
     assert "Only --model unigram-mixture: --evaluate-every N Sweeps between values of the log joint." in shown
 
 
+@pytest.mark.slow
 def test_warmed(site) -> None:
     said = run("-m", "topoi.cli.main", "warm", "--model", "unigram-mixture", site=site, errors=True)
     assert "unigram-mixture: pages" in said

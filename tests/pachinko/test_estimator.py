@@ -106,6 +106,7 @@ def golden_model(name):
     return MODELS[name](n_iter=25, n_shards=2, random_state=11).fit(topoi.Corpus.from_tokens(docs))
 
 
+@pytest.mark.slow
 def test_recovers_planted_topics_and_which_go_together():
     """Three super-topics with two or three sub-topics each, one of them shared; the best of six chains."""
     groups = [[0, 1], [2, 3, 4], [4, 5]]

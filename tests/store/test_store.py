@@ -236,6 +236,7 @@ def test_corpora_without_texts_authors_or_offsets(tmp_path):
     same_model(loaded, model)
 
 
+@pytest.mark.slow
 def test_large_vocabulary_and_many_authors(tmp_path):
     words = [[f"w{i}" for i in range(70_000)], ["w1"]]
     authors = [[f"author {i}" for i in range(300)], ["author 0"]]

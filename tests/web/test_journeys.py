@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from thinning import slow_unless
 from topoi.web.run import listen
 from web.addresses import LDA, MAIN
 
@@ -171,7 +172,9 @@ def test_structure_to_super_topic_to_topic_to_document(browser, graphed):
         page.wait_for_url("**/structure/*")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), slow_unless(lambda case: case[0] == 390, [(390, "dark"), (1280, "light")])
+)
 def test_structure_without_script_fits_the_screen(browser, graphed, width, scheme):
     with served(graphed) as address, watched(browser, address) as visit:
         for path in ("/m/four/structure", "/m/free/structure", "/m/four/structure/2"):
@@ -248,7 +251,9 @@ METADATA = (
 )
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), slow_unless(lambda case: case[0] == 390, [(390, "dark"), (1280, "light")])
+)
 def test_metadata_without_script_fits_the_screen(browser, featured, width, scheme):
     with served(featured) as address, watched(browser, address) as visit:
         for i, path in enumerate(METADATA):
@@ -376,8 +381,11 @@ def test_everything_is_readable_without_script(visit, path):
     assert not page.locator(".busy").count()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+# Colours move nothing, and what fits a telephone seldom sticks out of a screen.
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    slow_unless(lambda case: case == (390, "light"), [(w, s) for w in (390, 1280) for s in ("light", "dark")]),
+)
 @pytest.mark.parametrize(
     "path", [*STOPS, "parse", "reviewers", "models", f"compare/{LDA}"], ids=lambda p: p or "overview"
 )

@@ -7,6 +7,7 @@ import sqlite3
 
 import pytest
 
+from thinning import slow_unless
 from topoi.store import connect
 from topoi.store import store as store_module
 from topoi.store.queries import PAGE_QUERIES, READ_ONCE
@@ -44,7 +45,7 @@ def count(statements):
     return [s for s in statements if not s.startswith("--") and not s.lstrip().upper().startswith("PRAGMA")]
 
 
-@pytest.mark.parametrize("slug", [MAIN, LDA, PRIVATE, AUTHORS_ONLY])
+@pytest.mark.parametrize("slug", slow_unless(lambda slug: slug in (LDA, PRIVATE), [MAIN, LDA, PRIVATE, AUTHORS_ONLY]))
 def test_pages_ask_little(asked, slug):
     client, statements = asked
     pages = TOPICLESS if slug == AUTHORS_ONLY else [p for p in PAGES if "compare/" not in p and "topic/5" not in p]

@@ -137,7 +137,7 @@ def predict(
     >>> from topoi.engine.cluster.cost import Machine, predict
     >>> cost = predict(1e9, 100_000, 200, 16, Machine(1e7), n_threads=4)
     >>> round(cost.speed_up), round(cost.memory / 1e9, 1)
-    (36, 1.9)
+    (43, 1.9)
     """
     threads = n_workers * n_threads
     n_shards = n_shards or threads
