@@ -1,6 +1,6 @@
 """``n_jobs=2`` by the clock for every family, and tomotopy with two workers beside it.
 
-    TOPOI_DATA=~/corpora python -m benchmarks.two_threads [--family LDA DMR] [--documents 15000] [--rounds 4]
+    TOPOI_DATA=~/corpora python -m benchmarks.two_threads [--family LDA DMR] [--documents 15000] [--alone]
 
 The same fit on one thread and on two, which give the same bits, takes turns with itself: two shards for Gibbs samplers;
 two chains for the hierarchical process, which has one shard; blocks of documents or topics for the others. tomotopy is
@@ -133,10 +133,10 @@ def their_fit(family: Family, corpus: topoi.Corpus, n_jobs: int) -> tuple[Advanc
     return lambda n: model.train(n, workers=n_jobs), lambda: None
 
 
-def compare(name: str, family: Family, corpus: topoi.Corpus, rounds: int) -> list[dict[str, Any]]:
-    """Rows of topoi and of its peer: one thread and two, in turns."""
+def compare(name: str, family: Family, corpus: topoi.Corpus, rounds: int, alone: bool) -> list[dict[str, Any]]:
+    """Rows of topoi and, unless it is ``alone``, of its peer: one thread and two, in turns."""
     systems = {"topoi": our_fit}
-    if family.theirs is not None and "tomotopy" not in missing():
+    if family.theirs is not None and not alone and "tomotopy" not in missing():
         systems["tomotopy"] = their_fit
     rows = []
     for system, make in systems.items():
@@ -156,6 +156,7 @@ def compare(name: str, family: Family, corpus: topoi.Corpus, rounds: int) -> lis
         (one, one_cpu), (two, two_cpu) = (
             (median(turn.wall for turn in seconds), median(turn.cpu for turn in seconds)) for seconds in turns
         )
+        progress(f"two threads: {name}, {system}: {one:.3f} s and {two:.3f} s, {one / two:.2f} times as fast")
         rows.append(
             {"model": name, "size": family.size, "documents": corpus.n_docs, "tokens": corpus.n_tokens}
             | {"system": system, "one": one, "two": two, "speed_up": one / two, "work": two_cpu / one_cpu}
@@ -178,6 +179,7 @@ def main() -> None:
     parser.add_argument("--corpus", default="acl-abstracts", choices=dataset_names())
     parser.add_argument("--documents", type=int, default=10**9, help="at most so many, at even distances")
     parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--alone", action="store_true", help="without tomotopy, some of whose models take minutes")
     parser.add_argument("--json", type=Path, help="keep every number in this file")
     arguments = parser.parse_args()
     corpus, report = topoi.load_dataset(arguments.corpus, min_df=5), Report()
@@ -185,7 +187,7 @@ def main() -> None:
     for name in arguments.family:
         family = FAMILIES[name]
         part = some_documents(corpus, min(arguments.documents, family.most))
-        rows += compare(name, family, part, arguments.rounds)
+        rows += compare(name, family, part, arguments.rounds, arguments.alone)
     report.section("two_threads", f"Two threads: {arguments.corpus}", rows, COLUMNS, REMARK)
     if arguments.json:
         report.write(arguments.json)

@@ -6,6 +6,7 @@ Tried by ``studies/broken_kernels.py``.
 FAMILY = "src/topoi/models/dmr/"
 DESIGN = FAMILY + "design.py"
 DRAWS = FAMILY + "draws.py"
+GROUPING = FAMILY + "grouping.py"
 LIKELIHOOD = FAMILY + "likelihood.py"
 POSTERIOR = FAMILY + "posterior.py"
 PREDICTION = FAMILY + "prediction.py"
@@ -33,7 +34,10 @@ MISTAKES = [
     ("regression, plain: all documents have the first one's alpha", EQUATIONS, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
     ("regression: shards begin with the first document's alpha", WORK, "self.here = slice(first, first + len", "self.here = slice(0, len"),
     ("regression: slope of the sum forgotten", LIKELIHOOD, "slope[d, k] = -alpha[d, k] * by_whole", "slope[d, k] = 0.0"),
-    ("regression: slope by alpha, not its logarithm", LIKELIHOOD, "slope[d, k] += alpha[d, k] * by_own", "slope[d, k] += by_own"),
+    ("regression: slope by alpha, not its logarithm", LIKELIHOOD, "slope[d, k] += cells.times[i] * alpha[d, k] * by_own", "slope[d, k] += cells.times[i] * by_own"),
+    ("regression: lengths of a group counted once", LIKELIHOOD, "by_whole += cells.total_times[i] * by_total", "by_whole += by_total"),
+    ("regression: counts of a group curve once", LIKELIHOOD, "np.subtract.at(own, (group, cells.topic), cells.times * bend)", "own[group, cells.topic] -= cells.times * bend"),
+    ("regression: groups of another order", GROUPING, "group = place[group.reshape(-1)]", "group = group.reshape(-1)"),
     ("regression: a factor too few", LIKELIHOOD, "for j in range(int(n)):", "for j in range(int(n) - 1):"),
     ("regression: prior without its mean", LIKELIHOOD, "away = coefficients - prior.mean", "away = coefficients"),
     ("regression: topics' shared curvature forgotten", LIKELIHOOD, "weight = -shared * alpha[:, k] * alpha[:, other] + (own", "weight = (own"),

@@ -5,11 +5,14 @@ import pytest
 from scipy.sparse import csr_matrix
 from scipy.special import gammaln
 
+from topoi.models.dmr.grouping import grouped, same_rows
 from topoi.models.dmr.likelihood import (
     Gaussian,
+    GroupedCells,
     TopicCells,
     alpha_rows,
     covariance,
+    curvature,
     linear_covariance,
     log_counts,
     maximise,
@@ -49,6 +52,40 @@ def test_value_is_the_definition(problem):
     alpha = alpha_rows(design, x)
     away = ((x - prior.mean) ** 2 / (2 * prior.variance)).sum()
     assert log_counts(cells_of(counts), alpha) == pytest.approx(by_definition(*problem) + away, rel=1e-12)
+
+
+@pytest.fixture
+def repeated():
+    """Documents with one of three rows of features, some of them with the same counts."""
+    rng = np.random.default_rng(2)
+    rows = np.array([[1.0, 0.0, 0.3], [1.0, 1.0, -0.4], [1.0, 1.0, 0.3]])[rng.integers(0, 3, 40)]
+    counts = rng.poisson(1.0, (40, 4)) * rng.choice([1, 9], (40, 1))
+    counts[:, 2] *= rows[:, 1] == 0.0
+    prior = Gaussian(rng.standard_normal((4, 3)) * 0.1, np.array([10.0, 0.5, 0.7]))
+    return csr_matrix(rows), counts, prior, rng.standard_normal((4, 3)) * 0.7
+
+
+def test_documents_with_the_same_features_are_taken_together(repeated):
+    design, counts, prior, x = repeated
+    together, cells = grouped(same_rows(design), design, cells_of(counts))
+    assert together.shape == (3, 3) and isinstance(cells, GroupedCells)
+    assert cells.times.sum() == np.count_nonzero(counts) and cells.times.max() > 1
+    value, gradient = objective(together, cells, x, prior)
+    alone = objective(design, cells_of(counts), x, prior)
+    assert value == pytest.approx(by_definition(*repeated), rel=1e-12)
+    np.testing.assert_allclose(gradient, alone[1], rtol=1e-10)
+    own, shared = curvature(cells, alpha_rows(together, x))
+    group = same_rows(design).group
+    for each, of_documents in zip((own.T, [shared]), curvature(cells_of(counts), alpha_rows(design, x)), strict=True):
+        for found, one in zip(each, of_documents.reshape(len(group), -1).T, strict=True):
+            np.testing.assert_allclose(found, np.bincount(group, one), rtol=1e-10)
+
+
+def test_rows_that_differ_or_counts_that_are_not_whole_stay_apart(problem, repeated):
+    assert same_rows(problem[0]) is None
+    design, counts, _, _ = repeated
+    halves = cells_of(counts)._replace(number=cells_of(counts).number + 0.5)
+    assert grouped(same_rows(design), design, halves) == (design, halves)
 
 
 def test_gradient_equals_finite_differences(problem):

@@ -17,8 +17,8 @@ from scipy.sparse import csr_matrix
 
 from topoi.models.blas import one_thread
 from topoi.models.dmr.likelihood import (
+    Cells,
     Gaussian,
-    TopicCells,
     alpha_rows,
     curvature,
     maximise,
@@ -63,7 +63,7 @@ class Metric(NamedTuple):
         return self.root * gradient if self.root.ndim == 2 else np.einsum("kij,ki->kj", self.root, gradient)
 
 
-def metric_of(design: csr_matrix, cells: TopicCells, prior: Gaussian, rng: np.random.Generator) -> Metric:
+def metric_of(design: csr_matrix, cells: Cells, prior: Gaussian, rng: np.random.Generator) -> Metric:
     """Roots of the inverse curvature near the mode, topic by topic, and a step that is short enough there.
 
     It depends only on the counts, the prior and random numbers. Cost: about thirty gradients.
@@ -79,13 +79,13 @@ def metric_of(design: csr_matrix, cells: TopicCells, prior: Gaussian, rng: np.ra
     return metric
 
 
-def _root(design: csr_matrix, cells: TopicCells, near: Array, prior: Gaussian) -> Array:
+def _root(design: csr_matrix, cells: Cells, near: Array, prior: Gaussian) -> Array:
     alpha = alpha_rows(design, near)
     own, shared = curvature(cells, alpha)
     weight = np.maximum(own - shared[:, None] * alpha**2, 0.0)
-    n_docs, n_columns = design.shape
+    n_rows, n_columns = design.shape
     precision = 1.0 / prior.variance
-    if n_docs * n_columns**2 * weight.shape[1] > _MOST_PRODUCTS:
+    if n_rows * n_columns**2 * weight.shape[1] > _MOST_PRODUCTS:
         # An upper bound of the curvature in any direction: the columns of a document may all pull the same way.
         size = abs(design)
         bends = size.multiply(np.asarray(size.sum(axis=1))).T @ weight
@@ -97,7 +97,7 @@ def _root(design: csr_matrix, cells: TopicCells, near: Array, prior: Gaussian) -
 
 
 def draw(
-    design: csr_matrix, cells: TopicCells, start: Array, prior: Gaussian, metric: Metric, rng: np.random.Generator
+    design: csr_matrix, cells: Cells, start: Array, prior: Gaussian, metric: Metric, rng: np.random.Generator
 ) -> tuple[Array, bool]:
     """One Metropolis-corrected trajectory from ``start``, and whether its end was accepted.
 
@@ -116,7 +116,7 @@ def _log_uniform(rng: np.random.Generator) -> float:
 
 def _trajectory(
     design: csr_matrix,
-    cells: TopicCells,
+    cells: Cells,
     here: Array,
     prior: Gaussian,
     metric: Metric,

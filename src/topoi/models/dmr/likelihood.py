@@ -9,7 +9,7 @@ nothing but the exponential.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,34 @@ class TopicCells(NamedTuple):
     total: Array
 
 
+class GroupedCells(NamedTuple):
+    """Topic counts of groups of documents: each group's distinct counts of a topic, and how many documents have them.
+
+    ``total`` are each group's distinct lengths, from ``total_start``, with the numbers of documents likewise.
+    """
+
+    start: NDArray[np.int64]
+    topic: NDArray[np.int64]
+    number: Array
+    times: Array
+    total_start: NDArray[np.int64]
+    total: Array
+    total_times: Array
+
+
+Cells: TypeAlias = TopicCells | GroupedCells
+
+
+def as_groups(cells: Cells) -> GroupedCells:
+    """Every document as a group of its own, if they are not groups already."""
+    if isinstance(cells, GroupedCells):
+        return cells
+    start, topic, number, total = cells
+    return GroupedCells(
+        start, topic, number, np.ones(len(number)), np.arange(len(total) + 1), total, np.ones(len(total))
+    )
+
+
 class Gaussian(NamedTuple):
     """Gaussian prior of the coefficients: means topics × columns, variances per column."""
 
@@ -62,43 +90,46 @@ def _rising(n, a):
 
 
 @lean
-def _add_documents(cells, alpha, slope):
-    """Log probability of all counts; ``slope`` is set to its derivative by log alpha. O(documents × topics)."""
+def _add_groups(cells, alpha, slope):
+    """Log probability of all counts; ``slope`` is set to its derivative by log alpha. O(groups × topics + cells)."""
     result = 0.0
     for d in range(alpha.shape[0]):
         whole = 0.0
         for k in range(alpha.shape[1]):
             whole += alpha[d, k]
-        value, by_whole = _rising(cells.total[d], whole)
-        result -= value
+        by_whole = 0.0
+        for i in range(cells.total_start[d], cells.total_start[d + 1]):
+            value, by_total = _rising(cells.total[i], whole)
+            result -= cells.total_times[i] * value
+            by_whole += cells.total_times[i] * by_total
         for k in range(alpha.shape[1]):
             slope[d, k] = -alpha[d, k] * by_whole
         for i in range(cells.start[d], cells.start[d + 1]):
             k = cells.topic[i]
             value, by_own = _rising(cells.number[i], alpha[d, k])
-            result += value
-            slope[d, k] += alpha[d, k] * by_own
+            result += cells.times[i] * value
+            slope[d, k] += cells.times[i] * alpha[d, k] * by_own
     return result
 
 
 def log_counts(cells: TopicCells, alpha: Array) -> float:
     """Log probability of the documents' topics (as sequences) given each document's Dirichlet."""
-    return float(_add_documents(cells, alpha, np.empty_like(alpha)))
+    return float(_add_groups(as_groups(cells), alpha, np.empty_like(alpha)))
 
 
-def objective(design: csr_matrix, cells: TopicCells, coefficients: Array, prior: Gaussian) -> tuple[float, Array]:
+def objective(design: csr_matrix, cells: Cells, coefficients: Array, prior: Gaussian) -> tuple[float, Array]:
     """Log posterior of coefficients, up to a constant, and its gradient; topics × columns."""
     linear = design @ coefficients.T
     alpha = np.exp(np.clip(linear, -_LARGEST_LOG, _LARGEST_LOG))
     slope = np.empty_like(alpha)
-    value = float(_add_documents(cells, alpha, slope))
+    value = float(_add_groups(as_groups(cells), alpha, slope))
     slope[np.abs(linear) > _LARGEST_LOG] = 0.0
     away = coefficients - prior.mean
     gradient = (design.T @ slope).T - away / prior.variance
     return value - 0.5 * float((away**2 / prior.variance).sum()), gradient
 
 
-def maximise(design: csr_matrix, cells: TopicCells, start: Array, prior: Gaussian, max_steps: int) -> Array:
+def maximise(design: csr_matrix, cells: Cells, start: Array, prior: Gaussian, max_steps: int) -> Array:
     """Improve coefficients by L-BFGS from ``start``; on one BLAS thread, so that the result is reproducible."""
 
     def loss(x: Array) -> tuple[float, Array]:
@@ -111,22 +142,26 @@ def maximise(design: csr_matrix, cells: TopicCells, start: Array, prior: Gaussia
     return np.asarray(found.x, np.float64).reshape(start.shape)
 
 
-def curvature(cells: TopicCells, alpha: Array) -> tuple[Array, Array]:
-    """Minus the second derivative by log alpha: a topic's own part, and the part shared by two topics, per document.
+def curvature(cells: Cells, alpha: Array) -> tuple[Array, Array]:
+    """Minus the second derivative by log alpha: a topic's own part, and the part shared by two topics, per group.
 
-    It is diag(first) − second · alpha alphaᵀ for each document.
+    It is diag(first) − second · alpha alphaᵀ for each group of documents, or for each document.
     """
     from scipy.special import digamma as psi
     from scipy.special import polygamma
 
-    whole = alpha.sum(axis=1)
-    by_whole = psi(cells.total + whole) - psi(whole)
-    shared = polygamma(1, whole) - polygamma(1, cells.total + whole)
+    cells, whole = as_groups(cells), alpha.sum(axis=1)
+    n_groups = len(whole)
+    of_total = np.repeat(np.arange(n_groups), np.diff(cells.total_start))
+    each, times = whole[of_total], cells.total_times
+    by_whole = np.bincount(of_total, times * (psi(cells.total + each) - psi(each)), n_groups)
+    bends = times * (polygamma(1, each) - polygamma(1, cells.total + each))
+    shared = np.bincount(of_total, bends, n_groups)
     own = alpha * by_whole[:, None]
-    doc = np.repeat(np.arange(len(whole)), np.diff(cells.start))
-    a, n = alpha[doc, cells.topic], cells.number
+    group = np.repeat(np.arange(n_groups), np.diff(cells.start))
+    a, n = alpha[group, cells.topic], cells.number
     bend = a * (psi(a + n) - psi(a)) + a**2 * (polygamma(1, a + n) - polygamma(1, a))
-    own[doc, cells.topic] -= bend
+    np.subtract.at(own, (group, cells.topic), cells.times * bend)
     return own, shared
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from topoi.engine.interruption import Abandoned, interruptible
+from topoi.models.dmr.grouping import grouped, same_rows
 from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, log_counts, maximise
 
 VARIANCES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
@@ -40,9 +41,10 @@ def held_out(design: csr_matrix, cells: TopicCells, priors: list[Gaussian], n_fo
         if not len(left) or not len(rest):
             continue
         train, test, seen = some_cells(cells, rest), some_cells(cells, left), design[rest]
+        together, counts = grouped(same_rows(seen), seen, train)
         coefficients = priors[0].mean
         for p, prior in enumerate(priors):
-            coefficients = maximise(seen, train, coefficients, prior, _STEPS)
+            coefficients = maximise(together, counts, coefficients, prior, _STEPS)
             found[p] += log_counts(test, alpha_rows(design[left], coefficients))
     return list((found / max(float(cells.total.sum()), 1.0)).tolist())
 

@@ -24,6 +24,7 @@ from topoi.models.author_topic.state import AuthorTopicSampler, make_priors
 from topoi.models.author_topic.work import TopicWork
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.draws import draw, draws_at_once, metric_of
+from topoi.models.dmr.grouping import Groups, grouped, same_rows
 from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, maximise
 from topoi.models.dmr.selection import best_variance
 from topoi.models.dmr.work import RegressedShard, RegressionWork, SentPriors, joined_cells
@@ -107,6 +108,11 @@ class RegressionSampler(AuthorTopicSampler):
         self.terms = Design(())
         # Initial topic of every token; random if empty.
         self.begin: NDArray[np.uint16] | None = None
+
+    @cached_property
+    def _groups(self) -> Groups | None:
+        """Documents with the same features."""
+        return same_rows(self.design)
 
     @cached_property
     def _works(self) -> list[TopicWork]:
@@ -222,14 +228,15 @@ class RegressionSampler(AuthorTopicSampler):
             # Until now only words and an intercept have shaped the counts, so they are impartial.
             variance = best_variance(self.design, cells, self.plan.prior)
         prior, draws = self.plan.prior(variance), priors.draws
+        design, cells = grouped(self._groups, self.design, cells)
         if not self.plan.drawn or np.array_equal(priors.coefficients, self.plan.mean):
-            found = maximise(self.design, cells, priors.coefficients, prior, _STEPS_WITHIN)
+            found = maximise(design, cells, priors.coefficients, prior, _STEPS_WITHIN)
         else:
             rng = np.random.default_rng(new_stream(chain.seed, chain.index, sweep, _STREAM))
-            metric = metric_of(self.design, cells, prior, rng)
+            metric = metric_of(design, cells, prior, rng)
             several, found = [], priors.coefficients
             for _ in range(draws_at_once(found.size)):
-                found, _ = draw(self.design, cells, found, prior, metric, rng)
+                found, _ = draw(design, cells, found, prior, metric, rng)
                 several.append(found)
             draws = draws.add(np.stack(several), sweep)
         chain.priors = self.priors(found, beta, variance, draws=draws)
@@ -246,8 +253,9 @@ class RegressionSampler(AuthorTopicSampler):
         if priors.draws.are_enough():
             point = draws.mean(axis=0)
         else:
-            cells, prior = self.fitted_cells(chain), self.plan.prior(priors.variance)
-            point = maximise(self.design, cells, priors.coefficients, prior, _STEPS_WITHIN)
+            design, cells = grouped(self._groups, self.design, self.fitted_cells(chain))
+            prior = self.plan.prior(priors.variance)
+            point = maximise(design, cells, priors.coefficients, prior, _STEPS_WITHIN)
         return self.priors(point, priors.beta.astype(np.float64), priors.variance, draws=priors.draws)
 
     def shared_terms(self, chain: RegressionChain) -> list[Callable[[], float]]:
