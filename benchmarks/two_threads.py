@@ -101,11 +101,9 @@ FAMILIES: dict[str, Family] = {
         4,
         10,
     ),
-    "CTM": Family(
-        "40", _gibbs(topoi.CorrelatedTopicModel, 40, n_warmup=4), lambda t: t.CTModel(k=40, eta=BETA), 2, 6, 4000
-    ),
-    "aspect, EP": Family("50", _others(topoi.AspectModel, 50), None, 1, 2, 4000),
-    "aspect, VB": Family("50", _others(topoi.AspectModel, 50, inference="vb"), None, 1, 2, 4000),
+    "CTM": Family("40", _gibbs(topoi.CorrelatedTopicModel, 40, n_warmup=4), lambda t: t.CTModel(k=40, eta=BETA), 2, 6),
+    "aspect, EP": Family("50", _others(topoi.AspectModel, 50), None, 1, 2),
+    "aspect, VB": Family("50", _others(topoi.AspectModel, 50, inference="vb"), None, 1, 2),
     "kernel": Family(
         "20", _others(topoi.KernelTopicModel, 20, features=["year", "authors"], n_warmup=20), None, 20, 40, 4000
     ),

@@ -38,6 +38,7 @@ MISTAKES = [
     ("regression: lengths of a group counted once", LIKELIHOOD, "by_whole += cells.total_times[i] * by_total", "by_whole += by_total"),
     ("regression: counts of a group curve once", LIKELIHOOD, "np.subtract.at(own, (group, cells.topic), cells.times * bend)", "own[group, cells.topic] -= cells.times * bend"),
     ("regression: groups of another order", GROUPING, "group = place[group.reshape(-1)]", "group = group.reshape(-1)"),
+    ("regression: blocks have all lengths", LIKELIHOOD, "cells.total[totals],", "cells.total,"),
     ("regression: a factor too few", LIKELIHOOD, "for j in range(int(n)):", "for j in range(int(n) - 1):"),
     ("regression: prior without its mean", LIKELIHOOD, "away = coefficients - prior.mean", "away = coefficients"),
     ("regression: topics' shared curvature forgotten", LIKELIHOOD, "weight = -shared * alpha[:, k] * alpha[:, other] + (own", "weight = (own"),

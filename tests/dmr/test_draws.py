@@ -13,7 +13,7 @@ from topoi.models import draws as kept
 from topoi.models.dmr import draws
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.draws import draw, draws_at_once, metric_of
-from topoi.models.dmr.likelihood import Gaussian, TopicCells
+from topoi.models.dmr.likelihood import Density, Gaussian, TopicCells
 from topoi.models.dmr.prediction import DrawnSpread
 from topoi.models.dmr.state import Plan, RegressionSampler
 from topoi.models.draws import Draws, most_draws
@@ -54,7 +54,7 @@ def stationarity(n, wrong=1.0, blocks=True):
         sparse, cells = csr_matrix(design), cells_of(counts)
         metric = metric_of(sparse, cells, told, rng)
         assert metric.root.ndim == (3 if blocks else 2)
-        end, _ = draw(sparse, cells, start, told, metric, rng)
+        end, _ = draw(Density(sparse, cells, told), start, metric, rng)
         before.append(statistics(start, counts))
         after.append(statistics(end, counts))
     return paired_z(np.array(before), np.array(after)).max()

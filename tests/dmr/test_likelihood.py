@@ -1,12 +1,16 @@
 """Value, gradient and curvature of the coefficients' posterior, against definitions and finite differences."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from scipy.special import gammaln
 
+from topoi.models.dmr import likelihood
 from topoi.models.dmr.grouping import grouped, same_rows
 from topoi.models.dmr.likelihood import (
+    Density,
     Gaussian,
     GroupedCells,
     TopicCells,
@@ -79,6 +83,20 @@ def test_documents_with_the_same_features_are_taken_together(repeated):
     for each, of_documents in zip((own.T, [shared]), curvature(cells_of(counts), alpha_rows(design, x)), strict=True):
         for found, one in zip(each, of_documents.reshape(len(group), -1).T, strict=True):
             np.testing.assert_allclose(found, np.bincount(group, one), rtol=1e-10)
+
+
+def test_blocks_on_threads_have_the_same_bits(monkeypatch, problem):
+    monkeypatch.setattr(likelihood, "_CELLS_IN_BLOCK", 5)
+    design, counts, prior, x = problem
+    density = Density(design, cells_of(counts), prior)
+    assert len(density._parts) > 3
+    value, gradient = density.at(x)
+    with ThreadPoolExecutor(3) as threads:
+        shared = Density(design, cells_of(counts), prior, threads).at(x)
+    assert value == shared[0] == pytest.approx(by_definition(*problem), rel=1e-12)
+    np.testing.assert_array_equal(gradient, shared[1])
+    monkeypatch.undo()
+    np.testing.assert_allclose(gradient, objective(design, cells_of(counts), x, prior)[1], rtol=1e-10)
 
 
 def test_rows_that_differ_or_counts_that_are_not_whole_stay_apart(problem, repeated):

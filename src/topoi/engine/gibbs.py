@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from topoi.corpus.mapped import Scratch
 from topoi.corpus.pieces import ArrayOrPieces
-from topoi.engine.executors import Executor
+from topoi.engine.executors import Executor, SerialExecutor
 from topoi.engine.loop import Saved, Schedule, Trace, Training, plain_traces
 from topoi.engine.samples import Sample, packed, retained, unpacked
 from topoi.engine.shards import Merger
@@ -62,6 +62,8 @@ class Sampler(Protocol[ChainT]):
     scratch: Scratch = Scratch()
     # Names of those arrays of ``to_arrays`` that have a row for every document; ``sampled`` have one for every token.
     in_documents: tuple[str, ...] = ()
+    # For work between sweeps that several threads can share; that of the training in progress.
+    executor: Executor = SerialExecutor()
 
     @property
     def exact(self) -> bool:

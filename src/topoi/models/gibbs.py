@@ -19,7 +19,7 @@ from topoi.corpus.pieces import ArrayOrPieces
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.engine.chains import best_first, diagnose, trace_frame
 from topoi.engine.checkpoint import Checkpoint
-from topoi.engine.executors import open_executor, resolve_jobs
+from topoi.engine.executors import SerialExecutor, open_executor, resolve_jobs
 from topoi.engine.gibbs import Chain, Sampler, Sampling, restored, saved_progress
 from topoi.engine.interruption import interruptible
 from topoi.engine.loop import Outcome, Schedule, SweepInfo, open_progress, run
@@ -171,7 +171,11 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
             raise ModelError("shared_folder is for fits on a cluster: pass executor=, a dask.distributed.Client, too")
         n_tasks = sum(len(chain.shards) for chain in chains)
         with open_executor(resolve_jobs(self.n_jobs), n_tasks) as executor:
-            yield Sampling(sampler, chains, schedule, executor, begun)
+            sampler.executor = executor
+            try:
+                yield Sampling(sampler, chains, schedule, executor, begun)
+            finally:
+                sampler.executor = SerialExecutor()
 
     def _finish(self, outcome: Outcome, done: int) -> None:
         self.n_iter_ = outcome.sweep

@@ -1,6 +1,6 @@
 """Draws of the coefficients from their posterior given the counts of topics.
 
-Hamiltonian Monte Carlo (Neal 2011) on the density of ``likelihood.objective``. The metric, the curvature near the
+Hamiltonian Monte Carlo (Neal 2011) on ``likelihood.Density``. The metric, the curvature near the
 mode, is a function of the counts alone, never of the coefficients being replaced. So, together with the Gibbs draws of
 the topics, each step leaves the joint posterior of topics and coefficients invariant.
 """
@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.sparse import csr_matrix
 
+from topoi.engine.executors import Executor
 from topoi.models.blas import one_thread
 from topoi.models.dmr.likelihood import (
     Cells,
+    Density,
     Gaussian,
     alpha_rows,
     curvature,
     maximise,
-    objective,
 )
 from topoi.models.draws import most_draws
 
@@ -63,15 +64,18 @@ class Metric(NamedTuple):
         return self.root * gradient if self.root.ndim == 2 else np.einsum("kij,ki->kj", self.root, gradient)
 
 
-def metric_of(design: csr_matrix, cells: Cells, prior: Gaussian, rng: np.random.Generator) -> Metric:
+def metric_of(
+    design: csr_matrix, cells: Cells, prior: Gaussian, rng: np.random.Generator, executor: Executor | None = None
+) -> Metric:
     """Roots of the inverse curvature near the mode, topic by topic, and a step that is short enough there.
 
     It depends only on the counts, the prior and random numbers. Cost: about thirty gradients.
     """
-    near = maximise(design, cells, prior.mean, prior, _STEPS_TO_METRIC)
+    near = maximise(design, cells, prior.mean, prior, _STEPS_TO_METRIC, executor)
+    density = Density(design, cells, prior, executor)
     metric = Metric(_root(design, cells, near, prior), _LONGEST_STEP * near.size**-0.25)
     for _ in range(_TRIALS):
-        _, gain = _trajectory(design, cells, near, prior, metric, _TRIAL_LEAPS, rng)
+        _, gain = _trajectory(density, near, metric, _TRIAL_LEAPS, rng)
         if abs(gain) < _LARGEST_GAIN:
             break
         shorter = max((_LARGEST_GAIN / abs(gain)) ** (1 / 3), 0.25) if math.isfinite(gain) else 0.25
@@ -96,16 +100,14 @@ def _root(design: csr_matrix, cells: Cells, near: Array, prior: Gaussian) -> Arr
         return np.array([solve_triangular(each.T, np.eye(n_columns)) for each in np.linalg.cholesky(bends)])
 
 
-def draw(
-    design: csr_matrix, cells: Cells, start: Array, prior: Gaussian, metric: Metric, rng: np.random.Generator
-) -> tuple[Array, bool]:
+def draw(density: Density, start: Array, metric: Metric, rng: np.random.Generator) -> tuple[Array, bool]:
     """One Metropolis-corrected trajectory from ``start``, and whether its end was accepted.
 
     The step and the number of steps are random, so that no trajectory is periodic. Cost: up to sixty gradients.
     """
     metric = metric._replace(step=metric.step * rng.uniform(0.7, 1.0))
     n_leaps = min(max(round(_QUARTER * rng.uniform(0.5, 1.5) / metric.step), 1), _MOST_LEAPS)
-    end, gain = _trajectory(design, cells, start, prior, metric, n_leaps, rng)
+    end, gain = _trajectory(density, start, metric, n_leaps, rng)
     accepted = bool(_log_uniform(rng) < gain)
     return (end if accepted else start), accepted
 
@@ -115,21 +117,15 @@ def _log_uniform(rng: np.random.Generator) -> float:
 
 
 def _trajectory(
-    design: csr_matrix,
-    cells: Cells,
-    here: Array,
-    prior: Gaussian,
-    metric: Metric,
-    n_leaps: int,
-    rng: np.random.Generator,
+    density: Density, here: Array, metric: Metric, n_leaps: int, rng: np.random.Generator
 ) -> tuple[Array, float]:
     """Leapfrog steps with a momentum drawn at the start; return the end and the gain in log joint density."""
     step, momentum = metric.step, rng.standard_normal(here.shape)
-    value, gradient = objective(design, cells, here, prior)
+    value, gradient = density.at(here)
     before = value - 0.5 * float((momentum**2).sum())
     for _ in range(n_leaps):
         momentum = momentum + 0.5 * step * metric.back(gradient)
         here = here + step * metric.forth(momentum)
-        value, gradient = objective(design, cells, here, prior)
+        value, gradient = density.at(here)
         momentum = momentum + 0.5 * step * metric.back(gradient)
     return here, value - 0.5 * float((momentum**2).sum()) - before

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
+from topoi.engine.executors import Executor, SerialExecutor
+from topoi.engine.shards import cut
 from topoi.kernels.jit import inlined, lean
 from topoi.kernels.special import digamma
 from topoi.models.blas import one_thread
@@ -24,6 +26,8 @@ Array = NDArray[np.float64]
 # Largest |log alpha|, beyond which a float32 sampler could not resolve alpha; the slope is zero there.
 _LARGEST_LOG = math.log(1e6)
 _FEW = 8
+# Counts in a block of rows, some ten thousandths of a second of work, and blocks at the most.
+_CELLS_IN_BLOCK, _MOST_BLOCKS = 5000, 16
 # Up to this many coefficients the curvature is one matrix; beyond, up to this many numbers, one for each topic.
 _MOST_UNKNOWNS, _MOST_NUMBERS = 3000, 30_000_000
 
@@ -117,23 +121,74 @@ def log_counts(cells: TopicCells, alpha: Array) -> float:
     return float(_add_groups(as_groups(cells), alpha, np.empty_like(alpha)))
 
 
+class Density:
+    """Log posterior density of coefficients, up to a constant, with its gradient.
+
+    Rows are added up in blocks, which the executor may give to several threads. Blocks depend on the counts alone, and
+    their sums are added in order: the result has the same bits on any number of threads.
+    """
+
+    def __init__(self, design: csr_matrix, cells: Cells, prior: Gaussian, executor: Executor | None = None) -> None:
+        self.prior, self._executor = prior, executor or SerialExecutor()
+        cells = as_groups(cells)
+        n_blocks = min(max(len(cells.number) // _CELLS_IN_BLOCK, 1), _MOST_BLOCKS)
+        work = np.diff(cells.start) + 1
+        self._parts = [
+            (design[first:last], _rows(cells, first, last)) for first, last in cut(work, n_blocks) if first < last
+        ]
+
+    def at(self, coefficients: Array) -> tuple[float, Array]:
+        """Value and gradient; topics × columns."""
+
+        def of_part(part: tuple[csr_matrix, GroupedCells]) -> tuple[float, Array]:
+            design, cells = part
+            linear = design @ coefficients.T
+            alpha = np.exp(np.clip(linear, -_LARGEST_LOG, _LARGEST_LOG))
+            slope = np.empty_like(alpha)
+            value = float(_add_groups(cells, alpha, slope))
+            slope[np.abs(linear) > _LARGEST_LOG] = 0.0
+            return value, (design.T @ slope).T
+
+        away = coefficients - self.prior.mean
+        value, gradient = -0.5 * float((away**2 / self.prior.variance).sum()), -away / self.prior.variance
+        for one, slope in self._executor.map(of_part, self._parts):
+            value += one
+            gradient += slope
+        return value, gradient
+
+
+def _rows(cells: GroupedCells, first: int, last: int) -> GroupedCells:
+    """Some consecutive groups."""
+    own, totals = (slice(start[first], start[last]) for start in (cells.start, cells.total_start))
+    return GroupedCells(
+        cells.start[first : last + 1] - own.start,
+        cells.topic[own],
+        cells.number[own],
+        cells.times[own],
+        cells.total_start[first : last + 1] - totals.start,
+        cells.total[totals],
+        cells.total_times[totals],
+    )
+
+
 def objective(design: csr_matrix, cells: Cells, coefficients: Array, prior: Gaussian) -> tuple[float, Array]:
-    """Log posterior of coefficients, up to a constant, and its gradient; topics × columns."""
-    linear = design @ coefficients.T
-    alpha = np.exp(np.clip(linear, -_LARGEST_LOG, _LARGEST_LOG))
-    slope = np.empty_like(alpha)
-    value = float(_add_groups(as_groups(cells), alpha, slope))
-    slope[np.abs(linear) > _LARGEST_LOG] = 0.0
-    away = coefficients - prior.mean
-    gradient = (design.T @ slope).T - away / prior.variance
-    return value - 0.5 * float((away**2 / prior.variance).sum()), gradient
+    """``Density.at`` for one use."""
+    return Density(design, cells, prior).at(coefficients)
 
 
-def maximise(design: csr_matrix, cells: Cells, start: Array, prior: Gaussian, max_steps: int) -> Array:
+def maximise(
+    design: csr_matrix,
+    cells: Cells,
+    start: Array,
+    prior: Gaussian,
+    max_steps: int,
+    executor: Executor | None = None,
+) -> Array:
     """Improve coefficients by L-BFGS from ``start``; on one BLAS thread, so that the result is reproducible."""
+    density = Density(design, cells, prior, executor)
 
     def loss(x: Array) -> tuple[float, Array]:
-        value, gradient = objective(design, cells, x.reshape(start.shape), prior)
+        value, gradient = density.at(x.reshape(start.shape))
         return -value, -gradient.ravel()
 
     with one_thread():
@@ -162,7 +217,7 @@ def curvature(cells: Cells, alpha: Array) -> tuple[Array, Array]:
     a, n = alpha[group, cells.topic], cells.number
     bend = a * (psi(a + n) - psi(a)) + a**2 * (polygamma(1, a + n) - polygamma(1, a))
     np.subtract.at(own, (group, cells.topic), cells.times * bend)
-    return own, shared
+    return own, np.asarray(shared, np.float64)
 
 
 def covariance(design: csr_matrix, cells: TopicCells, coefficients: Array, prior: Gaussian) -> Array:

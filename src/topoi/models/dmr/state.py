@@ -25,7 +25,7 @@ from topoi.models.author_topic.work import TopicWork
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.draws import draw, draws_at_once, metric_of
 from topoi.models.dmr.grouping import Groups, grouped, same_rows
-from topoi.models.dmr.likelihood import Gaussian, TopicCells, alpha_rows, maximise
+from topoi.models.dmr.likelihood import Density, Gaussian, TopicCells, alpha_rows, maximise
 from topoi.models.dmr.selection import best_variance
 from topoi.models.dmr.work import RegressedShard, RegressionWork, SentPriors, joined_cells
 from topoi.models.draws import Draws
@@ -127,7 +127,12 @@ class RegressionSampler(AuthorTopicSampler):
     ) -> RegressionPriors:
         """Priors of all documents, in the form that kernels read."""
         rows = np.zeros((self.n_docs, padded(self.n_topics)), np.float32)
-        rows[:, : self.n_topics] = alpha_rows(self.design, coefficients)
+        if self._groups is None:
+            rows[:, : self.n_topics] = alpha_rows(self.design, coefficients)
+        else:
+            rows[:, : self.n_topics] = alpha_rows(self._groups.design, coefficients).astype(np.float32)[
+                self._groups.group
+            ]
         mean = rows[:, : self.n_topics].mean(axis=0, dtype=np.float64)
         draws = Draws.none(coefficients.shape) if draws is None else draws
         frozen = np.array(frozen, np.uint16)
@@ -222,21 +227,21 @@ class RegressionSampler(AuthorTopicSampler):
 
     def learn_from(self, chain: RegressionChain, sweep: int, statistics: Sequence[Any]) -> None:
         """Learn from the topic counts of all shards' documents."""
-        priors, cells = chain.priors, joined_cells(list(statistics))
+        priors, of_documents = chain.priors, joined_cells(list(statistics))
         variance, beta = priors.variance, priors.beta.astype(np.float64)
         if np.isnan(variance):
             # Until now only words and an intercept have shaped the counts, so they are impartial.
-            variance = best_variance(self.design, cells, self.plan.prior)
+            variance = best_variance(self.design, of_documents, self.plan.prior)
         prior, draws = self.plan.prior(variance), priors.draws
-        design, cells = grouped(self._groups, self.design, cells)
+        design, cells = grouped(self._groups, self.design, of_documents)
         if not self.plan.drawn or np.array_equal(priors.coefficients, self.plan.mean):
-            found = maximise(design, cells, priors.coefficients, prior, _STEPS_WITHIN)
+            found = maximise(design, cells, priors.coefficients, prior, _STEPS_WITHIN, self.executor)
         else:
             rng = np.random.default_rng(new_stream(chain.seed, chain.index, sweep, _STREAM))
-            metric = metric_of(design, cells, prior, rng)
-            several, found = [], priors.coefficients
+            metric = metric_of(design, cells, prior, rng, self.executor)
+            density, several, found = Density(design, cells, prior, self.executor), [], priors.coefficients
             for _ in range(draws_at_once(found.size)):
-                found, _ = draw(design, cells, found, prior, metric, rng)
+                found, _ = draw(density, found, metric, rng)
                 several.append(found)
             draws = draws.add(np.stack(several), sweep)
         chain.priors = self.priors(found, beta, variance, draws=draws)
