@@ -63,7 +63,8 @@ WORKER_COLUMNS = {
     "sent": "MB a sweep|.2f",
     "predicted": "predicted s|.3f",
     "off": "off by|+.0%",
-    "predicted_sent": "at most MB|.2f",
+    "predicted_sent": "predicted MB|.2f",
+    "sent_off": "off by|+.0%",
 }
 WORKER_REMARK = (
     "Wall seconds, medians of sweeps 7 to 11. 'as threads': the same shards in one process with as many threads.\n"
@@ -155,10 +156,17 @@ def measured_machine(client: Any, tokens_per_second: float, n_cells: int) -> Mac
     return Machine(tokens_per_second, 5 * n_cells / work, bandwidth, many / 200, 4 * latency)
 
 
+def movement(model: topoi.LDA) -> tuple[Any, float]:
+    """Counts of words by topics at the end of a fit, and the share of tokens that one more sweep moves."""
+    before, counts = model.chains_[0].assignments.topic.copy(), model.chains_[0].counts.word_topic[:, : model.n_topics].copy()
+    model.executor = None
+    after = model.resume(1).chains_[0].assignments.topic
+    return counts, float((before != after).mean())
+
+
 def against_workers(n_tokens: int, n_topics: int, n_shards: int, numbers: tuple[int, ...], report: Report) -> None:
     """The time of a sweep against the number of workers, and its prediction."""
     corpus = zipf_corpus(n_tokens)
-    times = np.bincount(corpus.tokens, minlength=corpus.n_words)
     n_cells = corpus.n_words * (-(-n_topics // 16) * 16)
     how = {"n_topics": n_topics, "n_shards": n_shards}
     rows: list[dict[str, Any]] = []
@@ -169,20 +177,23 @@ def against_workers(n_tokens: int, n_topics: int, n_shards: int, numbers: tuple[
         with local_workers(n_workers) as client:
             seconds, model = sweeps(corpus, time.perf_counter, **how, executor=client)
             machine = measured_machine(client, corpus.n_tokens / alone, n_cells)
-        cores = min(n_workers, topoi.engine.executors.resolve_jobs(-1))
-        moved = model.fit_info_["bytes_per_sweep"]
+        # More workers than cores share these.
+        slower = max(n_workers / topoi.engine.executors.resolve_jobs(-1), 1.0)
+        own = {name: getattr(machine, name) / slower for name in ("tokens_per_second", "cells_per_second")}
+        counts, moved = movement(model)
         cost = predict(
-            corpus.n_tokens, corpus.n_words, n_topics, cores, machine, n_shards=n_shards, moved=MOVED, word_times=times
+            *(corpus.n_tokens, corpus.n_words, n_topics, n_workers, machine._replace(**own)),
+            n_shards=n_shards,
+            moved=moved,
+            word_topic=counts,
         )
+        sent = model.fit_info_["bytes_per_sweep"]
         row = {"tokens": corpus.n_tokens, "n_workers": n_workers, "seconds": seconds, "threads": as_threads, **how}
-        row |= {"sent": moved / 1e6, "predicted": cost.seconds, "off": cost.seconds / seconds - 1}
-        row |= {"predicted_sent": cost.bytes_merged / 1e6, "machine": machine._asdict()}
+        row |= {"moved": moved, "sent": sent / 1e6, "predicted": cost.seconds, "off": cost.seconds / seconds - 1}
+        row |= {"predicted_sent": cost.bytes_merged / 1e6, "sent_off": cost.bytes_merged / sent - 1}
+        row["machine"] = machine._asdict()
         rows.append(row | {"speed_up": (rows[0] if rows else row)["seconds"] / seconds})
     report.section("workers", "A sweep against workers", rows, WORKER_COLUMNS, WORKER_REMARK)
-
-
-# Share of the tokens that change topic in sweeps 7 to 11 of these corpora.
-MOVED = 0.9
 
 
 def others() -> list[type[Contender]]:

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from scipy.special import gammaln
 
-from topoi.models.dmr import likelihood
+from topoi.models.dmr import grouping, likelihood
 from topoi.models.dmr.grouping import grouped, same_rows
 from topoi.models.dmr.likelihood import (
     Density,
@@ -97,6 +97,13 @@ def test_blocks_on_threads_have_the_same_bits(monkeypatch, problem):
     np.testing.assert_array_equal(gradient, shared[1])
     monkeypatch.undo()
     np.testing.assert_allclose(gradient, objective(design, cells_of(counts), x, prior)[1], rtol=1e-10)
+
+
+@pytest.mark.parametrize("room", [0, 10**6])
+def test_pairs_are_counted_by_sorting_or_without(monkeypatch, room):
+    monkeypatch.setattr(grouping, "_ROOM", room)
+    key, number, times = grouping._distinct(np.array([3, 0, 3, 3]), np.array([1.0, 0.0, 1.0, 2.0]))
+    assert (key.tolist(), number.tolist(), times.tolist()) == ([0, 3, 3], [0.0, 1.0, 2.0], [1.0, 2.0, 1.0])
 
 
 def test_rows_that_differ_or_counts_that_are_not_whole_stay_apart(problem, repeated):

@@ -15,6 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from topoi.engine.cluster.sampling import plan_ranges
 
+# Share of the moving tokens that go to a topic which need not have their word.
+_ANYWHERE = 0.05
+
 
 class Machine(NamedTuple):
     """Speeds of the machines of a cluster.
@@ -71,21 +74,25 @@ def sent_bytes(n_cells: float, n_changed: float) -> float:
     return float(min(5 * n_changed, n_cells))
 
 
-def changed_cells(word_times: ArrayLike, n_topics: int, moved: float) -> float:
-    """Cells of words × topics whose counts change when tokens move between topics at random.
+def changed_cells(word_topic: ArrayLike, moved: float) -> float:
+    """Expected number of counts of words by topics that change in a sweep, if a share of the tokens moves.
 
-    A cell gains and loses a Poisson number of tokens; it has not changed if they are equal.
+    A cell loses and gains Poisson numbers of tokens, and has not changed if they are equal. Most tokens move to a topic
+    in proportion to its number of the same word; one in twenty, by measurement, to any topic.
 
     Examples
     --------
     >>> from topoi.engine.cluster.cost import changed_cells
-    >>> round(changed_cells([1000], 10**6, 0.5)), round(changed_cells([10**6], 100, 0.5))
-    (999, 100)
+    >>> round(changed_cells([[1e4, 1e4]], 0.5), 2), round(changed_cells([[10.0, 0.0]], 0.5), 2)
+    (1.99, 0.99)
     """
     from scipy.special import ive
 
-    each = moved * np.asarray(word_times, np.float64) / n_topics
-    return float(n_topics * (1 - ive(0, 2 * each)).sum())
+    counts = np.asarray(word_topic, np.float64)
+    losses = moved * counts
+    gains = (1 - _ANYWHERE) * losses + _ANYWHERE * losses.mean(axis=1, keepdims=True)
+    middle = 2 * np.sqrt(losses * gains)
+    return float((1 - ive(0, middle) * np.exp(middle - losses - gains)).sum())
 
 
 def zipf_times(n_tokens: float, n_words: int, offset: float = 50.0) -> NDArray[np.float64]:
@@ -111,7 +118,7 @@ def predict(
     n_shards: int | None = None,
     moved: float = 0.3,
     bytes_per_token: int = 22,
-    word_times: ArrayLike | None = None,
+    word_topic: ArrayLike | None = None,
 ) -> Cost:
     """Predict the cost of a sweep of LDA.
 
@@ -129,8 +136,9 @@ def predict(
         Share of the tokens that change their topic in a sweep: most at first, a tenth to a half later.
     bytes_per_token : int
         Memory for a token on its worker.
-    word_times : array, optional
-        Number of tokens of every word; ``zipf_times`` if not given.
+    word_topic : array, optional
+        Counts of words by topics, as a short fit has them. If not given, words are those of ``zipf_times``, each spread
+        evenly over the topics: then more is sent than in any fit.
 
     Examples
     --------
@@ -144,13 +152,16 @@ def predict(
     cells = float(n_words) * (-(-n_topics // 16) * 16)
     n_ranges = plan_ranges(n_shards, int(cells))
     in_shard = n_tokens / n_shards
-    times = zipf_times(n_tokens, n_words) if word_times is None else np.asarray(word_times, np.float64)
-    of_all = sent_bytes(cells, changed_cells(times, n_topics, moved))
+    if word_topic is None:
+        tokens, alike = zipf_times(n_tokens, n_words)[:, None] / n_topics, n_topics
+    else:
+        tokens, alike = np.asarray(word_topic, np.float64), 1
+    of_all = sent_bytes(cells, alike * changed_cells(tokens, moved))
     turns = math.ceil(n_shards / threads)
     # Copies and comparisons of counts: once for the new counts, then for every shard of a thread.
     passes = 2 + 3 * turns
     # A worker adds up the changes of its shards, a thread for each range; then each range is added up on one worker.
-    of_worker = sent_bytes(cells, changed_cells(times / n_workers, n_topics, moved))
+    of_worker = sent_bytes(cells, alike * changed_cells(tokens / n_workers, moved))
     own, ranges_here = math.ceil(n_shards / n_workers), math.ceil(n_ranges / n_workers)
     rows = (own + 1) / min(n_ranges, n_threads)
     received, n_tasks = 0.0, n_shards + n_ranges

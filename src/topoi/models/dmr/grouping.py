@@ -15,6 +15,8 @@ from topoi.models.dmr.likelihood import Cells, GroupedCells, TopicCells
 
 # Groups pay if there are at most half as many as documents.
 _MOST_GROUPS = 0.5
+# Pairs are counted rather than sorted if there are at most so many times more that could occur.
+_ROOM = 4
 # Seed of the vectors that rows are multiplied by to find equal ones; any would do.
 _SEED = 20120612
 
@@ -55,7 +57,13 @@ def _distinct(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Distinct pairs of a key and a whole number, in order, and how often each occurs."""
     width = int(number.max(initial=0)) + 1
-    pairs, times = np.unique(key * width + number.astype(np.int64), return_counts=True)
+    pairs = key * width + number.astype(np.int64)
+    if int(pairs.max(initial=0)) < _ROOM * len(pairs) + _ROOM:
+        counted = np.bincount(pairs)
+        pairs = np.flatnonzero(counted)
+        times = counted[pairs]
+    else:
+        pairs, times = np.unique(pairs, return_counts=True)
     return pairs // width, (pairs % width).astype(np.float64), times.astype(np.float64)
 
 

@@ -219,7 +219,8 @@ class RegressionSampler(AuthorTopicSampler):
         """
         if self.learns(sweep):
             both = zip(self._works, chain.shards, strict=True)
-            self.learn_from(chain, sweep, [work.statistics(shard, chain.priors) for work, shard in both])
+            found = self.executor.map(lambda each: each[0].statistics(each[1], chain.priors), both)
+            self.learn_from(chain, sweep, list(found))
 
     def learns(self, sweep: int) -> bool:
         """Whether coefficients are learned after a sweep."""
