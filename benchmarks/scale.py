@@ -158,7 +158,8 @@ def measured_machine(client: Any, tokens_per_second: float, n_cells: int) -> Mac
 
 def movement(model: topoi.LDA) -> tuple[Any, float]:
     """Counts of words by topics at the end of a fit, and the share of tokens that one more sweep moves."""
-    before, counts = model.chains_[0].assignments.topic.copy(), model.chains_[0].counts.word_topic[:, : model.n_topics].copy()
+    first = model.chains_[0]
+    before, counts = first.assignments.topic.copy(), first.counts.word_topic[:, : model.n_topics].copy()
     model.executor = None
     after = model.resume(1).chains_[0].assignments.topic
     return counts, float((before != after).mean())
