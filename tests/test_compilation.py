@@ -117,6 +117,8 @@ with tempfile.TemporaryDirectory() as folder:
         options |= {"n_iter": 120, "n_warmup": 5} if "n_warmup" in options else {"n_iter": 120}
         model = each.model_class(random_state=0, progress=False, **options).fit(corpus)
         model.save(Path(folder, f"{each.option}-again.topoi"))
+        if each.many:
+            each.model_class(random_state=0, progress=False, n_iter=12, **each.many | {"n_topics": 400}).fit(corpus)
 print(json.dumps(sorted(f"{module}.{name}{sig}" for module, name, sig in versions() - before)))
 """
 

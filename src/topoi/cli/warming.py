@@ -51,6 +51,11 @@ def fit(folder: Path, model: Model) -> Path:
     return path
 
 
+def fit_many(folder: Path, model: Model) -> None:
+    """Fit a model of many topics: some are sampled by other kernels."""
+    model.model_class(**model.many, **_QUICK | {"n_iter": 3}).fit(read(folder))
+
+
 def label(path: Path, authors: tuple[str, ...] = ()) -> None:
     """Label the words of a text, for these authors or an unknown one."""
     import topoi
@@ -99,6 +104,8 @@ def steps(chosen: list[Model], folder: Path) -> Iterator[tuple[str, Callable[[],
     yield "reading a corpus", partial(read, folder)
     for model in chosen:
         yield f"{model.option}: fit", partial(fit, folder, model)
+        if model.many:
+            yield f"{model.option}: many topics", partial(fit_many, folder, model)
         path = folder / f"{model.option}.topoi"
         if model.posterior:
             yield f"{model.option}: questions", partial(ask, model, path)

@@ -59,6 +59,8 @@ class Model(NamedTuple):
         "features", "coefficients", "correlations".
     small : dict
         Settings of a fit to a few words, by which ``topoi warm`` compiles everything.
+    many : dict
+        Those of a second fit, if other kernels sample many topics.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Model(NamedTuple):
     takes_assignments: bool = False
     gives: tuple[str, ...] = ()
     small: dict[str, Any] = {}
+    many: dict[str, Any] = {}
 
     @property
     def model_class(self) -> Any:

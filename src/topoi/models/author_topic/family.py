@@ -33,6 +33,7 @@ FAMILY = Family(
             is_common=True,
             gives=("topics", "authors"),
             small={"n_topics": 12},
+            many={"n_topics": 300},
         ),
         Model(
             "LDA",
@@ -45,6 +46,7 @@ FAMILY = Family(
             takes_assignments=True,
             gives=("topics",),
             small={"n_topics": 12},
+            many={"n_topics": 300},
         ),
         Model(
             "AuthorModel",

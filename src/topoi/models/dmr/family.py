@@ -48,6 +48,7 @@ FAMILY = Family(
             ),
             gives=("features", "coefficients"),
             small={"n_topics": 2, "features": ["year"], "n_warmup": 1},
+            many={"n_topics": 300, "features": ["year"], "n_warmup": 3},
         ),
     ),
     builds_on=("author_topic",),  # documents of one author each, with a prior from metadata
