@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import topoi
+from topoi.corpus.datasets import dataset_names
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic import kernels, word_lists
 from topoi.models.author_topic.listed_words import mean_word_lines
@@ -29,7 +30,7 @@ from .contenders import FAMILIES, Problem, available
 from .contenders.regressions import RegressionProblem
 from .corpora import compact
 from .many_topics import corpora
-from .report import Report
+from .report import Report, progress
 from .settings import Settings
 from .timing import timed
 
@@ -111,9 +112,20 @@ def contests(name: str, corpus: topoi.Corpus, topics: tuple[int, ...], report: R
     report.section("speed", f"Many topics, authors: {name}, one thread", rows, speed.COLUMNS, speed.REMARK)
 
 
-def regressions(name: str, corpus: topoi.Corpus, topics: tuple[int, ...], report: Report) -> None:
+def dated(name: str) -> topoi.Corpus | None:
+    """The collection with its years, which contests of other models do without; None if it has none."""
+    whole, _, part = name.partition("/")
+    if whole not in dataset_names():
+        return None
+    corpus = topoi.load_dataset(whole, min_df=5)
+    return corpus.subset(slice(0, None, int(part or 1))) if "year" in corpus.documents else None
+
+
+def regressions(name: str, topics: tuple[int, ...], report: Report) -> None:
     """Measure all systems with a column for every year."""
-    if "year" not in corpus.documents:
+    corpus = dated(name)
+    if corpus is None:
+        progress(f"regression: {name} has no years")
         return
     years = [f"{year}" for year in corpus.documents["year"]]
     described = topoi.Corpus(
@@ -149,7 +161,7 @@ def main() -> None:
         if _MODELS[0] in arguments.models:
             contests(name, corpus, topics, report)
         if _MODELS[1] in arguments.models:
-            regressions(name, corpus, topics, report)
+            regressions(name, topics, report)
     if arguments.json:
         report.write(Path(arguments.json))
 
