@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def topic_map(model: ModelLike) -> Any:
             x=places[:, 0].tolist(),
             y=places[:, 1].tolist(),
             mode="markers+text",
-            text=[words[k][0] for k in range(chain.n_topics)],
+            text=[escape(label) for label in model.topic_labels()],
             textfont={"size": 11},
             marker={
                 "size": (_LARGEST * np.sqrt(share / share.max())).tolist(),
@@ -65,7 +66,7 @@ def topic_map(model: ModelLike) -> Any:
                 "opacity": 0.55,
                 "line": {"width": 0},
             },
-            customdata=[[*row, ", ".join(words[k])] for k, row in enumerate(told)],
+            customdata=[[*row, escape(", ".join(words[k]))] for k, row in enumerate(told)],
             hovertemplate=(
                 "topic %{customdata[0]}: %{customdata[1]:.1%} (%{customdata[2]:.1%} to %{customdata[3]:.1%})"
                 "<br>%{customdata[4]}<extra></extra>"
