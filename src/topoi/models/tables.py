@@ -48,9 +48,9 @@ class Tables(Generic[PosteriorT]):
         Examples
         --------
         >>> import topoi
-        >>> texts = ["The Gold Standard was praised."] * 9 + ["Indian tribes asked for land."] * 9
+        >>> texts = ["The Gold Standard was praised."] * 9 + ["Indian tribes and their land."] * 9
         >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(texts).topic_labels()
-        ['Gold Standard', 'Indian tribes']
+        ['Indian tribes', 'Gold Standard']
         """
         return list(self._first.named(self.corpus_).labels)
 

@@ -54,8 +54,13 @@ def rgb(colour: str) -> str:
 
 def topic_names(model: Any, topics: Sequence[int]) -> dict[int, str]:
     """Number and label of each given topic; not escaped."""
-    labels = model.topic_labels()
+    labels = topic_labels(model)
     return {k: f"{k}: {labels[k]}" for k in topics}
+
+
+def topic_labels(model: Any) -> list[str]:
+    """Labels of a model that has topics; not escaped."""
+    return [str(label) for label in model.topic_labels()]
 
 
 def leading_words(model: Any, topics: Sequence[int], n: int) -> dict[int, list[str]]:

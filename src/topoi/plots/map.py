@@ -12,7 +12,7 @@ from topoi.analysis.topic_distances import jensen_shannon
 from topoi.drawing.topic_layout import topic_map as places_of
 from topoi.errors import ModelError
 from topoi.models.contract import ModelLike
-from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
+from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours, topic_labels
 
 _LARGEST = 70.0  # diameter in pixels
 _WORDS = 10
@@ -58,7 +58,7 @@ def topic_map(model: ModelLike) -> Any:
             x=places[:, 0].tolist(),
             y=places[:, 1].tolist(),
             mode="markers+text",
-            text=[escape(label) for label in model.topic_labels()],
+            text=[escape(label) for label in topic_labels(model)],
             textfont={"size": 11},
             marker={
                 "size": (_LARGEST * np.sqrt(share / share.max())).tolist(),

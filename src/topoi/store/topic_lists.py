@@ -49,7 +49,7 @@ class TopicLists:
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
         >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
         >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
-        >>> topoi.Store(path).set_label("LDA", 0, "biology")
+        >>> topoi.open_store(path).set_label("LDA", 0, "biology")
         >>> topoi.view(path).topic_labels()
         ['biology', 'sun']
         """

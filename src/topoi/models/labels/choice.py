@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +104,7 @@ def _longer(phrases: Phrases) -> dict[tuple[int, tuple[int, ...]], int]:
     return found
 
 
-def choose(found: Sequence[Candidate], words: Sequence[str], n_topics: int) -> list[tuple[int, ...]]:
+def choose(found: Sequence[Candidate], words: Sequence[str] | NDArray[Any], n_topics: int) -> list[tuple[int, ...]]:
     """Words of each topic's label; the best-scored candidates choose first, empty if nothing is left.
 
     A label repeats no other, nor is one part of another; singular and plural count as the same.
@@ -116,7 +116,7 @@ def choose(found: Sequence[Candidate], words: Sequence[str], n_topics: int) -> l
     >>> choose(found, ["income", "tax", "taxes"], 2)
     [(0, 1), ()]
     """
-    stems = {w: stem(words[w]) for one in found for w in one.words}
+    stems = {w: stem(str(words[w])) for one in found for w in one.words}
     taken, inside = set[tuple[str, ...]](), set[tuple[str, ...]]()
     chosen: list[tuple[int, ...]] = [()] * n_topics
     for one in sorted(found, key=_order):

@@ -45,10 +45,10 @@ def count_phrases(corpus: Corpus, topic: NDArray[Any], leading: NDArray[np.int64
     --------
     >>> import numpy as np, topoi
     >>> from topoi.models.labels.phrases import count_phrases
-    >>> corpus = topoi.Corpus.from_tokens([["big", "red", "fish"], ["red", "fish"]])
+    >>> corpus = topoi.Corpus.from_tokens([["red", "fish"], ["big", "red", "fish"]])
     >>> found = count_phrases(corpus, np.zeros(5, int), np.array([[0, 1, 2]]))
     >>> [(corpus.words[row[row >= 0]].tolist(), int(n)) for row, n in zip(found.word, found.times)]
-    [(['big', 'red'], 1), (['red', 'fish'], 2), (['big', 'red', 'fish'], 1)]
+    [(['red', 'fish'], 2), (['big', 'red'], 1), (['big', 'red', 'fish'], 1)]
     """
     n_topics, n = leading.shape
     keys = (np.arange(n_topics)[:, None] * corpus.n_words + leading).ravel()

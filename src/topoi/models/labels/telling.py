@@ -86,8 +86,9 @@ def leading_words(
     """
     n_words, n_topics = len(allowed), len(share)
     nearest = nearest_topics(columns, n_words, n_topics)
-    word = np.zeros((n_topics, 0), np.int64)
-    weight, probability = np.zeros((n_topics, 0)), np.zeros((n_topics, 0))
+    word: NDArray[Any] = np.zeros((n_topics, 0), np.int64)
+    weight: NDArray[Any] = np.zeros((n_topics, 0))
+    probability: NDArray[Any] = np.zeros((n_topics, 0))
     for part in ranges(n_words, max(_CELLS_AT_ONCE // n_topics, n)):
         own = np.arange(part.start, part.stop)[allowed[part]]
         rows = np.ascontiguousarray(columns(own).T)
