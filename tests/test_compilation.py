@@ -86,7 +86,7 @@ def test_signatures_stay_few() -> None:
 
 
 # Functions that may have several versions: words are int32 and topics uint16, and a copy would cost four bytes a token.
-SEVERAL: dict[str, int] = {"topoi.analysis.background._pairs_together": 2}
+SEVERAL: dict[str, int] = {"topoi.models.background._pairs_together": 2}
 
 # Versions that fits of other sizes need and ``topoi warm`` has not asked for.
 AFTER_WARMING = """

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from topoi.cli import look
 from topoi.cli.output import csv_text, json_text, plain_table
+from topoi.cli.topics import labelled
 from topoi.cli.trends import condense
 
 
@@ -116,4 +117,5 @@ def test_all_words_and_authors_are_in_the_file(topoi, model_file: Path, monkeypa
     monkeypatch.delenv("COLUMNS")
     told = topoi("topics", model_file, "--n-words", 10).out
     rows = json.loads(topoi("topics", model_file, "--n-words", 10, "--json").out)
-    assert all("  ".join(row["words"]) in told and " · ".join(row["authors"]) in told for row in rows)
+    assert all("  ".join(labelled(row["label"], row["words"])) in told for row in rows)
+    assert all(" · ".join(row["authors"]) in told for row in rows)

@@ -25,7 +25,15 @@ class Addresses:
 
 def face(topic: int = 3, **changes: Any) -> dict[str, Any]:
     words = ["gold", "silver", "coin", "mint", "bank", "paper", "note"]
-    made = {"topic": topic, "label": None, "words": words, "share": 0.02, "hue": (topic * 137) % 360, "glue": False}
+    made = {
+        "topic": topic,
+        "label": None,
+        "auto_label": words[0] if words else "no words",
+        "words": words,
+        "share": 0.02,
+        "hue": (topic * 137) % 360,
+        "glue": False,
+    }
     return {**made, "trend": None, **changes}
 
 

@@ -416,3 +416,13 @@ def test_what_is_no_corpus_is_refused_by_its_name(name: str, kind: str, models: 
     for call in [make(name).fit] + [models[name].log_likelihood] * (kind != "fractions"):
         with pytest.raises((TopoiError, ValueError, TypeError), match=said):
             call(given)
+
+
+@pytest.mark.parametrize("name", WITH_TOPICS)
+def test_topics_have_labels_the_same_in_a_store(name: str, models: dict[str, Any], stored: Path) -> None:
+    labels = models[name].topic_labels()
+    assert len(labels) == models[name].chains_[0].n_topics == len({label.casefold() for label in labels})
+    assert all(0 < len(label) <= 40 for label in labels)
+    view = topoi.view(stored, name)
+    assert view.topic_labels() == labels
+    assert view.topics().set_index("topic")["label"].sort_index().tolist() == labels

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from topoi.analysis.background import background_topics, log_concentration, upper_values_and_variety
+from topoi.models.background import background_topics, log_concentration, upper_values_and_variety
 
 N_TOPICS, N_DOCS, LENGTH = 12, 60, 40
 
@@ -90,7 +90,7 @@ def test_concentration_counts_pairs(seed):
 
 @pytest.mark.parametrize("at_once", [7, 4096])
 def test_quantile_and_number_of_words(monkeypatch, at_once):
-    monkeypatch.setattr("topoi.analysis.background._WORDS_AT_ONCE", at_once)
+    monkeypatch.setattr("topoi.models.background._WORDS_AT_ONCE", at_once)
     chance = np.random.default_rng(0)
     values, table = chance.normal(size=50).round(1), chance.poisson(1.0, size=(50, 5)) * [1, 1, 1, 1, 0]
     upper, variety = upper_values_and_variety(values, table.__getitem__, 5)

@@ -329,7 +329,7 @@ def test_rows_of_nodes_that_are_not_there(texts, tmp_path, what):
     with closing(sqlite3.connect(path)) as connection, connection:
         assert connection.execute(WRONG_NUMBERS[what]).rowcount > 0
     view = topoi.view(path)
-    ask = {"documents": lambda: topoi.document_nodes(view, 0), "words": view.node_labels}
+    ask = {"documents": lambda: topoi.document_nodes(view, 0), "words": lambda: view.node_labels(3)}
     with pytest.raises(StoreError, match=r"s\.topoi"):
         ask.get(what, lambda: topoi.node_trends(view))()
 

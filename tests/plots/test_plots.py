@@ -28,7 +28,7 @@ def test_lines_are_the_trends(model):
         assert list(band.y) == mine["upper"].tolist() + mine["lower"].tolist()[::-1]
         assert list(line.x) == mine["year"].tolist() and list(line.y) == mine["share"].tolist()
         assert line.line.color == topic_colour(k)
-        assert line.name.startswith(f"{k}: {model.top_words(1, topic=k)['word'].item()}")
+        assert line.name == f"{k}: {model.topic_labels()[k]}"
 
 
 def test_without_a_choice_those_that_move_most(model):

@@ -97,17 +97,18 @@ def test_a_full_paper_stays_light() -> None:
 
 
 def test_face_fades_and_is_escaped() -> None:
-    topic = {"topic": 3, "label": None, "words": ["gold", "<silver>", "coin", "mint", "bank", "note", "paper"]}
+    words = ["gold", "<silver>", "coin", "mint", "bank", "note", "paper"]
+    topic = {"topic": 3, "label": None, "auto_label": "<Gold> coin", "words": words}
     html = str(reading.badge(topic))
-    assert text_of(html) == "goldtopic 3 <silver>, coin, mint, bank, note, paper"
-    assert "<silver>" not in html
+    assert text_of(html) == "<Gold> cointopic 3 gold, <silver>, mint, bank, note, paper"
+    assert "<silver>" not in html and "<Gold>" not in html
     assert text_of(str(reading.badge({**topic, "label": "Money"}, 3))) == "Moneytopic 3 gold, <silver>"
-    assert "no words" in reading.badge({"topic": 3, "label": None, "words": []})
+    assert text_of(str(reading.badge({**topic, "auto_label": "background: mint, gold"}, 2))).endswith("3 <silver>")
 
 
 @pytest.mark.parametrize("n", range(1, 9))
 def test_face_shows_as_many_words_as_asked(n: int) -> None:
-    html = str(reading.badge({"topic": 3, "label": None, "words": list("abcdefghij")}, n))
+    html = str(reading.badge({"topic": 3, "label": None, "auto_label": "a", "words": list("abcdefghij")}, n))
     assert len(re.findall(r"\b[a-j]\b", text_of(html).replace("topic", ""))) == n
 
 
@@ -133,7 +134,7 @@ def test_nothing_in_a_line_of_a_document_is_markup() -> None:
     authors = [{"author_id": a, "author": f"{evil}{a}"} for a in range(8)]
     document = {"document_id": 3, "title": evil, "year": None, "authors": authors}
     snippet = [{"text": evil, "hit": False}, {"text": evil, "hit": True}]
-    topics = [{"topic": 7, "hue": 1, "glue": False, "label": evil, "words": []}]
+    topics = [{"topic": 7, "hue": 1, "glue": False, "label": None, "auto_label": evil, "words": []}]
     html = str(reading.document_row(Addresses(), document, evil, 0, topics, snippet, evil))
     assert "<script>" not in html and html.count("&lt;script&gt;") == 12
     assert f"{evil}1" in text_of(html) and f"{evil}0" not in text_of(html) and "and 1 other" in html

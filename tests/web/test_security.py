@@ -7,6 +7,7 @@ import re
 import pytest
 
 import topoi
+from topoi.web.links import name_of
 from topoi.web.security import CONTENT_SECURITY_POLICY, Hosts
 from web.addresses import MAIN
 from web.conftest import client_of
@@ -98,6 +99,10 @@ def test_head_is_get_without_the_body(client):
         assert head.headers["content-length"] == got.headers["content-length"]
 
 
+def title_of(client):
+    return re.search("<title>(.*?)</title>", client.get(f"/m/{MAIN}/topic/1").text).group(1)
+
+
 def test_label_is_kept_and_shown(path):
     client = client_of(path)
     token = client.app.state.server.tokens.token
@@ -107,8 +112,11 @@ def test_label_is_kept_and_shown(path):
     assert "&lt;b&gt;sky" in client.get(f"/m/{MAIN}/").text
     assert topoi.open_store(path).labels() == {1: "Stars & <b>sky</b>"}
     assert [one["label"] for one in client.get(f"/m/{MAIN}/complete.json?q=sky").json()] == ["Stars & <b>sky</b>"]
+    automatic = client.get(f"/m/{MAIN}/topic/1.json").json()["topic"]["auto_label"]
+    assert automatic not in title_of(client)
     client.post(LABEL, data={"label": "", "token": token})
     assert topoi.open_store(path).labels() == {}
+    assert automatic in title_of(client) and automatic == topoi.view(path, name_of(MAIN)).topic_labels()[1]
     assert client.post(f"/m/{MAIN}/topic/99/label", data={"label": "x", "token": token}).status_code == 404
     assert client.post("/m/none/topic/1/label", data={"label": "x", "token": token}).status_code == 404
     assert client.post(LABEL, data={"label": "x" * 1001, "token": token}).status_code == 400

@@ -195,7 +195,10 @@ def test_picture_to_keep(client, address):
 
 
 def test_tables(client):
-    for table, columns in [("edges", "parent,child,alpha,share,n_tokens"), ("super_topics", "node,name,label,words")]:
+    for table, columns in [
+        ("edges", "parent,child,alpha,share,n_tokens"),
+        ("super_topics", "node,name,label,auto_label,words"),
+    ]:
         lines = client.get(f"/m/four/structure.csv?table={table}").text.splitlines()
         assert lines[0].startswith(columns) and len(lines) > 4
     assert client.get("/m/four/structure/1.csv?table=children").status_code == 200

@@ -83,8 +83,12 @@ def align(
             words = words_by_topic(view, N_WORDS)
             everything[f"words_{side}"] = [words[int(k)] for k in everything[f"topic_{side}"]]
 
+    # Labels are those of the first chain.
+    labels_a = {} if chain_a else labels_of(first)
+    labels_b = {} if chain_b or (alone and chain_b is None) else labels_of(second)
+
     def render(rows: pd.DataFrame, screen: Console) -> None:
-        draw_pairs(rows, labels_of(first), labels_of(second), screen)
+        draw_pairs(rows, labels_a, labels_b, screen)
         mutual = int(everything["mutual"].sum())
         screen.print(f"{mutual} of {len(everything)} pairs are each other's nearest (=)", style="dim")
 

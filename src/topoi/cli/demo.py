@@ -16,6 +16,7 @@ from topoi.cli.options import AsCsv, AsJson, available_cores
 from topoi.cli.output import check_one_format, print_frame
 from topoi.cli.saving import refuse_overwriting
 from topoi.cli.signals import something_to_lose
+from topoi.cli.topics import labelled
 from topoi.cli.trends import share_table
 from topoi.errors import TopoiError
 
@@ -46,7 +47,7 @@ def story(model: Any, n_topics: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        topic, peak (the decade), peak_share, words, presidents, decades and shares (lists of equal length).
+        topic, label, peak (the decade), peak_share, words, presidents, decades and shares (lists of equal length).
     """
     import pandas as pd
 
@@ -55,12 +56,13 @@ def story(model: Any, n_topics: int) -> pd.DataFrame:
     shares = share_table(topoi.topic_trends(model, by="decade", level=None))
     overall = model.topic_sizes()["share"].to_numpy() @ model.topic_word_
     decades = [int(decade) for decade in shares.columns]
-    rows = []
+    rows, labels = [], model.topic_labels()
     for topic in in_order_of_time(shares.loc[most_of_their_time(model, shares, overall, n_topics)]):
         series = [float(share) for share in shares.loc[topic].to_numpy()]
         rows.append(
             {
                 "topic": topic,
+                "label": labels[topic],
                 "peak": decades[series.index(max(series))],
                 "peak_share": max(series),
                 "words": telling_words(model, topic),
@@ -225,10 +227,9 @@ def draw_story(frame: pd.DataFrame, n_topics: int, screen: Console) -> None:
 def _narrow(row: dict[Any, Any], spark: int, width: int) -> list[Text]:
     """Entry in two lines: sparkline and words, then the peak and the presidents, dimmed."""
     room = width - (spark + 3 + 2 * len(look.GAP))
+    told = look.topic_words(row["topic"], labelled(row["label"], row["words"]), room)
     return [
-        look.row(
-            (_blocks(row), spark), look.topic_number(row["topic"]), look.topic_words(row["topic"], row["words"], room)
-        ),
+        look.row((_blocks(row), spark), look.topic_number(row["topic"]), told),
         look.row((_peak_below(row, spark), spark), ("", 3), look.quiet_list(row["presidents"], room)),
     ]
 
@@ -237,12 +238,13 @@ def _wide(row: dict[Any, Any], spark: int, width: int) -> list[Text]:
     """Entry in one line."""
     room = min(width, 180) - (spark + 3 + PEAK_WIDTH + 4 * len(look.GAP))
     for_presidents = room * 2 // 5
+    told = look.topic_words(row["topic"], labelled(row["label"], row["words"]), room - for_presidents)
     return [
         look.row(
             (_blocks(row), spark),
             (_peak(row), PEAK_WIDTH),
             look.topic_number(row["topic"]),
-            (look.topic_words(row["topic"], row["words"], room - for_presidents), room - for_presidents),
+            (told, room - for_presidents),
             look.quiet_list(row["presidents"], for_presidents),
         )
     ]

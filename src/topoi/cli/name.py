@@ -9,7 +9,7 @@ import typer
 from topoi.cli import look
 from topoi.cli.options import AsCsv, AsJson, ModelFile, ModelName, joined, open_topic_view
 from topoi.cli.output import check_one_format, print_frame
-from topoi.cli.topics import labels_of, with_labels, words_by_topic
+from topoi.cli.topics import with_labels, words_by_topic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ def name_topic(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Give a topic a label, which is then shown with it everywhere; without a topic, show all labels."""
+    """Give a topic a label, which is then shown in place of the automatic one; without a topic, show all given."""
     check_one_format(as_json, as_csv)
     text = joined(label)
     if topic is None and remove:
@@ -52,10 +52,10 @@ def name_topic(
 
 
 def labels_frame(view: ModelView) -> pd.DataFrame:
-    """Frame with one row per topic: its label, if any, and its words."""
+    """Frame with one row per topic: the label that somebody gave it, if any, and its words."""
     import pandas as pd
 
-    labels, words = labels_of(view), words_by_topic(view, N_WORDS)
+    labels, words = view.store.labels(view.name), words_by_topic(view, N_WORDS)
     columns = {"topic": list(words), "label": [labels.get(topic) for topic in words], "words": list(words.values())}
     return pd.DataFrame(columns).astype({"label": object})
 
@@ -63,7 +63,7 @@ def labels_frame(view: ModelView) -> pd.DataFrame:
 def draw_labels(frame: pd.DataFrame, screen: Console) -> None:
     """Print a line per topic: its number, its label, its words."""
     if frame.empty:
-        screen.print("No topic has a label yet.")
+        screen.print("No topic has been given a label yet; `topoi topics` shows the automatic ones.")
     for row in frame.to_dict("records"):
         topic = row["topic"]
         summary = with_labels({topic: row["words"]}, {topic: row["label"]} if row["label"] else {})[topic]

@@ -13,7 +13,7 @@ from topoi.cli.documents import document_line
 from topoi.cli.options import GRAPH, AsCsv, AsJson, ModelFile, ModelName, open_view
 from topoi.cli.output import check_one_format, plain_table, print_frame
 from topoi.cli.saving import refuse_overwriting
-from topoi.cli.topics import background_topics, labels_of, with_last, words_by_topic
+from topoi.cli.topics import background_topics, labelled, labels_of, with_last, words_by_topic
 from topoi.errors import ModelError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def show_super_topics(view: GraphView, n: int, n_words: int, min_share: float, a
     frame = super_frame(view, names, n, n_words, min_share)
     for at, column in enumerate(("share", "lower", "upper"), 1):
         frame.insert(at, f"super_{column}", frame["super_topic"].map(sizes[column]))
-    labels = view.node_labels(n_words)
+    labels, telling = view.node_labels(), view.node_labels(n_words)
     own = labels_of(view)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
@@ -103,7 +103,8 @@ def show_super_topics(view: GraphView, n: int, n_words: int, min_share: float, a
         width = max(len(look.printable(each)) for each in names)
         for each in names:
             ends = sizes.loc[each, "lower"], sizes.loc[each, "upper"]
-            screen.print(node_line(each, shares[each], ends, largest, labels[each].split(" "), width, screen.width))
+            told = labelled(labels[each], telling[each].split(" "))
+            screen.print(node_line(each, shares[each], ends, largest, told, width, screen.width))
             for row in rows[rows["super_topic"] == each].to_dict("records"):
                 screen.print(child_line(row, own, screen.width))
         screen.print(look.interval_note())
@@ -147,16 +148,14 @@ def node_line(
 
 
 def child_line(row: dict[Any, Any], own: dict[int, str], width: int) -> Text:
-    """Indented line of a child: its topic if it has one, its share of the parent's alpha, its words."""
+    """Indented line of a child: its topic if it has one, its share of the parent's alpha, its label and words."""
     import pandas as pd
     from rich.text import Text
 
     words = str(row["words"]).split(" ")
     if pd.notna(row["topic"]):
         topic = int(row["topic"])
-        if topic in own:
-            words = [own[topic], *words]
-        return look.share_line(topic, float(row["share"]), words, width)
+        return look.share_line(topic, float(row["share"]), labelled(own[topic], words), width)
     return look.row(
         Text("       "),
         Text(f"{look.percent(float(row['share'])):>5}", style="dim"),
@@ -171,7 +170,8 @@ def show_node(view: GraphView, node: str, n: int, n_words: int, min_share: float
 
     number = find_node(view, node)
     frame = node_frame(view, number, n, n_words, min_share)
-    _, name, _, topic, _, _, share, alpha_sum, label, _, _ = view.rows("node", node=number)[0]
+    _, name, _, topic, _, _, share, alpha_sum, _, _, _ = view.rows("node", node=number)[0]
+    label = view.node_labels().get(name, "")
     ends = view.node_sizes().iloc[number - 1] if number else None
 
     def render(rows: pd.DataFrame, screen: Console) -> None:

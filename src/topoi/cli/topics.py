@@ -36,7 +36,7 @@ def topics(
     if topic is None:
         print_frame(topics_frame(view, n_words, n_authors), as_json=as_json, as_csv=as_csv, render=draw_topics)
         return
-    frame, label = topic_frame(view, topic, n_words, n_authors), labels_of(view).get(topic)
+    frame, label = topic_frame(view, topic, n_words, n_authors), labels_of(view)[topic]
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
         draw_topic(rows, topic, label, screen)
@@ -45,8 +45,8 @@ def topics(
 
 
 def labels_of(view: ModelView) -> dict[int, str]:
-    """Labels that users gave to topics."""
-    return view.store.labels(view.name)
+    """Labels of all topics: those that users gave, or the automatic ones."""
+    return dict(enumerate(view.topic_labels())) if view.n_topics else {}
 
 
 def words_by_topic(view: ModelView, n: int) -> dict[int, list[str]]:
@@ -67,23 +67,29 @@ def with_last(frame: pd.DataFrame, background: set[int]) -> pd.DataFrame:
 
 
 def badge_words(view: ModelView, n: int) -> dict[int, list[str]]:
-    """Short description of each topic: its label if it has one, then its most distinctive words."""
+    """Short description of each topic: its label, then its most distinctive words."""
     return with_labels(words_by_topic(view, n), labels_of(view))
 
 
 def with_labels(words: dict[int, list[str]], labels: dict[int, str]) -> dict[int, list[str]]:
-    """Prepend each topic's label, if it has one, to its words.
+    """Prepend each topic's label, if it has one, to those of its words that are not in the label.
 
     Examples
     --------
-    >>> with_labels({0: ["ship", "sail"], 1: ["wheat"]}, {1: "farming"})
-    {0: ['ship', 'sail'], 1: ['farming', 'wheat']}
+    >>> with_labels({0: ["ship", "sail"], 1: ["wheat", "corn"]}, {1: "Wheat farming"})
+    {0: ['ship', 'sail'], 1: ['Wheat farming', 'corn']}
     """
-    return {topic: [labels[topic], *found] if topic in labels else found for topic, found in words.items()}
+    return {topic: labelled(labels[topic], found) if topic in labels else found for topic, found in words.items()}
+
+
+def labelled(label: str, words: list[str]) -> list[str]:
+    """A label, then those of the words that are not in it."""
+    said = {word.strip(",:") for word in label.casefold().split()}
+    return [label, *(word for word in words if word.casefold() not in said)]
 
 
 def topics_frame(view: ModelView, n_words: int, n_authors: int) -> pd.DataFrame:
-    """Frame with one row per topic: its label if it has one, its size, its words and its authors as lists."""
+    """Frame with one row per topic: its label, its size, its words and its authors as lists."""
     frame = view.topics(n_words)
     if view.n_authors and n_authors:
         frame["authors"] = [view.leading_authors(k, n_authors)["author"].tolist() for k in frame["topic"].tolist()]
@@ -111,9 +117,9 @@ def topic_frame(view: ModelView, topic: int, n_words: int, n_authors: int) -> pd
 
 
 def draw_topics(frame: pd.DataFrame, screen: Console) -> None:
-    """Print one entry per topic: number, share, its interval, a small bar, words; authors dimmed on the next line.
+    """Print one entry per topic: number, share, its interval, a small bar, label, words; authors dimmed below.
 
-    If there is a label, it comes first, and the words move below it. Background topics have a heading.
+    Background topics have a heading.
     """
     from rich.text import Text
 
@@ -122,7 +128,7 @@ def draw_topics(frame: pd.DataFrame, screen: Console) -> None:
     room = screen.width - margin
     largest = frame["share"].max() or 1.0
     for row in frame.to_dict("records"):
-        topic, label = row["topic"], row["label"]
+        topic = row["topic"]
         if row["background"] and not told:
             screen.print(Text(CONNECTING, style="dim"))
             told = True
@@ -131,18 +137,15 @@ def draw_topics(frame: pd.DataFrame, screen: Console) -> None:
             (Text(look.percent(row["share"]).rjust(5), style="dim"), 5),
             (Text(look.interval(row["lower"], row["upper"]), style="dim"), look.INTERVAL_WIDTH),
             (Text(look.bar(row["share"] / largest, BAR_WIDTH), style=look.topic_colour(topic)), BAR_WIDTH),
-            look.topic_words(topic, [label] if label else row["words"], room),
+            look.topic_words(topic, labelled(row["label"], row["words"]), room),
         )
         screen.print(line)
-        if label:
-            screen.print(Text(" " * margin) + look.plain_words(row["words"], room))
         if row.get("authors"):
             screen.print(Text(" " * margin) + look.quiet_list(row["authors"], room))
     screen.print(look.interval_note())
 
 
-def draw_topic(frame: pd.DataFrame, topic: int, label: str | None, screen: Console) -> None:
-    """Print one topic's table, under its label if it has one."""
-    if label:
-        screen.print(look.topic_words(topic, [label], screen.width))
+def draw_topic(frame: pd.DataFrame, topic: int, label: str, screen: Console) -> None:
+    """Print one topic's table, under its label."""
+    screen.print(look.topic_words(topic, [label], screen.width))
     screen.print(plain_table(frame))

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from topoi.analysis.structure import THICKEST, Edge, thickness
 from topoi.drawing.colours import topic_class
 from topoi.drawing.layers import columns, layered, ports
-from topoi.drawing.svg import element, node_name, picture
+from topoi.drawing.svg import element, node_name, other_words, picture
 from topoi.drawing.text import fit, number
 from topoi.drawing.words import count, percent, percents
 
@@ -122,15 +122,14 @@ def _box(
         return element("g", title, dot)
     is_leaf = bool(node["topic"]) and not node["n_children"]
     summary = node["topic"] if is_leaf else node
-    words = list(summary["words"])
-    lead = summary["label"] or (words.pop(0) if words else "no words")
-    # A topic is represented by its first word, a super-topic by all of its words.
+    words = other_words(summary)
+    lead = summary["label"] or summary["auto_label"]
     shown = fit(" ".join([str(lead), *words]), _BOLD * _TEXT, right - left - 2 * _PAD)
-    first, rest = (shown[: len(lead)], shown[len(lead) :]) if is_leaf or node["label"] else ("", shown)
+    first, rest = shown[: len(lead)], shown[len(lead) :]
     text = element(
         "text",
-        element("tspan", first, class_="first") if first else "",
-        element("tspan", rest, class_="rest" if first else "all") if rest else "",
+        element("tspan", first, class_="first"),
+        element("tspan", rest, class_="rest") if rest else "",
         x=left + _PAD,
         y=middle + 4.3,
     )

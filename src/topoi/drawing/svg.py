@@ -127,30 +127,41 @@ _YEAR_STEPS = [factor * 10**power for power in range(19) for factor in (1, 2, 5)
 
 
 def topic_name(summary: Mapping[str, Any], length: int = 22) -> str:
-    """Name of a topic in a chart: its label, or its first word.
+    """Name of a topic in a chart: the label that a person gave it, or the automatic one.
 
     Examples
     --------
-    >>> topic_name({"topic": 3, "label": None, "words": ["gold", "silver"]})
-    'gold'
+    >>> topic_name({"topic": 3, "label": None, "auto_label": "gold and silver", "words": ["gold", "silver"]})
+    'gold and silver'
     """
-    words = summary.get("words") or ["no words"]
-    return clip(summary.get("label") or words[0], length)
+    return clip(summary.get("label") or summary["auto_label"], length)
+
+
+def other_words(summary: Mapping[str, Any]) -> list[str]:
+    """Words of a topic or node to show beside its name: those that an automatic label does not have already.
+
+    Examples
+    --------
+    >>> other_words({"label": None, "auto_label": "Gold coins", "words": ["gold", "silver"]})
+    ['silver']
+    """
+    said = set() if summary["label"] else {word.strip(",:") for word in summary["auto_label"].casefold().split()}
+    return [str(word) for word in summary["words"] if str(word).casefold() not in said]
 
 
 def node_name(node: Mapping[str, Any], length: int = 60) -> str:
-    """Name of a node of a graph in a chart: its label, or its topic's name, or its number and first word.
+    """Name of a node of a graph in a chart: its label, or its topic's name, or its number and automatic label.
 
     Examples
     --------
-    >>> node_name({"name": "super 3", "label": None, "topic": None, "n_children": 2, "words": ["gold"]})
-    'super 3, gold'
+    >>> node_name({"name": "super 3", "label": None, "auto_label": "gold + war", "topic": None, "n_children": 2})
+    'super 3, gold + war'
     """
     if node["label"]:
         return clip(node["label"], length)
     if node["topic"] and not node["n_children"]:
         return f"{topic_name(node['topic'], length)} (topic {node['topic']['topic']})"
-    return clip(", ".join([node["name"], *node["words"][:1]]), length)
+    return clip(", ".join([node["name"], node["auto_label"]]), length)
 
 
 def smoothed(values: Sequence[float | None], window: int, weights: Sequence[float] | None = None) -> list[float | None]:

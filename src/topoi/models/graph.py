@@ -6,8 +6,9 @@ import json
 import os
 import secrets
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,9 @@ from topoi.models.share_moments import Moments, with_interval
 from topoi.models.smoothed_counts import count_pairs
 from topoi.models.validation import whole_number
 
+if TYPE_CHECKING:
+    from topoi.models.labels.make import TopicNames
+
 _MOST_TOPICS = 2**16 - 1
 _PATH_BITS = 32
 _MOST_PATHS = 2**_PATH_BITS - 1
@@ -29,6 +33,8 @@ _RELEVANCE = 0.6
 # A mixture of topics resembles the corpus, so its special words need a larger weight.
 _RELEVANCE_OF_MIXTURES = 0.3
 _LARGEST = 16 * 2**20
+# Topics that a super-topic may be called by, and decimals of their weights: last bits differ between processors.
+_MOST_TOLD, _DECIMALS = 6, 9
 
 
 class Graph(NamedTuple):
@@ -209,7 +215,7 @@ class GraphFrames:
         """Every edge with its Dirichlet parameter: parent, child, topic, alpha, share, n_words."""
         raise NotImplementedError  # abstract: from a sample, or from rows
 
-    def node_labels(self, n_words: int = 3) -> dict[str, str]:
+    def node_labels(self, n_words: int | None = None) -> dict[str, str]:
         """A short label for every node but the root."""
         raise NotImplementedError  # abstract: from a sample, or from rows
 
@@ -250,15 +256,15 @@ class GraphFrames:
     def super_topics(self, n: int = 10, n_words: int = 3) -> pd.DataFrame:
         """Strongest children of each super-topic: super_topic, rank, child, topic, alpha, share, n_words, label, words.
 
-        A super-topic is an inner node below the root. ``label`` consists of words that distinguish the super-topic from
-        the others, ``words`` are the child's most probable.
+        A super-topic is an inner node below the root. ``label`` is the super-topic's name, as in ``node_labels``;
+        ``words`` are the child's most probable.
 
         Parameters
         ----------
         n : int
             Number of children per super-topic, ranked by alpha.
         n_words : int
-            Number of words in labels.
+            Number of words of each child.
 
         Examples
         --------
@@ -270,7 +276,7 @@ class GraphFrames:
         """
         whole_number("n", n)
         edges = self.edges()
-        labels = self.node_labels(n_words)
+        labels, telling = self.node_labels(), self.node_labels(n_words)
         below = edges[edges["parent"] != self.dag_.root]
         frame = below.sort_values("alpha", ascending=False, kind="stable").groupby("parent", sort=False).head(n)
         order = {name: i for i, name in enumerate(self.dag_.nodes)}
@@ -279,7 +285,7 @@ class GraphFrames:
         frame["label"] = frame["super_topic"].map(labels)
         tops = self._top_words(n_words)
         pairs = zip(frame["topic"], frame["child"], strict=True)
-        frame["words"] = [tops[k] if pd.notna(k) else labels[child] for k, child in pairs]
+        frame["words"] = [tops[k] if pd.notna(k) else telling[child] for k, child in pairs]
         return ranked(frame, "super_topic")
 
     def pruned_dag(self, min_share: float = 0.01) -> Dag:
@@ -315,6 +321,42 @@ class GraphFrames:
                 pairs.add((ways["parent"].iloc[int(ways["share"].to_numpy().argmax())], child))
         place = {name: v for v, name in enumerate((*self.dag_.nodes, WORDS))}
         return Dag.from_edges(sorted(pairs, key=lambda edge: (place[edge[1]], place[edge[0]])))
+
+
+def node_names(dag: Dag, alpha: NDArray[np.float64], names: TopicNames) -> list[str]:
+    """Names of all nodes but the root, from those of the topics.
+
+    A node that draws words and has no children is called as its topic. A super-topic is called by the two topics that
+    it has most more of than the root has: those with the largest part of the divergence of its mixture from the root's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.dag import Dag
+    >>> from topoi.models.graph import node_names
+    >>> from topoi.models.labels.make import TopicNames
+    >>> common = np.array([False, False, False, True])
+    >>> topics = TopicNames(["sun", "star", "cell", "background: of, the"], common, ~common)
+    >>> node_names(Dag.from_levels(2, 4), np.array([1, 1, 8, 4, 1, 9, 1, 1, 8, 9.0]), topics)[:2]
+    ['sun + star', 'cell (super 1)']
+    """
+    mixture = _node_word(dag, alpha, np.eye(len(dag.topics)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weight = np.round(np.nan_to_num(mixture * np.log(mixture / mixture[0])), _DECIMALS)
+    weight[:, ~names.subject] -= 1.0 + np.abs(weight).max(initial=0.0)
+    topic = {name: k for k, name in enumerate(dag.topics)}
+    found, taken = [], set(names.labels)
+    for v, name in enumerate(dag.nodes[1:], start=1):
+        if not dag.children(name):
+            found.append(names.labels[topic[name]])
+            continue
+        order = np.argsort(-weight[v], kind="stable")
+        told = [int(k) for k in order if weight[v, k] > 0][:_MOST_TOLD] or [int(order[0])]
+        pairs = [f"{names.labels[a]} + {names.labels[b]}" for a, b in combinations(told, 2)]
+        called = next((pair for pair in pairs if pair not in taken), f"{names.labels[told[0]]} ({name})")
+        taken.add(called)
+        found.append(called)
+    return found
 
 
 def telling_words(

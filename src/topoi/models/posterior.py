@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import BLOCK, occurrences, row_blocks
 from topoi.engine.samples import Sample
 from topoi.errors import ModelError
@@ -36,6 +37,9 @@ from topoi.models.share_moments import (
 from topoi.models.smoothed_counts import SmoothedCounts, blocks, count_topics, whole_tokens
 from topoi.models.sources import ArraySource, Rows, TrainingDocument
 from topoi.models.validation import resolve_seed, whole_number
+
+if TYPE_CHECKING:
+    from topoi.models.labels.make import TopicNames
 
 _NOBODY = np.zeros(0, np.int64)
 _ROUNDING = 1e-3
@@ -197,6 +201,15 @@ class Posterior:
         for part in blocks(len(self.beta)):
             result[:, part] = self.word_columns(np.arange(part.start, part.stop))
         return result
+
+    def named(self, corpus: Corpus) -> TopicNames:
+        """Automatic labels of the topics and flags of background topics, made once; ``corpus`` is that of the fit."""
+        known = self.__dict__.get("_named")
+        if known is None or known[0] is not corpus:
+            from topoi.models.labels.make import name_topics
+
+            known = self.__dict__["_named"] = corpus, name_topics(corpus, self)
+        return known[1]  # type: ignore[no-any-return]
 
     # Training documents; families with a better estimate of a mixture than its counts override the shares.
 

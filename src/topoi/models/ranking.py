@@ -17,8 +17,6 @@ N_RANKED = 200
 # Number of words, and of neighbours, listed for each topic.
 N_WORDS = 20
 N_NEIGHBOURS = 10
-# Number of words in the label of a node.
-N_LABEL = 3
 # Relevance weight that ranks those words: 1 by probability alone, 0 by lift over the whole collection.
 SUMMARY_RELEVANCE = 0.6
 

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError, NotFoundError
 from topoi.models.names import find_name
@@ -26,6 +27,7 @@ PosteriorT = TypeVar("PosteriorT", bound=Posterior)
 class Tables(Generic[PosteriorT]):
     """Frames of a fitted topic model; mixed into the families' members."""
 
+    corpus_: Corpus
     vocabulary_: Vocabulary
     authors_: NDArray[Any]
     chains_: list[PosteriorT]
@@ -35,6 +37,22 @@ class Tables(Generic[PosteriorT]):
         """The first chain, which is the best; an error if the model is not fitted."""
         check_is_fitted(self, "n_iter_")
         return self.chains_[0]
+
+    def topic_labels(self) -> list[str]:
+        """A short name for each topic: a phrase of one to three of its words that tells it from its neighbours.
+
+        Labels are unique and have at most 40 characters. They are made from the phrases of the texts, and written as
+        the texts mostly write them; background topics, whose words are common to all kinds of documents, are called
+        so, as in "background: said, made". The same model always gets the same labels (``topoi.models.labels``).
+
+        Examples
+        --------
+        >>> import topoi
+        >>> texts = ["The Gold Standard was praised."] * 9 + ["Indian tribes and their land."] * 9
+        >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(texts).topic_labels()
+        ['Indian tribes', 'Gold Standard']
+        """
+        return list(self._first.named(self.corpus_).labels)
 
     def top_words(self, n: int = 10, topic: int | None = None, relevance: float = 1.0) -> pd.DataFrame:
         """The most probable, or most telling, words of each topic: topic, rank, word, probability.

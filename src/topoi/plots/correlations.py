@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 from topoi.errors import ModelError
 from topoi.models.contract import KnowsCorrelations, ModelLike
 from topoi.models.registry import giving
-from topoi.plots.figure import graph_objects, leading_words, quiet
-
-_WORDS = 3
+from topoi.plots.figure import graph_objects, quiet, topic_names
 
 
 def topic_correlations(model: ModelLike, level: float = 0.9) -> Any:
@@ -43,8 +42,7 @@ def topic_correlations(model: ModelLike, level: float = 0.9) -> Any:
     go = graph_objects()
     order, matrix = model.topic_order_.tolist(), model.correlation_
     bounds = {(row.topic, row.other): (row.low, row.high) for row in model.topic_correlations(level).itertuples()}
-    words = leading_words(model, order, _WORDS)
-    names = [f"{k}: {', '.join(words[k])}" for k in order]
+    names = [escape(name) for name in topic_names(model, order).values()]
     cells = [[(a, b, *bounds.get((min(a, b), max(a, b)), (1.0, 1.0))) for b in order] for a in order]
     figure = go.Figure(
         go.Heatmap(

@@ -7,9 +7,8 @@ from typing import Any
 
 from topoi.analysis.effects import topic_effects
 from topoi.models.contract import ModelLike
-from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
+from topoi.plots.figure import graph_objects, quiet, topic_colours, topic_names
 
-_WORDS = 4
 _ROW = 22  # pixels
 
 
@@ -73,9 +72,8 @@ def effects(
             hovertemplate=f"%{{y}}: %{{x:{form}}} ({band})<extra></extra>",
         )
     )
-    words = ", ".join(leading_words(model, [k], _WORDS)[k])
     what = "difference of the share" if is_share else "coefficient: what is added to log alpha"
-    quiet(figure, escape(f"What moves topic {k}: {words}"), f"{what}, with {level:.0%} bands", "")
+    quiet(figure, escape(f"What moves topic {topic_names(model, [k])[k]}"), f"{what}, with {level:.0%} bands", "")
     figure.update_xaxes(zeroline=True, zerolinecolor="#a19a8e", tickformat="+.0%" if is_share else None)
     figure.update_yaxes(autorange="reversed", automargin=True, type="category")
     return figure.update_layout(height=130 + _ROW * len(frame), showlegend=False)

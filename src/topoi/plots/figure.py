@@ -52,6 +52,17 @@ def rgb(colour: str) -> str:
     return ",".join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))
 
 
+def topic_names(model: Any, topics: Sequence[int]) -> dict[int, str]:
+    """Number and label of each given topic; not escaped."""
+    labels = topic_labels(model)
+    return {k: f"{k}: {labels[k]}" for k in topics}
+
+
+def topic_labels(model: Any) -> list[str]:
+    """Labels of a model that has topics; not escaped."""
+    return [str(label) for label in model.topic_labels()]
+
+
 def leading_words(model: Any, topics: Sequence[int], n: int) -> dict[int, list[str]]:
     """First ``n`` words of each given topic."""
     return {k: [str(word) for word in model.top_words(n, topic=k)["word"]] for k in topics}

@@ -11,9 +11,8 @@ from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
 from topoi.models.resampling import LEVEL
 from topoi.models.validation import whole_number
-from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours, whiskers
+from topoi.plots.figure import graph_objects, quiet, topic_colours, topic_names, whiskers
 
-_WORDS = 4
 _ROW = 24  # pixels
 _CLEAR = 0.05
 _SHARES = ("share", "share_lower", "share_upper", "other_share", "other_share_lower", "other_share_upper")
@@ -59,8 +58,8 @@ def groups(
         raise ModelError(f"{by!r} has {frame['group'].nunique()} values; name one, or two, as groups=")
     frame = frame.loc[frame["difference"].abs().nlargest(wanted).index.sort_values()]
     topics = frame["topic"].tolist()
-    colours, words = topic_colours(model, topics), leading_words(model, topics, _WORDS)
-    names = [escape(f"{k}: {', '.join(words[k])}") for k in topics]
+    colours, called = topic_colours(model, topics), topic_names(model, topics)
+    names = [escape(called[k]) for k in topics]
     ends = frame["difference"].tolist(), frame["lower"].tolist(), frame["upper"].tolist()
     clear = frame["q_value"] <= _CLEAR
     name, other = (str(frame[column].iloc[0]) for column in ("group", "other"))

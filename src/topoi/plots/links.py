@@ -10,7 +10,7 @@ import pandas as pd
 from topoi.analysis.links import link_neighbourhood
 from topoi.drawing.text import fit
 from topoi.models.contract import ModelLike
-from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
+from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours, topic_names
 
 _WORDS = 3
 _ROW, _TEXT = 30, 12
@@ -53,6 +53,7 @@ def link_graph(model: ModelLike, document: int | str, feature: str | None = None
     x, y, n_rows = _places(frame)
     topics = sorted({int(k) for k in frame["topic"]})
     words, colours = leading_words(model, topics, _WORDS), topic_colours(model, topics)
+    names = topic_names(model, topics)
     titles = [str(title) for title in (frame["title"] if "title" in frame else frame["id"])]
     room = width / 3 - 40
     ways: dict[str, list[float | None]] = {"x": [], "y": []}
@@ -89,9 +90,8 @@ def link_graph(model: ModelLike, document: int | str, feature: str | None = None
         )
     )
     for k in topics:
-        name = escape(f"{k}: {', '.join(words[k])}")
         dot = {"color": colours[k], "size": 10}
-        figure.add_trace(go.Scatter(x=[None], y=[None], mode="markers", marker=dot, name=name))
+        figure.add_trace(go.Scatter(x=[None], y=[None], mode="markers", marker=dot, name=escape(names[k])))
     left_out = frame.attrs["n_left_out"]
     more = f"; {left_out} more" if left_out else ""
     quiet(figure, escape(fit(f"Around {titles[0]}{more}", 16, width - 80)), "", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from topoi.analysis.topic_distances import jensen_shannon
 from topoi.drawing.topic_layout import topic_map as places_of
 from topoi.errors import ModelError
 from topoi.models.contract import ModelLike
-from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours
+from topoi.plots.figure import graph_objects, leading_words, quiet, topic_colours, topic_labels
 
 _LARGEST = 70.0  # diameter in pixels
 _WORDS = 10
@@ -57,7 +58,7 @@ def topic_map(model: ModelLike) -> Any:
             x=places[:, 0].tolist(),
             y=places[:, 1].tolist(),
             mode="markers+text",
-            text=[words[k][0] for k in range(chain.n_topics)],
+            text=[escape(label) for label in topic_labels(model)],
             textfont={"size": 11},
             marker={
                 "size": (_LARGEST * np.sqrt(share / share.max())).tolist(),
@@ -65,7 +66,7 @@ def topic_map(model: ModelLike) -> Any:
                 "opacity": 0.55,
                 "line": {"width": 0},
             },
-            customdata=[[*row, ", ".join(words[k])] for k, row in enumerate(told)],
+            customdata=[[*row, escape(", ".join(words[k]))] for k, row in enumerate(told)],
             hovertemplate=(
                 "topic %{customdata[0]}: %{customdata[1]:.1%} (%{customdata[2]:.1%} to %{customdata[3]:.1%})"
                 "<br>%{customdata[4]}<extra></extra>"

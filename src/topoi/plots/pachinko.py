@@ -41,9 +41,10 @@ _NARROWEST = 320
 
 
 class _Box(NamedTuple):
-    """Drawing of a node: its line of text, its hover text, its colour or None."""
+    """Drawing of a node: its name and more words, its hover text, its colour or None."""
 
-    text: str
+    name: str
+    more: str
     hover: str
     colour: str | None
 
@@ -172,7 +173,7 @@ def _words_of(model: Any, node: str, topic: int, n: int) -> list[Edge]:
 
 def _word_box(edge: Edge) -> _Box:
     word = str(edge.child[1])  # type: ignore[index]
-    return _Box(word, f"<b>{escape(word)}</b><br>P(word | {escape(str(edge.parent))}) = {edge.share:.4f}", None)
+    return _Box(word, "", f"<b>{escape(word)}</b><br>P(word | {escape(str(edge.parent))}) = {edge.share:.4f}", None)
 
 
 def _topics_of(frame: Any) -> dict[Any, int]:
@@ -186,18 +187,18 @@ def _boxes(model: Any, graph: Graph, shown: Excerpt, topic: Mapping[Any, int], n
     drawn = [topic[name] for name in shown.level if name in topic]
     words = leading_words(model, drawn, 2 * n_words)
     colours = topic_colours(model, drawn)
-    labels, sizes = model.node_labels(2 * n_words), model.node_sizes()
+    labels, telling, sizes = model.node_labels(), model.node_labels(2 * n_words), model.node_sizes()
     boxes = {}
     for name in shown.level:
         if name == graph.root:
-            boxes[name] = _Box(str(name), f"<b>{escape(str(name))}</b><br>{graph.n_words[name]:,} words", None)
+            boxes[name] = _Box(str(name), "", f"<b>{escape(str(name))}</b><br>{graph.n_words[name]:,} words", None)
             continue
         k = topic.get(name)
-        listed = words[k] if k is not None else str(labels[name]).split()
+        listed = words[k] if k is not None else str(telling[name]).split()
         hover = f"<b>{escape(str(name))}</b>{'' if k is None else f' (topic {k})'}<br>" + _measures(graph, sizes, name)
-        hover += "<br>" + escape(", ".join(listed))
-        text = " ".join(listed[:n_words])
-        boxes[name] = _Box(text if k is not None else f"{name} · {text}", hover, None if k is None else colours[k])
+        hover += f"<br>{escape(str(labels[name]))}<br>" + escape(", ".join(listed))
+        called = str(labels[name]) if k is not None else f"{name} · {labels[name]}"
+        boxes[name] = _Box(called, " ".join(listed[:n_words]), hover, None if k is None else colours[k])
     return boxes
 
 
@@ -255,8 +256,8 @@ def _add_line_hovers(go: Any, figure: Any, curves: Mapping[Any, Any], edges: Seq
 
 def _add_box(figure: Any, span: tuple[float, float], along: float, box: _Box, is_chosen: bool) -> None:
     width = span[1] - span[0]
-    text = escape(fit(box.text, _TEXT, width - 2 * _PAD - 2))
-    first, _, rest = text.partition(" ")
+    text = fit(f"{box.name} {box.more}".strip(), _TEXT, width - 2 * _PAD - 2)
+    first, rest = escape(text[: len(box.name)]), escape(text[len(box.name) :])
     strong = box.colour is not None
     tone = rgb(box.colour) if box.colour else _NEUTRAL
     figure.add_annotation(
@@ -265,7 +266,7 @@ def _add_box(figure: Any, span: tuple[float, float], along: float, box: _Box, is
         xanchor="left",
         yanchor="middle",
         showarrow=False,
-        text=f"<b>{first}</b> {rest}".strip() if strong else text,
+        text=f"<b>{first}</b>{rest}" if strong else first + rest,
         font={"size": _TEXT},
         align="left",
         width=width - 2 * _PAD - 2,

@@ -15,9 +15,8 @@ from topoi.drawing.colours import LIGHT
 from topoi.models.contract import ModelLike
 from topoi.models.features.columns import Number
 from topoi.models.validation import choice
-from topoi.plots.figure import band, graph_objects, leading_words, quiet, topic_colour, topic_colours, whiskers
+from topoi.plots.figure import band, graph_objects, quiet, topic_colour, topic_colours, topic_names, whiskers
 
-_WORDS = 3
 _PER_ROW = 3
 _GROUP_STEP = 7  # step of topic numbers whose colours mark groups, so that neighbouring groups differ
 
@@ -116,14 +115,12 @@ def _title(feature: str, stacked: bool, level: float, noise: bool) -> str:
 def _panels(model: ModelLike, frame: pd.DataFrame, *, overlay: bool) -> dict[str, list[_Line]]:
     """Lines of each panel, the largest topic first; one panel for each group, or one for all with ``overlay``."""
     order = frame.groupby("topic")["mean"].mean().sort_values(ascending=False, kind="stable").index.tolist()
-    words, colours = leading_words(model, order, _WORDS), topic_colours(model, order)
+    names, colours = topic_names(model, order), topic_colours(model, order)
     groups = list(dict.fromkeys(frame["given"]))
     if overlay and len(groups) > 1:
-        k = order[0]
-        title = f"{k}: {', '.join(words[k])}"
         rows = [frame[frame["given"] == name] for name in groups]
         return {
-            title: [
+            names[order[0]]: [
                 _Line(part, topic_colour(_GROUP_STEP * i), name, True)
                 for i, (name, part) in enumerate(zip(groups, rows, strict=True))
             ]
@@ -133,7 +130,7 @@ def _panels(model: ModelLike, frame: pd.DataFrame, *, overlay: bool) -> dict[str
             _Line(
                 frame[(frame["given"] == name) & (frame["topic"] == k)],
                 colours[k],
-                f"{k}: {', '.join(words[k])}",
+                names[k],
                 name == groups[0],
             )
             for k in order

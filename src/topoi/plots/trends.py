@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 from pandas.api.types import is_numeric_dtype
@@ -11,10 +12,9 @@ from topoi.analysis.given import need_topic
 from topoi.analysis.trends import topic_moves, topic_trends
 from topoi.corpus.corpus import Corpus
 from topoi.models.contract import ModelLike
-from topoi.plots.figure import band, graph_objects, leading_words, quiet, topic_colours, whiskers
+from topoi.plots.figure import band, graph_objects, quiet, topic_colours, topic_names, whiskers
 
 _RISING, _FALLING = 4, 3
-_WORDS = 3
 
 
 def trends(
@@ -49,7 +49,7 @@ def trends(
     go = graph_objects()
     frame = topic_trends(model, corpus, by)
     chosen = _moving(model, frame, corpus) if topics is None else [need_topic(model, k) for k in topics]
-    words = leading_words(model, chosen, _WORDS)
+    names = topic_names(model, chosen)
     colours = topic_colours(model, chosen)
     is_number = is_numeric_dtype(frame[by])
     figure = go.Figure()
@@ -64,7 +64,7 @@ def trends(
                 y=mine["share"].tolist(),
                 customdata=mine[["n_words", "lower", "upper"]].to_numpy(),
                 legendgroup=str(k),
-                name=f"{k}: {', '.join(words[k])}",
+                name=escape(names[k]),
                 mode="lines+markers",
                 line={"color": colours[k], "width": 2},
                 marker={"size": 5},

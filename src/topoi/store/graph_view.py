@@ -67,7 +67,7 @@ class GraphView(ModelView, GraphFrames):
         _, _, _, _, _, n_tokens, share, _, _, _, deviation = zip(*self._node_rows(), strict=True)
         return np.array(n_tokens, np.int64), Moments(np.array(share, np.float64), np.array(deviation, np.float64))
 
-    def node_labels(self, n_words: int = 3) -> dict[str, str]:
+    def node_labels(self, n_words: int | None = None) -> dict[str, str]:
         """A short label for every node but the root, as in a fitted model's ``node_labels``.
 
         Examples
@@ -79,8 +79,11 @@ class GraphView(ModelView, GraphFrames):
         >>> topoi.view(path).node_labels(1)
         {'super 0': 'sun', 'sub 0': 'sun'}
         """
-        wanted = whole_number("n_words", n_words)
         rows = self._node_rows()[1:]
+        if n_words is None:
+            own = self.topic_labels()
+            return {row[1]: row[8] if row[4] or row[3] is None else own[row[3]] for row in rows}
+        wanted = whole_number("n_words", n_words)
         if wanted > N_WORDS:
             return self._long_labels(wanted)
         with self.store.named():

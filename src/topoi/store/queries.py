@@ -9,11 +9,12 @@ from __future__ import annotations
 
 QUERIES = {
     "topics": """
-        SELECT t.topic, t.n_tokens, t.share, l.label AS label_or_null FROM topic AS t
+        SELECT t.topic, t.n_tokens, t.share, coalesce(l.label, t.label) AS label FROM topic AS t
         LEFT JOIN label AS l ON l.model_id = t.model_id AND l.topic = t.topic
         WHERE t.model_id = :model_id ORDER BY t.topic""",
     "topic_list": """
-        SELECT t.topic, l.label AS label_or_null, t.n_tokens, t.share, t.glue, t.words, t.deviation FROM topic AS t
+        SELECT t.topic, coalesce(l.label, t.label) AS label, t.n_tokens, t.share, t.glue, t.words, t.deviation
+        FROM topic AS t
         LEFT JOIN label AS l ON l.model_id = t.model_id AND l.topic = t.topic
         WHERE t.model_id = :model_id ORDER BY t.topic""",
     "topic_hues": """
@@ -153,7 +154,7 @@ PAGE_QUERIES = {
         SELECT topic, label FROM label WHERE model_id = :model_id
         AND typeof(topic) = 'integer' AND topic >= 0 AND topic < 65536 AND typeof(label) = 'text'""",
     "faces": """
-        SELECT topic, n_tokens, share, hue, x, y, glue, words, deviation FROM topic
+        SELECT topic, n_tokens, share, hue, x, y, glue, words, deviation, label FROM topic
         WHERE model_id = :model_id ORDER BY topic""",
     "trends": """
         SELECT topic, year, n_tokens, share, lower, upper FROM topic_trend
@@ -161,8 +162,8 @@ PAGE_QUERIES = {
     "decades": """
         SELECT topic, decade, n_tokens, share, lower, upper FROM topic_decade WHERE model_id = :model_id""",
     "graph_nodes": """
-        SELECT node, name, level, topic AS topic_or_null, n_children, n_tokens, share, words, deviation FROM dag_node
-        WHERE model_id = :model_id ORDER BY node""",
+        SELECT node, name, level, topic AS topic_or_null, n_children, n_tokens, share, words, deviation, label
+        FROM dag_node WHERE model_id = :model_id ORDER BY node""",
     "graph_edges": """
         SELECT parent, child, alpha, share, n_tokens, deviation FROM dag_edge WHERE model_id = :model_id
         ORDER BY parent, position""",

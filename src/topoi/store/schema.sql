@@ -127,6 +127,7 @@ CREATE TABLE topic (
     x REAL,                              -- place on a map of topics, 0 to 1: near each other if they share words, and
     y REAL,                              -- apart far enough for circles; null if there are fewer than three topics
     glue INTEGER NOT NULL,               -- 1 if it is made of words that hold all kinds of texts together, not of content
+    label TEXT NOT NULL,                 -- automatic name: a phrase of its words; a person's is in table label
     words TEXT NOT NULL,                 -- JSON list: the 20 most telling words (relevance 0.6)
     PRIMARY KEY (model_id, topic)
 ) WITHOUT ROWID;
@@ -285,7 +286,7 @@ CREATE TABLE dag_node (
     share REAL NOT NULL,                 -- of all tokens
     deviation REAL NOT NULL,             -- standard deviation of share, by samples and resampled documents
     alpha_sum REAL NOT NULL,             -- what alpha of its edges sums to; 0 if it has none
-    label TEXT NOT NULL,                 -- the first three of its words
+    label TEXT NOT NULL,                 -- automatic name: its topic's, or those of two topics below; none for the root
     words TEXT NOT NULL,                 -- JSON list: the 20 most telling words (relevance 0.6, or 0.3 if it has
                                          -- children); none for the root
     PRIMARY KEY (model_id, node)

@@ -40,12 +40,28 @@ class TopicLists:
     def _need_authors(self) -> None:
         raise NotImplementedError  # abstract: see ``ModelView``
 
+    def topic_labels(self) -> list[str]:
+        """The name of each topic: that which a person gave it, or the automatic one of a fitted model.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]] * 10)
+        >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
+        >>> topoi.open_store(path).set_label("LDA", 0, "biology")
+        >>> topoi.view(path).topic_labels()
+        ['biology', 'sun']
+        """
+        self._topics(None)
+        return [row[1] for row in self.rows("topic_list")]
+
     def topics(self, n_words: int = 10, level: float | None = LEVEL) -> pd.DataFrame:
         """All topics as the browser and the command line list them.
 
         Columns are topic, label, n_words, share, lower, upper, background, words. The largest topic comes first;
         background topics (of connecting words) come last. ``words`` are lists, the most relevant first, as in
-        ``top_words(relevance=0.6)``. The label of a topic without one is None.
+        ``top_words(relevance=0.6)``. ``label`` is the automatic one, unless a person gave another.
 
         Parameters
         ----------

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.analysis.background import background_topics
 from topoi.analysis.topic_distances import jensen_shannon_of_counts, symmetrised_kl
 from topoi.corpus.blocks import Blobs, Blocks, Columns, Table, position_blobs
 from topoi.corpus.corpus import Corpus
@@ -98,15 +97,7 @@ def summary_tables(corpus: Corpus, first: Posterior) -> dict[str, dict[str, Any]
     share = total / max(float(total.sum()), 1.0)
     room = total + first.source.beta_sum
     places = topic_map(jensen_shannon_of_counts(first.counts.word_rows, room, first.beta), share)
-    nowhere = [None] * first.n_topics
-
-    def word_sums(words: Any) -> NDArray[np.float64]:
-        """Tokens of some words in each topic, summed over the samples: whole numbers, words × topics."""
-        return np.rint(np.asarray(first.counts.word_rows(words), np.float64) * first.n_samples)
-
-    background = background_topics(
-        corpus.tokens, first.assignments.topic, corpus.doc_start, word_sums, corpus.n_words, first.n_topics
-    )
+    nowhere, names = [None] * first.n_topics, first.named(corpus)
     topic = {
         "topic": np.arange(first.n_topics),
         "n_tokens": first.topic_sizes,
@@ -116,7 +107,8 @@ def summary_tables(corpus: Corpus, first: Posterior) -> dict[str, dict[str, Any]
         "hue": topic_hues(first.documents.cell_blocks(), first.n_topics),
         "x": nowhere if places is None else places[:, 0],
         "y": nowhere if places is None else places[:, 1],
-        "glue": background.astype(np.int64),
+        "glue": names.background.astype(np.int64),
+        "label": names.labels,
         "words": _leading_words(corpus, first, room),
     }
     return {"topic": topic, "topic_neighbour": topic_neighbours(symmetrised_kl(first.word_columns, len(first.beta)))}

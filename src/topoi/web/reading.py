@@ -15,6 +15,7 @@ from markupsafe import Markup
 from markupsafe import escape as marked_up
 
 from topoi.drawing.colours import hue_class, strength_class, topic_class
+from topoi.drawing.svg import other_words
 from topoi.drawing.words import clip, count
 
 _NAMES_SHOWN = 6
@@ -25,23 +26,21 @@ _LONG_PARAGRAPH = 4000  # characters: web browsers lay out many short paragraphs
 
 
 def badge(topic: Mapping[str, Any], n: int = 7) -> Markup:
-    """Badge of a topic: its label or first word, its number, and the next words in fading colours.
+    """Badge of a topic: its label, its number, and its first words in fading colours.
 
     Parameters
     ----------
     topic : mapping
         A topic summary, as in JSON views.
     n : int
-        Total number of words shown.
+        Number of things shown, the label included.
 
     Examples
     --------
-    >>> badge({"topic": 3, "label": None, "words": ["gold", "silver", "coin", "mint", "bank"]}, 2)
-    Markup('<b dir="auto">gold</b><sub><span class="vh">topic </span>3</sub> <span class="near">silver</span>')
+    >>> badge({"topic": 3, "label": None, "auto_label": "gold coins", "words": ["silver", "mint"]}, 2)
+    Markup('<b dir="auto">gold coins</b><sub><span class="vh">topic </span>3</sub> <span class="near">silver</span>')
     """
-    words = topic["words"]
-    name = topic["label"] or (words[0] if words else "no words")
-    others = (words if topic["label"] else words[1:])[: n - 1]
+    name, others = topic["label"] or topic["auto_label"], other_words(topic)[: n - 1]
     near, far = (others[: n // 2], others[n // 2 :]) if n > 3 else (others, [])
     parts = [f'<b dir="auto">{escape(clip(name, 60))}</b><sub><span class="vh">topic </span>{topic["topic"]}</sub>']
     if near:
@@ -52,18 +51,16 @@ def badge(topic: Mapping[str, Any], n: int = 7) -> Markup:
 
 
 def node_badge(node: Mapping[str, Any], n: int = 6) -> Markup:
-    """Badge of a super-topic: its label, or its most relevant word and number, then more words.
+    """Badge of a super-topic: its label, or its automatic label and number, then its first words.
 
     Examples
     --------
-    >>> node_badge({"name": "super 3", "label": None, "words": ["gold", "silver"]}, 2)
-    Markup('<b dir="auto">gold</b><sub>super 3</sub> <span class="near">silver</span>')
-    >>> node_badge({"name": "health", "label": "health", "words": ["drug"]}, 2)
+    >>> node_badge({"name": "super 3", "label": None, "auto_label": "gold + war", "words": ["silver"]}, 2)
+    Markup('<b dir="auto">gold + war</b><sub>super 3</sub> <span class="near">silver</span>')
+    >>> node_badge({"name": "health", "label": "health", "auto_label": "drug + pain", "words": ["drug"]}, 2)
     Markup('<b dir="auto">health</b> <span class="near">drug</span>')
     """
-    words = node["words"]
-    name = node["label"] or (words[0] if words else "no words")
-    others = (words if node["label"] else words[1:])[: n - 1]
+    name, others = node["label"] or node["auto_label"], other_words(node)[: n - 1]
     number = "" if node["label"] else f"<sub>{escape(node['name'])}</sub>"
     more = f' <span class="near">{_listed(others)}</span>' if others else ""
     return Markup(f'<b dir="auto">{escape(clip(name, 60))}</b>{number}{more}')

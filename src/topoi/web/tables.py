@@ -104,7 +104,8 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in row.items():
         if isinstance(value, Mapping) and "hue" in value and "topic" in value:
             prefix = "" if name == "topic" else f"{name}_"
-            columns |= {f"{prefix}{part}": _joined(value[part]) for part in _TOPIC_COLUMNS}
+            shown = {**value, "label": value["label"] or value["auto_label"]}
+            columns |= {f"{prefix}{part}": _joined(shown[part]) for part in _TOPIC_COLUMNS}
         elif isinstance(value, Mapping):
             columns |= _flat(value)
         elif isinstance(value, list):

@@ -13,10 +13,10 @@ from topoi.corpus.blocks import Blobs, Blocks, Columns, Table
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import BLOCK, row_blocks
 from topoi.models.dag import WORDS, Dag
-from topoi.models.graph import path_bytes, slot_children, telling_words
+from topoi.models.graph import node_names, path_bytes, slot_children, telling_words
 from topoi.models.pachinko.posterior import PachinkoPosterior, shares_in_blocks
 from topoi.models.periods import trend_rows
-from topoi.models.ranking import N_LABEL, N_WORDS
+from topoi.models.ranking import N_WORDS
 from topoi.models.smoothed_counts import Cells, listed, whole_tokens
 
 
@@ -67,7 +67,7 @@ def _nodes(corpus: Corpus, dag: Dag, first: PachinkoPosterior) -> Columns:
         "share": first.node_totals / max(corpus.n_tokens, 1),
         "deviation": first.node_deviations(),
         "alpha_sum": np.asarray(first.priors.alpha_sum, np.float64),
-        "label": [" ".join(listed[:N_LABEL]) for listed in words],
+        "label": ["", *node_names(dag, first.edge_alpha, first.named(corpus))],
         "words": [json.dumps(listed, ensure_ascii=False) for listed in words],
     }
 

@@ -10,7 +10,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError
 from topoi.models.dag import WORDS
-from topoi.models.graph import GraphFrames, NodeDocuments, slot_children, telling_words
+from topoi.models.graph import GraphFrames, NodeDocuments, node_names, slot_children, telling_words
 from topoi.models.pachinko.posterior import PachinkoPosterior
 from topoi.models.ranking import largest
 from topoi.models.share_moments import Moments
@@ -58,16 +58,17 @@ class Structure(GraphFrames):
             }
         )
 
-    def node_labels(self, n_words: int = 3) -> dict[str, str]:
-        """A short label for every node but the root: the words that distinguish it from the rest.
+    def node_labels(self, n_words: int | None = None) -> dict[str, str]:
+        """A short label for every node but the root.
 
-        Words are weighted by P(word | node) under the learned parameters, and by how much more probable they are there
-        than in the whole corpus.
+        A topic has that of ``topic_labels``; a super-topic is called by the two topics that distinguish it most from
+        the others, as in "Indian tribes + public lands".
 
         Parameters
         ----------
-        n_words : int
-            Number of words.
+        n_words : int, optional
+            List this many words that distinguish each node instead, weighted by P(word | node) under the learned
+            parameters, and by how much more probable they are there than in the whole corpus.
 
         Examples
         --------
@@ -77,6 +78,9 @@ class Structure(GraphFrames):
         {'super 0': 'sun', 'sub 0': 'sun'}
         """
         first = self._first
+        if n_words is None:
+            names = node_names(self.dag_, first.edge_alpha, first.named(self.corpus_))
+            return dict(zip(self.dag_.nodes[1:], names, strict=True))
         wanted = whole_number("n_words", n_words)
         best = telling_words(self.dag_, first.edge_alpha, first.topic_word, first.counts.topic, wanted)
         words = self.vocabulary_.words

@@ -246,7 +246,7 @@ def _summary(head: AuthorHead, topics: list[BandedShare], words: list[AuthorWord
     when = "" if first is None else f" of {first}" if first == last else f" from {first} to {last}"
     if content:
         main = [
-            f"{short(share['topic']['label'] or ', '.join(share['topic']['words'][:3]), 80)} ({share['share']:.0%})"
+            f"{short(share['topic']['label'] or share['topic']['auto_label'], 80)} ({share['share']:.0%})"
             for share in content[:2]
         ]
         return f"Writes mostly about {' and about '.join(main)}, in {number}{when}."

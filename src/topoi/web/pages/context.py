@@ -24,11 +24,12 @@ from topoi.store.view import ModelView
 from topoi.web.links import name_of, slug_of
 from topoi.web.pages.names import AuthorIndex
 from topoi.web.pages.shapes import Collection, Model, TopicSummary
-from topoi.web.pages.text import short
+from topoi.web.pages.text import one_line, short
 
 Result = TypeVar("Result")
 _WORDS_OF_A_SUMMARY = 10
 _LONGEST_WORD = 100
+_LONGEST_LABEL = 100
 _MOST_ATTEMPTS = 3
 _MOST_KEPT = 100
 _SHARED_LOOKED_AT, _SHARED_SHOWN = 10, 3
@@ -102,10 +103,11 @@ class ModelCache:
         ]
 
     def _topic(self, row: tuple[Any, ...], trend: list[float] | None, lower: float, upper: float) -> dict[str, Any]:
-        topic, n_tokens, share, hue, x, y, is_background, listed, _ = row
+        topic, n_tokens, share, hue, x, y, is_background, listed, _, label = row
         with self.view.store.named():
             words = [short(word, _LONGEST_WORD) for word in stored_json(listed, f"topic {topic}", "words")]
-        summary = {"topic": topic, "label": None, "words": words[:_WORDS_OF_A_SUMMARY], "share": float(share)}
+        summary = {"topic": topic, "label": None, "auto_label": short(one_line(label), _LONGEST_LABEL)}
+        summary |= {"words": words[:_WORDS_OF_A_SUMMARY], "share": float(share)}
         summary |= {"hue": hue, "glue": bool(is_background), "trend": trend}
         size = {"n_tokens": n_tokens, "lower": lower, "upper": upper}
         return {"summary": summary, **size, "x": x, "y": y, "all_words": words}

@@ -144,14 +144,19 @@ def _empty_trend(years: list[int]) -> YearShares:
 
 
 def _node(context: PageContext, row: tuple[Any, ...]) -> dict[str, Any]:
-    number, name, _, topic, n_children, n_tokens, share, words, _ = row
+    number, name, _, topic, n_children, n_tokens, share, words, _, named = row
     with context.view.store.named():
         known = stored_json(words, f"node {number} of the graph", "words")
     listed = [short(word, _LONGEST_WORD) for word in known][:_MOST_WORDS]
     name = short(one_line(name), _LONGEST_NAME) or str(number)
     label = None if _COUNTED.fullmatch(name) else name
-    summary = {"node": number, "name": name, "label": label, "words": listed[:_WORDS_OF_A_SUMMARY]}
-    summary |= {"share": float(share), "n_tokens": n_tokens, "n_children": n_children}
+    summary = {"node": number, "name": name, "label": label, "auto_label": short(one_line(named), _LONGEST_NAME)}
+    summary |= {
+        "words": listed[:_WORDS_OF_A_SUMMARY],
+        "share": float(share),
+        "n_tokens": n_tokens,
+        "n_children": n_children,
+    }
     return {"node": number, "summary": summary, "topic": topic, "all_words": listed}
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import bisect
 import json
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -130,7 +131,7 @@ def completions(context: PageContext, q: parameters.Query = "") -> list[Completi
     suggested += [
         Completion(
             kind="topic",
-            label=short(summary["label"] or ", ".join(summary["words"][:3]), _LONGEST_LABEL),
+            label=short(summary["label"] or summary["auto_label"], _LONGEST_LABEL),
             detail=f"topic {summary['topic']}",
             href=link.topic(summary["topic"]),
         )
@@ -181,9 +182,7 @@ def find_topics(context: PageContext, q: str) -> list[TopicSummary]:
     if not terms or not context.has_topics:
         return []
     topics = context.cache.topics
-    words = context.cache.keep(
-        "folded", lambda: TopicWords([[fold(word) for word in topic["all_words"]] for topic in topics])
-    )
+    words = context.cache.keep("folded", lambda: TopicWords([_searched_words(topic) for topic in topics]))
     each = [words.places(term) for term in terms]
     common = set(each[0]).intersection(*each[1:]) - context.labels.keys()
     places = {topic: sum(found[topic] for found in each) for topic in common}
@@ -196,6 +195,11 @@ def find_topics(context: PageContext, q: str) -> list[TopicSummary]:
                 places[topic] = sum(known)
     order = sorted(places, key=lambda k: (places[k], -topics[k]["summary"]["share"], k))
     return [context.summary(number) for number in order]
+
+
+def _searched_words(topic: Mapping[str, Any]) -> list[str]:
+    """Words of a topic, folded, and those of its automatic label that are not among them."""
+    return list(dict.fromkeys([*map(fold, topic["all_words"]), *fold(topic["summary"]["auto_label"]).split()]))
 
 
 def find_authors(context: PageContext, q: str, n: int) -> list[AuthorSize]:

@@ -26,10 +26,14 @@ def published_as(name: str) -> Callable[[Shape], Shape]:
 
 @published_as("Face")
 class TopicSummary(TypedDict):
-    """A topic as it is shown everywhere: number, label, words, share of all words, hue, trend."""
+    """A topic as it is shown everywhere: number, labels, words, share of all words, hue, trend.
+
+    ``label`` is the name that a person gave it, ``auto_label`` the automatic one, which is shown if there is no other.
+    """
 
     topic: int
     label: str | None
+    auto_label: str
     words: list[str]
     share: float
     hue: int
@@ -138,11 +142,15 @@ class YearShares(TypedDict):
 
 @published_as("NodeFace")
 class NodeSummary(TypedDict):
-    """A node of a graph of topics; ``label`` is a name that a person gave it, ``topic`` is what it draws words from."""
+    """A node of a graph of topics; ``label`` is a name that a person gave it, ``topic`` is what it draws words from.
+
+    ``auto_label`` is made of the labels of its topics, and is shown if there is no other.
+    """
 
     node: int
     name: str
     label: str | None
+    auto_label: str
     words: list[str]
     share: float
     n_tokens: int

@@ -53,7 +53,7 @@ def background_topics(
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.analysis.background import background_topics
+    >>> from topoi.models.background import background_topics
     >>> everywhere, subjects = np.arange(20) % 7, 7 + np.repeat(np.arange(9), 20)
     >>> tokens = np.stack([np.tile(everywhere, 9), subjects], axis=1).ravel()
     >>> topic, table = np.where(tokens < 7, 0, tokens - 6), np.zeros((16, 10))
@@ -81,7 +81,7 @@ def log_concentration(kinds: NDArray[Any], doc_start: NDArray[Any], n_kinds: int
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.analysis.background import log_concentration
+    >>> from topoi.models.background import log_concentration
     >>> log_concentration(np.array([0, 1, 0, 1, 2, 2, 2, 2]), np.array([0, 2, 4, 8]), 3).round(2).tolist()
     [-0.45, -0.45, 1.08]
     """
@@ -129,7 +129,7 @@ def upper_values_and_variety(
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.analysis.background import upper_values_and_variety
+    >>> from topoi.models.background import upper_values_and_variety
     >>> table = np.array([[5, 5, 0], [2, 5, 0], [1, 0, 0]])
     >>> [found.round(2).tolist() for found in upper_values_and_variety(np.array([1.0, 2.0, 3.0]), table.__getitem__, 3)]
     [[2.0, 2.0, 0.0], [2.13, 2.0, 0.0]]
