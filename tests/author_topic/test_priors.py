@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.kernels.dirichlet import NO_PRIOR
+from topoi.kernels.dirichlet import NO_PRIOR, rounded
 from topoi.models.author_topic.priors import Learning, prior_of_alpha, private_authors, what_is_learned
 
 
@@ -58,6 +58,13 @@ def test_the_papers_priors_are_one_word_away(corpus, kind):
     assert np.ptp(learned.alpha_) > 0 and learned.beta_[0] != paper.beta_[0]
     nearly = kind(5, learn_alpha=True, learn_beta=True, **more, **options).fit(corpus)
     assert not same(learned, nearly)  # the prior of the concentration has an effect
+
+
+def test_learned_priors_have_few_digits_so_that_the_last_ones_of_a_machine_do_not_matter(corpus):
+    model = topoi.LDA(5, n_iter=30, random_state=0).fit(corpus)
+    for values in (model.alpha_, model.beta_[:1]):
+        assert np.array_equal(rounded(values * (1 + 1e-12)), values)
+    assert not np.array_equal(rounded(np.array([0.1])), [0.1])
 
 
 def test_bad_priors_are_refused(corpus):

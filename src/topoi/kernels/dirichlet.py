@@ -173,6 +173,23 @@ def learn_dirichlet(
     return alpha
 
 
+def rounded(values: NDArray[np.float64], bits: int = 16) -> NDArray[np.float64]:
+    """Values with so many binary digits.
+
+    Sums and digamma functions differ in their last digits from one machine to another; the rounded values do so only
+    where they are next to half a digit, by chance one of many millions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.kernels.dirichlet import rounded
+    >>> rounded(np.array([0.1, 1000.0]), bits=4).tolist()
+    [0.1015625, 1024.0]
+    """
+    digits, exponent = np.frexp(values)
+    return np.ldexp(np.round(digits * 2.0**bits) / 2.0**bits, exponent)
+
+
 def maximise_dirichlet(
     mean_log: NDArray[np.float64], alpha: NDArray[np.float64], least: float = _SMALLEST, most: float = _LARGEST
 ) -> NDArray[np.float64]:

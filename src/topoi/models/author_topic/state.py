@@ -19,7 +19,7 @@ from topoi.engine.samples import Sample, narrowest
 from topoi.engine.shards import Shards, cut
 from topoi.errors import ModelError
 from topoi.kernels.counts import Assignments, Counts, Documents, Priors
-from topoi.kernels.dirichlet import NO_PRIOR, CountHistogram, GammaPrior, learn_dirichlet, log_probability_rows
+from topoi.kernels.dirichlet import NO_PRIOR, CountHistogram, GammaPrior, learn_dirichlet, log_probability_rows, rounded
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
@@ -333,10 +333,12 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         if self._learn_alpha:
             histogram = self._alpha_histogram(chain, statistics)
             alpha = learn_dirichlet(histogram, alpha, self._learn_alpha == "symmetric", prior=self._alpha_prior)
+            alpha = alpha if self._alpha_prior == NO_PRIOR else rounded(alpha)
         if self._learn_beta:
             w, _, values = chain.counts.word_cells()
             histogram = CountHistogram.from_counts(np.zeros_like(w), values, chain.counts.topic, self.n_words)
             beta = learn_dirichlet(histogram, beta, symmetric=True, prior=self._beta_prior)
+            beta = beta if self._beta_prior == NO_PRIOR else rounded(beta)
         chain.priors = make_priors(alpha, beta)
 
     def _alpha_histogram(self, chain: TopicChain, private: Sequence[CountHistogram]) -> CountHistogram:
