@@ -5,7 +5,16 @@ import pytest
 
 import topoi
 from topoi.kernels.dirichlet import NO_PRIOR, rounded
-from topoi.models.author_topic.priors import Learning, prior_of_alpha, private_authors, what_is_learned
+from topoi.models.author_topic import priors
+from topoi.models.author_topic.priors import (
+    ALIKE,
+    PRIVATE_WEIGHT,
+    Learning,
+    likeness,
+    prior_of_alpha,
+    private_authors,
+    what_is_learned,
+)
 
 
 @pytest.mark.parametrize(
@@ -93,16 +102,60 @@ def test_learned_priors_have_the_same_bits_for_threads_files_and_resumed_fits(co
     assert same(whole, half.resume(20))
 
 
-def few_authors(n_docs=60, n_tokens=30):
-    rng = np.random.default_rng(1)
-    rows = [[f"w{w}" for w in rng.integers(0, 25, n_tokens)] for _ in range(n_docs)]
-    return topoi.Corpus.from_tokens(rows, authors=[["Ann", "Bob"][d % 2] for d in range(n_docs)])
+def by_brute_force(corpus):
+    """``likeness`` by comparing every pair of tokens."""
+    start = corpus.doc_author_start
+    rows = [
+        (d, corpus.doc_author[start[d]], corpus.tokens[i])
+        for d in np.flatnonzero(np.diff(start) == 1)
+        for i in range(corpus.doc_start[d], corpus.doc_start[d + 1])
+    ]
+    within, across = [], []
+    for n, (d, a, w) in enumerate(rows):
+        for e, b, v in rows[:n]:
+            if a == b:
+                (within if d == e else across).append(w == v)
+    return np.mean(within) / np.mean(across)
+
+
+def test_likeness_compares_pairs_of_words():
+    rng = np.random.default_rng(0)
+    words = [[f"w{w}" for w in rng.integers(0, 9, rng.integers(0, 12))] for _ in range(30)]
+    names = [[["Ann"], ["Bob"], ["Ann", "Bob"], []][n] for n in rng.integers(0, 4, 30)]
+    corpus = topoi.Corpus.from_tokens(words, authors=names)
+    assert likeness(corpus) == pytest.approx(by_brute_force(corpus))
+
+
+def test_likeness_tells_the_author_topic_model_from_one_with_private_authors():
+    model = topoi.AuthorTopicModel(10, alpha=0.1, beta=0.02)
+    alike = model.simulate(600, 60, authors=30, random_state=0)
+    assert likeness(alike) == pytest.approx(1.0, abs=0.1)
+    assert private_authors(alike) == (False, None)
+    own = model.set_params(fictitious_authors=True).simulate(600, 60, authors=30, random_state=0)
+    assert likeness(own) > ALIKE
+    assert private_authors(own) == (True, PRIVATE_WEIGHT)
+
+
+def test_where_nothing_can_be_compared_documents_get_private_authors():
+    words = [["a", "b", "c"]] * 4
+    several = topoi.Corpus.from_tokens(words, authors=[["Ann", "Bob"]] * 4)
+    once = topoi.Corpus.from_tokens(words, authors=["Ann", "Bob", "Cid", "Dan"])
+    assert np.isnan(likeness(several)) and np.isnan(likeness(once))
+    assert private_authors(several) == private_authors(once) == (True, PRIVATE_WEIGHT)
+    assert private_authors(topoi.Corpus.from_tokens(words)) == (False, None)
+
+
+def test_many_words_are_looked_at_in_part(corpus, monkeypatch):
+    whole = likeness(corpus)
+    monkeypatch.setattr(priors, "_MOST_WORDS", 300)
+    assert likeness(corpus) != whole
 
 
 def test_a_file_and_an_update_keep_what_was_chosen_for_the_training_documents(tmp_path):
     """A rule that looked again, at other documents, would change the model."""
-    corpus = few_authors()
+    corpus = topoi.AuthorTopicModel(4, alpha=0.1, beta=0.05).simulate(60, 30, authors=5, random_state=0)
     chosen = private_authors(corpus)
+    assert chosen == (False, None)
     model = topoi.AuthorTopicModel(4, n_iter=25, random_state=0).fit(corpus)
     lists = model._sampler.lists
     assert (lists.fictitious, lists.fictitious_weight) == chosen
@@ -110,13 +163,14 @@ def test_a_file_and_an_update_keep_what_was_chosen_for_the_training_documents(tm
     model.save(tmp_path / "model.topoi")
     loaded = topoi.load(tmp_path / "model.topoi")
     assert (loaded.fictitious_authors, loaded.fictitious_weight) == chosen
-    many = topoi.Corpus.from_tokens([["w1", "w2", "w3"]] * 300, authors=[f"new {d}" for d in range(300)])
+    words = [[corpus.words[d % 10]] * 30 for d in range(300)]
+    many = topoi.Corpus.from_tokens(words, authors=[str(corpus.authors[0])] * 300)
     assert private_authors(many) != chosen
     assert model.transform(many.subset(np.arange(3))).shape == (3, 4)
     model.update(many, n_iter=5)
     assert model._sampler.lists.fictitious == chosen[0]
-    found = topoi.view(tmp_path / "model.topoi")
-    assert found.doc_topic_.shape == (60, 4)
+    shown = topoi.document_topics(topoi.view(tmp_path / "model.topoi"), 0)
+    assert shown["share"].sum() == pytest.approx(1.0)
 
 
 def test_learning_is_arguments_of_the_sampler():

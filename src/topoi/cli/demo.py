@@ -145,6 +145,8 @@ def demo(
     status.print(opening(corpus, topics))
     unfitted = topoi.AuthorTopicModel(
         n_topics=topics,
+        # The default, but with as much weight for a passage's own subjects as for its president's.
+        fictitious_authors=True,
         n_iter=iterations,
         n_jobs=available_cores(),
         random_state=seed,

@@ -42,8 +42,8 @@ class AuthorTopicModel(TopicModel):
         Number of topics.
     prior : {"auto", "paper"}
         What happens to alpha, beta and ``fictitious_authors`` where they are not given. "auto" learns alpha and beta,
-        and decides by the numbers of documents and authors; see ``docs/author-topic.md``. "paper" takes the papers'
-        numbers, 50 / n_topics and 0.01, fixed, and no fictitious authors.
+        and gives documents private authors unless those of one author are all alike: see ``docs/author-topic.md``.
+        "paper" takes the papers' numbers, 50 / n_topics and 0.01, fixed, and no fictitious authors.
     alpha : float or array, optional
         Dirichlet parameter of authors' mixtures, per topic; one that is given is not learned unless ``learn_alpha``.
     beta : float or array, optional

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.kernels.dirichlet import NO_PRIOR, GammaPrior
@@ -19,8 +19,10 @@ PRIORS = ("auto", "paper")
 PAPER_SUM, PAPER_BETA = 50.0, 0.01
 # Weight of the priors of concentrations beside the data: too little to matter but for the smallest corpora.
 _LEAST_WORTH = 2.0
-# Words of the average author from which on documents get private authors: ten times the papers' sum of alpha.
-MANY_WORDS = 10 * PAPER_SUM
+# Likeness up to which documents of one author count as alike: 1 but for chance; of real texts it is 2 and more.
+ALIKE, _MOST_WORDS = 1.25, 1_000_000
+# Prior probability of the private author. More makes topics more coherent, and costs what is known of named authors.
+PRIVATE_WEIGHT = 0.2
 _RULES = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric": "asymmetric"}
 
 
@@ -118,18 +120,44 @@ def _around(mode: float, worth: float) -> GammaPrior:
 def private_authors(corpus: Corpus) -> tuple[bool, float | None]:
     """Whether documents get a private author beside their named ones, and its prior probability.
 
-    They do where named authors have many words each: few authors, or long documents. The mixture of such an author is
-    an average over many documents, and leaves no room for what a single one is about. Authors of few words take on
-    what their documents are about by themselves.
+    They do unless documents of one author are all alike (see ``likeness``), as the author-topic model has it. Real
+    documents are not: each has subjects of its own, and without a private author topics have to be mixtures of them.
 
     Examples
     --------
     >>> import topoi
     >>> from topoi.models.author_topic.priors import private_authors
-    >>> private_authors(topoi.Corpus.from_tokens([["a"], ["b"]], authors=["Ann", "Bob"]))
+    >>> alike = [["sun", "star"] * 20] * 10
+    >>> private_authors(topoi.Corpus.from_tokens(alike, authors=["Ann"] * 10))
     (False, None)
-    >>> private_authors(topoi.Corpus.from_tokens([["a", "b"] * 30] * 20, authors=["Ann", "Bob"] * 10))
-    (True, None)
+    >>> different = [["sun", "star"] * 20, ["cell", "gene"] * 20] * 5
+    >>> private_authors(topoi.Corpus.from_tokens(different, authors=["Ann"] * 10))
+    (True, 0.2)
     """
-    n_named = int((corpus.doc_lengths * (np.diff(corpus.doc_author_start) > 0)).sum())
-    return n_named >= MANY_WORDS * max(corpus.n_authors, 1), None
+    if not corpus.n_authors or likeness(corpus) <= ALIKE:
+        return False, None
+    return True, PRIVATE_WEIGHT
+
+
+def likeness(corpus: Corpus) -> float:
+    """How many times as often two words of a document are the same as two words of different documents of its author.
+
+    Of documents that have one author: there the author-topic model expects 1. NaN if no author has two of them. At most
+    about a million words are looked at, those of evenly spaced documents.
+    """
+    alone = np.flatnonzero(np.diff(corpus.doc_author_start) == 1)
+    part = corpus.subset(alone[:: 1 + int(corpus.doc_lengths[alone].sum()) // _MOST_WORDS])
+    doc = np.repeat(np.arange(part.n_docs), part.doc_lengths)
+    same_doc, all_doc = _pairs(doc, part)
+    same_author, all_author = _pairs(np.asarray(part.doc_author, np.int64)[doc], part)
+    # A word is no pair with itself.
+    within, across = all_doc - part.n_tokens, all_author - all_doc
+    if within <= 0 or across <= 0 or same_author <= same_doc:
+        return float("nan") if across <= 0 or within <= 0 else float("inf")
+    return ((same_doc - part.n_tokens) / within) / ((same_author - same_doc) / across)
+
+
+def _pairs(row: NDArray[np.int64], corpus: Corpus) -> tuple[int, int]:
+    """Ordered pairs of tokens in the same row that are the same word, and all such pairs."""
+    _, times = np.unique(row * np.int64(corpus.n_words) + corpus.tokens, return_counts=True)
+    return int((times.astype(np.int64) ** 2).sum()), int((np.bincount(row).astype(np.int64) ** 2).sum())
