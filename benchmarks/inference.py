@@ -137,7 +137,9 @@ def main() -> None:
     train = corpus.subset(np.arange(0, corpus.n_docs, 5))
     others = corpus.subset(np.flatnonzero(np.arange(corpus.n_docs) % 5))
     progress(f"fitting {options.topics} topics to {train}")
-    model = topoi.LDA(options.topics, n_iter=options.sweeps, random_state=0, n_jobs=2, progress=False).fit(train)
+    model = topoi.LDA(
+        options.topics, prior="paper", n_iter=options.sweeps, random_state=0, n_jobs=2, progress=False
+    ).fit(train)
     new, part = new_documents(others, options.documents), new_documents(others, options.sampled)
     progress(f"inferring {new}")
     print(table(ours(model, new, options.sampled), COLUMNS), flush=True)

@@ -178,13 +178,13 @@ def fit(folder: str, n_topics: str, n_sweeps: str, in_memory: str, saves: str) -
 
     corpus = open_corpus(folder)
     settings: dict[str, Any] = {"n_jobs": 2, "random_state": 0, "progress": False, "evaluate_every": 10}
-    topoi.LDA(int(n_topics), n_iter=2, **settings).fit(corpus.subset(np.arange(200)))
+    topoi.LDA(int(n_topics), prior="paper", n_iter=2, **settings).fit(corpus.subset(np.arange(200)))
     if int(in_memory):
         corpus = topoi.Corpus(
             tokens=np.array(corpus.tokens), doc_start=np.array(corpus.doc_start), vocabulary=corpus.vocabulary
         )
     with Watch() as watch:
-        model = topoi.LDA(int(n_topics), n_iter=int(n_sweeps), **settings).fit(corpus)
+        model = topoi.LDA(int(n_topics), prior="paper", n_iter=int(n_sweeps), **settings).fit(corpus)
         sizes = model.chains_[0].topic_sizes  # makes the averages of the samples
     used = unnamed()
     digest, topic = hashlib.blake2b(digest_size=8), model.chains_[0].assignments.topic

@@ -89,7 +89,7 @@ def sweeps(corpus: topoi.Corpus, clock: Callable[[], float], **settings: Any) ->
 
     n_iter = _WARM_UP + _MEASURED
     settings = {"random_state": 0, "progress": False, "average": False, "evaluate_every": n_iter + 1} | settings
-    model = topoi.LDA(settings.pop("n_topics"), n_iter=n_iter, **settings).fit(corpus, callback=note)
+    model = topoi.LDA(settings.pop("n_topics"), prior="paper", n_iter=n_iter, **settings).fit(corpus, callback=note)
     return median(np.diff(times[_WARM_UP - 1 : -1])), model
 
 

@@ -53,7 +53,7 @@ def make_model(name: str, sparse: Any, n_iter: int) -> Any:
     """LDA of so many topics, or the four-level model of such widths; both learn alpha."""
     options = {"sparse": sparse, "n_iter": n_iter, "n_shards": 1, "random_state": 0, "evaluate_every": 10**9}
     if "x" not in name:
-        return topoi.LDA(int(name), learn_alpha=True, alpha=0.1, **options)
+        return topoi.LDA(int(name), prior="paper", learn_alpha=True, alpha=0.1, **options)
     return topoi.PachinkoAllocation(*map(int, name.split("x")), **options)
 
 

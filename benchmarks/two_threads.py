@@ -78,8 +78,10 @@ def _others(model_class: Any, width: int, **settings: Any) -> Callable[[int], An
 
 
 FAMILIES: dict[str, Family] = {
-    "LDA": Family("100", _gibbs(topoi.LDA, 100, alpha=0.5), lambda t: t.LDAModel(k=100, alpha=0.5, eta=BETA), 4, 10),
-    "author-topic": Family("100", _gibbs(topoi.AuthorTopicModel, 100), None, 4, 10),
+    "LDA": Family(
+        "100", _gibbs(topoi.LDA, 100, prior="paper", alpha=0.5), lambda t: t.LDAModel(k=100, alpha=0.5, eta=BETA), 4, 10
+    ),
+    "author-topic": Family("100", _gibbs(topoi.AuthorTopicModel, 100, prior="paper"), None, 4, 10),
     "pachinko": Family(
         "50 × 100",
         _gibbs(topoi.PachinkoAllocation, 50, 100, learn_alpha=False),

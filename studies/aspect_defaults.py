@@ -89,7 +89,7 @@ def fits(part: str, n_topics: int) -> Iterator[tuple[str, Any, float]]:
         yield "aspects, defaults", topoi.AspectModel(n_topics, random_state=0), least
     if part in ("choose", "report"):
         for name, settings in BASELINES.items():
-            yield name, topoi.LDA(n_topics, n_iter=300, n_shards=1, random_state=0, **settings), least
+            yield name, topoi.LDA(n_topics, prior="paper", n_iter=300, n_shards=1, random_state=0, **settings), least
 
 
 def measured(model: Any, floor: float, train: topoi.Corpus, test: topoi.Corpus) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def fresh(name: str) -> Any:
     if name in ASPECTS:
         settings = ASPECTS[name] | {"smoothing": SMOOTHING, "max_passes": PASSES}
         return topoi.AspectModel(N_TOPICS, tol=0.0, random_state=0, **settings)
-    return topoi.LDA(N_TOPICS, beta=SMOOTHING, n_shards=1, random_state=0, **LDAS[name])
+    return topoi.LDA(N_TOPICS, prior="paper", beta=SMOOTHING, n_shards=1, random_state=0, **LDAS[name])
 
 
 def compile_first(name: str) -> None:

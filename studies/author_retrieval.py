@@ -105,8 +105,8 @@ def fit_all(papers: topoi.Corpus, options: Any) -> dict[str, Any]:
     settings = {"n_iter": options.sweeps, "n_chains": options.chains, "random_state": 0, "n_jobs": 1}
     priors = {"alpha": 50 / options.topics, "beta": 0.01}
     return {
-        "author-topic": topoi.AuthorTopicModel(options.topics, **priors, **settings).fit(papers),
-        "LDA": topoi.LDA(options.topics, **priors, **settings).fit(papers),
+        "author-topic": topoi.AuthorTopicModel(options.topics, prior="paper", **priors, **settings).fit(papers),
+        "LDA": topoi.LDA(options.topics, prior="paper", **priors, **settings).fit(papers),
     }
 
 

@@ -46,7 +46,7 @@ def models(name: str) -> dict[str, tuple[Any, bool]]:
         "author model, beta 0.01": (topoi.AuthorModel(beta=0.01, **settings), False),
         "author model": (topoi.AuthorModel(**settings), False),
         "author model, function words": (topoi.AuthorModel(**settings), True),
-        "author-topic, 50 topics": (topoi.AuthorTopicModel(50, **settings), False),
+        "author-topic, 50 topics": (topoi.AuthorTopicModel(50, prior="paper", **settings), False),
     }
 
 

@@ -30,8 +30,8 @@ def read(name: str, n_docs: int) -> topoi.Corpus:
 def models(n_topics: int) -> dict[str, Any]:
     """The families, by name: what makes a model with some options."""
     return {
-        "lda": lambda **o: topoi.LDA(n_topics, alpha=0.1, **o),
-        "author-topic": lambda **o: topoi.AuthorTopicModel(n_topics, alpha=0.1, **o),
+        "lda": lambda **o: topoi.LDA(n_topics, prior="paper", alpha=0.1, **o),
+        "author-topic": lambda **o: topoi.AuthorTopicModel(n_topics, prior="paper", alpha=0.1, **o),
         "pachinko": lambda **o: topoi.PachinkoAllocation(max(n_topics // 5, 2), n_topics, **o),
         "regression": lambda **o: topoi.DirichletMultinomialRegression(n_topics, features=["year"], **o),
     }

@@ -325,6 +325,21 @@ WORD_LIST_MISTAKES = [
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="word_lists") for mistake in WORD_LIST_MISTAKES]
 
+DIRICHLET, PRIORS = "src/topoi/kernels/dirichlet.py", "src/topoi/models/author_topic/priors.py"
+TESTS["priors"] = ["test_dirichlet.py", "test_priors.py"]
+FOLDERS["priors"] = "author_topic"
+PRIOR_MISTAKES = [
+    Mistake("learning: the prior's rate forgotten", DIRICHLET, ".sum() + prior.rate", ".sum()"),
+    Mistake("learning: the prior pulls each parameter as if it were the sum", DIRICHLET, "pull = (prior.shape - 1.0) / total", "pull = (prior.shape - 1.0) / alpha"),
+    Mistake("learning: the prior's pull once, not for each parameter", DIRICHLET, "(gains.sum() + histogram.n_columns * pull)", "(gains.sum() + pull)"),
+    Mistake("learning: the mode is shape over rate", DIRICHLET, "pull = (prior.shape - 1.0) / total", "pull = prior.shape / total"),
+    Mistake("priors: as many authors, no more weight", PRIORS, "_around(PAPER_SUM, _LEAST_WORTH + n_authors)", "_around(PAPER_SUM, _LEAST_WORTH)"),
+    Mistake("priors: alpha that is given is learned", PRIORS, 'prior == "auto" and alpha is None and', 'prior == "auto" and'),
+    Mistake("priors: an update decides about private authors anew", "src/topoi/models/author_topic/estimator.py", "self.get_params(deep=False) | chosen)._make_sampler", "self.get_params(deep=False))._make_sampler"),
+    Mistake("priors: a file does not say what was decided", "src/topoi/models/author_topic/estimator.py", "return super()._settings_of_fit() | chosen", "return super()._settings_of_fit()"),
+]  # fmt: skip
+MISTAKES += [mistake._replace(family="priors") for mistake in PRIOR_MISTAKES]
+
 
 def add_mistakes_of_families() -> None:
     """Read ``tests/<family>/mistakes.py``: ``TESTS``, the files that must notice, and ``MISTAKES``."""

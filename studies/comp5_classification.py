@@ -63,7 +63,7 @@ def cut(corpus: topoi.Corpus, seed: int) -> tuple[topoi.Corpus, topoi.Corpus]:
 def make(name: str, sweeps: int, seed: int) -> Any:
     """An unfitted model with the paper's best setting."""
     how = {"n_iter": sweeps, "random_state": seed, "n_shards": 1}
-    return topoi.PachinkoAllocation(50, 100, **how) if name == "PAM" else topoi.LDA(50, **how)
+    return topoi.PachinkoAllocation(50, 100, **how) if name == "PAM" else topoi.LDA(50, prior="paper", **how)
 
 
 def by_models(name: str, train: topoi.Corpus, test: topoi.Corpus, sweeps: int, seed: int) -> dict[str, Any]:

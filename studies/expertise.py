@@ -57,8 +57,8 @@ def measure(name: str, n_test: int, options: Any) -> dict[str, Any]:
     train, test = corpus.split(n_test, random_state=0, known_authors=True)
     settings, start = {"n_iter": options.sweeps, "random_state": 0, "n_jobs": 1}, time.process_time()
     models = {
-        "author-topic": topoi.AuthorTopicModel(options.topics, **settings).fit(train),
-        "LDA": topoi.LDA(options.topics, **settings).fit(train),
+        "author-topic": topoi.AuthorTopicModel(options.topics, prior="paper", **settings).fit(train),
+        "LDA": topoi.LDA(options.topics, prior="paper", **settings).fit(train),
     }
     rows = []
     for label, model in models.items():

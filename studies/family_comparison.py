@@ -53,9 +53,9 @@ def families(options: Any) -> dict[str, Any]:
     gibbs = common | {"n_iter": options.sweeps, "n_chains": options.chains}
     k = options.topics
     return {
-        "LDA": topoi.LDA(k, **gibbs),
-        "LDA, alpha learned": topoi.LDA(k, learn_alpha="asymmetric", **gibbs),
-        "author-topic": topoi.AuthorTopicModel(k, **gibbs),
+        "LDA": topoi.LDA(k, prior="paper", **gibbs),
+        "LDA, alpha learned": topoi.LDA(k, prior="paper", learn_alpha="asymmetric", **gibbs),
+        "author-topic": topoi.AuthorTopicModel(k, prior="paper", **gibbs),
         "regression on year": topoi.DirichletMultinomialRegression(k, features=["year"], **gibbs),
         "kernel on year": topoi.KernelTopicModel(
             k, features=["year"], n_iter=options.sweeps, n_warmup=options.sweeps // 2, solver="iterative", **common
@@ -123,8 +123,8 @@ def single(name: str, options: Any) -> list[dict[str, Any]]:
     """LDA with one chain, as the other packages have: means over samples, the last sample, and both as aspect models."""
     _, train, test = parts(name)
     settings = {"learn_alpha": "asymmetric", "n_iter": options.sweeps, "random_state": 0, "n_jobs": 1}
-    mean = topoi.LDA(options.topics, **settings).fit(train)
-    last = topoi.LDA(options.topics, average=False, **settings).fit(train)
+    mean = topoi.LDA(options.topics, prior="paper", **settings).fit(train)
+    last = topoi.LDA(options.topics, prior="paper", average=False, **settings).fit(train)
     models = {
         "LDA, alpha learned, one chain": mean,
         "the same topics as an aspect model": fixed(mean.topic_word_, mean.alpha_, train),

@@ -274,7 +274,7 @@ def fit(
     """The paper's setting for CiteSeer, 300 topics and alpha 50 / K, unless changed; exact, one chain."""
     checkpoint = None if options.kept is None else options.kept / f"glued-{name}-{options.seed}.checkpoint"
     settings = {"n_iter": options.sweeps, "n_shards": 1, "random_state": options.seed, "checkpoint": checkpoint}
-    return topoi.AuthorTopicModel(n_topics, beta=0.01, **settings, **changes).fit(corpus)
+    return topoi.AuthorTopicModel(n_topics, prior="paper", beta=0.01, **settings, **changes).fit(corpus)
 
 
 def run(n_pairs: int, options: Options) -> tuple[dict[str, Any], pd.DataFrame]:

@@ -48,7 +48,10 @@ def main() -> None:
         hdp = topoi.HierarchicalDirichletProcess(start, **gibbs)
         print(row(f"HDP from {start}", hdp, train, test, ""), flush=True)
     for k in arguments.topics:
-        print(row("LDA, alpha learned", topoi.LDA(k, learn_alpha=True, **gibbs), train, test, str(k)), flush=True)
+        print(
+            row("LDA, alpha learned", topoi.LDA(k, prior="paper", learn_alpha=True, **gibbs), train, test, str(k)),
+            flush=True,
+        )
     for k in arguments.topics:
         for tempered in (False, True):
             plsi = topoi.PLSI(k, smoothing=arguments.beta, tempered=tempered, n_iter=arguments.sweeps, **common)

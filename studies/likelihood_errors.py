@@ -108,7 +108,7 @@ def real(name: str, n_docs: int = 60) -> None:
     print(f"\n{name}: {np.median(test.doc_lengths):.0f} words in the median document")
     print("| alpha | filter | importance | empirical | particles | time |\n|---:|---|---|---|---:|---:|")
     for alpha in (0.1, 1.0):
-        model = topoi.LDA(20, alpha=alpha, n_iter=200, random_state=SEED).fit(train)
+        model = topoi.LDA(20, prior="paper", alpha=alpha, n_iter=200, random_state=SEED).fit(train)
         seconds = []
         for particles in (20, 20, "auto"):
             begin = time.process_time()

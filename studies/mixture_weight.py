@@ -86,8 +86,8 @@ def judged(name: str, options: Any) -> Iterator[Yardstick]:
     corpus = topoi.load_dataset(name, text=["title", "text"])
     settings = {"n_iter": options.sweeps, "n_chains": 2, "random_state": 0, "n_jobs": options.jobs}
     models = {
-        "LDA": topoi.LDA(options.topics, **settings),
-        "author-topic": topoi.AuthorTopicModel(options.topics, **settings),
+        "LDA": topoi.LDA(options.topics, prior="paper", **settings),
+        "author-topic": topoi.AuthorTopicModel(options.topics, prior="paper", **settings),
         "pachinko": topoi.PachinkoAllocation(n_super=20, n_sub=options.topics, **settings),
     }
     place = {str(d): at for at, d in enumerate(corpus.documents["id"])}
@@ -113,8 +113,8 @@ def held_out(name: str, n_docs: int | None, n_test: int, options: Any) -> Iterat
         corpus = corpus.subset(np.sort(np.random.default_rng(0).choice(corpus.n_docs, n_docs, replace=False)))
     train, test = corpus.split(n_test, random_state=0, known_authors=True)
     settings = {"n_iter": options.sweeps, "random_state": 0, "n_jobs": options.jobs}
-    models = {"author-topic": topoi.AuthorTopicModel(options.topics, **settings),
-              "LDA": topoi.LDA(options.topics, **settings)}  # fmt: skip
+    models = {"author-topic": topoi.AuthorTopicModel(options.topics, prior="paper", **settings),
+              "LDA": topoi.LDA(options.topics, prior="paper", **settings)}  # fmt: skip
     for label, model in models.items():
         search = topoi.Search(model.fit(train))
         papers = _by_topics(model, test) if label == "LDA" else []

@@ -117,7 +117,7 @@ def fit(corpus: topoi.Corpus, n_topics: int, options: Options, name: str) -> top
     checkpoint = None if kept is None else kept / f"{name}-{seed}.checkpoint"
     settings = {"n_iter": sweeps, "n_chains": chains, "n_shards": 1, "random_state": seed, "checkpoint": checkpoint}
     # A document's own words are taken out of one sample, the last.
-    return topoi.AuthorTopicModel(n_topics, beta=0.01, average=False, **settings).fit(corpus)
+    return topoi.AuthorTopicModel(n_topics, prior="paper", beta=0.01, average=False, **settings).fit(corpus)
 
 
 def left_out(model: Any, author: int, documents: np.ndarray) -> np.ndarray:

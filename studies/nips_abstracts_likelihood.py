@@ -56,8 +56,8 @@ def make(name: str, size: int, sweeps: int, seed: int) -> Any:
     if name == HDP:
         return topoi.HierarchicalDirichletProcess(**how)
     if name == LEARNED:
-        return topoi.LDA(size, learn_alpha="asymmetric", **how)
-    return topoi.LDA(size, alpha=1.0 if name == FIXED else 50 / size, **how)
+        return topoi.LDA(size, prior="paper", learn_alpha="asymmetric", **how)
+    return topoi.LDA(size, prior="paper", alpha=1.0 if name == FIXED else 50 / size, **how)
 
 
 def measure(model: Any, train: topoi.Corpus, test: topoi.Corpus) -> dict[str, Any]:

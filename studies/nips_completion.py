@@ -25,9 +25,11 @@ def fit_all(train: topoi.Corpus, options: dict[str, Any]) -> dict[str, Any]:
     """The four models of the paper's section 6.4."""
     settings = options | {"beta": 0.01, "random_state": 0, "n_shards": 1}
     return {
-        "author-topic": topoi.AuthorTopicModel(100, alpha=0.5, **settings).fit(train),
-        "LDA": topoi.LDA(100, alpha=0.5, **settings).fit(train),
-        "fictitious": topoi.AuthorTopicModel(100, alpha=0.5, fictitious_authors=True, **settings).fit(train),
+        "author-topic": topoi.AuthorTopicModel(100, prior="paper", alpha=0.5, **settings).fit(train),
+        "LDA": topoi.LDA(100, prior="paper", alpha=0.5, **settings).fit(train),
+        "fictitious": topoi.AuthorTopicModel(100, prior="paper", alpha=0.5, fictitious_authors=True, **settings).fit(
+            train
+        ),
         "author": topoi.AuthorModel(**settings).fit(train),
     }
 

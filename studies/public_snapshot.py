@@ -69,12 +69,12 @@ def collection() -> topoi.Corpus:
 def families() -> dict[str, Any]:
     seed: dict[str, Any] = {"n_iter": 24, "random_state": 0}
     return {
-        "author-topic": topoi.AuthorTopicModel(4, **seed),
-        "lda": topoi.LDA(4, n_chains=2, **seed),
+        "author-topic": topoi.AuthorTopicModel(4, prior="paper", **seed),
+        "lda": topoi.LDA(4, prior="paper", n_chains=2, **seed),
         "author": topoi.AuthorModel(random_state=0),
         "pachinko": topoi.PachinkoAllocation(2, 4, **seed),
         "graph": topoi.PachinkoAllocation(dag=topoi.Dag.from_levels(2, 3, 4), **seed),
-        "sparse": topoi.LDA(4, sparse=True, **seed),
+        "sparse": topoi.LDA(4, prior="paper", sparse=True, **seed),
         "aspect": topoi.AspectModel(3, n_iter=20, random_state=0),
         "kernel": topoi.KernelTopicModel(3, features=["year", "authors"], n_iter=20, n_warmup=10, random_state=0),
         "dmr": topoi.DirichletMultinomialRegression(3, features=["year", "venue"], n_warmup=10, **seed),

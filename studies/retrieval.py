@@ -33,9 +33,9 @@ BASELINE = "language model"
 def fit_all(corpus: topoi.Corpus, options: Any, pachinko: bool = True) -> dict[str, Any]:
     """The topic models, each with its defaults but for the number of topics."""
     settings = {"n_iter": options.sweeps, "n_chains": options.chains, "random_state": 0, "n_jobs": 2}
-    models = {"LDA": topoi.LDA(options.topics, **settings).fit(corpus)}
+    models = {"LDA": topoi.LDA(options.topics, prior="paper", **settings).fit(corpus)}
     if corpus.n_authors:
-        models["author-topic"] = topoi.AuthorTopicModel(options.topics, **settings).fit(corpus)
+        models["author-topic"] = topoi.AuthorTopicModel(options.topics, prior="paper", **settings).fit(corpus)
     if pachinko:
         models["pachinko"] = topoi.PachinkoAllocation(n_super=20, n_sub=options.topics, **settings).fit(corpus)
     if options.kernel_topics and "year" in corpus.documents:

@@ -43,7 +43,7 @@ def contenders(n_topics: int, n_sweeps: int, seed: int) -> dict[str, tuple[Any, 
     both = old.extended(new)
 
     def model(k: int = n_topics) -> Any:
-        return topoi.LDA(k, alpha=0.1, n_iter=n_sweeps, random_state=seed, progress=False)
+        return topoi.LDA(k, prior="paper", alpha=0.1, n_iter=n_sweeps, random_state=seed, progress=False)
 
     first = model().fit(old)
     found = {"no update": (first, 0.0)}
@@ -61,7 +61,7 @@ def reported(n_topics: int, n_sweeps: int) -> Any:
     year = corpus.documents["year"].to_numpy()
     old, new = corpus.subset(year <= LAST_OLD), corpus.subset(year > LAST_OLD)
     known = topoi.Corpus.from_texts(old.texts, ids=old.documents["id"], dates=old.documents["year"], min_df=3)
-    model = topoi.LDA(n_topics, alpha=0.1, n_iter=n_sweeps, random_state=0, progress=False)
+    model = topoi.LDA(n_topics, prior="paper", alpha=0.1, n_iter=n_sweeps, random_state=0, progress=False)
     return model.fit(known).update(new, spare_topics=5)
 
 

@@ -33,13 +33,15 @@ def corpus():
 
 
 MODELS = {
-    "LDA": lambda **kw: topoi.LDA(7, **kw),
-    "many topics": lambda **kw: topoi.LDA(270, alpha=0.01, **kw),  # by lists of the documents' topics
-    "author-topic": lambda **kw: topoi.AuthorTopicModel(7, **kw),
+    "LDA": lambda **kw: topoi.LDA(7, prior="paper", **kw),
+    "many topics": lambda **kw: topoi.LDA(270, prior="paper", alpha=0.01, **kw),  # by lists of the documents' topics
+    "author-topic": lambda **kw: topoi.AuthorTopicModel(7, prior="paper", **kw),
     "authors, many topics": lambda **kw: topoi.AuthorTopicModel(  # by lists of the words' topics
-        270, alpha=0.01, fictitious_authors=True, **kw
+        270, prior="paper", alpha=0.01, fictitious_authors=True, **kw
     ),
-    "fictitious": lambda **kw: topoi.AuthorTopicModel(7, fictitious_authors=True, fictitious_weight=0.3, **kw),
+    "fictitious": lambda **kw: topoi.AuthorTopicModel(
+        7, prior="paper", fictitious_authors=True, fictitious_weight=0.3, **kw
+    ),
 }
 
 

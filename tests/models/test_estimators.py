@@ -39,7 +39,7 @@ BAD = [
     ({"learn_beta": "yes"}, "learn_beta is 'yes'; it must be one of False, True"),
     ({"beta": [0.1, 0.2]}, "beta has 2 entries but the number of words is 1000"),
     ({"beta": float("inf")}, "beta has the value inf; it must be positive"),
-    ({"beta": None}, "beta has the value nan; it must be positive"),
+    ({"beta": float("nan")}, "beta has the value nan; it must be positive"),
     ({"n_jobs": 0}, "n_jobs is 0; pass a number of threads, or -1 for all cores"),
     ({"n_shards": 0}, "n_shards is 0; it must be 'auto' or a whole number of at least 1"),
     ({"random_state": "x"}, "random_state is 'x'; pass None, a whole number from 0, or a numpy generator"),

@@ -21,7 +21,7 @@ from topoi.models.sparse.scheme import documents_in, shuffled, sweeps_needed
 
 ODD = topoi.Dag.from_dict({"root": {"a": ["x", "y", topoi.WORDS], "b": ["m"], "z": None}, "m": ["y", "z", "v"]})
 MODELS = {
-    "LDA": lambda **kw: topoi.LDA(7, **kw),
+    "LDA": lambda **kw: topoi.LDA(7, prior="paper", **kw),
     "four levels": lambda **kw: topoi.PachinkoAllocation(4, 7, **kw),
     "any graph": lambda **kw: topoi.PachinkoAllocation(dag=ODD, **kw),
 }
@@ -222,7 +222,7 @@ def test_counts_take_no_more_than_tokens(name):
     rng = np.random.default_rng(0)
     corpus = topoi.Corpus.from_tokens([[f"w{w}" for w in rng.integers(0, 6000, 60)] for _ in range(150)])
     wide = {
-        "LDA": lambda **kw: topoi.LDA(900, **kw),
+        "LDA": lambda **kw: topoi.LDA(900, prior="paper", **kw),
         "four levels": lambda **kw: topoi.PachinkoAllocation(3, 900, **kw),
     }
     for sparse in SCHEMES:

@@ -116,8 +116,6 @@ def leading_authors(model: Any, topic: int) -> list[str]:
 DATASET = "state-of-the-union"
 N_TOPICS = 60
 N_ITERATIONS = 300
-# Passages are short and about few things, so the prior on topics is far below the default of 50 / topics.
-ALPHA = 0.05
 N_SHOWN = 12
 PEAK_WIDTH = len("1990s 9.9%")
 WIDE = 116  # smallest width, in columns, at which an entry fits on one line
@@ -149,8 +147,7 @@ def demo(
     status.print(opening(corpus, topics))
     unfitted = topoi.AuthorTopicModel(
         n_topics=topics,
-        alpha=ALPHA,
-        # Topics of a passage are not all its president's: each passage gets a private second author.
+        # The default, but with as much weight for a passage's own subjects as for its president's.
         fictitious_authors=True,
         n_iter=iterations,
         n_jobs=available_cores(),

@@ -106,7 +106,7 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         # An earlier fit is left untouched up to here, so that a failing fit does not damage it.
         self.corpus_, self._sampler, self._seed = corpus, sampler, seed
         self._chains, self._settled = chains, settled
-        self._settings = self.get_params(deep=False)
+        self._settings = self._settings_of_fit()
         self._seconds, self._updates = 0.0, []
         self._finish(outcome, done)
         return self
@@ -121,10 +121,14 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         chain.trace.append((0, sampler.log_joint(chain)))
         self.corpus_, self._sampler, self._seed = corpus, sampler, seed
         self._chains = self._settled = [chain]
-        self._settings = self.get_params(deep=False)
+        self._settings = self._settings_of_fit()
         self._seconds, self._updates = 0.0, []
         self._finish(Outcome(0, 0.0, False), 0)
         return self
+
+    def _settings_of_fit(self) -> dict[str, Any]:
+        """Settings for ``_settings``; a family adds what its sampler has chosen for those that were left open."""
+        return self.get_params(deep=False)
 
     def _begun(self, sampler: SamplerT) -> bool:
         """Whether a chain is usable before its first sweep; a random start is not."""
@@ -404,8 +408,8 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         progress, info = meta["progress"], meta["fit_info"]
         sweep = whole_number("sweep", progress["sweep"], 0)
         self.corpus_ = corpus
-        self._settings = self.get_params(deep=False)
         self._sampler = self._make_sampler(corpus, resolve_shards(info["n_shards"], corpus.n_tokens, corpus.n_docs))
+        self._settings = self._settings_of_fit()
         n_chains, traces = whole_number("n_chains", info["n_chains"]), progress["traces"]
         self._chains = self._settled = restored(self._sampler, n_chains, arrays, traces, sweep)
         settled = {name.removeprefix(_SETTLED): array for name, array in arrays.items() if name.startswith(_SETTLED)}

@@ -135,12 +135,18 @@ def checked_observed(observed: ArrayLike, n_tokens: int) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class WeightedAuthors:
-    """Each document's possible authors with their weights; row ``n_shared`` is the document's private author."""
+    """Each document's possible authors with their weights; row ``n_shared`` is the document's private author.
+
+    ``fictitious`` says that documents with named authors have a private one too, whose prior probability is
+    ``fictitious_weight``; None is the same as that of a named one.
+    """
 
     author: NDArray[np.int32]
     start: NDArray[np.int64]
     weight: NDArray[np.float32]
     n_shared: int
+    fictitious: bool = False
+    fictitious_weight: float | None = None
 
     @property
     def private_slot(self) -> NDArray[np.int64]:
@@ -181,7 +187,7 @@ class WeightedAuthors:
             shared = fictitious & (lengths > 0)
             share = np.repeat(np.where(shared, (1.0 - weight) / np.maximum(lengths, 1), 1.0), lengths + extra)
             weights = np.where(own, share, np.repeat(np.where(shared, weight, 1.0), lengths + extra))
-        return cls(authors, new_start, weights.astype(np.float32), n_shared)
+        return cls(authors, new_start, weights.astype(np.float32), n_shared, fictitious, weight)
 
 
 def word_count_type(corpus: Corpus) -> type[Any]:

@@ -104,6 +104,15 @@ def at_most(number: int, share: float) -> Callable[[Mapping[str, Any]], int]:
 _SAMPLING = "Sampling"
 
 TOPICS = Option("--topics", "n_topics", int, "Topics.", "K", "-k", 1, 100)
+PRIOR = Option(
+    "--prior",
+    "prior",
+    str,
+    "What is not given is learned (auto), or is that of the papers and stays (paper).",
+    "auto|paper",
+    shown="auto",
+    choices=("auto", "paper"),
+)
 ALPHA = Option("--alpha", "alpha", float, "Prior weight of each topic.", "X")
 BETA = Option("--beta", "beta", float, "Prior weight of each word in a topic.", "X")
 LEARN_ALPHA = Option("--learn-alpha", "learn_alpha", bool, "Learn alpha.")

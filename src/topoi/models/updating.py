@@ -81,7 +81,7 @@ def run_update(
         schedule = wide._schedule(last, model._seed)
         outcome, settled = wide._run(sampler, running, schedule, grown.sweep, None, callback)
     wide.corpus_, wide._sampler, wide._chains, wide._settled = corpus, sampler, running, settled
-    wide._settings = wide.get_params(deep=False)
+    wide._settings = wide._settings_of_fit()
     wide._finish(outcome, grown.sweep)
     report = make_report(model, wide, joined, outcome.sweep - done, found[wide.chains_[0].index], len(held))
     seconds = time.perf_counter() - start

@@ -14,6 +14,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.engine.shards import Shards
 from topoi.models.author_topic.attribution import CalibratedAuthors
 from topoi.models.author_topic.posterior import AuthorTopicPosterior
+from topoi.models.author_topic.priors import first_alpha, first_beta, what_is_learned
 from topoi.models.author_topic.simulate import simulate_corpus
 from topoi.models.author_topic.state import AuthorTopicSampler, TopicChain
 from topoi.models.author_topic.surprise import by_topics, surprise_rows
@@ -26,9 +27,7 @@ from topoi.models.mixing import AuthorMixtures
 from topoi.models.prediction import GIBBS, Predictions
 from topoi.models.sparse.scheme import resolve_sparse
 from topoi.models.tables import ChainTables
-from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
-
-_LEARN = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric": "asymmetric"}
+from topoi.models.validation import positive_vector, resolve_seed, whole_number
 
 
 class TopicModel(
@@ -40,10 +39,11 @@ class TopicModel(
     """Common base of the family's members: topics, authors (possibly private ones), one sampler."""
 
     n_topics: int
+    prior: str
     alpha: ArrayLike | None
-    beta: ArrayLike
-    learn_alpha: bool | str
-    learn_beta: bool
+    beta: ArrayLike | None
+    learn_alpha: bool | str | None
+    learn_beta: bool | None
     _calibrates = BY_MIXTURE
     _takes_documents = True
 
@@ -90,18 +90,17 @@ class TopicModel(
 
     def _make_sampler(self, corpus: Corpus, n_shards: Shards) -> AuthorTopicSampler:
         n_topics = whole_number("n_topics", self.n_topics)
-        choice("learn_alpha", self.learn_alpha, tuple(_LEARN))
-        choice("learn_beta", self.learn_beta, (False, True))
         alpha, beta = self._priors(corpus, n_topics)
+        given = self.prior, self.alpha, self.beta, self.learn_alpha, self.learn_beta
         lists = self._author_lists(corpus)
-        rule = _LEARN[self.learn_alpha]
+        learning = what_is_learned(*given, lists.n_shared, corpus.n_words)
         sparse = resolve_sparse(self._sparse, corpus.n_docs, whole_number("n_iter", self.n_iter, 0))
-        return AuthorTopicSampler(corpus, lists, alpha, beta, n_shards, rule, self.learn_beta, sparse)
+        return AuthorTopicSampler(corpus, lists, alpha, beta, n_shards, sparse=sparse, **learning._asdict())
 
     def _priors(self, corpus: Corpus, n_topics: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Alpha per topic and beta per word, checked."""
-        alpha = positive_vector("alpha", 50.0 / n_topics if self.alpha is None else self.alpha, n_topics, "n_topics")
-        return alpha, positive_vector("beta", self.beta, corpus.n_words, "the number of words")
+        """Alpha per topic and beta per word before anything is learned, checked."""
+        alpha = positive_vector("alpha", first_alpha(self.alpha, n_topics), n_topics, "n_topics")
+        return alpha, positive_vector("beta", first_beta(self.beta), corpus.n_words, "the number of words")
 
     def _topic_settings(self, n_spare: int) -> dict[str, Any]:
         n_topics = self.n_topics + n_spare

@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.engine.loop import SweepInfo
+from topoi.engine.shards import Shards
 from topoi.errors import ModelError
 from topoi.models.author_topic.author_model import AuthorModel, check_authors, check_lacking
 from topoi.models.author_topic.base import TopicModel
 from topoi.models.author_topic.posterior import AuthorTopicPosterior
+from topoi.models.author_topic.priors import private_authors
 from topoi.models.author_topic.state import AuthorTopicSampler, TopicChain
 from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.inputs import WeightedAuthors
@@ -38,22 +40,28 @@ class AuthorTopicModel(TopicModel):
     ----------
     n_topics : int
         Number of topics.
+    prior : {"auto", "paper"}
+        What happens to alpha, beta and ``fictitious_authors`` where they are not given. "auto" learns alpha and beta,
+        and gives documents private authors unless those of one author are all alike: see ``docs/author-topic.md``.
+        "paper" takes the papers' numbers, 50 / n_topics and 0.01, fixed, and no fictitious authors.
     alpha : float or array, optional
-        Dirichlet parameter of authors' mixtures, per topic; 50 / n_topics if not given.
-    beta : float or array
-        Dirichlet parameter of topics' words, per word.
+        Dirichlet parameter of authors' mixtures, per topic; one that is given is not learned unless ``learn_alpha``.
+    beta : float or array, optional
+        Dirichlet parameter of topics' words, per word; one that is given is not learned unless ``learn_beta``.
     n_iter : int
         Gibbs sweeps.
-    fictitious_authors : bool
-        Give each document an additional author of its own, for what its known authors do not explain.
+    fictitious_authors : bool, optional
+        Give each document an additional author of its own, for what its known authors do not explain. If neither this
+        nor alpha is given, ``prior`` decides.
     fictitious_weight : float, optional
         Prior probability of that author; the others share the rest. If not given, all have the same.
     no_authors : {"private", "raise"}
         Documents without authors get a private one (with one warning), or are refused.
-    learn_alpha : bool or {"symmetric", "asymmetric"}
-        Learn alpha by maximum likelihood every ten sweeps; True is asymmetric.
-    learn_beta : bool
-        Learn one beta for all words.
+    learn_alpha : bool or {"symmetric", "asymmetric"}, optional
+        Learn alpha by maximum likelihood every ten sweeps; True is asymmetric. If neither this nor alpha is given,
+        ``prior`` decides.
+    learn_beta : bool, optional
+        Learn one beta for all words by maximum likelihood; likewise.
     n_chains : int
         Independent chains; point estimates are those of the best, predictions average over all.
     n_jobs : int
@@ -111,14 +119,15 @@ class AuthorTopicModel(TopicModel):
         self,
         n_topics: int = 100,
         *,
+        prior: str = "auto",
         alpha: ArrayLike | None = None,
-        beta: ArrayLike = 0.01,
+        beta: ArrayLike | None = None,
         n_iter: int = 500,
-        fictitious_authors: bool = False,
+        fictitious_authors: bool | None = None,
         fictitious_weight: float | None = None,
         no_authors: str = "private",
-        learn_alpha: bool | str = False,
-        learn_beta: bool = False,
+        learn_alpha: bool | str | None = None,
+        learn_beta: bool | None = None,
         n_chains: int = 1,
         n_jobs: int | None = 1,
         n_shards: int | str = "auto",
@@ -132,6 +141,7 @@ class AuthorTopicModel(TopicModel):
         progress: bool | None = None,
     ):
         self.n_topics = n_topics
+        self.prior = prior
         self.alpha = alpha
         self.beta = beta
         self.n_iter = n_iter
@@ -181,24 +191,41 @@ class AuthorTopicModel(TopicModel):
         return new
 
     def _author_lists(self, corpus: Corpus) -> WeightedAuthors:
-        choice("fictitious_authors", self.fictitious_authors, (False, True))
+        if self.fictitious_authors is not None:
+            choice("fictitious_authors", self.fictitious_authors, (False, True))
         weight = self.fictitious_weight
         if weight is not None and not (isinstance(weight, numbers.Real) and 0.0 < weight < 1.0):
             raise ModelError(f"fictitious_weight is {weight!r}; it is a probability, between 0 and 1")
         if weight is not None and not self.fictitious_authors:
             raise ModelError("fictitious_weight is given but fictitious_authors is False; set fictitious_authors=True")
-        return self._lists_for(corpus)
+        # Alpha and private authors together say how mixtures are distributed: alpha that is given changes nothing else.
+        left_open = self.fictitious_authors is None and self.alpha is None and self.learn_alpha is None
+        if left_open and self.prior == "auto":
+            return self._listed(corpus, *private_authors(corpus))
+        return self._listed(corpus, bool(self.fictitious_authors), None if weight is None else float(weight))
 
-    def _frozen(self, chain: TopicChain, sampler: AuthorTopicSampler) -> AuthorTopicPosterior:
-        return AuthorTopicPosterior.from_chain(
-            chain, sampler, self.corpus_, self.fictitious_authors, self.fictitious_weight
+    def _listed(self, corpus: Corpus, fictitious: bool, weight: float | None) -> WeightedAuthors:
+        return WeightedAuthors.from_csr(
+            corpus.doc_author, corpus.doc_author_start, corpus.n_authors, fictitious, weight
         )
 
     def _lists_for(self, corpus: Corpus) -> WeightedAuthors:
-        weight = None if self.fictitious_weight is None else float(self.fictitious_weight)
-        return WeightedAuthors.from_csr(
-            corpus.doc_author, corpus.doc_author_start, corpus.n_authors, self.fictitious_authors, weight
-        )
+        return self._listed(corpus, self._sampler.lists.fictitious, self._sampler.lists.fictitious_weight)
+
+    def _frozen(self, chain: TopicChain, sampler: AuthorTopicSampler) -> AuthorTopicPosterior:
+        chosen = sampler.lists.fictitious, sampler.lists.fictitious_weight
+        return AuthorTopicPosterior.from_chain(chain, sampler, self.corpus_, *chosen)
+
+    def _settings_of_fit(self) -> dict[str, Any]:
+        """Settings with what was chosen for the training documents, which later documents must not change."""
+        lists = self._sampler.lists
+        chosen = {"fictitious_authors": lists.fictitious, "fictitious_weight": lists.fictitious_weight}
+        return super()._settings_of_fit() | chosen
+
+    def _sampler_like(self, old: AuthorTopicSampler, corpus: Corpus, n_shards: Shards) -> AuthorTopicSampler:
+        """A sampler of more documents, which have private authors if those of ``old`` have."""
+        chosen = {"fictitious_authors": old.lists.fictitious, "fictitious_weight": old.lists.fictitious_weight}
+        return type(self)(**self.get_params(deep=False) | chosen)._make_sampler(corpus, n_shards)
 
     @property
     def author_topic_(self) -> NDArray[np.float64]:
@@ -211,14 +238,14 @@ class LDA(MatrixInput, TopicModel):
 
     It is the author-topic model in which each document has one private author. Takes a ``Corpus``, a list of texts, or
     a matrix of counts, as from ``CountVectorizer``. Parameters and attributes are those of ``AuthorTopicModel`` except
-    those about authors; ``alpha`` is per topic, 50 / n_topics if not given.
+    those about authors.
 
     Parameters
     ----------
     n_topics : int
         Number of topics.
-    alpha, beta, n_iter, learn_alpha, learn_beta, n_chains, n_jobs, n_shards, executor, shared_folder, random_state, \
-evaluate_every, average, checkpoint, checkpoint_every, progress
+    prior, alpha, beta, n_iter, learn_alpha, learn_beta, n_chains, n_jobs, n_shards, executor, shared_folder, \
+random_state, evaluate_every, average, checkpoint, checkpoint_every, progress
         As in ``AuthorTopicModel``.
     sparse : {False, "counts", "pruned", True}
         False is exact. "counts" is the same sampler, bit for bit, with sparse counts of words by topic, which takes
@@ -245,11 +272,12 @@ evaluate_every, average, checkpoint, checkpoint_every, progress
         self,
         n_topics: int = 100,
         *,
+        prior: str = "auto",
         alpha: ArrayLike | None = None,
-        beta: ArrayLike = 0.01,
+        beta: ArrayLike | None = None,
         n_iter: int = 500,
-        learn_alpha: bool | str = False,
-        learn_beta: bool = False,
+        learn_alpha: bool | str | None = None,
+        learn_beta: bool | None = None,
         sparse: bool | str = False,
         n_chains: int = 1,
         n_jobs: int | None = 1,
@@ -264,6 +292,7 @@ evaluate_every, average, checkpoint, checkpoint_every, progress
         progress: bool | None = None,
     ):
         self.n_topics = n_topics
+        self.prior = prior
         self.alpha = alpha
         self.beta = beta
         self.n_iter = n_iter

@@ -1,9 +1,20 @@
 """Registry entries of the author-topic model and its relatives, read before the classes are imported."""
 
-from topoi.models.options import ALPHA, BETA, GIBBS, LEARN_ALPHA, LEARN_BETA, ON_CLUSTERS, SPARSE, TOPICS, Option
+from topoi.models.options import (
+    ALPHA,
+    BETA,
+    GIBBS,
+    LEARN_ALPHA,
+    LEARN_BETA,
+    ON_CLUSTERS,
+    PRIOR,
+    SPARSE,
+    TOPICS,
+    Option,
+)
 from topoi.models.registry import Family, Model
 
-_LEARNED = (ALPHA.but(shown="50 / topics"), BETA.but(shown="0.01"), LEARN_ALPHA, LEARN_BETA)
+_LEARNED = (PRIOR, ALPHA.but(shown="learned"), BETA.but(shown="learned"), LEARN_ALPHA, LEARN_BETA)
 _POSTERIOR = "topoi.models.author_topic.posterior:AuthorTopicPosterior"
 
 PLACE = 0

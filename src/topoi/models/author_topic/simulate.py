@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from topoi.errors import ModelError
 from topoi.models.author_topic.attribution import PLAIN_BETA
+from topoi.models.author_topic.priors import first_alpha, first_beta
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.simulation import (
     N_WORDS,
@@ -54,8 +55,8 @@ def simulate_corpus(
         topic_word, alpha, words = posterior.topic_word, posterior.alpha, list(model.vocabulary_.words)
     else:
         n_topics = whole_number("n_topics", model.n_topics)
-        alpha = positive_vector("alpha", 50.0 / n_topics if model.alpha is None else model.alpha, n_topics, "n_topics")
-        topic_word, words = draw_topics(rng, model.beta, n_topics)
+        alpha = positive_vector("alpha", first_alpha(model.alpha, n_topics), n_topics, "n_topics")
+        topic_word, words = draw_topics(rng, first_beta(model.beta), n_topics)
     if hasattr(model, "n_iter_") and len(names) and len(model.authors_):
         known = {name: a for a, name in enumerate(model.authors_)}
         unknown = [name for name in names if name not in known]
@@ -64,11 +65,16 @@ def simulate_corpus(
         author_topic = model.chains_[0].author_topic[[known[name] for name in names]]
     else:
         author_topic = dirichlet_rows(rng, alpha, len(names))
-    fictitious = bool(getattr(model, "fictitious_authors", False))
-    lists = WeightedAuthors.from_csr(
-        doc_author, start, len(names), fictitious, getattr(model, "fictitious_weight", None) if fictitious else None
-    )
+    lists = WeightedAuthors.from_csr(doc_author, start, len(names), *_private_authors(model))
     return _draw(rng, lists, author_topic, topic_word, alpha, doc_length, words, names, (doc_author, start))
+
+
+def _private_authors(model: TopicModel) -> tuple[bool, float | None]:
+    """Whether documents with authors have a private one too, and its weight: as fitted, or as set."""
+    if hasattr(model, "n_iter_"):
+        return model._sampler.lists.fictitious, model._sampler.lists.fictitious_weight
+    fictitious = bool(getattr(model, "fictitious_authors", False))
+    return fictitious, getattr(model, "fictitious_weight", None) if fictitious else None
 
 
 def _authors(

@@ -19,7 +19,7 @@ from topoi.engine.samples import Sample, narrowest
 from topoi.engine.shards import Shards, cut
 from topoi.errors import ModelError
 from topoi.kernels.counts import Assignments, Counts, Documents, Priors
-from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet, log_probability_rows
+from topoi.kernels.dirichlet import NO_PRIOR, CountHistogram, GammaPrior, learn_dirichlet, log_probability_rows, rounded
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
@@ -68,6 +68,8 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         learn_alpha: str | None = None,
         learn_beta: bool = False,
         sparse: bool | str = False,
+        alpha_prior: GammaPrior = NO_PRIOR,
+        beta_prior: GammaPrior = NO_PRIOR,
     ):
         self.sparse = sparse
         self.n_docs = corpus.n_docs
@@ -77,6 +79,7 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         self.lists = lists
         self._alpha, self._beta = alpha, beta
         self._learn_alpha, self._learn_beta = learn_alpha, learn_beta
+        self._alpha_prior, self._beta_prior = alpha_prior, beta_prior
         self._corpus = corpus
         self.scratch = corpus.scratch
         self._ranges = cut(np.diff(corpus.doc_start), n_shards)
@@ -315,7 +318,7 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         )
 
     def learn(self, chain: TopicChain, sweep: int) -> None:
-        """Update alpha and beta by maximum likelihood every ten sweeps, from the twentieth on."""
+        """Update alpha and beta every ten sweeps, from the twentieth on."""
         self._settle(chain)
         if self.learns(sweep):
             self.learn_from(chain, sweep, list(self._private_histograms(chain)))
@@ -329,11 +332,13 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         alpha, beta = chain_alpha(chain), chain_beta(chain)
         if self._learn_alpha:
             histogram = self._alpha_histogram(chain, statistics)
-            alpha = learn_dirichlet(histogram, alpha, self._learn_alpha == "symmetric")
+            alpha = learn_dirichlet(histogram, alpha, self._learn_alpha == "symmetric", prior=self._alpha_prior)
+            alpha = alpha if self._alpha_prior == NO_PRIOR else rounded(alpha)
         if self._learn_beta:
             w, _, values = chain.counts.word_cells()
             histogram = CountHistogram.from_counts(np.zeros_like(w), values, chain.counts.topic, self.n_words)
-            beta = learn_dirichlet(histogram, beta, symmetric=True)
+            beta = learn_dirichlet(histogram, beta, symmetric=True, prior=self._beta_prior)
+            beta = beta if self._beta_prior == NO_PRIOR else rounded(beta)
         chain.priors = make_priors(alpha, beta)
 
     def _alpha_histogram(self, chain: TopicChain, private: Sequence[CountHistogram]) -> CountHistogram:
