@@ -255,7 +255,7 @@ Wanted: no column more than 2 % worse than the better of the two settings before
 * **Author-topic, coherence**: as LDA's on nips12 and nearly so on the simulated corpora, lower on the others, on the State of the Union by far. Equal weights are nearer to it there, and cost more of what is known of authors;
   `fictitious_authors=True` alone asks for them, and the demo does.
 
-How far to trust this: one seed and few sweeps, so that 2 % between two settings may be chance (the same setting with other random numbers differed by as much); 30 to 150 held-out documents for each corpus. The weight 0.2, the
+How far to trust this: one seed and few sweeps, so that 2 % between two settings may be chance (LDA by maximum likelihood and the default, which are next to the same there, differ by as much); 30 to 150 held-out documents for each corpus. The weight 0.2, the
 limit of likeness and the prior of the concentration were chosen on these corpora, after looking at some others (weights 0.1, 0.35 and equal ones; sums of alpha of 5, 15 and 50, on three of the corpora), and not tested on new ones. Documents longer than 20
 times the median are left out: in newsgroups a few encoded files had decided every number.
 """
