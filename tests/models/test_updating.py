@@ -168,7 +168,7 @@ def test_documents_added_in_between_keep_their_places() -> None:
     """Documents in any order: what was in stays with its documents."""
     corpus = corpus_of(9)
     rows = np.array([1, 2, 5, 7])
-    model = topoi.AuthorTopicModel(3, n_iter=5, random_state=0).fit(corpus.subset(rows))
+    model = topoi.AuthorTopicModel(3, prior="paper", n_iter=5, random_state=0).fit(corpus.subset(rows))
     arrays = model._sampler.to_arrays(model._chains[0])
     grown = Grown(model._sampler, [arrays], 0, 5)
     found = add_documents(model._make_sampler, grown, corpus, rows, SerialExecutor()).arrays[0]
