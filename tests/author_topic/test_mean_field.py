@@ -23,7 +23,7 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def model(corpus):
-    return topoi.LDA(8, alpha=0.2, n_iter=60, random_state=0, progress=False).fit(corpus)
+    return topoi.LDA(8, alpha=0.2, beta=0.01, n_iter=60, random_state=0, progress=False).fit(corpus)
 
 
 def problem(n_topics, n_words, rng, alpha):

@@ -18,7 +18,7 @@ def test_warm_names_its_steps_and_where_the_result_is(topoi) -> None:
     run = topoi("warm", "--model", "lda")
     assert run.code == 0 and run.out == ""
     lines = run.err.splitlines()
-    assert [line.split("  ")[0] for line in lines[:3]] == ["reading a corpus", "lda: fit", "lda: questions"]
+    assert [line.split("  ")[0] for line in lines[:3]] == ["reading a corpus", "lda: fit", "lda: many topics"]
     assert all(line.endswith(" s") for line in lines[:3])
     assert lines[-2].startswith("nothing to compile (")
     assert Path(lines[-1].removeprefix("kept in ")).is_dir()

@@ -40,7 +40,7 @@ MISTAKES = [
     ("regression: groups of another order", GROUPING, "group = place[group.reshape(-1)]", "group = group.reshape(-1)"),
     ("regression: blocks have all lengths", LIKELIHOOD, "cells.total[totals],", "cells.total,"),
     ("regression: a factor too few", LIKELIHOOD, "for j in range(int(n)):", "for j in range(int(n) - 1):"),
-    ("regression: prior without its mean", LIKELIHOOD, "away = coefficients - prior.mean", "away = coefficients"),
+    ("regression: prior without its mean", LIKELIHOOD, "away = coefficients - self.prior.mean", "away = coefficients"),
     ("regression: topics' shared curvature forgotten", LIKELIHOOD, "weight = -shared * alpha[:, k] * alpha[:, other] + (own", "weight = (own"),
     ("regression: first slope left out of the curvature", LIKELIHOOD, "bend = a * (psi(a + n) - psi(a)) + a**2", "bend = a**2"),
     ("regression: numbers not standardised", DESIGN, "((found - self.column.mean) / self.column.deviation)", "(found - self.column.mean)"),

@@ -181,7 +181,7 @@ def test_samples_of_a_file_are_not_taken_on_trust(corpus, name, tmp_path):
 
 def test_a_changed_topic_is_taken_as_it_is_now(corpus):
     """Two topics change places before the last two samples: what was averaged is each as it is now, or near it."""
-    model = fit("lda", corpus)
+    model = fit("lda", corpus, prior="paper")
     chain = model._chains[0]
     swap = np.array([1, 0, 2, 3], np.uint8)
     for sweep in sorted(chain.samples)[:-2]:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import topoi
-from thinning import slow_unless
 from topoi.engine.checkpoint import read_bundle, write_bundle
 from topoi.errors import ModelError, StoreError
 
@@ -67,7 +66,7 @@ def fuzz(name, folder):
     return counted
 
 
-@pytest.mark.parametrize("name", slow_unless(lambda name: name == "LDA", ["LDA", "pachinko"]))
+@pytest.mark.parametrize("name", ["LDA", pytest.param("pachinko", marks=pytest.mark.slow)])
 def test_no_damage_makes_a_fit_hang(name, tmp_path):
     run = subprocess.run(
         [sys.executable, str(Path(__file__)), name, str(tmp_path)], capture_output=True, text=True, timeout=300

@@ -90,6 +90,7 @@ CALLS = {
     "family_parameters": lambda m, c: m.family_parameters(),
     "identity_of_fit": lambda m, c: m.identity_of_fit(),
     "top_words": lambda m, c: m.top_words(),
+    "topic_labels": lambda m, c: m.topic_labels(),
     "top_authors": lambda m, c: m.top_authors(),
     "author_topics": lambda m, c: m.author_topics(),
     "topic_sizes": lambda m, c: m.topic_sizes(),

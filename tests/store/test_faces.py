@@ -110,7 +110,7 @@ def test_the_glue_of_a_corpus_is_marked(tmp_path):
         + [f"subject{d % 11}word{w}" for w in chance.integers(30, size=40)]
         for d in range(110)
     ]
-    model = topoi.LDA(12, alpha=0.05, n_iter=150, random_state=0).fit(topoi.Corpus.from_tokens(words))
+    model = topoi.LDA(12, alpha=0.05, beta=0.01, n_iter=150, random_state=0).fit(topoi.Corpus.from_tokens(words))
     model.save(tmp_path / "s")
     with closing(sqlite3.connect(tmp_path / "s")) as connection:
         found = connection.execute("SELECT glue, words FROM topic ORDER BY topic").fetchall()

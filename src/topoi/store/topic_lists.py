@@ -51,7 +51,7 @@ class TopicLists:
         >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
         >>> topoi.open_store(path).set_label("LDA", 0, "biology")
         >>> topoi.view(path).topic_labels()
-        ['biology', 'sun']
+        ['biology', 'sun, star']
         """
         self._topics(None)
         return [row[1] for row in self.rows("topic_list")]
@@ -121,7 +121,7 @@ class TopicLists:
         >>> import pathlib, tempfile, topoi
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
         >>> corpus = topoi.Corpus.from_tokens([["a"], ["a"], ["b"]], authors=["Ann", "Bob", "Ann"])
-        >>> topoi.AuthorTopicModel(1, n_iter=2, random_state=0).fit(corpus).save(path)
+        >>> topoi.AuthorTopicModel(1, prior="paper", n_iter=2, random_state=0).fit(corpus).save(path)
         >>> topoi.view(path).leading_authors(0)["author"].tolist()
         ['Ann', 'Bob']
         """

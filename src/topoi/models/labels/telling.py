@@ -19,7 +19,7 @@ N_LEADING = 30
 N_NEAREST = 5
 # A word that is as frequent in the neighbours counts this much, so that a topic without neighbours has leading words.
 _COMMON = 0.05
-_CELLS_AT_ONCE = 2**20
+_CELLS_AT_ONCE = 2**16
 # Decimals of scores: logarithms may differ in their last bits between processors, labels may not.
 DECIMALS = 9
 # Of "et al.", which is everywhere in scholarly texts; "al" is also of names, as in "Al Qaida".
