@@ -112,7 +112,7 @@ def test_order_of_words_and_documents_and_threads_change_no_bit(model, corpus):
     model.set_params(n_jobs=2)
     assert np.array_equal(model.transform(mixed, method="mean-field"), found[order])
     model.set_params(n_jobs=1)
-    lists = topoi.LDA(8, alpha=0.2, n_iter=60, random_state=0, progress=False, sparse="counts").fit(corpus)
+    lists = topoi.LDA(8, alpha=0.2, beta=0.01, n_iter=60, random_state=0, progress=False, sparse="counts").fit(corpus)
     assert np.array_equal(lists.transform(corpus, method="mean-field"), found)
 
 

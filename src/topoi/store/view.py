@@ -82,11 +82,12 @@ class ModelView(TopicLists):
             check_model(connection, self.model_id, self.n_topics)
             self.settings = stored_json(bundle, "the model", "model.bundle")["settings"]
         sizes = store.sizes  # a store without a corpus is refused here
-        self.n_authors = sizes.n_authors if has_authors else 0
         known = find(self.family)
         if known is None or (self.n_topics == 0) != (not known.posterior):
             raise StoreError(f"{store.path} holds a model of an unknown kind, {self.family!r}")
         self._known, self.gives = known, known.gives
+        # All words may have been drawn from private authors: then no named one has any.
+        self.n_authors = sizes.n_authors if has_authors or "authors" in known.gives else 0
 
     @cached_property
     def limits(self) -> dict[str, int]:
