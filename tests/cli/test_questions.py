@@ -31,7 +31,8 @@ NEED_TOPICS = ["similar", "reviewers", "documents", "words", "align", "groups"]
 def chains_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("chains")
     path = folder / "chains.topoi"
-    assert main(["fit", str(write_papers(folder / "papers.jsonl")), "-o", str(path), *FIT, "--chains", "2", "--prior", "paper"]) == 0
+    papers, how = write_papers(folder / "papers.jsonl"), (*FIT, "--chains", "2", "--prior", "paper")
+    assert main(["fit", str(papers), "-o", str(path), *how]) == 0
     return path
 
 

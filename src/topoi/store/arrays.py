@@ -162,8 +162,8 @@ def unpacked(packed: object, size: int, name: object) -> bytes:
         raise StoreError(f"array {name!r} is damaged: a part is not binary")
     unpacker = zlib.decompressobj()
     try:
-        data = unpacker.decompress(packed, size) if size > 0 else b""
-        if size > 0 and not unpacker.eof:
+        data = unpacker.decompress(packed, max(size, 1))
+        if not unpacker.eof:
             data += unpacker.decompress(unpacker.unconsumed_tail, 1)
     except zlib.error as error:
         raise StoreError(f"array {name!r} is damaged ({error})") from error
