@@ -51,7 +51,7 @@ class TopicLists:
         >>> topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus).save(path)
         >>> topoi.open_store(path).set_label("LDA", 0, "biology")
         >>> topoi.view(path).topic_labels()
-        ['biology', 'sun']
+        ['biology', 'sun, star']
         """
         self._topics(None)
         return [row[1] for row in self.rows("topic_list")]
