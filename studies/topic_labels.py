@@ -3,8 +3,8 @@
     TOPOI_DATA=folder python -m studies.topic_labels [--only nips12] [--sweeps 200] [--rows 20]
 
 Corpora whose files are not in the folder are left out; the State of the Union comes with topoi's ``data`` extra. Each is
-fitted with two seeds: topics of the two are matched by their words, and pairs whose labels are the same, or share a
-word, are counted. Prints Markdown: one line of measures for each corpus, then its largest topics.
+fitted with two seeds. Of topics that are each other's nearest in the two fits by their words, those with the same single
+word, the same label, and labels that share a word are counted. Prints Markdown: one line of measures for each corpus, then its largest topics.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ SETTINGS = {
     "acl-abstracts": Setting(every_fourth, plain(100), "every fourth abstract, LDA, 100 topics"),
     "newsgroups20": Setting(lambda: topoi.load_dataset("newsgroups20"), plain(50), "LDA, 50 topics"),
 }
-COLUMNS = ("corpus", "topics", "phrases", "words used twice", "same after restart", "shares a word", "seconds")
+COLUMNS = (
+    *("corpus", "topics", "phrases", "topics that share their word", "labels used twice", "pairs after a restart"),
+    *("same word", "same label", "labels share a word", "seconds"),
+)
 
 
 def single_words(model: Any) -> list[str]:
@@ -63,14 +66,17 @@ def single_words(model: Any) -> list[str]:
     return [str(word) for word in frame["word"]]
 
 
-def agreement(first: Any, second: Any) -> tuple[float, float]:
-    """Shares of matched topics with the same label, and with labels that have a word in common."""
+def agreement(first: Any, second: Any) -> tuple[int, float, float, float]:
+    """Number of topics that are each other's nearest; shares with the same word, label, and a word of it in common."""
     pairs = topoi.align_topics(first, second).pairs
-    labels = first.topic_labels(), second.topic_labels()
-    named = [(labels[0][int(a)], labels[1][int(b)]) for a, b in zip(pairs["topic_a"], pairs["topic_b"], strict=True)]
-    same = [one.casefold() == other.casefold() for one, other in named]
-    similar = [bool(_stems(one) & _stems(other)) for one, other in named]
-    return sum(same) / len(same), sum(similar) / len(similar)
+    pairs = pairs[pairs["mutual"]]
+    at = list(zip(pairs["topic_a"].astype(int), pairs["topic_b"].astype(int), strict=True))
+    words, labels = ((make(first), make(second)) for make in (single_words, lambda model: model.topic_labels()))
+    same_word = sum(words[0][a] == words[1][b] for a, b in at)
+    same = sum(labels[0][a].casefold() == labels[1][b].casefold() for a, b in at)
+    similar = sum(bool(_stems(labels[0][a]) & _stems(labels[1][b])) for a, b in at)
+    n = max(len(at), 1)
+    return len(at), same_word / n, same / n, similar / n
 
 
 def _stems(label: str) -> set[str]:
@@ -88,10 +94,11 @@ def measure(name: str, n_iter: int, n_rows: int) -> tuple[list[str], list[str]]:
     labels = name_topics(corpus, first.chains_[0]).labels
     seconds = time.process_time() - begin
     words = single_words(first)
-    same, similar = agreement(first, second)
-    twice = sum(n for n in Counter(words).values() if n > 1)
+    n_pairs, same_word, same, similar = agreement(first, second)
+    twice, double = (sum(n for n in Counter(each).values() if n > 1) for each in (words, labels))
     phrases = sum(" " in label and "," not in label for label in labels)
-    line = [name, str(len(labels)), str(phrases), str(twice), f"{same:.0%}", f"{similar:.0%}", f"{seconds:.1f}"]
+    line = [name, *map(str, (len(labels), phrases, twice, double, n_pairs))]
+    line += [f"{same_word:.0%}", f"{same:.0%}", f"{similar:.0%}", f"{seconds:.1f}"]
     sizes = first.topic_sizes(level=None)["share"]
     table = [f"\n{name} ({setting.what}; {corpus.n_docs:,} documents)\n", "| share | word | label | words |"]
     table.append("|---:|---|---|---|")

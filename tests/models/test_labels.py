@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.models.labels.choice import Candidate, choose, stem
+from topoi.models.labels.choice import Candidate, candidates, choose, stem
 from topoi.models.labels.make import LONGEST, name_topics
-from topoi.models.labels.phrases import count_phrases, has_order
+from topoi.models.labels.phrases import Phrases, count_phrases, has_order
 from topoi.models.labels.surface import completed, occurrences, one_line, written
-from topoi.models.labels.telling import allowed_words
+from topoi.models.labels.telling import Leading, allowed_words, leading_words
 from topoi.models.labels.titles import with_titles
 
 N_SUBJECTS = 8
@@ -134,11 +134,11 @@ def test_phrases_end_at_gaps_documents_and_topics() -> None:
     topic = np.zeros(corpus.n_tokens, int)
     topic[-1] = 1
     found = count_phrases(corpus, topic, leading)
-    told = {
+    listed = {
         (int(k), *(corpus.words[w] for w in row if w >= 0)): int(n)
         for k, row, n in zip(found.topic, found.word, found.times, strict=True)
     }
-    assert told == {(0, "red", "fish"): 2, (0, "blue", "fish"): 2}
+    assert listed == {(0, "red", "fish"): 2, (0, "blue", "fish"): 2}
     topic[-1] = 0
     assert count_phrases(corpus, topic, leading).times.tolist().count(1) == 2  # "fish red", "blue fish red"
 
@@ -229,3 +229,43 @@ def test_phrases_of_titles_gain_by_the_share_of_the_topic() -> None:
     expected = [0.75 * 3, 0.25 * 3, 0.75, 0.0]
     np.testing.assert_allclose(scores, [1 + 0.5 * each / (each + 5) for each in expected], atol=1e-9)
     assert with_titles(topoi.Corpus.from_tokens([tokens]), topic[:4], 2, given) == given
+
+
+def told(times: dict[tuple[int, ...], int], probability: float = 0.02) -> set[tuple[int, ...]]:
+    """Phrases of a topic of 1,000 tokens that may become labels; word 0 has the largest weight, then 1, 2, …"""
+    n = 12
+    leading = Leading(np.arange(n)[None], np.linspace(1.0, 0.5, n)[None], np.full((1, n), probability))
+    words = np.array([[*phrase, -1][:3] for phrase in times])
+    phrases = Phrases(np.zeros(len(times), int), words, np.array(list(times.values())))
+    return {one.words for one in candidates(leading, np.array([1000.0]), phrases) if len(one.words) > 1}
+
+
+def test_chance_neighbours_are_no_phrases() -> None:
+    assert told({(0, 1): 5}) == {(0, 1)}
+    assert told({(0, 1): 5}, probability=0.06) == set()  # 3.6 are expected
+
+
+def test_parts_of_longer_phrases_are_none() -> None:
+    assert told({(0, 1): 10, (0, 1, 2): 6}) == {(0, 1, 2)}
+    assert told({(1, 2): 10, (0, 1, 2): 6}) == {(0, 1, 2)}
+    assert told({(0, 1): 16, (0, 1, 2): 7}) == {(0, 1), (0, 1, 2)}
+
+
+def test_phrases_have_a_word_that_matters_most() -> None:
+    assert told({(3, 9): 10, (4, 9): 10}) == {(3, 9)}
+
+
+def test_words_are_weighed_against_the_nearest_topics() -> None:
+    """Word 0 is rare in the collection, but not in the neighbour: word 1 tells the first topic."""
+    rows = np.array([[0.5, 0.3, 0.2, 0.0, 0.0], [0.5, 0.0, 0.2, 0.3, 0.0], [0.0, 0.0, 0.2, 0.0, 0.8]])
+    share, allowed = np.array([0.05, 0.05, 0.9]), np.ones(5, bool)
+    assert leading_words(lambda at: rows.T[at], share, allowed, 1).word.tolist() == [[1], [3], [4]]
+
+
+@pytest.mark.parametrize("form", ["the same", "x" * 50])
+def test_labels_stay_unique_and_short_however_they_are_written(
+    fitted: topoi.LDA, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.setattr("topoi.models.labels.make.written", lambda *_: [form] * N_SUBJECTS)
+    labels = name_topics(fitted.corpus_, fitted.chains_[0]).labels
+    assert len(set(labels)) == N_SUBJECTS and all(0 < len(label) <= LONGEST for label in labels)

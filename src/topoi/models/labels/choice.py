@@ -15,6 +15,8 @@ from topoi.models.labels.telling import DECIMALS, Leading
 _ALONE = 0.3
 # Power of the share of a word's occurrences that stand in the phrase.
 _COHESION = 0.5
+# A phrase has at least one of the topic's words with the largest weights, so many of them.
+_CORE = 4
 # A pair that stands in a longer phrase this often is a part of it, as "neural machine" is.
 _PART = 0.5
 # Standard deviations by which a phrase must be more frequent than chance would have it.
@@ -83,7 +85,7 @@ def _scored(
     for k, row, times in zip(phrases.topic.tolist(), phrases.word.tolist(), phrases.times.tolist(), strict=True):
         words = tuple(w for w in row if w >= 0)
         at = [place[k][w] for w in words]
-        if len(set(words)) < len(words) or longer.get((k, words), 0) >= _PART * times:
+        if min(at) >= _CORE or len(set(words)) < len(words) or longer.get((k, words), 0) >= _PART * times:
             continue
         own = leading.probability[k, at] * sizes[k]
         chance = float(np.prod(leading.probability[k, at])) * sizes[k]

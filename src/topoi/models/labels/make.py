@@ -74,7 +74,8 @@ def name_topics(corpus: Corpus, first: Posterior) -> TopicNames:
     chosen, places = completed(corpus, chosen, occurrences(corpus, topic, chosen), allowed)
     labels, taken = written(corpus, chosen, places), set[str]()
     for k, own in enumerate(chosen):
-        labels[k] += _beside(own, words, leading.word[k], leading.weight[k])
+        more = _beside(own, words, leading.word[k], leading.weight[k])
+        labels[k] += more if len(labels[k]) + len(more) <= LONGEST else ""
     for k, label in enumerate(labels):
         # As written, a label may be longer than its words, or the same as another.
         labels[k] = label if len(label) <= LONGEST and label.casefold() not in taken else ""
