@@ -147,6 +147,7 @@ def test_two_processes_may_compile_at_once(tmp_path: Path) -> None:
     assert int(compiled_again) == 0
 
 
+@pytest.mark.slow
 def test_a_cache_that_cannot_be_read_is_made_anew(tmp_path: Path) -> None:
     """As after an upgrade in which a class has moved: numba keeps the names of classes in its files."""
     first = run(TWO_AT_ONCE, NUMBA_CACHE_DIR=str(tmp_path))
@@ -159,6 +160,7 @@ def test_a_cache_that_cannot_be_read_is_made_anew(tmp_path: Path) -> None:
     recompiled(tmp_path, first)
 
 
+@pytest.mark.slow
 def test_kernels_that_name_a_module_that_has_moved_are_compiled_anew(tmp_path: Path) -> None:
     first = run(TWO_AT_ONCE, NUMBA_CACHE_DIR=str(tmp_path))
     kernels = list(tmp_path.rglob("*.nbc"))

@@ -116,6 +116,7 @@ for checkpoint in (path, None):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that can be forked")
 def test_killed_at_random_moments_ends_with_the_same_bits(tmp_path):
     output, errors = start_python(KILLING, tmp_path, Path(__file__).parents[1]).communicate()

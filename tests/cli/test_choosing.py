@@ -135,6 +135,7 @@ def completions(words: str) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_verbs_families_and_names_complete(both: Path) -> None:
     assert set(completions("topoi ")) >= {"fit", "topics", "browse"}
     assert completions("topoi fit papers.jsonl --model ") == [model.option for model in models().values()]

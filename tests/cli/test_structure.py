@@ -248,6 +248,7 @@ def test_a_damaged_graph_is_one_line(topoi, pachinko_file: Path, tmp_path: Path)
         assert run.code == 1 and "copy.topoi" in run.err and run.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_questions_do_without_loading_the_model(pachinko_file: Path) -> None:
     """One process asks all of them, and says after each what is imported."""
     script = (

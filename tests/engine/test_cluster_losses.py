@@ -138,6 +138,7 @@ def test_workers_come_and_go(tmp_path, monkeypatch):
     assert n_iter < 5000
 
 
+@pytest.mark.slow
 def test_scheduler_killed(tmp_path):
     """One clear sentence; the checkpoint goes on to the undisturbed bits."""
     path = tmp_path / "fit.checkpoint"
@@ -163,6 +164,7 @@ def cluster_sampling_patience(seconds: float) -> None:
     crew.PATIENCE = seconds
 
 
+@pytest.mark.slow
 def test_client_killed(cluster, tmp_path):
     """Another client goes on from the checkpoint."""
     path = tmp_path / "fit.checkpoint"

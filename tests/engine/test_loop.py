@@ -284,6 +284,7 @@ print(diagnose(trace_frame([[(s, float(s % 3)) for s in range(20)] for _ in rang
 """
 
 
+@pytest.mark.slow
 def test_diagnose_raises_no_warning_of_arviz_on_users():
     output, errors = start_python(QUIET).communicate()
     assert output.strip() == "10", errors

@@ -67,6 +67,7 @@ def test_folder_is_found_by_everybody_who_lists_families(tree: Path) -> None:
     assert "unigram-mixture" in help_text
 
 
+@pytest.mark.slow
 def test_nothing_that_is_checked_by_hand_lists_has_to_change(tree: Path) -> None:
     """Public names, the registry, and who may know a family, with one more family than they were written for."""
     known = "tests/test_layers.py::test_families_are_known_to_themselves_and_the_registry"

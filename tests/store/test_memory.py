@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import topoi
-from thinning import slow_unless
 from topoi.corpus.tokenize import Analyzer
 from topoi.corpus.vocabulary import Vocabulary
 
@@ -55,7 +54,8 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("name", slow_unless(lambda name: name == "many words", SHAPES))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHAPES)
 def test_memory_of_save_does_not_follow_the_corpus(monkeypatch, tmp_path, name):
     # Blocks that a small corpus fills.
     monkeypatch.setattr("topoi.store.corpus_rows.BLOCK", 2**12)

@@ -87,6 +87,7 @@ def test_what_needs_the_program_is_not_offered(site):
         assert "complete.json" not in text
 
 
+@pytest.mark.slow
 def test_limits_leave_out_pages_but_not_links(stored, tmp_path):
     export_site(stored, tmp_path / "site", Limits(authors=2, documents=5))
     folder = tmp_path / "site" / MAIN

@@ -172,6 +172,7 @@ def test_structure_to_super_topic_to_topic_to_document(browser, graphed):
         page.wait_for_url("**/structure/*")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "scheme"), slow_unless(lambda case: case[0] == 390, [(390, "dark"), (1280, "light")])
 )
@@ -251,6 +252,7 @@ METADATA = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "scheme"), slow_unless(lambda case: case[0] == 390, [(390, "dark"), (1280, "light")])
 )
@@ -373,7 +375,11 @@ def test_downloads(visit):
 STOPS = ("", "topic/1", "author/4", "document/5", "word/2", "trends", "authors", "documents?q=star", "search?q=jordan")
 
 
-@pytest.mark.parametrize("path", STOPS, ids=lambda path: path.replace("/", "-") or "overview")
+@pytest.mark.parametrize(
+    "path",
+    slow_unless(lambda path: path in ("", "topic/1", "document/5"), STOPS),
+    ids=lambda path: path.replace("/", "-") or "overview",
+)
 def test_everything_is_readable_without_script(visit, path):
     page = visit(f"/m/{MAIN}/{path}", script=False)
     assert heading(page)

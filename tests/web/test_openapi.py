@@ -14,7 +14,7 @@ from web.addresses import MAIN
 
 HOST = {"host": "127.0.0.1:8765"}
 # A few of each kind with every change, many at night.
-FEW, MANY = 8, 150
+FEW, MANY = 5, 150
 TWINS = [
     "overview",
     "topic/{topic}",

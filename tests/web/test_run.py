@@ -45,6 +45,7 @@ def test_serves_and_ends_with_control_c(path):
     assert err == ""
 
 
+@pytest.mark.slow
 def test_begins_with_the_model_named(path):
     process = start(path, "--no-open", "--name", "four topics", "--read-only")
     try:
@@ -57,6 +58,7 @@ def test_begins_with_the_model_named(path):
         process.communicate(timeout=20)
 
 
+@pytest.mark.slow
 def test_other_hosts_come_with_a_warning(path):
     process = start(path, "--no-open", "--host", "0.0.0.0")
     try:
