@@ -7,7 +7,25 @@ from __future__ import annotations
 import numpy as np
 
 from topoi.kernels.draw import draw_positive
-from topoi.kernels.jit import compiled
+from topoi.kernels.jit import compiled, inlined
+from topoi.kernels.random import uniform
+
+
+@inlined
+def topic_for_word(word_topic, w, k, n_topics, stream):
+    """Topic ``k``, or one at random of those that the word is not banned from; a banned cell is below zero."""
+    if word_topic[w, k] >= 0:
+        return k
+    n = 0
+    for j in range(n_topics):
+        n += word_topic[w, j] >= 0
+    left = np.int64(uniform(stream) * n)
+    for j in range(n_topics):
+        if word_topic[w, j] >= 0:
+            if left == 0:
+                return j
+            left -= 1
+    return k
 
 
 @compiled

@@ -60,14 +60,14 @@ class Phantoms:
         Phantom tokens of words in topics; whole numbers.
     banned_word, banned_topic : arrays
         Words that topics cannot have.
-    n_topics : int
-        Number of topics.
+    n_words, n_topics : int
+        Numbers of words and topics.
 
     Examples
     --------
     >>> import numpy as np
     >>> from topoi.models.guidance import Phantoms
-    >>> one = Phantoms(*(np.array([n]) for n in (0, 1, 50, 2, 0)), 2)
+    >>> one = Phantoms(*(np.array([n]) for n in (0, 1, 50, 2, 0)), 3, 2)
     >>> one.rows([0, 2], np.array([0.5, 0.5, 0.5])).tolist()
     [[0.0, 50.0], [-0.5, 0.0]]
     """
@@ -77,6 +77,7 @@ class Phantoms:
     times: NDArray[np.int64]
     banned_word: NDArray[np.int64]
     banned_topic: NDArray[np.int64]
+    n_words: int
     n_topics: int
 
     @classmethod
@@ -86,7 +87,7 @@ class Phantoms:
         if not whole or not _fit(cells, n_words, n_topics):
             raise ModelError("the saved guidance does not fit the words and topics")
         seeds, banned = cells[cells[:, 2] > 0], cells[cells[:, 2] < 0]
-        return cls(seeds[:, 0], seeds[:, 1], seeds[:, 2], banned[:, 0], banned[:, 1], n_topics)
+        return cls(seeds[:, 0], seeds[:, 1], seeds[:, 2], banned[:, 0], banned[:, 1], n_words, n_topics)
 
     def to_array(self) -> NDArray[np.int64]:
         """Words, topics and phantom tokens, -1 for banned cells; one row for each."""
@@ -100,13 +101,7 @@ class Phantoms:
     @cached_property
     def retired(self) -> NDArray[np.bool_]:
         """Topics whose every word is banned."""
-        times = np.bincount(self.banned_topic, minlength=self.n_topics)
-        return np.asarray((times > 0) & (times == self._n_words))
-
-    @cached_property
-    def _n_words(self) -> int:
-        # A topic is retired by banning every word, so the largest banned word is then the last one.
-        return int(self.banned_word.max(initial=-1)) + 1 if len(self.banned_word) else 0
+        return np.asarray(np.bincount(self.banned_topic, minlength=self.n_topics) == self.n_words)
 
     def totals(self, beta: NDArray[Any]) -> NDArray[np.float64]:
         """Phantom tokens per topic, less beta of the words that it cannot have."""
@@ -346,13 +341,42 @@ def resolve_guidance(
         raise ModelError(f"the word {corpus.words[w]!r} is a seed of topic {_called(k, names)} and banned there")
     seeded = np.array([(w, k, n) for (w, k), n in cells.items()], np.int64).reshape(-1, 3)
     out = np.array(sorted(banned), np.int64).reshape(-1, 2)
-    phantoms = Phantoms(*seeded.T, *out.T, n_topics)
+    phantoms = Phantoms(*seeded.T, *out.T, corpus.n_words, n_topics)
     _check_left(phantoms, corpus, names)
     allowed, doc_set = _sets(corpus, labels, names, n_topics, _by_topic("doc_ban", doc_ban, names, n_topics))
     found = Guidance(phantoms, names, allowed, doc_set, missing)
     if allowed is not None:
         _check_sets(found, corpus)
     return found
+
+
+def resolve_named(corpus: Corpus, **settings: Any) -> Guidance | None:
+    """``resolve_guidance`` for a model in which topics without a name come and go; None if there is none.
+
+    The last topic of the result stands for all topics without a name: words that are pinned to others are banned from
+    it. Only named topics can be guided.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> from topoi.models.guidance import resolve_named
+    >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]])
+    >>> told = resolve_named(corpus, seeds={"life": ["cell"]}, pin={"life": ["gene"]})
+    >>> told.names, told.n_topics, told.phantoms.to_array().tolist()
+    (('life',), 2, [[2, 0, 100], [3, 1, -1]])
+    """
+    seeds, given = settings.get("seeds"), settings.get("doc_labels")
+    labels = None if given is None else _labels(given, corpus)
+    n_named = len(_topic_names(seeds, labels, corpus.n_tokens + corpus.n_docs + len(seeds or ())))
+    for name in ("seeds", "ban", "pin", "doc_ban"):
+        for topic in settings.get(name) or ():
+            number = _number(topic)
+            if number is not None and number >= n_named:
+                raise ModelError(
+                    f"{name} has the topic {topic!r}, but in this model topics without a name come and go, and change "
+                    "their numbers; give it a name: that of seeds or of a label"
+                )
+    return resolve_guidance(corpus, n_named + 1, **settings)
 
 
 def documents_told(settings: Mapping[str, Any], corpus: Corpus) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -48,6 +48,19 @@ class Guided:
     def _told_of_documents(self) -> dict[str, Any]:
         """Settings about documents by their ids, for a corpus with more documents than that of the fit."""
         return documents_told({name: getattr(self, name) for name in SETTINGS}, self.corpus_)
+
+    def _plain_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
+        # Seeds as a list of pairs: JSON would not keep the order of a dict's keys, by which topics are numbered.
+        found: dict[str, Any] = super()._plain_settings(settings)  # type: ignore[misc]
+        if isinstance(found.get("seeds"), Mapping):
+            found["seeds"] = [list(pair) for pair in found["seeds"].items()]
+        return found
+
+    def restore_bundle(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Restore what ``save`` wrote."""
+        if isinstance(self.seeds, list):
+            self.seeds = dict(self.seeds)
+        return super().restore_bundle(corpus, meta, arrays)  # type: ignore[misc,no-any-return]
 
     def guidance_report(self) -> pd.DataFrame:
         """How far the data agreed with the seeds: one row for each seed word in its topic.

@@ -12,6 +12,7 @@ import numpy as np
 
 from topoi.kernels.counts import Assignments
 from topoi.kernels.folding import Labels, content_key, divide, local_problem
+from topoi.kernels.guided import topic_for_word
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import seed_stream
 from topoi.models.author_topic.equations import (
@@ -59,9 +60,15 @@ def _add_scores(small, assignments, wanted, rows, priors, scores):
 
 @compiled
 def start_document(small, assignments, rows, stream):
-    """Give a new document's tokens random topics and authors, and count them."""
-    random_assignments(small, rows.topic.shape[0], assignments, stream)
+    """Give a new document's tokens random topics and authors, and count them.
+
+    No token gets a topic that its word is banned from: two tokens of a word would keep each other there.
+    """
+    n_topics = rows.topic.shape[0]
+    random_assignments(small, n_topics, assignments, stream)
     for i in range(len(small.tokens)):
+        k = np.int64(assignments.topic[i])
+        assignments.topic[i] = topic_for_word(rows.word_topic, small.tokens[i], k, n_topics, stream)
         move_token(rows, small.tokens[i], assignments.topic[i], small.author[assignments.slot[i]], 1)
 
 

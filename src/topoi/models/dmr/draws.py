@@ -84,7 +84,7 @@ def metric_of(
 
 
 def _root(design: csr_matrix, cells: Cells, near: Array, prior: Gaussian) -> Array:
-    alpha = alpha_rows(design, near)
+    alpha = alpha_rows(design, near, cells.limits)
     own, shared = curvature(cells, alpha)
     weight = np.maximum(own - shared[:, None] * alpha**2, 0.0)
     n_rows, n_columns = design.shape

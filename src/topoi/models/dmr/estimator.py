@@ -29,6 +29,8 @@ from topoi.models.dmr.simulate import simulate_regression
 from topoi.models.dmr.state import Plan, RegressionSampler, checked_variance, prior_mean
 from topoi.models.gibbs import GibbsModel
 from topoi.models.growing import wider_setting
+from topoi.models.guidance import DocLabels, DocumentsOfTopics, Guidance, Seeds, WordsOfTopics
+from topoi.models.guided import Guided
 from topoi.models.tables import ChainTables
 from topoi.models.texts import corpus_with
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
@@ -39,6 +41,7 @@ _FEWEST_SWEEPS = 20
 
 
 class DirichletMultinomialRegression(
+    Guided,
     ChainTables[RegressionPosterior],
     Refitting,
     RegressionPredictions,
@@ -77,6 +80,9 @@ class DirichletMultinomialRegression(
     learning : {"sample", "optimise"}
         Draw coefficients from their posterior or, as in the paper, maximise it by L-BFGS. Their errors are then taken
         from the curvature given the topics, and are too small where topics overlap.
+    seeds, seed_strength, ban, pin, doc_labels, doc_ban
+        As in ``AuthorTopicModel``. With labels, a document's alpha is that of the topics that it may have, and the
+        coefficients are learned from those alone.
     n_chains, n_jobs, n_shards, executor, shared_folder, random_state, evaluate_every, average, checkpoint, \
 checkpoint_every, progress
         As in ``AuthorTopicModel``.
@@ -126,6 +132,12 @@ checkpoint_every, progress
         n_warmup: int = 50,
         learn_every: int = 10,
         learning: str = "sample",
+        seeds: Seeds | None = None,
+        seed_strength: int | None = None,
+        ban: WordsOfTopics | None = None,
+        pin: WordsOfTopics | None = None,
+        doc_labels: DocLabels | None = None,
+        doc_ban: DocumentsOfTopics | None = None,
         n_chains: int = 1,
         n_jobs: int | None = 1,
         n_shards: int | str = "auto",
@@ -149,6 +161,12 @@ checkpoint_every, progress
         self.n_warmup = n_warmup
         self.learn_every = learn_every
         self.learning = learning
+        self.seeds = seeds
+        self.seed_strength = seed_strength
+        self.ban = ban
+        self.pin = pin
+        self.doc_labels = doc_labels
+        self.doc_ban = doc_ban
         self.n_chains = n_chains
         self.n_jobs = n_jobs
         self.n_shards = n_shards
@@ -197,15 +215,16 @@ checkpoint_every, progress
         whole_number("n_warmup", self.n_warmup, 0)
         whole_number("learn_every", self.learn_every)
         variance = checked_variance(self.variance)
+        told = self._guidance(corpus, n_topics)
         begin = None
         if self._stored is not None:
             design, matrix = self._stored
         else:
-            design, begin = self._learned_design(corpus, alpha, beta, spread, variance)
+            design, begin = self._learned_design(corpus, alpha, beta, spread, variance, told)
             matrix = design.matrix(corpus)
         drawn = choice("learning", self.learning, ("sample", "optimise")) == "sample"
         plan = Plan(prior_mean(alpha, matrix.shape[1]), variance, spread, self.n_warmup, self.learn_every, drawn)
-        sampler = RegressionSampler(corpus, matrix, plan, beta, n_shards)
+        sampler = RegressionSampler(corpus, matrix, plan, beta, n_shards, told)
         sampler.terms, sampler.begin = design, begin
         return sampler
 
@@ -214,6 +233,9 @@ checkpoint_every, progress
     def _topic_settings(self, n_spare: int) -> dict[str, Any]:
         n_topics = self.n_topics + n_spare
         return {"n_topics": n_topics, "alpha": wider_setting(self.alpha, n_topics)}
+
+    def _grown_settings(self, n_words: int, n_spare: int) -> dict[str, Any]:
+        return super()._grown_settings(n_words, n_spare) | self._told_of_documents()
 
     def _sampler_like(self, old: RegressionSampler, corpus: Corpus, n_shards: Shards) -> RegressionSampler:
         """A sampler with the design of ``old``, and columns for names that it did not know."""
@@ -228,7 +250,7 @@ checkpoint_every, progress
         return sampler.begin is not None
 
     def _learned_design(
-        self, corpus: Corpus, alpha: Array, beta: Array, spread: float, variance: float
+        self, corpus: Corpus, alpha: Array, beta: Array, spread: float, variance: float, told: Guidance | None
     ) -> tuple[Design, NDArray[np.uint16] | None]:
         """The design; if its width is to be chosen, by a short run without metadata.
 
@@ -243,7 +265,7 @@ checkpoint_every, progress
             return Plan(prior_mean(alpha, n_columns), chosen, spread, 0, 1).prior(chosen)
 
         with open_executor(1, 1) as executor:
-            topic, cells = topics_of_words(corpus, alpha, beta, max(self.n_warmup, _FEWEST_SWEEPS), executor)
+            topic, cells = topics_of_words(corpus, alpha, beta, max(self.n_warmup, _FEWEST_SWEEPS), executor, told)
         variances = FEW_VARIANCES if np.isnan(variance) else (variance,)
         best = best_design([design.matrix(corpus) for design in designs], cells, prior, variances)
         with interruptible() as interruption:

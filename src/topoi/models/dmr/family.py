@@ -1,6 +1,6 @@
 """Registry entry of Dirichlet-multinomial regression, read before the class is imported."""
 
-from topoi.models.options import ALPHA, BETA, FEATURES, GIBBS, ON_CLUSTERS, TOPICS, WARMUP, Option, at_most
+from topoi.models.options import ALPHA, BETA, FEATURES, GIBBS, GUIDANCE, ON_CLUSTERS, TOPICS, WARMUP, Option, at_most
 from topoi.models.registry import Family, Model
 
 PLACE = 4
@@ -42,6 +42,7 @@ FAMILY = Family(
                 ),
                 ALPHA.but(shown="0.1"),
                 BETA.but(shown="0.01"),
+                *GUIDANCE,
                 *GIBBS,
                 *ON_CLUSTERS,
                 WARMUP.but(default=at_most(50, 1 / 3), shown="50"),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from topoi.models.dmr.likelihood import Cells, GroupedCells, TopicCells
+from topoi.models.dmr.likelihood import Cells, GroupedCells, Limits, TopicCells
 
 # Groups pay if there are at most half as many as documents.
 _MOST_GROUPS = 0.5
@@ -22,10 +22,11 @@ _SEED = 20120612
 
 
 class Groups(NamedTuple):
-    """Distinct rows of a design, and the row of each document."""
+    """Distinct rows of a design, and the row of each document; ``limits`` of the rows, if documents have any."""
 
     design: csr_matrix
     group: NDArray[np.int64]
+    limits: Limits | None = None
 
     def cells(self, cells: TopicCells) -> GroupedCells:
         """Counts of the groups.
@@ -49,7 +50,7 @@ class Groups(NamedTuple):
         start = np.searchsorted(row // n_topics, np.arange(n_groups + 1))
         of_total, total, total_times = _distinct(self.group, cells.total)
         total_start = np.searchsorted(of_total, np.arange(n_groups + 1))
-        return GroupedCells(start, row % n_topics, number, times, total_start, total, total_times)
+        return GroupedCells(start, row % n_topics, number, times, total_start, total, total_times, self.limits)
 
 
 def _distinct(
@@ -67,8 +68,8 @@ def _distinct(
     return pairs // width, (pairs % width).astype(np.float64), times.astype(np.float64)
 
 
-def same_rows(design: csr_matrix) -> Groups | None:
-    """Groups of equal rows; None if there are too many for groups to pay.
+def same_rows(design: csr_matrix, limits: Limits | None = None) -> Groups | None:
+    """Groups of equal rows, with the same topics that they may have; None if there are too many for groups to pay.
 
     Examples
     --------
@@ -80,6 +81,9 @@ def same_rows(design: csr_matrix) -> Groups | None:
     True
     """
     keys = design @ np.random.default_rng(_SEED).standard_normal(design.shape[1])
+    if limits is not None:
+        # Pairs of a row and a set of topics, numbered.
+        keys = np.unique(keys, return_inverse=True)[1].reshape(-1) * len(limits.sets) + limits.row
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)
     place = np.empty_like(order)
@@ -89,7 +93,7 @@ def same_rows(design: csr_matrix) -> Groups | None:
     # Equal products of different rows are next to impossible, and no reason to be wrong.
     if len(order) > _MOST_GROUPS * len(keys) or abs(design - distinct[group]).max() > 0:
         return None
-    return Groups(distinct, group)
+    return Groups(distinct, group, None if limits is None else limits.some(first[order]))
 
 
 def grouped(groups: Groups | None, design: csr_matrix, cells: TopicCells) -> tuple[csr_matrix, Cells]:

@@ -32,19 +32,50 @@ _CELLS_IN_BLOCK, _MOST_BLOCKS = 5000, 16
 _MOST_UNKNOWNS, _MOST_NUMBERS = 3000, 30_000_000
 
 
+class Limits(NamedTuple):
+    """Topics that documents (or groups of them) may have: sets of topics, sets × topics, and the number of each's set.
+
+    A topic that a document may not have is not in its Dirichlet: no term of the likelihood has its alpha.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.models.dmr.likelihood import Limits
+    >>> limits = Limits(np.array([[True, True], [True, False]]), np.array([0, 1, 1]))
+    >>> limits.some(slice(1, 2)).masked(np.full((1, 2), 0.5)).tolist()
+    [[0.5, 0.0]]
+    """
+
+    sets: NDArray[np.bool_]
+    row: NDArray[np.int64]
+
+    def masked(self, alpha: Array) -> Array:
+        """Rows of alpha with zeros for the topics that the documents may not have."""
+        return np.asarray(alpha * self.sets[self.row])
+
+    def some(self, docs: Any) -> Limits:
+        """Those of some documents."""
+        return Limits(self.sets, self.row[docs])
+
+
 class TopicCells(NamedTuple):
-    """Nonzero topic counts of documents: start of each document's, topics, numbers; and each document's length."""
+    """Nonzero topic counts of documents: start of each document's, topics, numbers; and each document's length.
+
+    ``limits`` are the topics that they may have, if not all.
+    """
 
     start: NDArray[np.int64]
     topic: NDArray[np.int64]
     number: Array
     total: Array
+    limits: Limits | None = None
 
 
 class GroupedCells(NamedTuple):
     """Topic counts of groups of documents: each group's distinct counts of a topic, and how many documents have them.
 
-    ``total`` are each group's distinct lengths, from ``total_start``, with the numbers of documents likewise.
+    ``total`` are each group's distinct lengths, from ``total_start``, with the numbers of documents likewise;
+    ``limits`` the topics that a group's documents may have, the same for all of them.
     """
 
     start: NDArray[np.int64]
@@ -54,6 +85,7 @@ class GroupedCells(NamedTuple):
     total_start: NDArray[np.int64]
     total: Array
     total_times: Array
+    limits: Limits | None = None
 
 
 Cells: TypeAlias = TopicCells | GroupedCells
@@ -63,9 +95,9 @@ def as_groups(cells: Cells) -> GroupedCells:
     """Every document as a group of its own, if they are not groups already."""
     if isinstance(cells, GroupedCells):
         return cells
-    start, topic, number, total = cells
+    start, topic, number, total, limits = cells
     return GroupedCells(
-        start, topic, number, np.ones(len(number)), np.arange(len(total) + 1), total, np.ones(len(total))
+        start, topic, number, np.ones(len(number)), np.arange(len(total) + 1), total, np.ones(len(total)), limits
     )
 
 
@@ -76,9 +108,13 @@ class Gaussian(NamedTuple):
     variance: Array
 
 
-def alpha_rows(design: csr_matrix, coefficients: Array) -> Array:
-    """exp(x·λ) for every document and topic, clipped to 1e-6 to 1e6."""
-    return np.exp(np.clip(design @ coefficients.T, -_LARGEST_LOG, _LARGEST_LOG))
+def alpha_rows(design: csr_matrix, coefficients: Array, limits: Limits | None = None) -> Array:
+    """exp(x·λ) for every document and topic, clipped to 1e-6 to 1e6; zero where a document may not have the topic."""
+    return _within(limits, np.exp(np.clip(design @ coefficients.T, -_LARGEST_LOG, _LARGEST_LOG)))
+
+
+def _within(limits: Limits | None, alpha: Array) -> Array:
+    return alpha if limits is None else limits.masked(alpha)
 
 
 @inlined
@@ -118,7 +154,12 @@ def _add_groups(cells, alpha, slope):
 
 def log_counts(cells: TopicCells, alpha: Array) -> float:
     """Log probability of the documents' topics (as sequences) given each document's Dirichlet."""
-    return float(_add_groups(as_groups(cells), alpha, np.empty_like(alpha)))
+    return _log_groups(as_groups(cells), alpha, np.empty_like(alpha))
+
+
+def _log_groups(cells: GroupedCells, alpha: Array, slope: Array) -> float:
+    """``_add_groups``, which reads the limits from alpha: it is zero beyond them, and no count is there."""
+    return float(_add_groups(cells._replace(limits=None), alpha, slope))
 
 
 class Density:
@@ -143,9 +184,9 @@ class Density:
         def of_part(part: tuple[csr_matrix, GroupedCells]) -> tuple[float, Array]:
             design, cells = part
             linear = design @ coefficients.T
-            alpha = np.exp(np.clip(linear, -_LARGEST_LOG, _LARGEST_LOG))
+            alpha = _within(cells.limits, np.exp(np.clip(linear, -_LARGEST_LOG, _LARGEST_LOG)))
             slope = np.empty_like(alpha)
-            value = float(_add_groups(cells, alpha, slope))
+            value = _log_groups(cells, alpha, slope)
             slope[np.abs(linear) > _LARGEST_LOG] = 0.0
             return value, (design.T @ slope).T
 
@@ -168,6 +209,7 @@ def _rows(cells: GroupedCells, first: int, last: int) -> GroupedCells:
         cells.total_start[first : last + 1] - totals.start,
         cells.total[totals],
         cells.total_times[totals],
+        None if cells.limits is None else cells.limits.some(slice(first, last)),
     )
 
 
@@ -207,6 +249,8 @@ def curvature(cells: Cells, alpha: Array) -> tuple[Array, Array]:
 
     cells, whole = as_groups(cells), alpha.sum(axis=1)
     n_groups = len(whole)
+    # A document without words may have no topic at all.
+    whole = np.where(whole > 0.0, whole, 1.0)
     of_total = np.repeat(np.arange(n_groups), np.diff(cells.total_start))
     each, times = whole[of_total], cells.total_times
     by_whole = np.bincount(of_total, times * (psi(cells.total + each) - psi(each)), n_groups)
@@ -228,7 +272,7 @@ def covariance(design: csr_matrix, cells: TopicCells, coefficients: Array, prior
     than under the prior.
     """
     n_topics, n_columns = coefficients.shape
-    alpha = alpha_rows(design, coefficients)
+    alpha = alpha_rows(design, coefficients, cells.limits)
     own, shared = curvature(cells, alpha)
     precision = np.diag(1.0 / prior.variance)
     if n_topics * n_columns**2 > _MOST_NUMBERS:

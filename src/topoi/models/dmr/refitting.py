@@ -20,14 +20,18 @@ from topoi.errors import ModelError
 from topoi.kernels.dirichlet import CountHistogram, learn_dirichlet
 from topoi.models.contract import FeaturesLike
 from topoi.models.dmr.design import Design, WidthLike
-from topoi.models.dmr.likelihood import TopicCells, maximise
+from topoi.models.dmr.grouping import grouped, same_rows
+from topoi.models.dmr.likelihood import Gaussian, TopicCells, maximise
 from topoi.models.dmr.selection import VARIANCES, best_variance, held_out
 from topoi.models.dmr.state import Plan, RegressionChain, RegressionSampler, checked_variance, prior_mean
 from topoi.models.draws import Draws
+from topoi.models.guidance import Guidance
 from topoi.models.validation import positive_vector, whole_number
 
 _LEARN_EVERY, _SEED = 10, 0
 _STEPS_AFTER = 1000
+# Where alpha is learned by the regression's own likelihood: steps, and a prior variance that is next to none.
+_STEPS_WITHIN, _FLAT = 20, 100.0
 
 
 def frozen_topics(
@@ -47,7 +51,7 @@ def frozen_topics(
     beta = chain.priors.beta.astype(np.float64)
     same = csr_matrix(np.ones((sampler.n_docs, 1)))
     plan = Plan(np.zeros((sampler.n_topics, 1)), 1.0, 1.0, never, 1)
-    twin = RegressionSampler(corpus, same, plan, beta, len(chain.shards))
+    twin = RegressionSampler(corpus, same, plan, beta, len(chain.shards), sampler.guidance)
     none = Draws.none(plan.mean.shape)
     arrays = sampler.to_arrays(chain) | {"coefficients": plan.mean, "frozen": np.zeros(0, np.uint16)}
     arrays |= {"draws": none.values, "drawn_at": none.sweeps}
@@ -57,14 +61,19 @@ def frozen_topics(
         if stop is not None and stop():
             break
         if (sweep - sweeps.start) % _LEARN_EVERY == 0:
-            alpha = learn_dirichlet(_histogram(twin, copy), alpha, symmetric=False)
+            alpha = _learned_alpha(twin, copy, alpha)
             copy.priors = twin.priors(np.log(alpha)[:, None], beta, 1.0)
         sweep_chains(twin, [copy], sweep, seed, executor)
     return twin.whole(copy)[1].topic
 
 
 def topics_of_words(
-    corpus: Corpus, alpha: NDArray[np.float64], beta: NDArray[np.float64], n_iter: int, executor: Executor
+    corpus: Corpus,
+    alpha: NDArray[np.float64],
+    beta: NDArray[np.float64],
+    n_iter: int,
+    executor: Executor,
+    guidance: Guidance | None = None,
 ) -> tuple[NDArray[np.uint16], TopicCells]:
     """Topics of all tokens after a short run without metadata, and their counts per document, to compare settings by.
 
@@ -72,7 +81,8 @@ def topics_of_words(
     chains, nor on a checkpoint. A signal ends it after the current sweep.
     """
     same = csr_matrix(np.ones((corpus.n_docs, 1)))
-    sampler = RegressionSampler(corpus, same, Plan(np.log(alpha)[:, None], 1.0, 1.0, n_iter + 1, 1), beta)
+    plan = Plan(np.log(alpha)[:, None], 1.0, 1.0, n_iter + 1, 1)
+    sampler = RegressionSampler(corpus, same, plan, beta, guidance=guidance)
     start, sweeps = sampler.start(_SEED, 0), range(1, n_iter + 1)
     with interruptible() as interruption:
         try:
@@ -83,9 +93,17 @@ def topics_of_words(
     return topic, sampler.cells(topic)
 
 
-def _histogram(sampler: RegressionSampler, chain: RegressionChain) -> CountHistogram:
+def _learned_alpha(
+    sampler: RegressionSampler, chain: RegressionChain, alpha: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Alpha of all documents by maximum likelihood, from ``alpha`` on; where there are limits, that of own topics."""
     cells = sampler.cells(sampler.whole(chain)[1].topic)
-    return CountHistogram.from_counts(cells.topic, cells.number, cells.total, sampler.n_topics)
+    if cells.limits is None:
+        histogram = CountHistogram.from_counts(cells.topic, cells.number, cells.total, sampler.n_topics)
+        return learn_dirichlet(histogram, alpha, symmetric=False)
+    design, together = grouped(same_rows(sampler.design, cells.limits), sampler.design, cells)
+    start = np.log(alpha)[:, None]
+    return np.exp(maximise(design, together, start, Gaussian(start, np.array([_FLAT])), _STEPS_WITHIN)[:, 0])
 
 
 class Refitting:

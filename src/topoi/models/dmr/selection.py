@@ -25,7 +25,8 @@ def some_cells(cells: TopicCells, docs: NDArray[np.int64]) -> TopicCells:
     lengths = np.diff(cells.start)[docs]
     start = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
     at = np.arange(start[-1]) + np.repeat(cells.start[docs] - start[:-1], lengths)
-    return TopicCells(start, cells.topic[at], cells.number[at], cells.total[docs])
+    limits = None if cells.limits is None else cells.limits.some(docs)
+    return TopicCells(start, cells.topic[at], cells.number[at], cells.total[docs], limits)
 
 
 def held_out(design: csr_matrix, cells: TopicCells, priors: list[Gaussian], n_folds: int = _FOLDS) -> list[float]:
@@ -41,11 +42,11 @@ def held_out(design: csr_matrix, cells: TopicCells, priors: list[Gaussian], n_fo
         if not len(left) or not len(rest):
             continue
         train, test, seen = some_cells(cells, rest), some_cells(cells, left), design[rest]
-        together, counts = grouped(same_rows(seen), seen, train)
+        together, counts = grouped(same_rows(seen, train.limits), seen, train)
         coefficients = priors[0].mean
         for p, prior in enumerate(priors):
             coefficients = maximise(together, counts, coefficients, prior, _STEPS)
-            found[p] += log_counts(test, alpha_rows(design[left], coefficients))
+            found[p] += log_counts(test, alpha_rows(design[left], coefficients, test.limits))
     return list((found / max(float(cells.total.sum()), 1.0)).tolist())
 
 

@@ -25,10 +25,11 @@ from topoi.models.author_topic.work import TopicWork
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.draws import draw, draws_at_once, metric_of
 from topoi.models.dmr.grouping import Groups, grouped, same_rows
-from topoi.models.dmr.likelihood import Density, Gaussian, TopicCells, alpha_rows, maximise
+from topoi.models.dmr.likelihood import Density, Gaussian, Limits, TopicCells, alpha_rows, maximise
 from topoi.models.dmr.selection import best_variance
 from topoi.models.dmr.work import RegressedShard, RegressionWork, SentPriors, joined_cells
 from topoi.models.draws import Draws
+from topoi.models.guidance import Guidance
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.smoothed_counts import count_topics
 
@@ -88,6 +89,8 @@ class Plan(NamedTuple):
 class RegressionSampler(AuthorTopicSampler):
     """``AuthorTopicSampler`` with only private authors, and a row of alpha for every document.
 
+    Where guidance forbids a document a topic, its row is zero, and the coefficients are learned without that term.
+
     Examples
     --------
     >>> import numpy as np, topoi
@@ -100,9 +103,17 @@ class RegressionSampler(AuthorTopicSampler):
     [[0.5, 0.25], [0.5, 0.25]]
     """
 
-    def __init__(self, corpus: Corpus, design: csr_matrix, plan: Plan, beta: Array, n_shards: Shards = 1):
+    def __init__(
+        self,
+        corpus: Corpus,
+        design: csr_matrix,
+        plan: Plan,
+        beta: Array,
+        n_shards: Shards = 1,
+        guidance: Guidance | None = None,
+    ):
         alpha = np.ones(len(plan.mean))
-        super().__init__(corpus, WeightedAuthors.private(corpus.n_docs), alpha, beta, n_shards)
+        super().__init__(corpus, WeightedAuthors.private(corpus.n_docs), alpha, beta, n_shards, guidance=guidance)
         self.by_words = False
         self.design, self.plan = design, plan
         self.terms = Design(())
@@ -111,8 +122,18 @@ class RegressionSampler(AuthorTopicSampler):
 
     @cached_property
     def _groups(self) -> Groups | None:
-        """Documents with the same features."""
-        return same_rows(self.design)
+        """Documents with the same features, and the same topics that they may have."""
+        return same_rows(self.design, self.limits)
+
+    @cached_property
+    def limits(self) -> Limits | None:
+        """Topics that documents may have, if not all."""
+        told = self.guidance
+        if told is None or told.allowed is None or told.doc_set is None:
+            return None
+        # Only a document without words may have no topic; for it nothing is learned.
+        sets = np.where(told.allowed.any(axis=1, keepdims=True), told.allowed, True)
+        return Limits(sets, told.doc_set.astype(np.int64))
 
     @cached_property
     def _works(self) -> list[TopicWork]:
@@ -125,7 +146,7 @@ class RegressionSampler(AuthorTopicSampler):
     def priors(
         self, coefficients: Array, beta: Array, variance: float, frozen: ArrayLike = (), draws: Draws | None = None
     ) -> RegressionPriors:
-        """Priors of all documents, in the form that kernels read."""
+        """Priors of all documents, in the form that kernels read; ``alpha`` is the mean before limits."""
         rows = np.zeros((self.n_docs, padded(self.n_topics)), np.float32)
         if self._groups is None:
             rows[:, : self.n_topics] = alpha_rows(self.design, coefficients)
@@ -134,6 +155,8 @@ class RegressionSampler(AuthorTopicSampler):
                 self._groups.group
             ]
         mean = rows[:, : self.n_topics].mean(axis=0, dtype=np.float64)
+        if self.limits is not None:
+            rows[:, : self.n_topics] = self.limits.masked(rows[:, : self.n_topics])
         draws = Draws.none(coefficients.shape) if draws is None else draws
         frozen = np.array(frozen, np.uint16)
         return RegressionPriors(*make_priors(mean, beta), rows, coefficients, variance, frozen, draws)
@@ -159,6 +182,8 @@ class RegressionSampler(AuthorTopicSampler):
             raise ModelError("the saved draws of coefficients do not fit the features")
         if not np.isfinite(draws.values).all():
             raise ModelError("the saved draws of coefficients have values that are not finite")
+        if self.guidance is not None and len(frozen):
+            frozen = self.guidance.repaired(self._corpus, frozen, (0, index))
         chain = super().restore(index, arrays, trace)
         chain.priors = self.priors(coefficients, arrays["beta"], float(arrays["variance"][0]), frozen, draws)
         return chain
@@ -205,7 +230,7 @@ class RegressionSampler(AuthorTopicSampler):
         """Topic counts of the documents, from every token's topic."""
         start, column, number = count_topics(self._corpus.doc_start, topic, self.n_topics)
         lengths = np.diff(self._corpus.doc_start).astype(np.float64)
-        return TopicCells(start, column.astype(np.int64), number.astype(np.float64), lengths)
+        return TopicCells(start, column.astype(np.int64), number.astype(np.float64), lengths, self.limits)
 
     def fitted_cells(self, chain: RegressionChain) -> TopicCells:
         """Counts that the coefficients were fitted to."""
@@ -228,7 +253,7 @@ class RegressionSampler(AuthorTopicSampler):
 
     def learn_from(self, chain: RegressionChain, sweep: int, statistics: Sequence[Any]) -> None:
         """Learn from the topic counts of all shards' documents."""
-        priors, of_documents = chain.priors, joined_cells(list(statistics))
+        priors, of_documents = chain.priors, joined_cells(list(statistics))._replace(limits=self.limits)
         variance, beta = priors.variance, priors.beta.astype(np.float64)
         if np.isnan(variance):
             # Until now only words and an intercept have shaped the counts, so they are impartial.
@@ -266,7 +291,7 @@ class RegressionSampler(AuthorTopicSampler):
 
     def shared_terms(self, chain: RegressionChain) -> list[Callable[[], float]]:
         """log P(words | topics, beta), with the topics' distributions integrated out."""
-        return [lambda: chain.counts.log_words(chain.priors.beta, chain.priors.beta_sum)]
+        return super().shared_terms(chain)[:1]
 
     def log_joint_terms(self, chain: RegressionChain) -> list[Callable[[], float]]:
         """Terms of words, and of the documents of each shard: log P(topics | coefficients)."""

@@ -51,9 +51,23 @@ def random_paths(documents, graph, paths, stream):
     n_topics = graph.topic_node.shape[0]
     for i in range(documents.tokens.shape[0]):
         k = np.int64(uniform(stream) * n_topics)
-        n_paths = graph.n_paths[graph.topic_node[k]]
         paths.topic[i] = k
-        paths.path[i] = np.int64(uniform(stream) * n_paths) if n_paths > 1 else 0
+        paths.path[i] = random_path(graph, k, stream)
+
+
+@inlined
+def random_path(graph, k, stream):
+    """One of the paths to topic ``k`` at random."""
+    n_paths = graph.n_paths[graph.topic_node[k]]
+    return np.int64(uniform(stream) * n_paths) if n_paths > 1 else 0
+
+
+@lean
+def new_paths(graph, before, paths, stream):
+    """Give every token whose topic is not the one ``before`` a path to its topic, at random."""
+    for i in range(before.shape[0]):
+        if before[i] != paths.topic[i]:
+            paths.path[i] = random_path(graph, np.int64(paths.topic[i]), stream)
 
 
 @lean

@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from topoi.kernels.folding import Labels, content_key, local_problem, multiply
+from topoi.kernels.guided import topic_for_word
 from topoi.kernels.jit import compiled
 from topoi.kernels.random import seed_stream
 from topoi.models.pachinko import blocks, four_level, general
@@ -16,6 +17,7 @@ from topoi.models.pachinko.equations import (
     move_word,
     new_tally,
     open_document,
+    random_path,
     random_paths,
     reach_nodes,
     reach_topic,
@@ -54,9 +56,14 @@ def _add_labels(small, paths, rows, prior, graph, tally, reach, labels):
 
 @compiled
 def start_document(small, graph, paths, rows, stream):
-    """Give a new document's tokens random paths, and count them."""
+    """Give a new document's tokens random paths, and count them; no word starts in a topic that it is banned from."""
     random_paths(small, graph, paths, stream)
     for i in range(small.tokens.shape[0]):
+        k0 = np.int64(paths.topic[i])
+        k = topic_for_word(rows.word_topic, small.tokens[i], k0, rows.topic.shape[0], stream)
+        if k != k0:
+            paths.topic[i] = k
+            paths.path[i] = random_path(graph, k, stream)
         move_word(rows, small.tokens[i], paths.topic[i], 1)
 
 
