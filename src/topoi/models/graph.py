@@ -32,6 +32,8 @@ _MOST_PATHS = 2**_PATH_BITS - 1
 _RELEVANCE = 0.6
 # A mixture of topics resembles the corpus, so its special words need a larger weight.
 _RELEVANCE_OF_MIXTURES = 0.3
+# Stands for a probability of zero under a logarithm.
+_LEAST = 1e-300
 _LARGEST = 16 * 2**20
 # Topics that a super-topic may be called by, and decimals of their weights: last bits differ between processors.
 _MOST_TOLD, _DECIMALS = 6, 9
@@ -370,7 +372,9 @@ def telling_words(
     overall = sizes @ topic_word
     relevance = np.array([_RELEVANCE_OF_MIXTURES if dag.children(name) else _RELEVANCE for name in dag.nodes])
     with np.errstate(divide="ignore"):
-        ranking = np.log(_node_word(dag, alpha, topic_word)) - (1.0 - relevance[:, None]) * np.log(overall)
+        ranking = np.log(_node_word(dag, alpha, topic_word)) - (1.0 - relevance[:, None]) * np.log(
+            np.maximum(overall, _LEAST)
+        )
     return largest(ranking[1:], n)
 
 

@@ -18,6 +18,16 @@ from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.dag import Dag, as_dag
 from topoi.models.gibbs import GibbsModel
 from topoi.models.growing import wider_setting
+from topoi.models.guidance import (
+    SETTINGS,
+    DocLabels,
+    DocumentsOfTopics,
+    Guidance,
+    Seeds,
+    WordsOfTopics,
+    resolve_guidance,
+)
+from topoi.models.guided import Guided
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
 from topoi.models.pachinko.learning import EdgeAlpha, resolve_alpha
@@ -34,7 +44,7 @@ _RULES = ("moments", "moments-paper", "ml", False)
 
 
 class PachinkoAllocation(
-    Structure, ChainTables[PachinkoPosterior], MatrixInput, GibbsModel[PachinkoSampler, PachinkoPosterior]
+    Guided, Structure, ChainTables[PachinkoPosterior], MatrixInput, GibbsModel[PachinkoSampler, PachinkoPosterior]
 ):
     """Topics and mixtures of topics over a directed acyclic graph, which models their correlations (Li and McCallum).
 
@@ -63,6 +73,11 @@ class PachinkoAllocation(
         every second sweep approximate: only super-topics that the document has, only sub-topics that the document or
         the word has. True does so and starts from a few documents, whose number doubles every five sweeps: the paper's
         whole scheme (section 3.2).
+    seeds, seed_strength, ban, pin
+        As in ``AuthorTopicModel``, for the topics in the order of ``dag_.topics`` (four levels: the sub-topics). If
+        ``dag`` is given, names of topics are those of its nodes.
+    doc_labels, doc_ban
+        Not for this model; another value than None is an error.
     n_iter, n_chains, n_jobs, n_shards, executor, shared_folder, random_state, evaluate_every, average, checkpoint, \
 checkpoint_every, progress
         As in ``AuthorTopicModel``.
@@ -103,6 +118,12 @@ checkpoint_every, progress
         beta: ArrayLike = 0.01,
         learn_alpha: str | bool = "moments",
         sparse: bool | str = False,
+        seeds: Seeds | None = None,
+        seed_strength: int | None = None,
+        ban: WordsOfTopics | None = None,
+        pin: WordsOfTopics | None = None,
+        doc_labels: DocLabels | None = None,
+        doc_ban: DocumentsOfTopics | None = None,
         n_iter: int = 500,
         n_chains: int = 1,
         n_jobs: int | None = 1,
@@ -124,6 +145,12 @@ checkpoint_every, progress
         self.beta = beta
         self.learn_alpha = learn_alpha
         self.sparse = sparse
+        self.seeds = seeds
+        self.seed_strength = seed_strength
+        self.ban = ban
+        self.pin = pin
+        self.doc_labels = doc_labels
+        self.doc_ban = doc_ban
         self.n_iter = n_iter
         self.n_chains = n_chains
         self.n_jobs = n_jobs
@@ -150,7 +177,25 @@ checkpoint_every, progress
         alpha = resolve_alpha(dag, self.root_alpha, self.alpha)
         beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
         rule = str(self.learn_alpha) if self.learn_alpha else None
-        return PachinkoSampler(corpus, dag, alpha, beta, n_shards, rule, sparse)
+        return PachinkoSampler(corpus, dag, alpha, beta, n_shards, rule, sparse, self._told(corpus, dag))
+
+    def _told(self, corpus: Corpus, dag: Dag) -> Guidance | None:
+        """The guidance. Names that the settings give to topics are, in a graph that was given, those of its nodes."""
+        if self.dag is None:
+            return self._guidance(corpus, len(dag.topics))
+        settings = {name: getattr(self, name) for name in SETTINGS}
+        number = {name: k for k, name in enumerate(dag.topics)}
+        for name in ("seeds", "ban", "pin"):
+            if isinstance(settings[name], Mapping):
+                settings[name] = {number.get(topic, topic): value for topic, value in settings[name].items()}
+        told = resolve_guidance(corpus, len(dag.topics), **settings)
+        if told is not None and told.names:
+            known = ", ".join(map(repr, dag.topics[:5]))
+            raise ModelError(
+                f"there is no node {told.names[0]!r} that draws words in the graph; there are {known}"
+                f"{', …' if len(dag.topics) > 5 else ''}"
+            )
+        return told
 
     _takes_documents = True
 

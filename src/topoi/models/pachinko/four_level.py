@@ -282,6 +282,9 @@ def sweep_with(documents, paths, counts, priors, scratch, stream):
             s0 = np.int64(paths.path[i])
             side0, own, sums = _weigh_subs(counts, priors, scratch, w, s0, k0)
             k = draw_lanes(scratch.running, sums, n_sub, k0, own, next_bits(stream))
+            # By rounding, a sub-topic that the word is banned from may be drawn: the token stays where it is.
+            if k != k0 and np.float32(word_topic[w, k]) + priors.beta[w] <= _ZERO:
+                continue
             own, sums = _weigh_supers(priors, scratch, s0, k0, k)
             s = draw_lanes(scratch.upper, sums, n_super, s0, own, next_bits(stream))
             if k == k0 and s == s0:

@@ -23,6 +23,7 @@ from topoi.kernels.random import next_bits, uniform
 from topoi.models.pachinko.equations import way_in
 
 _ONE = np.float32(1.0)
+_ZERO = np.float32(0.0)
 
 
 class Scratch(NamedTuple):
@@ -178,6 +179,9 @@ def sweep_with(documents, paths, counts, priors, graph, scratch, stream):
             _refresh(graph, priors, scratch)
             own, sums = _weigh_topics(counts, priors, scratch, w, k0)
             k = draw_lanes(scratch.running, sums, n_topics, k0, own, next_bits(stream))
+            # By rounding, a topic that the word is banned from may be drawn: the token keeps its own.
+            if k != k0 and np.float32(word_topic[w, k]) + priors.beta[w] <= _ZERO:
+                k = k0
             path = _draw_path(graph, scratch, k, stream)
             paths.topic[i] = k
             paths.path[i] = path

@@ -75,8 +75,10 @@ class PachinkoPosterior(SampledPosterior[Paths]):
             priors,
             partial(prior_weights, graph, priors, sampler.n_topics),
             averaged,
+            phantoms=None if sampler.guidance is None else sampler.guidance.phantoms,
         )
         found = cls(source, Structure(graph, sampler.n_super, chain_alpha(chain), priors))
+        found.guidance = sampler.guidance
         found.trace = list(chain.trace)
         return found
 

@@ -26,6 +26,7 @@ from topoi.models.averages import Averaged, frozen, mean_counts, mean_lists
 from topoi.models.dag import Dag
 from topoi.models.graph import Graph, four_level_widths, make_graph, slot_children
 from topoi.models.growing import widened_vector
+from topoi.models.guidance import Guidance
 from topoi.models.inputs import word_count_type
 from topoi.models.pachinko import blocks, equations, row_blocks
 from topoi.models.pachinko.equations import Paths
@@ -68,6 +69,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
     """Sampler of the pachinko family for the engine's loop (see ``topoi.engine.gibbs.Sampler``).
 
     A chain's shards are ``Paths``. The four-level model has its own sweep; any other graph uses the general one.
+    ``guidance`` adds phantom tokens to the counts; it may not limit the topics of documents.
     """
 
     def __init__(
@@ -79,8 +81,12 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         n_shards: Shards = 1,
         rule: str | None = None,
         sparse: bool | str = False,
+        guidance: Guidance | None = None,
     ):
         self._word_type = word_count_type(corpus)
+        self.guidance, self._corpus = guidance, corpus
+        if guidance is not None:
+            _check_guidance(guidance, sparse, self._word_type)
         self.scratch = corpus.scratch
         self.sparse = sparse
         self.n_docs = corpus.n_docs
@@ -123,7 +129,13 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
             return chain
         chain.sparse = self._new_state(len(chain.shards), None, None)
         for number, (part, paths) in enumerate(zip(self._parts, chain.shards, strict=True)):
-            equations.random_paths(part, self.graph, paths, new_stream(seed, index, 0, number))
+            stream = new_stream(seed, index, 0, number)
+            equations.random_paths(part, self.graph, paths, stream)
+            if self.guidance is not None:
+                before = paths.topic.copy()
+                key = seed, index, number
+                paths.topic[:] = self.guidance.started(self._corpus, before, key, *self._ranges[number])
+                equations.new_paths(self.graph, before, paths, stream)
             release(part, paths)
         self.recount(chain)
         return chain
@@ -136,6 +148,10 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         self.check_sample({"topic": topic, "path": path})
         if not (fits_kernels(alpha, len(self._alpha)) and fits_kernels(beta, self.n_words)):
             raise ModelError("the saved priors do not fit this corpus and graph")
+        if self.guidance is not None:
+            fitting = Paths(self.guidance.repaired(self._corpus, topic, (0, index)), np.array(path))
+            equations.new_paths(self.graph, topic, fitting, new_stream(0, index))
+            topic, path = fitting
         chain = self._new_chain(index, alpha, beta)
         chain.sparse = self._restore_state(arrays, len(chain.shards))
         at = 0
@@ -173,7 +189,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         """Means of the counts of a chain's samples; the chain's own counts if the last is the only sample."""
         if self.sparse:
             return mean_lists(self.documents.tokens, averaged, self.n_words, self.n_topics)
-        if len(averaged) == 1:
+        if len(averaged) == 1 and self.guidance is None:
             return frozen(chain.counts)
         return mean_counts(self.documents.tokens, averaged, self.n_words, self.n_topics)
 
@@ -184,6 +200,8 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
                 counts[...] = 0
             for documents, paths in self._counted(chain):
                 equations.add_counts(documents, paths, chain.counts)
+            if self.guidance is not None:
+                self.guidance.phantoms.add_to(chain.counts, chain.priors.beta)
             return
         parts = list(self._counted(chain))
         tokens = np.concatenate([documents.tokens for documents, _ in parts])
@@ -219,7 +237,8 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
     def to_arrays(self, chain: PachinkoChain) -> dict[str, NDArray[Any]]:
         """Paths (six bytes per token) and priors."""
         own = {"alpha": chain_alpha(chain), "beta": chain_beta(chain)}
-        return self.whole(chain)._asdict() | own | self._growing(chain)
+        told = {} if self.guidance is None else {"phantoms": self.guidance.phantoms.to_array()}
+        return self.whole(chain)._asdict() | own | told | self._growing(chain)
 
     def widened(self, arrays: Mapping[str, NDArray[Any]], old: Any, part: float) -> dict[str, NDArray[Any]]:
         """Alpha and beta; edges to new topics have a part of the median alpha of their node's other edges."""
@@ -292,7 +311,13 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
 
     def shared_terms(self, chain: PachinkoChain) -> list[Callable[[], float]]:
         """Term of words."""
-        return [lambda: chain.counts.log_words(chain.priors.beta, chain.priors.beta_sum)]
+        counts, priors, told = chain.counts, chain.priors, self.guidance
+
+        def of_words() -> float:
+            found = counts.log_words(priors.beta, priors.beta_sum)
+            return found if told is None else found - told.phantoms.log_constant(priors.beta, priors.beta_sum)
+
+        return [of_words]
 
     def log_joint_terms(self, chain: PachinkoChain) -> list[Callable[[], float]]:
         """Terms of words, and of the shards' documents."""
@@ -301,8 +326,8 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         return self.shared_terms(chain) + each
 
     def undistributable(self) -> str | None:
-        """Counts in lists are recounted by the client."""
-        return f"sparse={self.sparse!r}" if self.sparse else None
+        """Counts in lists are recounted by the client, and workers know no guidance."""
+        return f"sparse={self.sparse!r}" if self.sparse else None if self.guidance is None else "seeds or bans"
 
     def shard_work(self, shard: int) -> PathWork:
         """The documents of a shard."""
@@ -321,6 +346,18 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
     def sent_priors(self, chain: PachinkoChain) -> Priors:
         """The priors themselves."""
         return chain.priors
+
+
+def _check_guidance(guidance: Guidance, sparse: bool | str, word_type: Any) -> None:
+    """Raise an error for guidance that the sampler does not take."""
+    if sparse:
+        raise ModelError(f"sparse={sparse!r} takes no seeds or bans; leave sparse out")
+    if guidance.limits_documents:
+        raise ModelError(
+            "a pachinko model takes no doc_labels and no doc_ban: a super-topic's mixture of topics would have to be "
+            "another one in every document; use LDA, AuthorTopicModel or DirichletMultinomialRegression for them"
+        )
+    guidance.check_type(word_type)
 
 
 def chain_alpha(chain: PachinkoChain) -> NDArray[np.float64]:
