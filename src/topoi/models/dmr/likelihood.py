@@ -49,7 +49,7 @@ class Limits(NamedTuple):
     sets: NDArray[np.bool_]
     row: NDArray[np.int64]
 
-    def masked(self, alpha: Array) -> Array:
+    def masked(self, alpha: NDArray[Any]) -> NDArray[Any]:
         """Rows of alpha with zeros for the topics that the documents may not have."""
         return np.asarray(alpha * self.sets[self.row])
 

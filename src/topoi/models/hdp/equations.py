@@ -34,14 +34,22 @@ def conditional(
     return np.asarray(weight / weight.sum())
 
 
-def log_words(docs: Docs, z: list[NDArray[Any]], beta: NDArray[Any]) -> float:
-    """log P(words | z), the topics' distributions integrated out."""
+def log_words(docs: Docs, z: list[NDArray[Any]], beta: NDArray[Any], named: NDArray[Any] | None = None) -> float:
+    """log P(words | z), the topics' distributions integrated out; ``named`` has the priors of the first topics.
+
+    A prior of zero is that of a word that the topic cannot have.
+    """
     words, topics = np.concatenate(docs), np.concatenate(z)
+    first = np.zeros((0, len(beta))) if named is None else named
     total = 0.0
     for k in range(int(topics.max(initial=-1)) + 1):
         counts = np.bincount(words[topics == k], minlength=len(beta))
-        total += (gammaln(counts + beta) - gammaln(beta)).sum()
-        total -= gammaln(counts.sum() + beta.sum()) - gammaln(beta.sum())
+        prior = np.asarray(first[k] if k < len(first) else beta)
+        if counts[prior == 0].any():
+            return -np.inf
+        counts, prior = counts[prior > 0], prior[prior > 0]
+        total += (gammaln(counts + prior) - gammaln(prior)).sum()
+        total -= gammaln(counts.sum() + prior.sum()) - gammaln(prior.sum()) if len(prior) else 0.0
     return float(total)
 
 
@@ -75,16 +83,21 @@ def table_probabilities(n: int, weight: float) -> NDArray[np.float64]:
     return np.concatenate([[0.0], np.exp(log_weights - logsumexp(log_weights))])
 
 
-def log_partition(z: list[NDArray[Any]], alpha: float, gamma: float) -> float:
-    """log P(z) as a partition of the tokens, with b integrated out: a sum over all numbers of tables (equation 6)."""
-    n_topics = int(np.concatenate(z).max()) + 1
+def log_partition(z: list[NDArray[Any]], alpha: float, gamma: float, n_named: int = 0) -> float:
+    """log P(z) as a partition of the tokens, with b integrated out: a sum over all numbers of tables (equation 6).
+
+    The first ``n_named`` topics are there without tokens too, and have a phantom table each (equation 7).
+    """
+    n_topics = max(int(np.concatenate(z).max()) + 1, n_named)
     counts = np.stack([np.bincount(topics, minlength=n_topics) for topics in z])
     terms = []
     for tables in _all_tables(counts):
         ways = sum(np.log(float(tables_number(n, m))) for n, m in zip(counts.ravel(), tables.ravel(), strict=True))
         per_topic, total = tables.sum(axis=0), tables.sum()
-        franchise = n_topics * np.log(gamma) + gammaln(per_topic).sum() + gammaln(gamma) - gammaln(gamma + total)
-        terms.append(ways + total * np.log(alpha) + franchise)
+        per_topic[:n_named] += 1
+        base = gamma + n_named
+        franchise = (n_topics - n_named) * np.log(gamma) + gammaln(per_topic).sum() + gammaln(base)
+        terms.append(ways + total * np.log(alpha) + franchise - gammaln(base + total))
     lengths = counts.sum(axis=1)
     return float(logsumexp(terms) - (gammaln(lengths + alpha) - gammaln(alpha)).sum())
 
@@ -96,11 +109,11 @@ def _all_tables(counts: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 
 def log_posterior_gamma(
-    gamma: NDArray[Any], n_topics: int, n_tables: int, shape: float, rate: float
+    gamma: NDArray[Any], n_topics: int, n_tables: int, shape: float, rate: float, n_named: int = 0
 ) -> NDArray[np.float64]:
-    """log P(gamma | topics, tables) up to a constant, which equation 4 draws from."""
-    prior = (shape - 1) * np.log(gamma) - rate * gamma
-    return np.asarray(prior + n_topics * np.log(gamma) + gammaln(gamma) - gammaln(gamma + n_tables))
+    """log P(gamma | topics, tables) up to a constant, which equation 4 draws from; ``n_topics`` without the named."""
+    prior, base = (shape - 1) * np.log(gamma) - rate * gamma, gamma + n_named
+    return np.asarray(prior + n_topics * np.log(gamma) + gammaln(base) - gammaln(base + n_tables))
 
 
 def log_posterior_alpha(

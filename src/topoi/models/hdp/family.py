@@ -1,6 +1,6 @@
 """Registry entry of the hierarchical Dirichlet process, read before the class is imported."""
 
-from topoi.models.options import ALPHA, BETA, GIBBS, SHARDS, TOPICS, Option
+from topoi.models.options import ALPHA, BETA, GIBBS, GUIDANCE, SHARDS, TOPICS, Option
 from topoi.models.registry import Family, Model
 
 PLACE = 5
@@ -18,6 +18,7 @@ FAMILY = Family(
                 ALPHA.but(shown="learned"),
                 Option("--gamma", "gamma", float, "Weight of topics not seen yet.", "X", shown="learned"),
                 BETA.but(shown="0.01"),
+                *GUIDANCE,
                 *(option for option in GIBBS if option is not SHARDS),
             ),
             gives=("topics",),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.kernels import lanes
-from topoi.kernels.counts import Inverses, make_inverses, move_between_topics
+from topoi.kernels.counts import Inverses, inverse, make_inverses, move_between_topics
 from topoi.kernels.dirichlet import log_rising
 from topoi.kernels.draw import differences, draw_lanes, scan_products, scratch_length
 from topoi.kernels.jit import compiled, inlined, lean
@@ -26,13 +26,21 @@ _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)
 
 
+_NO_SETS, _NOBODY = np.zeros((1, 0), np.float32), np.zeros(0, np.int32)
+
+
 class Words(NamedTuple):
-    """Documents as flat tokens, and the topic's prior of each word with its sum."""
+    """Documents as flat tokens, and the topic's prior of each word with its sum.
+
+    Document ``d`` may have the first topics where ``sets[doc_set[d]]`` is one, and all topics beyond.
+    """
 
     tokens: NDArray[np.int32]
     doc_start: NDArray[np.int64]
     beta: NDArray[np.float32]
     beta_sum: float
+    sets: NDArray[np.float32] = _NO_SETS
+    doc_set: NDArray[np.int32] = _NOBODY
 
 
 class TopicCounts(NamedTuple):
@@ -72,8 +80,20 @@ def _open_document(words, topic, weights, scratch, d, n):
         scratch.row[k] = _ZERO
     for i in range(words.doc_start[d], words.doc_start[d + 1]):
         scratch.row[topic[i]] += _ONE
+    for k in range(words.sets.shape[1]):
+        # No token of the document can move from or to such a topic, so nothing else sets its inverse.
+        if words.sets[words.doc_set[d], k] == _ZERO:
+            scratch.inverses.now[k] = _ZERO
     for k in range(n):
         _set_side(weights, scratch, k)
+
+
+@inlined
+def _close_document(words, counts, scratch, d):
+    """Set the inverses again of the topics that the document may not have."""
+    for k in range(words.sets.shape[1]):
+        if words.sets[words.doc_set[d], k] == _ZERO:
+            scratch.inverses.now[k] = inverse(counts.topic[k], words.beta_sum)
 
 
 @inlined
@@ -125,7 +145,7 @@ def sweep(words, topic, counts, weights, n_topics, most, gamma, d, i, stream):
 
 @lean
 def _sweep(words, topic, counts, weights, n_topics, most, gamma, d, i, scratch, stream):
-    tokens, doc_start, _, _ = words
+    tokens, doc_start, _, _, _, _ = words
     width, last_token = counts.word_topic.shape[1], tokens.shape[0] - 1
     while d < doc_start.shape[0] - 1:
         n = min(n_topics + 1, most)
@@ -139,7 +159,9 @@ def _sweep(words, topic, counts, weights, n_topics, most, gamma, d, i, scratch, 
             own, sums = _weigh(words, counts, weights, scratch, w, k0, n)
             k = draw_lanes(scratch.running, sums, n, k0, own, next_bits(stream))
             i += 1
-            if k == k0:
+            # By rounding, a topic of weight zero may be drawn, one that the word or the document may not have: the
+            # token stays where it is.
+            if k == k0 or (np.float32(counts.word_topic[w, k]) + words.beta[w]) * scratch.side[k] <= _ZERO:
                 continue
             topic[i - 1] = k
             _move(words, counts, weights, scratch, w, k0, k)
@@ -152,6 +174,7 @@ def _sweep(words, topic, counts, weights, n_topics, most, gamma, d, i, scratch, 
                     _set_side(weights, scratch, n_topics)
                 n = min(n_topics + 1, most)
             _set_side(weights, scratch, k)
+        _close_document(words, counts, scratch, d)
         d += 1
     return d, i, n_topics
 
@@ -242,6 +265,17 @@ def draw_gamma(gamma, n_topics, n_tables, shape, rate, stream):
     odds = (shape + n_topics - 1.0) / (n_tables * rate)
     shape += n_topics - (0.0 if uniform(stream) * (1.0 + odds) < odds else 1.0)
     return math.exp(log_gamma(stream, shape)) / rate
+
+
+@compiled
+def draw_gamma_named(gamma, n_named, n_others, n_tables, shape, rate, stream):
+    """Draw gamma where ``n_named`` topics have a phantom table each, ``n_others`` have none (equation 4 of the named).
+
+    Γ(gamma + L) / Γ(gamma + L + m) is an integral over eta in (0, 1) of eta^(gamma + L − 1) (1 − eta)^(m − 1): given
+    eta, gamma has a gamma distribution.
+    """
+    rate -= _log_beta(gamma + n_named, np.float64(n_tables), stream)
+    return math.exp(log_gamma(stream, shape + n_others)) / rate
 
 
 @compiled

@@ -16,6 +16,8 @@ from topoi.engine.loop import Outcome
 from topoi.engine.shards import Shards
 from topoi.errors import ModelError
 from topoi.models.gibbs import GibbsModel
+from topoi.models.guidance import SETTINGS, DocLabels, DocumentsOfTopics, Seeds, WordsOfTopics, resolve_named
+from topoi.models.guided import Guided
 from topoi.models.hdp.posterior import HdpPosterior
 from topoi.models.hdp.sampler import LARGEST, Concentration, HdpSampler
 from topoi.models.inputs import WeightedAuthors
@@ -29,7 +31,7 @@ LEARNED = "learned"
 _ALPHA_PRIOR, _GAMMA_PRIOR = (1.0, 1.0), (1.0, 0.1)
 
 
-class HierarchicalDirichletProcess(MatrixInput, ChainTables, GibbsModel):
+class HierarchicalDirichletProcess(Guided, MatrixInput, ChainTables, GibbsModel):
     """LDA whose number of topics is learned, by direct-assignment Gibbs sampling; a scikit-learn transformer.
 
     All documents share an endless list of topics with shares b, and a document's mixture is drawn around b. Topics come
@@ -52,6 +54,9 @@ class HierarchicalDirichletProcess(MatrixInput, ChainTables, GibbsModel):
     max_topics : int
         Most topics there may be, at the start too. If they are reached, there is a warning, and the samples are no
         longer exact.
+    seeds, seed_strength, ban, pin, doc_labels, doc_ban
+        As in ``LDA``, for topics with a name, that of seeds or of a label: they come first, keep their numbers, and are
+        there even without words. Other topics come and go, and only ``pin`` concerns them: it keeps words out of them.
     n_shards : 1 or "auto"
         Always one: topics made in different shards are different topics.
     n_iter, n_chains, n_jobs, random_state, evaluate_every, average, checkpoint, checkpoint_every, progress
@@ -62,7 +67,7 @@ class HierarchicalDirichletProcess(MatrixInput, ChainTables, GibbsModel):
     n_topics_ : int
         Number of topics of the best chain's last sample.
     topic_word_, doc_topic_ : ndarray
-        Rows are probabilities. Topics are numbered by their size in the last sample.
+        Rows are probabilities. Topics are numbered by their size in the last sample, after those with a name.
     alpha_ : ndarray
         Weight of each topic in the prior of documents' mixtures: the concentration times the topic's share.
     chains_, trace_, fit_info_
@@ -91,6 +96,12 @@ class HierarchicalDirichletProcess(MatrixInput, ChainTables, GibbsModel):
         gamma_prior: Any = None,
         beta: Any = 0.01,
         max_topics: int = 1000,
+        seeds: Seeds | None = None,
+        seed_strength: int | None = None,
+        ban: WordsOfTopics | None = None,
+        pin: WordsOfTopics | None = None,
+        doc_labels: DocLabels | None = None,
+        doc_ban: DocumentsOfTopics | None = None,
         n_iter: int = 500,
         n_chains: int = 1,
         n_jobs: int | None = 1,
@@ -109,6 +120,12 @@ class HierarchicalDirichletProcess(MatrixInput, ChainTables, GibbsModel):
         self.gamma_prior = gamma_prior
         self.beta = beta
         self.max_topics = max_topics
+        self.seeds = seeds
+        self.seed_strength = seed_strength
+        self.ban = ban
+        self.pin = pin
+        self.doc_labels = doc_labels
+        self.doc_ban = doc_ban
         self.n_iter = n_iter
         self.n_chains = n_chains
         self.n_jobs = n_jobs
@@ -134,7 +151,8 @@ class HierarchicalDirichletProcess(MatrixInput, ChainTables, GibbsModel):
         alpha = concentration("alpha", self.alpha, _ALPHA_PRIOR if self.alpha_prior is None else self.alpha_prior)
         gamma = concentration("gamma", self.gamma, _GAMMA_PRIOR if self.gamma_prior is None else self.gamma_prior)
         beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
-        return HdpSampler(corpus, min(n_topics, max_topics), max_topics, alpha, gamma, beta)
+        told = resolve_named(corpus, **{name: getattr(self, name) for name in SETTINGS})
+        return HdpSampler(corpus, min(n_topics, max_topics), max_topics, alpha, gamma, beta, told)
 
     def _finish(self, outcome: Outcome, done: int) -> None:
         super()._finish(outcome, done)

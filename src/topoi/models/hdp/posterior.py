@@ -7,7 +7,7 @@ alpha · b[K − 1]), which is the process's own, given that no word is of a new
 from __future__ import annotations
 
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,11 @@ from topoi.corpus.corpus import Corpus
 from topoi.engine.gibbs import Chain
 from topoi.errors import ModelError
 from topoi.kernels.counts import Assignments
-from topoi.models.author_topic.posterior import AuthorTopicPosterior
+from topoi.models.author_topic.posterior import AuthorTopicPosterior, LabelledPosterior
 from topoi.models.author_topic.state import make_priors
 from topoi.models.averages import average, mean_counts, mean_lists
+from topoi.models.contract import StoredSource
+from topoi.models.guidance import limits_documents
 from topoi.models.hdp.sampler import HdpSampler
 from topoi.models.sources import ArraySource
 
@@ -38,6 +40,8 @@ class HdpPosterior(AuthorTopicPosterior):
         averaged = average(chain, {"topic": topic}, n_topics)
         priors = make_priors(chain.priors.means, sampler.words.beta.astype(np.float64))
         how = sampler.words.tokens, averaged, sampler.n_words, n_topics
+        told = sampler.named.guidance(n_topics)
+        kind = LabelledHdpPosterior if told is not None and told.limits_documents else cls
         source = ArraySource(
             corpus,
             chain.index,
@@ -47,11 +51,24 @@ class HdpPosterior(AuthorTopicPosterior):
             priors,
             partial(_alpha, priors.alpha[:n_topics].astype(np.float64), priors.alpha_sum),
             averaged,
-            partial(mean_lists, *how),
+            partial(mean_lists, *how) if told is None else None,
+            phantoms=None if told is None else told.phantoms,
         )
-        found = cls(source, priors)
+        found = kind(source, priors)
+        found.guidance = told
         found.trace = list(chain.trace)
-        return found
+        return found  # type: ignore[return-value]
+
+    @classmethod
+    def from_source(cls, source: StoredSource, settings: dict[str, Any]) -> Self:
+        """The posterior of a model in a store."""
+        if cls is HdpPosterior and limits_documents(settings):
+            return LabelledHdpPosterior.from_source(source, settings)  # type: ignore[return-value]
+        return super().from_source(source, settings)
+
+
+class LabelledHdpPosterior(LabelledPosterior, HdpPosterior):
+    """The posterior of documents that may not have all named topics: their mixtures have the others' prior alone."""
 
 
 def _alpha(alpha: NDArray[np.float64], total: float) -> tuple[NDArray[np.float64], float]:

@@ -19,8 +19,10 @@ from topoi.errors import ModelError
 from topoi.kernels.dirichlet import log_probability_columns
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
+from topoi.models.guidance import Guidance
 from topoi.models.hdp import kernels
 from topoi.models.hdp.kernels import TopicCounts, Words
+from topoi.models.hdp.named import NamedTopics
 from topoi.models.inputs import word_count_type
 from topoi.models.validation import fits_kernels
 
@@ -40,7 +42,8 @@ class Weights(NamedTuple):
     """A chain's knowledge of the topics' prior; all of it is drawn anew after a sweep.
 
     ``weights`` are alpha · b of the topics and, last, of all new ones together, in an array with room for more.
-    ``tables`` are the topics' numbers of tables, and ``history`` has topics, alpha and gamma after every sweep.
+    ``tables`` are the topics' numbers of tables, named topics' with the phantom one, and ``history`` has topics, alpha
+    and gamma after every sweep.
     """
 
     alpha: float
@@ -81,19 +84,32 @@ class HdpSampler(Sampler):
         alpha: Concentration,
         gamma: Concentration,
         beta: NDArray[np.float64],
+        guidance: Guidance | None = None,
     ):
         self._word_type = word_count_type(corpus)
+        self._corpus, self.named = corpus, NamedTopics(guidance, beta.astype(np.float32))
+        if guidance is not None:
+            guidance.check_type(self._word_type)
+            # One topic without a name at least: a word may be banned from all that have one.
+            n_topics = max(n_topics, self.named.number + 1)
+        if n_topics > max_topics:
+            raise ModelError(f"seeds and labels name {self.named.number} topics; raise max_topics above {max_topics}")
         self.n_tokens, self.n_words, self.n_docs = corpus.n_tokens, corpus.n_words, corpus.n_docs
         self.n_start, self.max_topics, self.alpha, self.gamma = n_topics, max_topics, alpha, gamma
         narrow = beta.astype(np.float32)
         tokens = np.ascontiguousarray(corpus.tokens, np.int32)
-        self.words = Words(tokens, corpus.doc_start.astype(np.int64), narrow, math.fsum(narrow.tolist()))
+        self.words = Words(
+            tokens, corpus.doc_start.astype(np.int64), narrow, math.fsum(narrow.tolist()), *self.named.limits()
+        )
         self.lengths = np.diff(self.words.doc_start)
 
     def start(self, seed: int, index: int) -> Chain:
         """A chain whose tokens have topics at random, from the streams (seed, chain, sweep 0)."""
         topic = np.zeros(self.n_tokens, np.uint16)
         kernels.start(topic, self.n_start, new_stream(seed, index, 0, 0))
+        told = self.named.guidance(self.n_start)
+        if told is not None:
+            topic = told.started(self._corpus, topic, (seed, index, 0), 0, self.n_docs)
         alpha, gamma = self.alpha.start, self.gamma.start
         even = np.full(self.n_start + 1, alpha / (self.n_start + 1), np.float32)
         tables = np.ones(self.n_start, np.int64)
@@ -116,6 +132,7 @@ class HdpSampler(Sampler):
         width = padded(max(2 * n_topics, least))
         word_topic, topic = np.zeros((self.n_words, width), self._word_type), np.zeros(width)
         word_topic[:, : old.word_topic.shape[1]], topic[: len(old.topic)] = old
+        self.named.add_phantoms(word_topic, topic, len(old.topic))
         wide = np.zeros(width + 1, np.float32)
         wide[: n_topics + 1] = weights[: n_topics + 1]
         chain.counts, chain.priors = TopicCounts(word_topic, topic), chain.priors._replace(weights=wide)
@@ -141,18 +158,22 @@ class HdpSampler(Sampler):
     def settle(self, chain: Chain) -> None:
         """Forget topics without tokens, and number the others by size; of equal ones the older comes first.
 
-        A token of an earlier sample whose topic is gone takes its present topic.
+        Named topics stay the first, in their order, with or without tokens. A token of an earlier sample whose topic is
+        gone takes its present topic.
         """
         priors, counts, topic = chain.priors, chain.counts, chain.shards[0]
-        sizes = counts.topic[: priors.n_topics].copy()
-        order = np.argsort(-sizes, kind="stable")[: int((sizes > 0).sum())]
+        whole, n_named = counts.topic[: priors.n_topics].copy(), self.named.number
+        sizes = (whole - self.named.totals(priors.n_topics))[n_named:]
+        order = np.argsort(-sizes, kind="stable")[: int((sizes > 0).sum())] + n_named
+        order = np.concatenate([np.arange(n_named), order])
         if not np.array_equal(order, np.arange(priors.n_topics)):
             place = np.full(self.max_topics, -1, np.int64)
             place[order] = np.arange(len(order))
             kernels.reorder(counts, order, priors.n_topics)
             kernels.renumber(topic, place)
             counts.topic[: priors.n_topics] = 0
-            counts.topic[: len(order)] = sizes[order]
+            self.named.add_phantoms(counts.word_topic, counts.topic, len(order), priors.n_topics)
+            counts.topic[: len(order)] = whole[order]
             weights = np.zeros_like(priors.weights)
             weights[: len(order)] = priors.weights[order]
             chain.priors = priors._replace(n_topics=len(order), weights=weights, tables=np.ones(len(order), np.int64))
@@ -166,8 +187,12 @@ class HdpSampler(Sampler):
         priors = chain.priors
         n_topics, alpha, gamma = priors.n_topics, priors.alpha, priors.gamma
         tables = kernels.draw_tables(self.words.doc_start, chain.shards[0], priors.weights, n_topics, stream)
-        n_tables = int(tables.sum())
-        if self.gamma.prior is not None:
+        n_tables, n_named = int(tables.sum()), self.named.number
+        tables[:n_named] += 1
+        if self.gamma.prior is not None and n_named:
+            sizes = n_named, n_topics - n_named, n_tables
+            gamma = kernels.draw_gamma_named(gamma, *sizes, *self.gamma.prior, stream)
+        elif self.gamma.prior is not None:
             gamma = kernels.draw_gamma(gamma, n_topics, n_tables, *self.gamma.prior, stream)
         if self.alpha.prior is not None:
             alpha = kernels.draw_alpha(alpha, self.lengths, n_tables, *self.alpha.prior, stream)
@@ -180,13 +205,16 @@ class HdpSampler(Sampler):
         counts, priors, words = chain.counts, chain.priors, self.words
         totals = np.ascontiguousarray(counts.topic[: priors.n_topics])
         by_topics = log_probability_columns(counts.word_topic, totals, words.beta, words.beta_sum)
+        told = self.named.guidance(priors.n_topics)
+        if told is not None:
+            by_topics -= told.phantoms.log_constant(words.beta, words.beta_sum)
         how = words.doc_start, chain.shards[0], priors.weights, priors.n_topics, priors.alpha
         return float(by_topics + kernels.log_documents(*how))
 
     def to_arrays(self, chain: Chain) -> dict[str, NDArray[Any]]:
         """Every token's topic, and what is known of the topics' prior."""
-        priors = chain.priors
-        return {
+        priors, told = chain.priors, self.named.guidance(chain.priors.n_topics)
+        return ({} if told is None else {"phantoms": told.phantoms.to_array()}) | {
             "topic": chain.shards[0].copy(),
             "beta": self.words.beta.astype(np.float64),
             "weights": priors.weights[: priors.n_topics + 1].copy(),
@@ -205,13 +233,14 @@ class HdpSampler(Sampler):
         if not np.array_equal(arrays["beta"], self.words.beta.astype(np.float64)):
             raise ModelError("the saved beta is not that of the settings")
         whole = tables.dtype == np.int64 and tables.ndim == 1 and bool((tables > 0).all())
+        whole = whole and n_topics >= self.named.number
         if not (whole and n_topics <= self.max_topics and history.dtype == np.float64 and history.shape[1:] == (3,)):
             raise ModelError("the saved tables of topics do not fit the settings")
         known = weights.dtype == np.float32 and fits_kernels(weights[:-1], n_topics) and 0 <= weights[-1] < np.inf
         if not (known and fits_kernels(pair, 2)):
             raise ModelError("the saved weights of topics are not all positive and finite")
         priors = Weights(float(pair[0]), float(pair[1]), n_topics, weights, tables.copy(), history.copy())
-        chain = self._new_chain(index, topic.copy(), priors)
+        chain = self._new_chain(index, self.named.repaired(self._corpus, topic.copy(), n_topics, index), priors)
         chain.trace = [(int(sweep), float(value)) for sweep, value in trace]
         return chain
 
