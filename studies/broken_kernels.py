@@ -47,6 +47,7 @@ TESTS = {
         "test_likelihood.py",
         "test_enumeration.py",
         "test_geweke.py",
+        "test_guidance.py",
     ],
     "evaluation": ["test_heldout.py", "test_likelihoods.py"],
     "models": ["test_word_lists.py", "test_sparse_fits.py"],
@@ -61,7 +62,7 @@ DRAW = "src/topoi/kernels/draw.py"
 LANES = "src/topoi/kernels/lanes.py"
 SHARDS = "src/topoi/engine/shards.py"
 PACHINKO = "src/topoi/models/pachinko/"
-BLOCKS = PACHINKO + "blocks.py"
+BLOCKS, STATE_OF_PATHS = PACHINKO + "blocks.py", PACHINKO + "state.py"
 PATHS, GRAPH = PACHINKO + "equations.py", "src/topoi/models/graph.py"
 FOUR, GENERAL = PACHINKO + "four_level.py", PACHINKO + "general.py"
 FILTER, FOLDING, LEARNING = PACHINKO + "likelihood.py", PACHINKO + "inference.py", PACHINKO + "learning.py"
@@ -150,6 +151,12 @@ PACHINKO_MISTAKES = [
     Mistake("pachinko fold-in: own tokens not added", FOLDING, "move_word(rows, small.tokens[i], paths.topic[i], 1)", "move_word(rows, small.tokens[i], paths.topic[i], 0)"),
     Mistake("moments: multinomial noise left in", MOMENTS, "return (1.0 - noise) / (ratio - noise) - 1.0", "return 1.0 / ratio - 1.0"),
     Mistake("learning: the root is learned too", LEARNING, "for u in range(1, len(graph.n_paths)):", "for u in range(len(graph.n_paths)):"),
+    Mistake("guided paths: a new topic keeps the old one's path", PATHS, "if before[i] != paths.topic[i]:", "if before[i] < 0:"),
+    Mistake("guided paths: phantoms not counted again", STATE_OF_PATHS, "self.guidance.phantoms.add_to(chain.counts, chain.priors.beta)", "pass"),
+    Mistake("guided paths: log joint with the phantoms' own part", STATE_OF_PATHS, "found if told is None else found - told", "found if told is None else found + 0 * told"),
+    Mistake("guided paths: probabilities without phantoms", NODE_PRIOR, "phantoms=None if sampler.guidance is None else sampler.guidance.phantoms", "phantoms=None"),
+    Mistake("guided paths: means have the phantoms twice", STATE_OF_PATHS, "if len(averaged) == 1 and self.guidance is None:", "if len(averaged) == 1:"),
+    Mistake("guided paths: new documents begin with banned words", FOLDING, "        if k != k0:\n            paths.topic[i] = k\n", "        if k < 0:\n            paths.topic[i] = k\n"),
 ]  # fmt: skip
 EVALUATION_MISTAKES = [
     Mistake("bags: always the first topic's share", BAGS, "share = mixtures[s, k]", "share = mixtures[s, 0]"),

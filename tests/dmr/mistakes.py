@@ -27,6 +27,7 @@ TESTS = [
     "test_simulate.py",
     "test_draws.py",
     "test_estimator.py",
+    "test_guidance.py",
 ]
 MISTAKES = [
     ("regression: all documents have the first one's alpha", KERNELS, "priors.alpha[:] = alpha[d]", "priors.alpha[:] = alpha[0]"),
@@ -62,4 +63,13 @@ MISTAKES = [
     ("draws: of the first half as well", MODELS_DRAWS, "second_half = 2 * self.sweeps >= self.sweeps[:1].sum() + self.sweeps[-1:].sum()", "second_half = self.sweeps >= 0"),
     ("draws: correlated ones taken for independent", PREDICTION, "    return n_draws / tau\n", "    return float(n_draws)\n"),
     ("draws: errors without Student's t", PREDICTION, "* stdtrit(worth - 1.0, 0.95) / ndtri(0.95)", "* 1.0"),
+    ("regression, guided: alphas of all topics in the likelihood", LIKELIHOOD, "alpha = _within(cells.limits, np.exp(np.clip(linear", "alpha = _within(None, np.exp(np.clip(linear"),
+    ("regression, guided: limits of other documents in a block", LIKELIHOOD, "cells.limits.some(slice(first, last)),", "cells.limits.some(slice(0, last - first)),"),
+    ("regression, guided: curvature with topics that are shut", LIKELIHOOD, "alpha = alpha_rows(design, coefficients, cells.limits)", "alpha = alpha_rows(design, coefficients)"),
+    ("regression, guided: groups with several sets of topics", GROUPING, "* len(limits.sets) + limits.row", "* len(limits.sets)"),
+    ("regression, guided: left-out documents with all topics", SELECTION, "alpha_rows(design[left], coefficients, test.limits)", "alpha_rows(design[left], coefficients)"),
+    ("regression, guided: documents draw from topics that are shut", STATE, "rows[:, : self.n_topics] = self.limits.masked(rows[:, : self.n_topics])", "self.limits.masked(rows[:, : self.n_topics])"),
+    ("regression, guided: learned as if there were no limits", STATE, "_replace(limits=self.limits)", "_replace(limits=None)"),
+    ("regression, guided: a refit without guidance", REFITTING, "len(chain.shards), sampler.guidance)", "len(chain.shards))"),
+    ("regression, guided: one alpha from all topics", REFITTING, "design, together = grouped(same_rows(sampler.design, cells.limits), sampler.design, cells)", "design, together = sampler.design, cells._replace(limits=None)"),
 ]  # fmt: skip

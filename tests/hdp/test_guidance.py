@@ -32,7 +32,7 @@ TOLD: dict[str, Any] = {
 def sampler_of(told: Any, alpha: Any = 0.8, gamma: Any = 1.3, corpus: Any = None, beta: Any = BETA) -> HdpSampler:
     corpus = small_corpus(DOCS) if corpus is None else corpus
     pair = [each if isinstance(each, Concentration) else Concentration(each) for each in (alpha, gamma)]
-    return HdpSampler(corpus, 2, 100, *pair, np.array(beta), resolve_named(corpus, **told))
+    return HdpSampler(corpus, 2, 100, *pair, np.array(beta), resolve_named(corpus, 2, **told))
 
 
 def exact_posterior(told: Any, alpha: float, gamma: float) -> tuple[list[Any], Any, Any]:

@@ -115,6 +115,9 @@ WRONG = [
     *(("beta", value) for value in (-0.1, 0.0, float("inf"), "x")),
     *((setting, "no such way") for setting in ("inference", "learning", "solver", "average", "learn_alpha")),
     ("checkpoint_every", "5 parsecs"),
+    *(("seeds", value) for value in ("x", 5, {"x": "word"}, {"x": ["no such word"]}, {"": ["ship"]})),
+    *((setting, value) for setting in ("ban", "pin", "doc_ban") for value in ("x", 5, {"no such topic": ["ship"]})),
+    ("doc_labels", "no such column"),
 ]
 
 
@@ -283,6 +286,33 @@ def test_view_answers_as_the_loaded_model_does(name: str, stored: Path) -> None:
 def test_view_of_a_model_without_topics_says_so(name: str, stored: Path) -> None:
     with pytest.raises(topoi.ModelError, match=f"{name} has no topics; fit "):
         topoi.view(stored, name).top_words()
+
+
+# Guidance.
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if takes(name, "seeds")])
+def test_guided_models_keep_what_they_were_told(name: str, corpus: topoi.Corpus, tmp_path: Path) -> None:
+    told = {"seeds": {"sea": ["ship", "sail"], "land": {"wheat": 9}}, "pin": {"sea": ["captain"]}}
+    told |= {"ban": {"land": ["judge"], "sea": ["jury"]}, "n_chains": 2}
+    size = "n_sub" if takes(name, "n_sub") else "n_topics"
+    model = make(name, **told, **{size: 3}).fit(corpus)
+    number = {word: w for w, word in enumerate(model.vocabulary_.words)}
+    for chain in model.chains_:
+        assert (np.delete(chain.topic_word[:, number["captain"]], 0) == 0).all()
+        assert chain.topic_word[1, number["judge"]] == chain.topic_word[0, number["jury"]] == 0
+        np.testing.assert_allclose(chain.topic_word.sum(axis=1), 1.0, rtol=1e-6)
+    assert model.topic_labels()[:2] == ["sea", "land"]
+    assert model.guidance_report()["word"].tolist() == ["ship", "sail", "wheat"]
+    assert same_bits(make(name, **told, **{size: 3, "n_iter": 3}).fit(corpus).resume(N_ITER - 3), model)
+    assert same_bits(make(name, **told, **{size: 3, "n_jobs": 2}).fit(corpus), model)
+    model.save(tmp_path / "guided.topoi")
+    loaded, view = topoi.load(tmp_path / "guided.topoi"), topoi.view(tmp_path / "guided.topoi")
+    assert same_bits(loaded, model) and list(loaded.seeds) == ["sea", "land"]
+    assert loaded.guidance_report().equals(model.guidance_report())
+    assert loaded.perplexity(corpus) == model.perplexity(corpus)
+    assert view.topic_labels() == model.topic_labels()
+    clone(loaded).fit(corpus)
 
 
 # Answers.

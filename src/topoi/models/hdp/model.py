@@ -151,8 +151,12 @@ class HierarchicalDirichletProcess(Guided, MatrixInput, ChainTables, GibbsModel)
         alpha = concentration("alpha", self.alpha, _ALPHA_PRIOR if self.alpha_prior is None else self.alpha_prior)
         gamma = concentration("gamma", self.gamma, _GAMMA_PRIOR if self.gamma_prior is None else self.gamma_prior)
         beta = positive_vector("beta", self.beta, corpus.n_words, "the number of words")
-        told = resolve_named(corpus, **{name: getattr(self, name) for name in SETTINGS})
+        told = resolve_named(corpus, n_topics, **{name: getattr(self, name) for name in SETTINGS})
         return HdpSampler(corpus, min(n_topics, max_topics), max_topics, alpha, gamma, beta, told)
+
+    def _settings_of_fit(self) -> dict[str, Any]:
+        """Settings with what was said of documents by their ids, which parts of the corpus have too."""
+        return super()._settings_of_fit() | self._told_of_documents()
 
     def _finish(self, outcome: Outcome, done: int) -> None:
         super()._finish(outcome, done)

@@ -28,9 +28,9 @@ class NamedTopics:
     >>> from topoi.models.guidance import resolve_named
     >>> from topoi.models.hdp.named import NamedTopics
     >>> corpus = topoi.Corpus.from_tokens([["sun", "star"]])
-    >>> named = NamedTopics(resolve_named(corpus, seeds={"sky": ["star"]}, pin={"sky": ["sun"]}), np.full(2, 0.5))
+    >>> named = NamedTopics(resolve_named(corpus, 9, seeds={"sky": ["star"]}, pin={"sky": ["sun"]}), np.full(2, 0.5))
     >>> named.number, named.guidance(3).phantoms.to_array().tolist()
-    (1, [[1, 0, 100], [0, 1, -1], [0, 2, -1]])
+    (1, [[1, 0, 1], [0, 1, -1], [0, 2, -1]])
     """
 
     def __init__(self, told: Guidance | None, beta: NDArray[np.float32]) -> None:
