@@ -142,6 +142,11 @@ class FittedModel(BaseEstimator):
             "model.fit(model.corpus_.extended(new_corpus))"
         )
 
+    def why_not_edited(self) -> str | None:
+        """Reason why topics cannot be edited by hand (``topoi.edit``); None if they can."""
+        check_is_fitted(self, "n_iter_")
+        return "its words have no topics of their own, one each, that could be moved"
+
     def _more_meta(self) -> dict[str, Any]:
         """Additions of a family to the JSON of ``to_bundle``."""
         return {}

@@ -1,0 +1,180 @@
+"""Edits tried on a copy of a chain: assignments, prior weights and settings change, the fitted model does not.
+
+A draft holds what a chain is restored from. ``apply`` makes one edit, ``settled`` sweeps over the documents concerned
+while all others stay, and ``run`` over everything.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.corpus.pieces import take_rows
+from topoi.engine.gibbs import Chain
+from topoi.engine.loop import SweepInfo
+from topoi.engine.shards import resolve_shards
+from topoi.errors import ModelError
+from topoi.models.editing.records import Edit, retired_topics
+from topoi.models.editing.splitting import Restricted, split_tokens
+from topoi.models.growing import Arrays, Grown, sample_new
+
+if TYPE_CHECKING:
+    from topoi.models.gibbs import GibbsModel
+
+# Part of its prior weight that a topic keeps when it is merged into another: priors are positive.
+_LEFT = 1e-3
+# Sweeps over the documents concerned, before all documents are swept.
+N_SWEEPS = 10
+# Numbers of random streams beyond those of any shard: of splits, and of sweeps over the documents concerned.
+_SPLIT_STREAM, _SWEEP_KEY = 2**62 + 2**32, 2**60
+
+
+class Draft:
+    """A chain to be edited, as arrays; ``model`` is a copy with the settings that the edited model will have.
+
+    ``topics`` and ``documents`` are those concerned so far: a mask of documents.
+    """
+
+    def __init__(self, model: GibbsModel[Any, Any]) -> None:
+        self.model = copy.copy(model)
+        self.model.n_chains = 1
+        self.sampler: Any = model._sampler
+        self.corpus = model.corpus_
+        self.arrays: Arrays = dict(self.sampler.to_arrays(model._chains[0]))
+        if "order" in self.arrays:
+            raise ModelError("documents are still coming into the chain (sparse=True); run resume before edits")
+        self.before: Arrays = self.arrays | {"topic": self.arrays["topic"].copy()}
+        self.n_before = int(self.sampler.n_topics)
+        self.seed, self.sweep = model._seed, model.n_iter_
+        self.edits = model.edits_
+        self.n_pending = 0
+        self.topics: set[int] = set()
+        self.documents = np.zeros(self.corpus.n_docs, bool)
+
+    @property
+    def n_topics(self) -> int:
+        """Topics, retired ones included."""
+        return int(self.sampler.n_topics)
+
+    @property
+    def retired(self) -> list[int]:
+        """Topics that were merged into others."""
+        return retired_topics(self.edits)
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything but names has changed."""
+        return bool(self.topics)
+
+    def size(self, topic: int) -> int:
+        """Tokens of a topic."""
+        return int(np.count_nonzero(self.arrays["topic"] == topic))
+
+    def new_numbers(self, n: int) -> list[int]:
+        """Numbers for new topics: those of retired ones first, then the next."""
+        return [*self.retired, *range(self.n_topics, self.n_topics + n)][:n]
+
+    def apply(self, edit: Edit) -> None:
+        """Make one edit, which was checked."""
+        {"merge": self._merge, "split": self._split, "rename": lambda _: None}[edit.kind](edit)
+        self.edits = [*self.edits, edit]
+        self.n_pending += 1
+
+    def _concern(self, topics: list[int], at: NDArray[Any]) -> None:
+        """Note topics, and the documents of tokens ``at`` (a mask)."""
+        self.topics |= set(topics)
+        doc = np.searchsorted(self.corpus.doc_start, np.flatnonzero(at), side="right") - 1
+        self.documents[doc] = True
+
+    def _merge(self, edit: Edit) -> None:
+        kept, *gone = edit.topics
+        topic = self.arrays["topic"]
+        self._concern([*edit.topics], np.isin(topic, edit.topics))
+        for k in gone:
+            topic[topic == k] = kept
+            self.arrays = self.sampler.with_weight_moved(self.arrays, k, kept, 1.0 - _LEFT, fresh=False)
+
+    def _split(self, edit: Edit) -> None:
+        source, *new = edit.topics
+        at = np.flatnonzero(self.arrays["topic"] == source)
+        self._concern([*edit.topics], self.arrays["topic"] == source)
+        n_new = max(edit.topics) + 1 - self.n_topics
+        if n_new > 0:
+            self._widen(n_new)
+        for left, k in zip(range(len(new) + 1, 1, -1), new, strict=True):
+            self.arrays = self.sampler.with_weight_moved(self.arrays, source, k, 1.0 / left, fresh=True)
+        topics = np.array(edit.topics)
+        words, word = np.unique(self.corpus.tokens[at], return_inverse=True)
+        row, alpha = self.sampler.token_rows(self.arrays, at, topics)
+        beta = np.tile(self.arrays["beta"][words][:, None], len(topics))
+        problem = Restricted(word.astype(np.int64), row, beta, alpha)
+        found = split_tokens(problem, self.seed, self.sweep, _SPLIT_STREAM + self._key)
+        self.arrays["topic"][at] = topics[found]
+
+    @property
+    def _key(self) -> int:
+        """Number of edits that are not undone, by which random streams are told apart."""
+        return sum(not edit.undone for edit in self.edits)
+
+    def _widen(self, n_new: int) -> None:
+        """Add topics."""
+        self.model.set_params(**self.model._grown_settings(self.corpus.n_words, n_new))
+        wide = self.model._sampler_like(self.sampler, self.corpus, 1)
+        self.arrays = self.arrays | wide.widened(self.arrays, self.sampler, 1.0)
+        self.sampler = wide
+
+    def settled(self) -> Arrays:
+        """Arrays after sweeps over the documents concerned, given all others."""
+        docs, n_docs = np.flatnonzero(self.documents), self.corpus.n_docs
+        rest = np.flatnonzero(~self.documents)
+        if not len(docs):
+            return self.arrays
+        order = np.concatenate([rest, docs])
+        names = list(self.sampler.sampled)
+        ordered = self.corpus.subset(order)
+        sampler = self.model._sampler_like(self.sampler, ordered, (len(rest),) if len(rest) else 1)
+        how = self.corpus.scratch
+        _, taken = take_rows(self.corpus.doc_start, order, [self.arrays[name] for name in names], how)
+        chain = sampler.restore(0, self.arrays | dict(zip(names, taken, strict=True)), [])
+        grown = Grown(sampler, [], self.seed, self.sweep)
+        sample_new(sampler, chain, grown, _SWEEP_KEY + (self._key << 10), N_SWEEPS, shard=int(len(rest) > 0))
+        found = sampler.to_arrays(chain)
+        back = np.argsort(order)
+        _, taken = take_rows(ordered.doc_start, back, [found[name] for name in names], how)
+        assert n_docs == len(back)
+        return self.arrays | dict(zip(names, taken, strict=True))
+
+    def chain(self, arrays: Arrays) -> tuple[Any, Chain]:
+        """Sampler and chain of some arrays; trace and samples begin anew: earlier ones are of other topics."""
+        n_shards = resolve_shards(self.model.n_shards, self.corpus.n_tokens, self.corpus.n_docs)
+        sampler = self.model._sampler_like(self.sampler, self.corpus, n_shards)
+        chain = sampler.restore(0, arrays, [])
+        # Samples are counted from an even sweep.
+        chain.sweep, chain.seed, chain.since = self.sweep, self.seed, self.sweep - self.sweep % 2
+        chain.trace.append((self.sweep, sampler.log_joint(chain)))
+        return sampler, chain
+
+    def run(
+        self,
+        arrays: Arrays,
+        n_iter: int,
+        callback: Callable[[SweepInfo], Any] | None = None,
+        progress: bool | None = None,
+    ) -> GibbsModel[Any, Any]:
+        """The edited model after ``n_iter`` sweeps over everything; the fitted one stays as it is."""
+        edited = copy.copy(self.model)
+        edited.progress = self.model.progress if progress is None else progress
+        sampler, chain = self.chain(arrays)
+        running = [chain]
+        outcome, settled = edited._run(
+            sampler, running, edited._schedule(self.sweep + n_iter, self.seed), self.sweep, None, callback
+        )
+        edited._sampler, edited._chains = sampler, running
+        edited._settled = running if settled is running else settled
+        edited._settings = edited._settings_of_fit()
+        edited._finish(outcome, self.sweep)
+        return edited
