@@ -409,8 +409,10 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         return progress, arrays
 
     def identity_of_fit(self) -> dict[str, Any]:
-        """Model, seed and number of shards."""
-        return super().identity_of_fit() | {"n_shards": self.fit_info_["n_shards"]}
+        """Model, seed and number of shards, and edits, after which numbers may mean other topics."""
+        made = [edit.text for edit in self.edits_ if not edit.undone]
+        edits = {"edits": made} if made else {}
+        return super().identity_of_fit() | {"n_shards": self.fit_info_["n_shards"]} | edits
 
     def restore_bundle(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Restore what ``save`` wrote."""

@@ -43,6 +43,7 @@ class Draft:
         self.model = copy.copy(model)
         self.model.n_chains = 1
         self.sampler: Any = model._sampler
+        self._chains = model._chains
         self.corpus = model.corpus_
         self.arrays: Arrays = dict(self.sampler.to_arrays(model._chains[0]))
         if "order" in self.arrays:
@@ -54,6 +55,10 @@ class Draft:
         self.n_pending = 0
         self.topics: set[int] = set()
         self.documents = np.zeros(self.corpus.n_docs, bool)
+
+    def is_of(self, model: GibbsModel[Any, Any]) -> bool:
+        """Whether the model is still what it was when the draft was opened."""
+        return model._chains is self._chains
 
     @property
     def n_topics(self) -> int:

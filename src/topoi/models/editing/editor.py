@@ -190,7 +190,7 @@ class Editor:
             Called with a ``SweepInfo`` after each sweep; a true result ends the sweeps.
         """
         whole_number("n_iter", n_iter, 0)
-        draft = self._draft
+        draft = self._draft and self._open()
         if draft is None or not draft.n_pending:
             raise ModelError("there is nothing to commit: edit first, as by editor.merge(3, 7)")
         start = time.perf_counter()
@@ -207,8 +207,12 @@ class Editor:
         _note_edits(edited, [*model._edits, *records])
         before = dict(model.__dict__)
         self._finish(step, edited)
-        self._before[step] = before
+        self._keep(step, before)
         return model
+
+    def _keep(self, step: int, before: dict[str, Any]) -> None:
+        """Keep what the model was before a commit."""
+        self._before[step] = before
 
     def _finish(self, step: int, edited: GibbsModel[Any, Any]) -> None:
         """Change the model to what a commit, or an undo, has made of it."""
@@ -235,6 +239,8 @@ class Editor:
                 f"step {step} was not committed by this editor, and what the model was before is not known; "
                 "a store keeps it: topoi.edit(store)"
             )
+        if self._before[step]["corpus_"] is not self._model.corpus_:
+            raise ModelError(f"step {step} cannot be undone: the model has been updated by new documents since")
         return self._before[step]
 
     def history(self) -> pd.DataFrame:
@@ -267,7 +273,10 @@ class Editor:
         return {topic: name for topic, name in given_names(edits).items() if name}
 
     def _open(self) -> Draft:
-        self._draft = self._draft or Draft(self._model)
+        if self._draft is None:
+            self._draft = Draft(self._model)
+        if not self._draft.is_of(self._model):
+            raise ModelError("the model has been changed since the first of these edits; discard() them and edit it anew")
         return self._draft
 
     def _apply(self, edit: Edit) -> Self:
