@@ -69,7 +69,9 @@ def _cut(pieces: Iterator[memoryview], size: int) -> Iterator[memoryview | bytea
         yield begun
 
 
-def get_arrays(connection: sqlite3.Connection, model_id: int | None, step: int | None = None) -> dict[str, NDArray[Any]]:
+def get_arrays(
+    connection: sqlite3.Connection, model_id: int | None, step: int | None = None
+) -> dict[str, NDArray[Any]]:
     """Read the arrays of a model (None: of the corpus); raise ``StoreError`` if they are inconsistent.
 
     ``step`` is that of an edit: the arrays are then those of the model before it.

@@ -40,7 +40,7 @@ def edit(model: Any, name: str | None = None, *, who: str = "") -> Editor:
     Parameters
     ----------
     model : fitted model, Store, or path of a store
-        A model in memory, which ``editor.commit`` changes; or a store, in which it changes the model in one transaction.
+        A model in memory, which ``editor.commit`` changes; or a store, whose model it changes.
     name : str, optional
         Which of a store's models; the one saved last if not given.
     who : str
@@ -144,8 +144,8 @@ class StoreEditor(Editor):
             row = connection.execute(query, (model_id, step)).fetchone()
             if row is None:
                 raise ModelError(
-                    f"step {step} cannot be undone: {store.path} does not have the model as it was before. It keeps the "
-                    f"last {MOST_STATES} states, and none of before an update or another save"
+                    f"step {step} cannot be undone: {store.path} does not have the model as it was before. It keeps "
+                    f"the last {MOST_STATES} states, and none of before an update or another save"
                 )
             meta = stored_json(row[0], "the model before the edit", "model.bundle")
             arrays = get_arrays(connection, model_id, step)

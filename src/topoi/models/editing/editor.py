@@ -201,7 +201,13 @@ class Editor:
         else:
             edited, n_iter = copy.copy(model), 0
         step = 1 + max((edit.step for edit in model.edits_), default=0)
-        made = {"step": step, "n_iter": n_iter, "seed": model._seed, "who": self._who, "created": _now()}
+        made: dict[str, Any] = {
+            "step": step,
+            "n_iter": n_iter,
+            "seed": model._seed,
+            "who": self._who,
+            "created": _now(),
+        }
         first = 1 + len(model._edits)
         records = [replace(edit, number=first + i, **made).to_dict() for i, edit in enumerate(pending)]
         _note_edits(edited, [*model._edits, *records])
@@ -276,7 +282,9 @@ class Editor:
         if self._draft is None:
             self._draft = Draft(self._model)
         if not self._draft.is_of(self._model):
-            raise ModelError("the model has been changed since the first of these edits; discard() them and edit it anew")
+            raise ModelError(
+                "the model has been changed since the first of these edits; discard() them and edit it anew"
+            )
         return self._draft
 
     def _apply(self, edit: Edit) -> Self:

@@ -73,7 +73,9 @@ class Preview:
             lines.append(f"  topic {row['topic']}{note}, {sizes}")
             before, after = (" ".join(row[name][:_N_WORDS]) for name in ("words_before", "words_after"))
             lines += [f"    before: {before}"] * bool(before) + [f"    after:  {after}"] * bool(after)
-        lines.append(f"  {self.n_documents:,} document{'' if self.n_documents == 1 else 's'} move{_listed(self.documents)}")
+        lines.append(
+            f"  {self.n_documents:,} document{'' if self.n_documents == 1 else 's'} move{_listed(self.documents)}"
+        )
         values = (
             ("likelihood", "log likelihood per word of the documents concerned"),
             ("joint", "log joint per word"),

@@ -24,7 +24,7 @@ from topoi.kernels.jit import lean
 from topoi.kernels.random import new_stream
 
 Array = NDArray[np.float64]
-# Beginnings that are tried, and sweeps of each: first with more weight on mixtures' priors, so that a mixture is not held
+# Beginnings that are tried, and sweeps of each: first with more weight on mixtures' priors, lest a mixture is held
 # together by its first few tokens, then by the model's own conditional.
 _BEGINNINGS, _LOOSE_SWEEPS, _SWEEPS = 3, 15, 25
 _LOOSE = 1.0
