@@ -62,6 +62,8 @@ class Sampler(Protocol[ChainT]):
     scratch: Scratch = Scratch()
     # Names of those arrays of ``to_arrays`` that have a row for every document; ``sampled`` have one for every token.
     in_documents: tuple[str, ...] = ()
+    # What the sampler was told about topics (``topoi.models.guidance``), if anything.
+    guidance: Any = None
     # For work between sweeps that several threads can share; that of the training in progress.
     executor: Executor = SerialExecutor()
 

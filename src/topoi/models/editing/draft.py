@@ -7,7 +7,7 @@ while all others stay, and ``run`` over everything.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +18,12 @@ from topoi.engine.gibbs import Chain
 from topoi.engine.loop import SweepInfo
 from topoi.engine.shards import resolve_shards
 from topoi.errors import ModelError
+from topoi.models.catalogue import CorpusCatalogue
+from topoi.models.editing import rules
 from topoi.models.editing.records import Edit, retired_topics
-from topoi.models.editing.splitting import Restricted, split_tokens
+from topoi.models.editing.splitting import restricted_problem, split_tokens
 from topoi.models.growing import Arrays, Grown, sample_new
+from topoi.models.guidance import SETTINGS
 
 if TYPE_CHECKING:
     from topoi.models.gibbs import GibbsModel
@@ -41,7 +44,8 @@ class Draft:
 
     def __init__(self, model: GibbsModel[Any, Any]) -> None:
         self.model = copy.copy(model)
-        self.model.n_chains = 1
+        # What is told about documents by their numbers is told by their ids: they are put into another order.
+        self.model.set_params(**model._grown_settings(model.corpus_.n_words, 0), n_chains=1)
         self.sampler: Any = model._sampler
         self._chains = model._chains
         self.corpus = model.corpus_
@@ -79,46 +83,124 @@ class Draft:
         """Tokens of a topic."""
         return int(np.count_nonzero(self.arrays["topic"] == topic))
 
+    def main_topic(self, document: int) -> int:
+        """The topic of most of a document's words; a ``ModelError`` if it has none."""
+        start = self.corpus.doc_start
+        own = self.arrays["topic"][start[document] : start[document + 1]]
+        if not len(own):
+            raise ModelError(f"document {document} has no words")
+        return int(np.bincount(own).argmax())
+
     def new_numbers(self, n: int) -> list[int]:
         """Numbers for new topics: those of retired ones first, then the next."""
         return [*self.retired, *range(self.n_topics, self.n_topics + n)][:n]
 
     def apply(self, edit: Edit) -> None:
         """Make one edit, which was checked."""
-        {"merge": self._merge, "split": self._split, "rename": lambda _: None}[edit.kind](edit)
+        makers: dict[str, Callable[[Edit], None]] = {
+            "merge": self._merge,
+            "split": self._split,
+            "rename": lambda _: None,
+            "ban": self._ban,
+            "pin": self._pin,
+            "freeze": self._freeze,
+            "send": self._send,
+        }
+        makers[edit.kind](edit)
         self.edits = [*self.edits, edit]
         self.n_pending += 1
 
-    def _concern(self, topics: list[int], at: NDArray[Any]) -> None:
-        """Note topics, and the documents of tokens ``at`` (a mask)."""
+    def _concern(self, topics: Sequence[int], tokens: NDArray[np.bool_]) -> None:
+        """Note topics, and the documents of tokens, given as a mask."""
         self.topics |= set(topics)
-        doc = np.searchsorted(self.corpus.doc_start, np.flatnonzero(at), side="right") - 1
+        doc = np.searchsorted(self.corpus.doc_start, np.flatnonzero(tokens), side="right") - 1
         self.documents[doc] = True
+
+    def _tell(self, rule: Callable[..., dict[str, Any]], *given: Any, needed: bool = True) -> None:
+        """Change the guidance; tokens that are now where they may not be are drawn anew."""
+        settings = self.model.get_params(deep=False)
+        if not set(SETTINGS) <= settings.keys():
+            if not needed:
+                return
+            raise ModelError(f"{type(self.model).__name__} takes no guidance of topics, which this edit needs")
+        told = {name: settings[name] for name in SETTINGS}
+        self.model.set_params(**rule(told, self._names, *given))
+        self._restart()
+
+    @property
+    def _names(self) -> Sequence[str]:
+        """Names by which guidance knows the first topics."""
+        told = self.sampler.guidance
+        return () if told is None else tuple(told.names)
+
+    def _restart(self) -> None:
+        """Another sampler, of the present settings, and arrays that fit it."""
+        sampler = self.model._sampler_like(self.sampler, self.corpus, 1)
+        self.arrays = dict(sampler.to_arrays(sampler.restore(0, self.arrays, [])))
+        self.sampler = sampler
 
     def _merge(self, edit: Edit) -> None:
         kept, *gone = edit.topics
         topic = self.arrays["topic"]
-        self._concern([*edit.topics], np.isin(topic, edit.topics))
+        self._concern(edit.topics, np.isin(topic, edit.topics))
         for k in gone:
             topic[topic == k] = kept
             self.arrays = self.sampler.with_weight_moved(self.arrays, k, kept, 1.0 - _LEFT, fresh=False)
+            self._tell(rules.retired, k, kept)
+            topic = self.arrays["topic"]
 
     def _split(self, edit: Edit) -> None:
         source, *new = edit.topics
         at = np.flatnonzero(self.arrays["topic"] == source)
-        self._concern([*edit.topics], self.arrays["topic"] == source)
+        self._concern(edit.topics, self.arrays["topic"] == source)
         n_new = max(edit.topics) + 1 - self.n_topics
         if n_new > 0:
             self._widen(n_new)
+        self._tell(rules.divided, source, new, needed=False)
         for left, k in zip(range(len(new) + 1, 1, -1), new, strict=True):
             self.arrays = self.sampler.with_weight_moved(self.arrays, source, k, 1.0 / left, fresh=True)
         topics = np.array(edit.topics)
-        words, word = np.unique(self.corpus.tokens[at], return_inverse=True)
-        row, alpha = self.sampler.token_rows(self.arrays, at, topics)
-        beta = np.tile(self.arrays["beta"][words][:, None], len(topics))
-        problem = Restricted(word.astype(np.int64), row, beta, alpha)
+        problem = restricted_problem(self.sampler, self.arrays, self.corpus.tokens, at, topics)
         found = split_tokens(problem, self.seed, self.sweep, _SPLIT_STREAM + self._key)
         self.arrays["topic"][at] = topics[found]
+
+    def _ban(self, edit: Edit) -> None:
+        (k,) = edit.topics
+        self._concern(edit.topics, (self.arrays["topic"] == k) & self._are(edit.words))
+        self._tell(rules.banned, k, edit.words)
+
+    def _pin(self, edit: Edit) -> None:
+        (k,) = edit.topics
+        elsewhere = (self.arrays["topic"] != k) & self._are(edit.words)
+        self._concern([k, *np.unique(self.arrays["topic"][elsewhere]).tolist()], elsewhere)
+        self._tell(rules.pinned, k, edit.words)
+
+    def _freeze(self, edit: Edit) -> None:
+        (k,) = edit.topics
+        self._concern(edit.topics, self.arrays["topic"] == k)
+        if len(self.topics) > 1:
+            # Tokens that an edit before this one has sent away are anywhere until they are sampled.
+            tokens = self.corpus.tokens[self.settled()["topic"] == k]
+            times = np.bincount(tokens, minlength=self.corpus.n_words)
+        else:
+            times = np.rint(self.model.chains_[0].source.word_rows(np.arange(self.corpus.n_words))[:, k])
+        words = np.flatnonzero(times)
+        names = [str(word) for word in self.corpus.words[words]]
+        self._tell(rules.frozen, k, dict(zip(names, times[words].astype(int).tolist(), strict=True)))
+
+    def _send(self, edit: Edit) -> None:
+        source, *target = edit.topics
+        d = CorpusCatalogue(self.corpus).find_document(str(edit.document))
+        assert d is not None
+        topic = self.arrays["topic"][self.corpus.doc_start[d] : self.corpus.doc_start[d + 1]]
+        topic[topic == source] = target[0] if target else source
+        self.topics |= set(edit.topics)
+        self.documents[d] = True
+        self._tell(rules.kept_away, source, edit.document)
+
+    def _are(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Tokens of some words, as a mask."""
+        return np.isin(self.corpus.tokens, [self.corpus.vocabulary.index(word) for word in words])
 
     @property
     def _key(self) -> int:
@@ -127,7 +209,7 @@ class Draft:
 
     def _widen(self, n_new: int) -> None:
         """Add topics."""
-        self.model.set_params(**self.model._grown_settings(self.corpus.n_words, n_new))
+        self.model.set_params(**self.model._topic_settings(n_new))
         wide = self.model._sampler_like(self.sampler, self.corpus, 1)
         self.arrays = self.arrays | wide.widened(self.arrays, self.sampler, 1.0)
         self.sampler = wide

@@ -147,6 +147,67 @@ class Editor:
             raise ModelError(f"a name has at most {_LONGEST_LABEL} characters and no null character")
         return self._apply(Edit("rename", (self._topic(topic),), label=text))
 
+    def ban(self, topic: int, words: str | Iterable[str]) -> Self:
+        """Forbid a topic some words: their prior there becomes zero, and tokens that are there go elsewhere.
+
+        Parameters
+        ----------
+        topic : int
+            The topic.
+        words : str or list of str
+            Words of the vocabulary.
+        """
+        return self._apply(Edit("ban", (self._topic(topic),), words=self._words(words)))
+
+    def pin(self, topic: int, words: str | Iterable[str]) -> Self:
+        """Allow some words in a topic only, or only in it and others that they are pinned to.
+
+        Parameters
+        ----------
+        topic : int
+            The topic.
+        words : str or list of str
+            Words of the vocabulary.
+        """
+        return self._apply(Edit("pin", (self._topic(topic),), words=self._words(words)))
+
+    def freeze(self, topic: int) -> Self:
+        """Hold a topic at its present words: each counts twenty times as often as it is there, in the prior.
+
+        Documents may still take up the topic, or leave it; its words hardly change.
+
+        Parameters
+        ----------
+        topic : int
+            The topic.
+        """
+        number = self._topic(topic)
+        if not self._open().size(number):
+            raise ModelError(f"topic {number} has no words of text: nothing to hold")
+        return self._apply(Edit("freeze", (number,)))
+
+    def send(self, document: int | str, to: int | None = None, away_from: int | None = None) -> Self:
+        """Forbid a document a topic; its words there begin in another, and sweeps decide where they end.
+
+        Parameters
+        ----------
+        document : int or str
+            Number or id of the document.
+        to : int, optional
+            Where its words begin; if not given, anywhere.
+        away_from : int, optional
+            The topic that it may no longer use; if not given, the one that most of its words are in.
+        """
+        d = self._document(document)
+        identifier = str(self._model.corpus_.documents["id"].iloc[d])
+        if CorpusCatalogue(self._model.corpus_).find_document(identifier) != d:
+            raise ModelError(f"several documents have the id {identifier!r}; edits know documents by their ids")
+        source = self._open().main_topic(d) if away_from is None else self._topic(away_from)
+        target = () if to is None else (self._topic(to),)
+        if source in target:
+            raise ModelError(f"document {identifier!r} cannot be sent away from topic {source} and to it")
+        return self._apply(Edit("send", (source, *target), document=identifier))
+
     def discard(self) -> Self:
         """Drop edits that are not committed.
 
