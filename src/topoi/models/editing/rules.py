@@ -81,7 +81,7 @@ def frozen(told: Settings, names: Sequence[str], topic: int, counts: Mapping[str
     total = sum(counts.values())
     times = max(min(FROZEN_TIMES, _MOST_FROZEN // max(total, 1)), 1)
     seeds = dict(told.get("seeds") or {})
-    return {"seeds": {**seeds, topic: {word: times * int(n) for word, n in counts.items()}}}
+    return {"seeds": {**seeds, topic: {word: times * int(n) for word, n in sorted(counts.items())}}}
 
 
 def kept_away(told: Settings, names: Sequence[str], topic: int, document: str) -> dict[str, Any]:
@@ -102,7 +102,9 @@ def unseeded(told: Settings, names: Sequence[str], topic: int, words: Sequence[s
     return {"seeds": found or None}
 
 
-def with_words(given: Mapping[Any, Any] | None, names: Sequence[str], topic: int, words: Sequence[str]) -> dict[Any, Any]:
+def with_words(
+    given: Mapping[Any, Any] | None, names: Sequence[str], topic: int, words: Sequence[str]
+) -> dict[Any, Any]:
     """A mapping of topics to lists with more entries for one topic."""
     own = _of(given, names, topic)
     rest = _without(given, names, topic)
