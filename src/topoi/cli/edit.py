@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from enum import StrEnum
+from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _how = partial(typer.Option, rich_help_panel="Sampling")
 
 
-class Action(StrEnum):
+class Action(Enum):
     """What to do."""
 
     merge = "merge"
@@ -81,7 +81,7 @@ def edit(
     words = what or []
     _need(not words or action not in (Action.undo, Action.history), action)
     if preview and action in (Action.undo, Action.history):
-        raise typer.BadParameter(f"--preview is for edits, not for {action}")
+        raise typer.BadParameter(f"--preview is for edits, not for {action.value}")
     with nothing_to_lose():
         import topoi
 

@@ -89,7 +89,9 @@ def kept_away(told: Settings, names: Sequence[str], topic: int, document: str) -
     return {"doc_ban": with_words(told.get("doc_ban"), names, topic, [document])}
 
 
-def unseeded(told: Settings, names: Sequence[str], topic: int, words: Sequence[str] | None = None) -> dict[str, Any]:
+def unseeded(
+    told: Settings, names: Sequence[str], topic: int | None, words: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Seeds of a topic without some words, or without all. A name keeps its place, so that numbers do not shift."""
     found: dict[Any, Any] = {}
     for key, given in (told.get("seeds") or {}).items():
