@@ -4,7 +4,7 @@
     python -m benchmarks.editing acl-abstracts -k 300     a collection of $TOPOI_DATA
     python -m benchmarks.editing acl-abstracts -k 300 --keep acl.topoi     the fit is kept, and used the next time
 
-Each edit is timed from the call to its first preview, then its commit of twenty sweeps over all documents, then the undo.
+Each edit is timed: the call, its preview, its commit of twenty sweeps over all documents, the undo.
 In the store a commit is also a save of the whole model.
 """
 
@@ -70,9 +70,8 @@ def main() -> None:
         model = topoi.load(path).set_params(n_jobs=given.jobs, progress=False)
         corpus = model.corpus_
         print(f"{corpus.n_docs:,} documents, {corpus.n_tokens:,} tokens, {model.n_topics} topics", flush=True)
-        print(
-            f"{given.sweeps} sweeps of resume: {timed(lambda: topoi.load(path).resume(given.sweeps)):.2f} s, loading included"
-        )
+        resumed = timed(lambda: topoi.load(path).resume(given.sweeps))
+        print(f"{given.sweeps} sweeps of resume: {resumed:.2f} s, loading included", flush=True)
         editor, kinds = topoi.edit(model), edits(model)
         chosen = {name: edit for name, edit in kinds.items() if not given.only or name.split()[0] in given.only}
         for name, edit in chosen.items():
@@ -90,10 +89,8 @@ def main() -> None:
         edit(stored)
         done = timed(lambda: stored.commit(given.sweeps))
         size = place.stat().st_size / 1e6
-        print(
-            f"{name}, in a store of {size:.0f} MB: commit and save {done:.2f}, undo {timed(stored.undo):.2f} s",
-            flush=True,
-        )
+        undone = timed(stored.undo)
+        print(f"{name}, in a store of {size:.0f} MB: commit and save {done:.2f}, undo {undone:.2f} s", flush=True)
 
 
 if __name__ == "__main__":
