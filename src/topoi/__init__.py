@@ -26,6 +26,7 @@ _HOME = {
     "view": "topoi.store.view",
     "ModelView": "topoi.store.view",
     "open_store": "topoi.store.store",
+    "edit": "topoi.store.edits",
     "label_document": "topoi.analysis.label",
     "label_words": "topoi.analysis.label",
     "topic_trends": "topoi.analysis.trends",
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
     from topoi.models.pachinko.estimator import PachinkoAllocation as PachinkoAllocation
     from topoi.models.plsi.model import PLSI as PLSI
     from topoi.retrieval.search import Search as Search
+    from topoi.store.edits import edit as edit
     from topoi.store.files import load as load
     from topoi.store.store import open_store as open_store
     from topoi.store.view import ModelView as ModelView

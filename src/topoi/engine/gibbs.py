@@ -62,6 +62,8 @@ class Sampler(Protocol[ChainT]):
     scratch: Scratch = Scratch()
     # Names of those arrays of ``to_arrays`` that have a row for every document; ``sampled`` have one for every token.
     in_documents: tuple[str, ...] = ()
+    # What the sampler was told about topics (``topoi.models.guidance``), if anything.
+    guidance: Any = None
     # For work between sweeps that several threads can share; that of the training in progress.
     executor: Executor = SerialExecutor()
 
@@ -114,6 +116,25 @@ class Sampler(Protocol[ChainT]):
         are left out. Only families whose models are updated have this.
         """
         raise ModelError("chains of this family cannot go on over other documents")
+
+    def token_rows(
+        self, arrays: Mapping[str, NDArray[Any]], at: NDArray[np.int64], topics: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The mixtures that some tokens draw their topics from, with all but the topics fixed.
+
+        Returned are the number of each token's mixture, from 0, and the Dirichlet parameters of these ``topics`` in
+        each mixture. Only families whose topics can be edited have this.
+        """
+        raise ModelError("topics of this family cannot be edited")
+
+    def with_weight_moved(
+        self, arrays: Mapping[str, NDArray[Any]], source: int, target: int, part: float, fresh: bool
+    ) -> dict[str, NDArray[Any]]:
+        """Arrays of a chain after a part of topic ``source``'s prior weight has gone to ``target``.
+
+        A ``fresh`` target had no weight of its own. Only families whose topics can be edited have this.
+        """
+        raise ModelError("topics of this family cannot be edited")
 
     def snapshot(self, chain: ChainT) -> Sample | None:
         """Compact copies of the chain's assignments, which determine all counts; None while they are incomplete."""

@@ -21,6 +21,7 @@ from topoi.engine.loop import SweepInfo
 from topoi.errors import ModelError
 from topoi.models.catalogue import CorpusCatalogue
 from topoi.models.contract import DocumentsLike
+from topoi.models.editing.records import Edit
 
 # Never restored from a file: a stored `checkpoint` path could make `load` write anywhere.
 NOT_SAVED = frozenset({"checkpoint", "progress", "executor", "shared_folder"})
@@ -141,6 +142,17 @@ class FittedModel(BaseEstimator):
             f"{type(self).__name__} cannot take in new documents; fit it to all: "
             "model.fit(model.corpus_.extended(new_corpus))"
         )
+
+    @property
+    def edits_(self) -> list[Edit]:
+        """Edits by hand, the first one first, those that were undone included; see ``topoi.edit``."""
+        check_is_fitted(self, "n_iter_")
+        return []
+
+    def why_not_edited(self) -> str | None:
+        """Reason why topics cannot be edited by hand (``topoi.edit``); None if they can."""
+        check_is_fitted(self, "n_iter_")
+        return "its words have no topics of their own, one each, that could be moved"
 
     def _more_meta(self) -> dict[str, Any]:
         """Additions of a family to the JSON of ``to_bundle``."""

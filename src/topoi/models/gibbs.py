@@ -26,6 +26,7 @@ from topoi.engine.loop import Outcome, Schedule, SweepInfo, open_progress, run
 from topoi.engine.shards import Shards, resolve_shards
 from topoi.errors import CorpusError, ModelError
 from topoi.models.contract import DocumentsLike
+from topoi.models.editing.records import Edit
 from topoi.models.growing import wider_setting
 from topoi.models.posterior import Posterior
 from topoi.models.texts import check_known, find_documents, is_numbered, need_documents
@@ -47,7 +48,8 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
 
     Hooks of a family: ``_make_sampler`` and ``_freeze``; ``_begun`` where chains start from something better than
     chance; for ``update``, ``_takes_documents``, its sampler's ``widened`` and, where more topics are possible,
-    ``_topic_settings``.
+    ``_topic_settings``; for edits by hand, ``why_not_edited``, and its sampler's ``token_rows`` and
+    ``with_weight_moved``.
 
     ``_chains`` are those that ``resume`` continues; ``_settled`` are those that estimates are made from. They differ
     only in the sparse schemes.
@@ -69,8 +71,9 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
     _settled: list[Chain]
     # Whether chains can go on over more documents than they began with.
     _takes_documents = False
-    # Earlier updates in short and the last one in full, as JSON can hold them.
+    # Earlier updates in short and the last one in full, and all edits, as JSON can hold them.
     _updates: list[dict[str, Any]] = []
+    _edits: list[dict[str, Any]] = []
 
     @abstractmethod
     def _make_sampler(self, corpus: Corpus, n_shards: Shards) -> SamplerT:
@@ -107,7 +110,7 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         self.corpus_, self._sampler, self._seed = corpus, sampler, seed
         self._chains, self._settled = chains, settled
         self._settings = self._settings_of_fit()
-        self._seconds, self._updates = 0.0, []
+        self._seconds, self._updates, self._edits = 0.0, [], []
         self._finish(outcome, done)
         return self
 
@@ -122,7 +125,7 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         self.corpus_, self._sampler, self._seed = corpus, sampler, seed
         self._chains = self._settled = [chain]
         self._settings = self._settings_of_fit()
-        self._seconds, self._updates = 0.0, []
+        self._seconds, self._updates, self._edits = 0.0, [], []
         self._finish(Outcome(0, 0.0, False), 0)
         return self
 
@@ -207,6 +210,7 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         }
         self.fit_info_ |= self._sampler.notes(self._chains) | (outcome.result or {})
         self.fit_info_ |= {"updates": self._updates} if self._updates else {}
+        self.fit_info_ |= {"edits": self._edits} if self._edits else {}
         self.vocabulary_: Vocabulary = self.corpus_.vocabulary
         self.trace_ = trace_frame([chain.trace for chain in by_number], self._sampler.n_tokens)
         self._freeze()
@@ -342,6 +346,12 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
             raise AttributeError("the model has not been updated by new documents")
         return UpdateReport.from_dict(self._updates[-1])
 
+    @property
+    def edits_(self) -> list[Edit]:
+        """Edits by hand, the first one first, those that were undone included; see ``topoi.edit``."""
+        check_is_fitted(self, "n_iter_")
+        return [Edit.from_dict(plain) for plain in self._edits]
+
     def _note_update(self, report: UpdateReport) -> None:
         """Keep the report of an update; of earlier ones, only their counts and spare topics."""
         short = [UpdateReport.from_dict(plain).to_dict(topics=False) for plain in self._updates]
@@ -400,8 +410,10 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         return progress, arrays
 
     def identity_of_fit(self) -> dict[str, Any]:
-        """Model, seed and number of shards."""
-        return super().identity_of_fit() | {"n_shards": self.fit_info_["n_shards"]}
+        """Model, seed and number of shards, and edits, after which numbers may mean other topics."""
+        made = [edit.text for edit in self.edits_ if not edit.undone]
+        edits = {"edits": made} if made else {}
+        return super().identity_of_fit() | {"n_shards": self.fit_info_["n_shards"]} | edits
 
     def restore_bundle(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Restore what ``save`` wrote."""
@@ -419,6 +431,7 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
                 copy.samples = chain.samples
         self._seed = resolve_seed(whole_number("seed", progress["seed"], 0))
         self._seconds, self._updates = float(info["seconds"]), list(info.get("updates", []))
+        self._edits = [Edit.from_dict(plain).to_dict() for plain in info.get("edits", [])]
         self._finish(Outcome(sweep, 0.0, bool(info["interrupted"])), sweep)
         self.fit_info_ = dict(info)
         return self

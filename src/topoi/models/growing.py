@@ -121,13 +121,13 @@ def add_documents(
     return Grown(sampler, list(executor.map(run, range(len(grown.arrays)))), grown.seed, grown.sweep)
 
 
-def sample_new(sampler: Sampler, chain: Chain, grown: Grown, key: int, n_sweeps: int) -> None:
-    """Sample the second shard, given the first."""
+def sample_new(sampler: Sampler, chain: Chain, grown: Grown, key: int, n_sweeps: int, shard: int = 1) -> None:
+    """Sample one shard, the second if nothing is said, given the others."""
     # An odd sweep: sparse schemes prune at even ones.
     chain.sweep, chain.seed = grown.sweep | 1, grown.seed
     for number in range(n_sweeps):
         stream = new_stream(grown.seed, chain.index, grown.sweep, _STREAM + key + number)
-        sampler.sample(chain, 1, chain.counts, stream)
+        sampler.sample(chain, shard, chain.counts, stream)
 
 
 def _placed(sampler: Sampler, grown: Grown, index: int, n_docs: int, n_tokens: int, part: float) -> Arrays:

@@ -24,6 +24,8 @@ PART_BYTES = 16 * 2**20
 _SAMPLES, _SAMPLE_BYTES = "_samples_", 2**19
 _DTYPES = frozenset({"|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8"})
 _MOST_DIMENSIONS = 8
+# Names of arrays that a model had before an edit begin with this, and the edit's step.
+_UNDO = "undo"
 # Largest expansion ratio of zlib.
 _MOST_UNPACKED = 1032
 
@@ -67,12 +69,35 @@ def _cut(pieces: Iterator[memoryview], size: int) -> Iterator[memoryview | bytea
         yield begun
 
 
-def get_arrays(connection: sqlite3.Connection, model_id: int | None) -> dict[str, NDArray[Any]]:
-    """Read the arrays of a model (None: of the corpus); raise ``StoreError`` if they are inconsistent."""
+def get_arrays(
+    connection: sqlite3.Connection, model_id: int | None, step: int | None = None
+) -> dict[str, NDArray[Any]]:
+    """Read the arrays of a model (None: of the corpus); raise ``StoreError`` if they are inconsistent.
+
+    ``step`` is that of an edit: the arrays are then those of the model before it.
+    """
+    prefix = "" if step is None else undo_prefix(step)
+    which = f"NOT GLOB '{_UNDO}[0-9]*'" if step is None else f"GLOB '{prefix}*'"
     rows = connection.execute(
-        "SELECT array_id, name, dtype, shape FROM array WHERE model_id IS ? ORDER BY array_id", (model_id,)
+        f"SELECT array_id, name, dtype, shape FROM array WHERE model_id IS ? AND name {which} ORDER BY array_id",
+        (model_id,),
     ).fetchall()
-    return {str(name): _get_array(connection, key, name, dtype, shape) for key, name, dtype, shape in rows}
+    return {
+        str(name).removeprefix(prefix): _get_array(connection, key, name, dtype, shape)
+        for key, name, dtype, shape in rows
+    }
+
+
+def undo_prefix(step: int) -> str:
+    """Beginning of the names of arrays that a model had before a step of edits.
+
+    Examples
+    --------
+    >>> from topoi.store.arrays import undo_prefix
+    >>> undo_prefix(3)
+    'undo3_'
+    """
+    return f"{_UNDO}{int(step)}_"
 
 
 def get_array(connection: sqlite3.Connection, model_id: int | None, name: str, shape: tuple[int, ...]) -> NDArray[Any]:

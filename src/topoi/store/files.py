@@ -37,12 +37,13 @@ def load(path: str | Path | Store, name: str | None = None) -> Any:
     ['Ann', 'Bob']
     """
     if isinstance(path, Store):
-        return _rebuilt(path.path, path.read_model(name))
+        return rebuilt(path.path, path.read_model(name))
     with Store(path) as store:
-        return _rebuilt(store.path, store.read_model(name))
+        return rebuilt(store.path, store.read_model(name))
 
 
-def _rebuilt(path: Path, stored: StoredModel) -> Any:
+def rebuilt(path: Path, stored: StoredModel) -> Any:
+    """The fitted model of settings and arrays from a file."""
     known = find(stored.model)
     if known is None or stored.meta.get("model") != stored.model:
         names = ", ".join(sorted(models()))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from topoi.corpus.blocks import Table
 from topoi.models.base import ABOUT_ESTIMATES, FREE_TO_CHANGE, FittedModel
+from topoi.models.editing.records import Edit, given_names
 from topoi.models.posterior import Posterior
-from topoi.store.arrays import checksum
+from topoi.store.arrays import checksum, to_json
 from topoi.store.corpus_rows import bare
 from topoi.store.store import Store
 from topoi.store.topic_rows import topic_parameters, topic_tables
@@ -32,6 +33,7 @@ def model_entry(model: FittedModel, name: str, texts: bool) -> ModelEntry:
         **model.family_tables(corpus),
         "trace": {column: trace[column].to_numpy() for column in ("chain", "sweep", "log_joint")},
     }
+    tables |= {"edit": _edit_rows(model.edits_)} if model.edits_ else {}
     topics = tables.get("topic")
     settings = {k: v for k, v in meta["settings"].items() if k not in FREE_TO_CHANGE | ABOUT_ESTIMATES}
     identity = settings | model.identity_of_fit()
@@ -47,4 +49,17 @@ def model_entry(model: FittedModel, name: str, texts: bool) -> ModelEntry:
         arrays=arrays,
         tables=tables,
         parameters=(topic_parameters(first) if isinstance(first, Posterior) else {}) | model.family_parameters(),
+        names={topic: name for topic, name in given_names(model.edits_).items() if name},
     )
+
+
+def _edit_rows(edits: Sequence[Edit]) -> Table:
+    return {
+        "number": [edit.number for edit in edits],
+        "step": [edit.step for edit in edits],
+        "created": [edit.created for edit in edits],
+        "kind": [edit.kind for edit in edits],
+        "text": [edit.text for edit in edits],
+        "record": [to_json(edit.to_dict()) for edit in edits],
+        "undone": [int(edit.undone) for edit in edits],
+    }

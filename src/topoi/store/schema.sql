@@ -360,6 +360,30 @@ CREATE TABLE trace (
     PRIMARY KEY (model_id, chain, sweep)
 ) WITHOUT ROWID;
 
+-- Edits by hand, in the order made.
+CREATE TABLE edit (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    number INTEGER NOT NULL,             -- 1 is the first
+    step INTEGER NOT NULL,               -- of the commit that it was part of
+    created TEXT NOT NULL,               -- ISO 8601, UTC
+    kind TEXT NOT NULL,                  -- merge, split, rename, ban, pin, freeze, send
+    text TEXT NOT NULL,                  -- in words
+    record TEXT NOT NULL,                -- JSON: topics, words, document, name, sweeps, seed, who
+    undone INTEGER NOT NULL,             -- 1 if it was undone
+    PRIMARY KEY (model_id, number)
+) WITHOUT ROWID;
+
+-- What the model was before the last steps that are not undone, to go back to. Its arrays are those of the model whose names
+-- begin with undo and the step, as in undo3_chain0_topic.
+CREATE TABLE edit_state (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    step INTEGER NOT NULL,
+    bundle TEXT NOT NULL,                -- model.bundle as it was
+    digest TEXT NOT NULL,                -- model.digest as it was
+    labels TEXT NOT NULL,                -- JSON list: topic, label, created of all labels as they were
+    PRIMARY KEY (model_id, step)
+);
+
 -- Names that a person gave to topics.
 CREATE TABLE label (
     model_id INTEGER NOT NULL REFERENCES model (model_id),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
@@ -23,6 +23,9 @@ from topoi.store.door import Sizes, check_corpus
 from topoi.store.migrate import migrated
 from topoi.store.read import StoredModel, find_model, list_labels, list_models, read_model, run_query
 from topoi.store.rows import read_blocks, read_rows
+
+if TYPE_CHECKING:
+    from topoi.models.editing.editor import Editor
 
 # Largest number of idle connections in the pool.
 _MOST_KEPT = 4
@@ -360,6 +363,58 @@ class Store:
         from topoi.store.updates import list_updates  # it reads stores
 
         return list_updates(self, model)
+
+    def edit(self, name: str | None = None, *, who: str = "") -> Editor:
+        """Edit a model of the file by hand; see ``topoi.edit``.
+
+        Parameters
+        ----------
+        name : str, optional
+            The model's name; the one saved last if not given.
+        who : str
+            Who edits, for the history.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(3, n_iter=5, random_state=0).fit([["sun", "star"], ["cell", "gene"]] * 3).save(path)
+        >>> topoi.open_store(path).edit().merge(0, 2).preview().topics["state"].tolist()
+        ['kept', 'retired']
+        """
+        from topoi.store.edits import StoreEditor  # it reads stores
+
+        return StoreEditor(self, name, who)
+
+    def edits(self, model: str | None = None) -> pd.DataFrame:
+        """Edits of a model by hand (None: the model saved last), as ``Editor.history`` gives them.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> len(topoi.open_store(path).edits())
+        0
+        """
+        from topoi.store.edits import edits_frame  # it reads stores
+
+        return edits_frame(self, model)
+
+    def retired_topics(self, model: str | None = None) -> list[int]:
+        """Topics of a model (None: the one saved last) that were merged into others: they stay empty.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> topoi.open_store(path).retired_topics()
+        []
+        """
+        from topoi.store.edits import stored_retired  # it reads stores
+
+        return stored_retired(self, model)
 
     def set_label(self, model: str | None, topic: int, text: str | None) -> None:
         """Set a topic's label; an empty text or None removes it.

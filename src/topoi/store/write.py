@@ -42,6 +42,7 @@ MODEL_TABLES = (
     "document_assignment",
     *GRAPH_TABLES,
     "trace",
+    "edit",
 )
 
 
@@ -69,6 +70,8 @@ class ModelEntry:
         For some of ``MODEL_TABLES`` the columns after ``model_id``, all of one length; or ``Blocks`` of such columns.
     parameters : mapping
         Fitted numbers outside the tables.
+    names : mapping
+        Names that edits have given to topics; they become labels of topics that have none.
     """
 
     name: str
@@ -82,6 +85,7 @@ class ModelEntry:
     arrays: Mapping[str, ArrayOrPieces]
     tables: Mapping[str, Table]
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    names: Mapping[int, str] = field(default_factory=dict)
 
 
 _LONGEST_NAME = 200
@@ -122,13 +126,20 @@ def save_model(
 
     def edit(connection: sqlite3.Connection) -> None:
         _share_corpus(connection, corpus if texts else bare(corpus), corpus.fingerprint(), texts, path)
-        labels = [*_remove(connection, entry), *given_labels]
-        model_id = _put_model(connection, entry)
-        for table, columns in entry.tables.items():
-            _put_table(connection, model_id, table, columns)
-        connection.executemany("INSERT INTO label VALUES (?, ?, ?, ?)", [(model_id, *row) for row in labels])
+        labels = {row[0]: row for row in [*_remove(connection, entry), *given_labels]}
+        named = {topic: (topic, name, now()) for topic, name in entry.names.items()}
+        put_entry(connection, entry, list((named | labels).values()))
 
     change(path, edit, fresh)
+
+
+def put_entry(connection: sqlite3.Connection, entry: ModelEntry, labels: Sequence[tuple[Any, ...]]) -> int:
+    """Write all rows of a model whose name is free, and labels (topic, label, created); return its id."""
+    model_id = _put_model(connection, entry)
+    for table, columns in entry.tables.items():
+        _put_table(connection, model_id, table, columns)
+    connection.executemany("INSERT INTO label VALUES (?, ?, ?, ?)", [(model_id, *row) for row in labels])
+    return model_id
 
 
 def check_name(name: str) -> None:
@@ -157,19 +168,24 @@ def _remove(connection: sqlite3.Connection, entry: ModelEntry) -> list[tuple[Any
         return []
     model_id, chain = row
     labels = connection.execute("SELECT topic, label, created FROM label WHERE model_id = ?", (model_id,)).fetchall()
+    remove_rows(connection, model_id)
+    return labels if chain == entry.chain else []
+
+
+def remove_rows(connection: sqlite3.Connection, model_id: int) -> None:
+    """Remove all rows of a model."""
     parts = "DELETE FROM array_part WHERE array_id IN (SELECT array_id FROM array WHERE model_id = ?)"
     connection.execute(parts, (model_id,))
-    for table in (*MODEL_TABLES, "label", "array"):
+    for table in (*MODEL_TABLES, "edit_state", "label", "array"):
         connection.execute(f"DELETE FROM {table} WHERE model_id = ?", (model_id,))
     connection.execute("DELETE FROM model WHERE model_id = ?", (model_id,))
-    return labels if chain == entry.chain else []
 
 
 def _put_model(connection: sqlite3.Connection, entry: ModelEntry) -> int:
     # Always a new id, so that the model saved last has the largest.
     model_id = connection.execute("SELECT coalesce(max(model_id), 0) + 1 FROM model").fetchone()[0]
     row = (
-        *(model_id, entry.name, entry.model, entry.n_topics, entry.n_iter, entry.n_chains, entry.seed, _now()),
+        *(model_id, entry.name, entry.model, entry.n_topics, entry.n_iter, entry.n_chains, entry.seed, now()),
         *(__version__, to_json(entry.parameters), entry.chain, to_json(entry.meta)),
         checksum(entry.meta, entry.arrays),
     )
@@ -203,10 +219,11 @@ def set_label(path: Path, model: str | None, topic: int, text: str | None) -> No
             raise NotFoundError(f"there is no topic {topic!r}; {there}")
         connection.execute("DELETE FROM label WHERE model_id = ? AND topic = ?", (model_id, int(topic)))
         if text:
-            row = (model_id, int(topic), text, _now())
+            row = (model_id, int(topic), text, now())
             connection.execute("INSERT INTO label VALUES (?, ?, ?, ?)", row)
         connection.execute("COMMIT")
 
 
-def _now() -> str:
+def now() -> str:
+    """The time, ISO 8601, UTC."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

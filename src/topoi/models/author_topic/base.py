@@ -109,6 +109,10 @@ class TopicModel(
         alpha = positive_vector("alpha", first_alpha(self.alpha, n_topics), n_topics, "n_topics")
         return alpha, positive_vector("beta", first_beta(self.beta), corpus.n_words, "the number of words")
 
+    def why_not_edited(self) -> str | None:
+        """None: topics can be edited by hand."""
+        return None
+
     def _topic_settings(self, n_spare: int) -> dict[str, Any]:
         n_topics = self.n_topics + n_spare
         return {"n_topics": n_topics, "alpha": wider_setting(self.alpha, n_topics)}

@@ -337,6 +337,25 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
             "beta": widened_vector(arrays["beta"], self.n_words),
         }
 
+    def token_rows(
+        self, arrays: Mapping[str, NDArray[Any]], at: NDArray[np.int64], topics: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Authors of tokens, private ones told apart by their documents, and alpha."""
+        doc = np.searchsorted(self._corpus.doc_start, at, side="right") - 1
+        slot = arrays["slot"][at].astype(np.int64) if "slot" in self.sampled else np.zeros(len(at), np.int64)
+        author = self.lists.author[self.lists.start[doc] + slot].astype(np.int64)
+        keys, row = np.unique(np.where(author < self.lists.n_shared, author, author + doc), return_inverse=True)
+        return row.astype(np.int64), np.tile(arrays["alpha"][topics], (len(keys), 1))
+
+    def with_weight_moved(
+        self, arrays: Mapping[str, NDArray[Any]], source: int, target: int, part: float, fresh: bool
+    ) -> dict[str, NDArray[Any]]:
+        """Arrays with another alpha; sums of alpha stay."""
+        alpha = np.array(arrays["alpha"], np.float64)
+        alpha[target] = part * alpha[source] + (0.0 if fresh else alpha[target])
+        alpha[source] *= 1.0 - part
+        return {**arrays, "alpha": alpha}
+
     def sample(self, chain: TopicChain, shard: int, counts: Counts | SparseCounts, stream: NDArray[np.uint64]) -> None:
         """Sample one shard once against the given counts."""
         if not self.sparse:

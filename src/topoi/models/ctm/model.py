@@ -138,6 +138,10 @@ class CorrelatedTopicModel(MatrixInput, ChainTables, GibbsModel):
 
     _takes_documents = True
 
+    def why_not_edited(self) -> str | None:
+        """Reason why topics cannot be edited by hand."""
+        return "a topic that is new or gone would leave the covariance of all topics to its prior"
+
     def _freeze(self) -> None:
         averages = choice("average", self.average, (True, False))
         how = self._sampler, self.corpus_, averages

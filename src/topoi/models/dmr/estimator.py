@@ -230,6 +230,10 @@ checkpoint_every, progress
 
     _takes_documents = True
 
+    def why_not_edited(self) -> str | None:
+        """None: topics can be edited by hand."""
+        return None
+
     def _topic_settings(self, n_spare: int) -> dict[str, Any]:
         n_topics = self.n_topics + n_spare
         return {"n_topics": n_topics, "alpha": wider_setting(self.alpha, n_topics)}

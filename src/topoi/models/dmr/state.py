@@ -226,6 +226,37 @@ class RegressionSampler(AuthorTopicSampler):
             "frozen": np.zeros(0, np.uint16),
         }
 
+    def token_rows(
+        self, arrays: Mapping[str, NDArray[Any]], at: NDArray[np.int64], topics: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Documents of tokens, and each one's alpha."""
+        doc = np.searchsorted(self._corpus.doc_start, at, side="right") - 1
+        docs, row = np.unique(doc, return_inverse=True)
+        rows = self.priors(arrays["coefficients"], arrays["beta"], float(arrays["variance"][0])).rows
+        return row.astype(np.int64), rows[docs][:, topics].astype(np.float64)
+
+    def with_weight_moved(
+        self, arrays: Mapping[str, NDArray[Any]], source: int, target: int, part: float, fresh: bool
+    ) -> dict[str, NDArray[Any]]:
+        """Arrays with other intercepts; a fresh topic has the coefficients of the one it comes from.
+
+        Draws are forgotten: they were of other topics.
+        """
+        moved = super().with_weight_moved(arrays, source, target, part, fresh)
+        coefficients = np.array(arrays["coefficients"], np.float64)
+        given = coefficients[source, 0] + math.log(part)
+        if fresh:
+            coefficients[target] = coefficients[source]
+        coefficients[target, 0] = given if fresh else np.logaddexp(coefficients[target, 0], given)
+        coefficients[source, 0] += math.log1p(-part)
+        none = Draws.none(coefficients.shape)
+        return moved | {
+            "coefficients": coefficients,
+            "draws": none.values,
+            "drawn_at": none.sweeps,
+            "frozen": np.zeros(0, np.uint16),
+        }
+
     def cells(self, topic: NDArray[np.uint16]) -> TopicCells:
         """Topic counts of the documents, from every token's topic."""
         start, column, number = count_topics(self._corpus.doc_start, topic, self.n_topics)

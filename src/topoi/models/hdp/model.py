@@ -163,6 +163,10 @@ class HierarchicalDirichletProcess(Guided, MatrixInput, ChainTables, GibbsModel)
         if outcome.sweep > done and self.fit_info_["max_topics_reached"]:
             warn_user(f"there were {self.max_topics} topics, and no more were possible: raise max_topics, or beta")
 
+    def why_not_edited(self) -> str | None:
+        """Reason why topics cannot be edited by hand."""
+        return "its topics are numbered by size after every sweep, so that numbers and names would not stay"
+
     def _freeze(self) -> None:
         self.chains_ = [HdpPosterior.from_hdp(chain, self._sampler, self.corpus_) for chain in self._settled]
         self.authors_ = np.zeros(0, object)

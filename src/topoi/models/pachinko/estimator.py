@@ -199,6 +199,10 @@ checkpoint_every, progress
 
     _takes_documents = True
 
+    def why_not_edited(self) -> str | None:
+        """Reason why topics cannot be edited by hand: a graph that was given; None for the four-level model."""
+        return None if self.dag is None else "its topics are nodes of a graph that was given"
+
     def _topic_settings(self, n_spare: int) -> dict[str, Any]:
         if self.dag is not None:
             raise ModelError("spare topics have no place in a graph that was given; pass spare_topics=0")

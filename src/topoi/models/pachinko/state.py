@@ -250,6 +250,29 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
             alpha.append(widened_vector(own, len(below), part) if len(own) else own)
         return {"alpha": np.concatenate(alpha), "beta": widened_vector(arrays["beta"], self.n_words)}
 
+    def token_rows(
+        self, arrays: Mapping[str, NDArray[Any]], at: NDArray[np.int64], topics: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Super-topics of tokens, those of each document apart, and alpha of their edges; of four levels alone."""
+        doc = np.searchsorted(self.documents.doc_start, at, side="right") - 1
+        keys, row = np.unique(doc * self.n_super + arrays["path"][at].astype(np.int64), return_inverse=True)
+        return row.astype(np.int64), self._super_rows(arrays["alpha"])[keys % self.n_super][:, topics]
+
+    def with_weight_moved(
+        self, arrays: Mapping[str, NDArray[Any]], source: int, target: int, part: float, fresh: bool
+    ) -> dict[str, NDArray[Any]]:
+        """Arrays with another alpha of every super-topic's edges; of four levels alone."""
+        rows = self._super_rows(arrays["alpha"]).copy()
+        rows[:, target] = part * rows[:, source] + (0.0 if fresh else rows[:, target])
+        rows[:, source] *= 1.0 - part
+        return {**arrays, "alpha": np.concatenate([arrays["alpha"][: self.n_super], rows.ravel()])}
+
+    def _super_rows(self, alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Alpha of the edges between the two lower levels of topics: super-topics × topics."""
+        if not self.n_super:
+            raise ModelError("topics of a graph that was given cannot be edited; those of the four-level model can")
+        return np.asarray(alpha[self.n_super :]).reshape(self.n_super, self.n_topics)
+
     def sample(
         self, chain: PachinkoChain, shard: int, counts: Counts | SparseCounts, stream: NDArray[np.uint64]
     ) -> None:
