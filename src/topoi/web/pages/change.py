@@ -73,7 +73,6 @@ class ChangePage(TypedDict):
     error: str | None
     topics: list[ChangedTopic]
     documents: list[MovedDocument]
-    n_documents: int
     log_likelihood_before: float | None
     log_likelihood_after: float | None
     map: list[MapSummary]
@@ -98,8 +97,7 @@ def change_page(context: PageContext, change: parameters.ChangeNumber) -> Change
         n_sweeps=found.n_sweeps,
         error=found.error,
         topics=[_topic(context, row, state == "kept") for row in preview.get("topics", ())],
-        documents=[_document(row) for row in preview.get("documents", ())[:N_DOCUMENTS]],
-        n_documents=preview.get("n_documents", 0),
+        documents=_documents(preview),
         log_likelihood_before=preview.get("log_likelihood_before"),
         log_likelihood_after=preview.get("log_likelihood_after"),
         map=map_summaries(context) if state in ("settling", "saving", "kept") else [],
@@ -134,6 +132,13 @@ def _words(before: Sequence[str], after: Sequence[str]) -> list[ChangedWord]:
         ChangedWord(word=short(word, _LONGEST_WORD), before=then.get(word), after=now.get(word))
         for word in dict.fromkeys([*after, *before])
     ]
+
+
+def _documents(preview: Mapping[str, Any]) -> list[MovedDocument]:
+    """Documents whose words come to, or go from, the topics concerned; the try moves some words among others too."""
+    concerned = {row["topic"] for row in preview.get("topics", ())}
+    rows = [row for row in preview.get("documents", ()) if row["source"] != row["target"]]
+    return [_document(row) for row in rows if concerned & {row["source"], row["target"]}][:N_DOCUMENTS]
 
 
 def _document(row: Mapping[str, Any]) -> MovedDocument:
