@@ -22,6 +22,7 @@ from topoi.cli import (
     compare,
     demo,
     documents,
+    edit,
     encode,
     evaluate,
     export,
@@ -91,6 +92,7 @@ app = typer.Typer(
 
 app.command("fit", cls=GroupedCommand, short_help="Fit a model to documents and save it.")(fit.fit)
 app.command("update", cls=GroupedCommand, short_help="Add new documents to a fitted model.")(update.update)
+app.command("edit", cls=GroupedCommand, short_help="Change topics by hand: merge, split, ban, …")(edit.edit)
 app.command("encode", cls=GroupedCommand, short_help="Put documents on disk that memory cannot hold.")(encode.encode)
 app.command("topics", short_help="Topics with their words and authors.")(topics.topics)
 app.command("structure", short_help="Which topics go together, in a model over a graph.")(structure.structure)

@@ -81,7 +81,7 @@ def frozen(told: Settings, names: Sequence[str], topic: int, counts: Mapping[str
     total = sum(counts.values())
     times = max(min(FROZEN_TIMES, _MOST_FROZEN // max(total, 1)), 1)
     seeds = dict(told.get("seeds") or {})
-    return {"seeds": {**seeds, topic: {word: times * int(n) for word, n in counts.items()}}}
+    return {"seeds": {**seeds, topic: {word: times * int(n) for word, n in sorted(counts.items())}}}
 
 
 def kept_away(told: Settings, names: Sequence[str], topic: int, document: str) -> dict[str, Any]:
@@ -89,7 +89,9 @@ def kept_away(told: Settings, names: Sequence[str], topic: int, document: str) -
     return {"doc_ban": with_words(told.get("doc_ban"), names, topic, [document])}
 
 
-def unseeded(told: Settings, names: Sequence[str], topic: int, words: Sequence[str] | None = None) -> dict[str, Any]:
+def unseeded(
+    told: Settings, names: Sequence[str], topic: int | None, words: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Seeds of a topic without some words, or without all. A name keeps its place, so that numbers do not shift."""
     found: dict[Any, Any] = {}
     for key, given in (told.get("seeds") or {}).items():
@@ -102,7 +104,9 @@ def unseeded(told: Settings, names: Sequence[str], topic: int, words: Sequence[s
     return {"seeds": found or None}
 
 
-def with_words(given: Mapping[Any, Any] | None, names: Sequence[str], topic: int, words: Sequence[str]) -> dict[Any, Any]:
+def with_words(
+    given: Mapping[Any, Any] | None, names: Sequence[str], topic: int, words: Sequence[str]
+) -> dict[Any, Any]:
     """A mapping of topics to lists with more entries for one topic."""
     own = _of(given, names, topic)
     rest = _without(given, names, topic)

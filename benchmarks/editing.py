@@ -1,0 +1,97 @@
+"""Seconds of edits by hand, by the wall clock: of a model in memory, and of one in a store.
+
+    python -m benchmarks.editing                          a simulated collection of NIPS size, 100 topics
+    python -m benchmarks.editing acl-abstracts -k 300     a collection of $TOPOI_DATA
+    python -m benchmarks.editing acl-abstracts -k 300 --keep acl.topoi     the fit is kept, and used the next time
+
+Each edit is timed: the call, its preview, its commit of twenty sweeps over all documents, the undo.
+In the store a commit is also a save of the whole model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import topoi
+from benchmarks.corpora import simulated
+
+
+def timed(run: Callable[[], Any]) -> float:
+    """Seconds of a call."""
+    began = time.perf_counter()
+    run()
+    return time.perf_counter() - began
+
+
+def fitted(name: str, n_topics: int, n_iter: int, n_jobs: int, keep: Path) -> Path:
+    """A store with a fitted LDA; an existing one is taken as it is."""
+    if not keep.exists():
+        corpus = simulated() if name == "simulated" else topoi.load_dataset(name)
+        model = topoi.LDA(n_topics, n_iter=n_iter, random_state=0, n_jobs=n_jobs, progress=False).fit(corpus)
+        model.save(keep)
+    return keep
+
+
+def edits(model: Any) -> dict[str, Callable[[Any], Any]]:
+    """An edit of each kind, of the largest topics."""
+    first, second, third = np.argsort(-model.chains_[0].topic_totals)[:3].tolist()
+    words = model.top_words(3, topic=first)["word"].tolist()
+    document = int(np.argmax(model.doc_topic_[:, first]))
+    return {
+        "merge two": lambda editor: editor.merge(first, second),
+        "split one": lambda editor: editor.split(first),
+        "ban three words": lambda editor: editor.ban(first, words),
+        "pin a word": lambda editor: editor.pin(first, words[:1]),
+        "freeze": lambda editor: editor.freeze(third),
+        "send a document": lambda editor: editor.send(document, to=second, away_from=first),
+    }
+
+
+def main() -> None:
+    """Print a line per edit."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", nargs="?", default="simulated")
+    parser.add_argument("-k", "--topics", type=int, default=100)
+    parser.add_argument("-i", "--iterations", type=int, default=100)
+    parser.add_argument("-j", "--jobs", type=int, default=1)
+    parser.add_argument("--sweeps", type=int, default=20)
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--only", nargs="*", help="kinds of edits, by their first words")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = fitted(given.corpus, given.topics, given.iterations, given.jobs, given.keep or Path(folder) / "a.topoi")
+        model = topoi.load(path).set_params(n_jobs=given.jobs, progress=False)
+        corpus = model.corpus_
+        print(f"{corpus.n_docs:,} documents, {corpus.n_tokens:,} tokens, {model.n_topics} topics", flush=True)
+        resumed = timed(lambda: topoi.load(path).resume(given.sweeps))
+        print(f"{given.sweeps} sweeps of resume: {resumed:.2f} s, loading included", flush=True)
+        editor, kinds = topoi.edit(model), edits(model)
+        chosen = {name: edit for name, edit in kinds.items() if not given.only or name.split()[0] in given.only}
+        for name, edit in chosen.items():
+            tried = timed(lambda edit=edit: edit(editor))  # type: ignore[misc]
+            shown = timed(editor.preview)
+            done = timed(lambda: editor.commit(given.sweeps))
+            undone = timed(editor.undo)
+            steps = f"call {tried:.2f}, preview {shown:.2f}, commit {done:.2f}, undo {undone:.2f}"
+            print(f"{name}: {steps} s", flush=True)
+        place = Path(folder) / "edited.topoi"
+        place.write_bytes(path.read_bytes())
+        stored = topoi.edit(place)
+        stored.model.set_params(n_jobs=given.jobs, progress=False)
+        name, edit = next(iter(chosen.items()))
+        edit(stored)
+        done = timed(lambda: stored.commit(given.sweeps))
+        size = place.stat().st_size / 1e6
+        undone = timed(stored.undo)
+        print(f"{name}, in a store of {size:.0f} MB: commit and save {done:.2f}, undo {undone:.2f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+"""Edits of a model in a store: whole or not at all, with labels, history and the way back."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import topoi
+from topoi.errors import ModelError, StoreError
+from topoi.store import edits
+
+TEXTS = ["ship sail anchor harbor", "wheat plough barley farmer", "judge jury trial appeal"] * 6
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    corpus = topoi.Corpus.from_texts(TEXTS, max_df=1.0)
+    place = tmp_path / "papers.topoi"
+    topoi.LDA(4, alpha=0.1, n_iter=20, random_state=0, progress=False).fit(corpus).save(place, name="topics")
+    topoi.LDA(3, n_iter=2, random_state=0, progress=False).fit(corpus).save(place, name="other")
+    store = topoi.open_store(place)
+    for k in range(4):
+        store.set_label("topics", k, f"label {k}")
+    return place
+
+
+def rows_of(path: Path, name: str) -> dict[str, Any]:
+    """All rows of a model, table by table, but for its number."""
+    with closing(sqlite3.connect(path)) as connection:
+        (model_id,) = connection.execute("SELECT model_id FROM model WHERE name = ?", (name,)).fetchone()
+        found = {}
+        for (table,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+            if columns[0] == "model_id" and table != "model":
+                rest = ", ".join(columns[1:])
+                query = f"SELECT {rest} FROM {table} WHERE model_id = ? ORDER BY {rest}"
+                found[table] = connection.execute(query, (model_id,)).fetchall()
+        query = "SELECT name, digest, chain FROM model WHERE model_id = ?"
+        return found | {"model": connection.execute(query, (model_id,)).fetchall()}
+
+
+def test_file_has_the_edited_model_its_labels_and_history(path: Path) -> None:
+    store, other = topoi.open_store(path), rows_of(path, "other")
+    model = store.edit("topics", who="Ann").merge(0, 2).rename(1, "grain").commit(n_iter=3)
+    loaded, view = topoi.load(path, "topics"), topoi.view(path, "topics")
+    assert np.array_equal(loaded.topic_word_, model.topic_word_) and loaded.edits_ == model.edits_
+    assert view.n_topics == 4 and view.top_words(5).equals(loaded.top_words(5))
+    assert store.labels("topics") == {0: "label 0", 1: "grain", 3: "label 3"}
+    assert store.retired_topics("topics") == [2] and store.retired_topics("other") == []
+    frame = store.edits("topics")
+    assert frame["text"].tolist() == ["merge 2 into 0", "call 1 'grain'"] and set(frame["who"]) == {"Ann"}
+    assert frame["n_iter"].tolist() == [3, 3] and frame["step"].tolist() == [1, 1]
+    assert store.sql("SELECT kind, undone FROM edit ORDER BY number").values.tolist() == [["merge", 0], ["rename", 0]]
+    assert rows_of(path, "other") == other and store.models()["name"].tolist() == ["other", "topics"]
+    again = topoi.edit(path, "topics").split(0).commit(n_iter=2)
+    assert again.edits_[-1].topics == (0, 2) and store.labels("topics") == {0: "label 0", 1: "grain", 3: "label 3"}
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_an_undo_another_day_gives_the_same_rows(path: Path) -> None:
+    store, before = topoi.open_store(path), rows_of(path, "topics")
+    bundle = topoi.load(path, "topics").to_bundle()
+    store.edit("topics").merge(0, 2).rename(1, "grain").commit(n_iter=3)
+    middle = {key: np.array(value) for key, value in topoi.load(path, "topics").to_bundle()[1].items()}
+    store.edit("topics").split(0, into=3).commit(n_iter=2)
+    store.set_label("topics", 3, "meanwhile")
+    editor = topoi.edit(path, "topics")
+    editor.undo()
+    now = topoi.load(path, "topics").to_bundle()[1]
+    assert now.keys() == middle.keys() and all(np.array_equal(now[key], middle[key]) for key in now)
+    topoi.edit(path, "topics").undo()
+    after = rows_of(path, "topics")
+    assert store.labels("topics") == {0: "label 0", 1: "label 1", 2: "label 2", 3: "meanwhile"}
+    changed = {"label", "edit", "model"}
+    assert {key: rows for key, rows in after.items() if key not in changed} == {
+        key: rows for key, rows in before.items() if key not in changed
+    }
+    arrays = topoi.load(path, "topics").to_bundle()[1]
+    assert all(np.array_equal(arrays[key], bundle[1][key]) for key in bundle[1]) and len(arrays) == len(bundle[1])
+    assert after["model"][0][2] == before["model"][0][2]  # the chain by which labels survive
+    assert store.sql("SELECT count(*) AS n FROM array WHERE name GLOB 'undo*'")["n"][0] == 0
+    with pytest.raises(ModelError, match="nothing to undo"):
+        topoi.edit(path, "topics").undo()
+
+
+def test_so_many_states_are_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edits, "MOST_STATES", 2)
+    editor = topoi.edit(path, "topics")
+    for _ in range(3):
+        editor.split(0).commit(n_iter=0)
+    store = topoi.open_store(path)
+    assert store.sql("SELECT step FROM edit_state ORDER BY step")["step"].tolist() == [2, 3]
+    assert store.sql("SELECT count(*) AS n FROM array WHERE name GLOB 'undo1_*'")["n"][0] == 0
+    editor.undo()
+    editor.undo()
+    with pytest.raises(ModelError, match="step 1 cannot be undone"):
+        editor.undo()
+    assert editor.model.n_topics == 5
+
+
+def test_an_update_keeps_the_edits(path: Path, tmp_path: Path) -> None:
+    editor = topoi.edit(path, "topics")
+    editor.merge(0, 2).ban(0, "ship").commit(n_iter=2)
+    there = tmp_path / "updated.topoi"
+    topoi.open_store(path).update(["ship sail anchor", "judge jury"] * 3, "topics", output=there, n_iter=5)
+    store, model = topoi.open_store(there), topoi.load(there)
+    assert store.edits()["kind"].tolist() == ["merge", "ban"] and store.retired_topics() == [2]
+    found, words = model.chains_[0].assignments.topic, model.corpus_.words[model.corpus_.tokens]
+    assert not (found == 2).any() and not (found[words == "ship"] == 0).any()
+    with pytest.raises(ModelError, match="cannot be undone"):
+        topoi.edit(there).undo()
+    topoi.edit(there).split(1).commit(n_iter=1)
+    topoi.edit(there).undo()
+
+
+def test_a_model_changed_meanwhile_is_kept(path: Path) -> None:
+    one, other = topoi.edit(path, "topics"), topoi.edit(path, "topics")
+    one.merge(0, 2).commit(n_iter=1)
+    topoi.open_store(path).set_label("topics", 0, "a label is no change")
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="another program"):
+        other.merge(1, 3).commit(n_iter=1)
+    assert path.read_bytes() == before and other.model.edits_ == [] and len(other.pending) == 1
+    one.split(0).commit(n_iter=1)
+    assert one.undo().edits_[-1].undone
+
+
+def test_a_failing_save_leaves_file_and_model(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, editor = path.read_bytes(), topoi.edit(path, "topics")
+    monkeypatch.setattr("topoi.store.write._put_table", lambda *_: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        editor.merge(0, 2).commit(n_iter=1)
+    monkeypatch.undo()
+    assert path.read_bytes() == before and editor.model.edits_ == []
+    assert editor.commit(n_iter=1).edits_[0].topics == (0, 2)
+
+
+EDIT = """
+import sys, time, topoi
+from topoi.store import edits
+def stop(*_):
+    print("here", flush=True)
+    time.sleep(60)
+edits.put_entry = stop
+topoi.edit(sys.argv[1], "topics").merge(0, 2).commit(n_iter=0)
+"""
+
+
+def test_killed_in_the_middle_the_file_is_whole(path: Path) -> None:
+    before = rows_of(path, "topics")
+    process = subprocess.Popen([sys.executable, "-c", EDIT, str(path)], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == b"here\n"
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+    assert rows_of(path, "topics") == before and topoi.load(path, "topics").edits_ == []
+    assert topoi.edit(path, "topics").merge(0, 2).commit(n_iter=0).edits_[0].number == 1
+
+
+def test_names_of_a_model_in_memory_become_labels(path: Path, tmp_path: Path) -> None:
+    model = topoi.load(path, "topics")
+    topoi.edit(model).rename(1, "grain").commit()
+    model.save(tmp_path / "new.topoi")
+    store = topoi.open_store(tmp_path / "new.topoi")
+    assert store.labels() == {1: "grain"} and store.edits()["kind"].tolist() == ["rename"]
+    store.set_label(None, 1, "barley")
+    model.resume(1).save(tmp_path / "new.topoi")
+    assert store.labels() == {1: "barley"}
+
+
+def test_damaged_edits_are_said(path: Path) -> None:
+    topoi.edit(path, "topics").merge(0, 2).commit(n_iter=0)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE edit SET record = ?", (json.dumps({"kind": "burn"}),))
+        connection.execute("UPDATE edit_state SET digest = 'x'")
+    with pytest.raises(StoreError, match="edits are damaged"):
+        topoi.open_store(path).edits("topics")
+    with pytest.raises(StoreError, match="before the edit"):
+        topoi.edit(path, "topics").undo()
+
+
+def test_what_can_be_edited(path: Path) -> None:
+    model = topoi.load(path, "topics")
+    with pytest.raises(ModelError, match="name is for models in a store"):
+        topoi.edit(model, "topics")
+    with pytest.raises(StoreError, match="no model 'none'"):
+        topoi.edit(path, "none")
