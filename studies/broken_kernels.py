@@ -208,7 +208,8 @@ MISTAKES += [mistake._replace(family=family) for family, each in PRUNED_MISTAKES
 
 TESTS["samples"] = ["test_averages.py", "test_settled.py"]
 TESTS["updating"] = ["test_updating.py"]
-FOLDERS = {"samples": "models", "filter": "evaluation", "updating": "models"}
+TESTS["editing"] = ["test_editing.py"]
+FOLDERS = {"samples": "models", "filter": "evaluation", "updating": "models", "editing": "models"}
 TESTS["filter"] = ["test_one_quantity.py"]
 SAMPLE_MISTAKES = [
     Mistake("averages: one sample lost", "src/topoi/models/averages.py", "return Averaged([*samples, last], sweeps", "return Averaged([*samples[1:], last], sweeps"),
@@ -218,7 +219,7 @@ SAMPLE_MISTAKES = [
 MISTAKES += [mistake._replace(family="samples") for mistake in SAMPLE_MISTAKES]
 GROWING, UPDATING, SPARES = (f"src/topoi/models/{name}.py" for name in ("growing", "updating", "spare_topics"))
 UPDATE_MISTAKES = [
-    Mistake("update: old documents are sampled first", GROWING, "sampler.sample(chain, 1, chain.counts, stream)", "sampler.sample(chain, 0, chain.counts, stream)"),
+    Mistake("update: old documents are sampled first", GROWING, "sampler.sample(chain, shard, chain.counts, stream)", "sampler.sample(chain, 0, chain.counts, stream)"),
     Mistake("update: old assignments forgotten", GROWING, "arrays[name][:n_tokens] = old[name]", "arrays[name][:0] = old[name][:0]"),
     Mistake("update: every sweep draws the same numbers", GROWING, "_STREAM + key + number", "_STREAM + key"),
     Mistake("update: documents change places", GROWING, "back = np.argsort(order)", "back = order"),
@@ -232,6 +233,21 @@ UPDATE_MISTAKES = [
     Mistake("spare: every topic earns its place", "src/topoi/models/update_report.py", "gain.mean > _ERRORS * gain.error", "gain.mean > -1.0"),
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="updating") for mistake in UPDATE_MISTAKES]
+DRAFT, SPLITTING = (f"src/topoi/models/editing/{name}.py" for name in ("draft", "splitting"))
+EDIT_MISTAKES = [
+    Mistake("split: mixtures are not counted", SPLITTING, "here * (row_topic[r, m] + alpha[r, m])", "here * alpha[r, m]"),
+    Mistake("split: sizes of topics are not counted", SPLITTING, "/ (topic[m] + beta_sum[m])", "/ beta_sum[m]"),
+    Mistake("split: the token itself is counted", SPLITTING, "row_topic[r, m] -= 1.0", "row_topic[r, m] -= 0.0"),
+    Mistake("split: beta of the words that occur alone", SPLITTING, "np.full(len(topics), prior.sum())", "beta.sum(axis=0)"),
+    Mistake("split: private authors are one", "src/topoi/models/author_topic/state.py", "np.where(author < self.lists.n_shared, author, author + doc)", "author"),
+    Mistake("split: alpha of other documents", "src/topoi/models/dmr/state.py", "rows[docs][:, topics]", "rows[: len(docs)][:, topics]"),
+    Mistake("split: super-topics of all documents are one", "src/topoi/models/pachinko/state.py", "doc * self.n_super + arrays", "0 * doc + arrays"),
+    Mistake("merge: the topic that is gone comes back", DRAFT, "self._tell(rules.retired, k, kept)", "self._restart()"),
+    Mistake("edit: documents change places", DRAFT, "back = np.argsort(order)", "back = order"),
+    Mistake("edit: all documents are sampled first", DRAFT, "rest = np.flatnonzero(~self.documents)", "rest, docs = docs[:0], np.arange(n_docs)"),
+    Mistake("edit: sweeps begin anew", DRAFT, "edited._schedule(self.sweep + n_iter, self.seed)", "edited._schedule(n_iter, self.seed)"),
+]  # fmt: skip
+MISTAKES += [mistake._replace(family="editing") for mistake in EDIT_MISTAKES]
 DELTAS, WORKER, CLUSTER = (f"src/topoi/engine/cluster/{name}.py" for name in ("deltas", "worker", "sampling"))
 TESTS["cluster"] = ["test_cluster.py", "test_cluster_losses.py"]
 FOLDERS["cluster"] = "engine"

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 # Part of its prior weight that a topic keeps when it is merged into another: priors are positive.
 _LEFT = 1e-3
-# Sweeps over the documents concerned, before all documents are swept.
-N_SWEEPS = 10
+# Sweeps over the documents concerned, before all documents are swept: fewer if they have very many words.
+_MOST_SWEEPS, _FEWEST_SWEEPS, _WORK = 10, 3, 10_000_000
 # Numbers of random streams beyond those of any shard: of splits, and of sweeps over the documents concerned.
 _SPLIT_STREAM, _SWEEP_KEY = 2**62 + 2**32, 2**60
 
@@ -228,7 +228,9 @@ class Draft:
         _, taken = take_rows(self.corpus.doc_start, order, [self.arrays[name] for name in names], how)
         chain = sampler.restore(0, self.arrays | dict(zip(names, taken, strict=True)), [])
         grown = Grown(sampler, [], self.seed, self.sweep)
-        sample_new(sampler, chain, grown, _SWEEP_KEY + (self._key << 10), N_SWEEPS, shard=int(len(rest) > 0))
+        n_tokens = int(self.corpus.doc_lengths[docs].sum())
+        n_sweeps = min(max(_WORK // max(n_tokens, 1), _FEWEST_SWEEPS), _MOST_SWEEPS)
+        sample_new(sampler, chain, grown, _SWEEP_KEY + (self._key << 10), n_sweeps, shard=int(len(rest) > 0))
         found = sampler.to_arrays(chain)
         back = np.argsort(order)
         _, taken = take_rows(ordered.doc_start, back, [found[name] for name in names], how)

@@ -224,7 +224,7 @@ class Editor:
     def preview(self, n_iter: int = 0) -> Preview:
         """What the edits would change: words, documents and likelihood before and after. The model stays as it is.
 
-        Documents concerned are sampled ten times, given all others, as they are at the beginning of a commit.
+        Documents concerned are sampled a few times, given all others, as they are at the beginning of a commit.
 
         Parameters
         ----------

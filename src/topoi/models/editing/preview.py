@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from topoi.models.gibbs import GibbsModel
 
 _N_WORDS, _SHOWN = 10, 5
-# A document moves if this part of its words changes topics; so many are listed, and so many scored, at most.
-_LEAST_PART, _MOST_LISTED, _MOST_SCORED = 0.1, 100, 1000
+# A document moves if this part of its words changes topics; so many are listed, and so many words scored, at most.
+_LEAST_PART, _MOST_LISTED, _MOST_SCORED = 0.1, 100, 50_000
 # Words × topics in memory at a time.
 _CELLS = 2**22
 
@@ -43,7 +43,7 @@ class Preview:
     n_documents : int
         How many documents move: a tenth of their words or more change topics.
     log_likelihood_before, log_likelihood_after : float
-        Log likelihood per word of the documents concerned, at most a thousand of them, by their topics' words.
+        Log likelihood per word of the documents concerned, of some of them if they are many.
     log_joint_before, log_joint_after : float
         Log joint probability of all words and their topics, per word.
 
@@ -120,7 +120,8 @@ def make_preview(
     old, new = (_topics_of(model) for model in (before, after))
     listed, n_documents = _moving(corpus, old, new)
     docs = np.flatnonzero(concerned)
-    docs = docs[np.unique(np.linspace(0, len(docs) - 1, min(len(docs), _MOST_SCORED)).astype(np.int64))]
+    step = -(-int(corpus.doc_lengths[docs].sum()) // _MOST_SCORED)
+    docs = docs[:: max(step, 1)]
     joints = [float(model.trace_["log_joint_per_token"].iloc[-1]) for model in (before, after)]
     likelihoods = [_log_likelihood(corpus, posterior, docs) for posterior in (then, now)]
     return Preview(
