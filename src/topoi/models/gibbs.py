@@ -48,7 +48,8 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
 
     Hooks of a family: ``_make_sampler`` and ``_freeze``; ``_begun`` where chains start from something better than
     chance; for ``update``, ``_takes_documents``, its sampler's ``widened`` and, where more topics are possible,
-    ``_topic_settings``.
+    ``_topic_settings``; for edits by hand, ``why_not_edited``, and its sampler's ``token_rows`` and
+    ``with_weight_moved``.
 
     ``_chains`` are those that ``resume`` continues; ``_settled`` are those that estimates are made from. They differ
     only in the sparse schemes.

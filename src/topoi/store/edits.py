@@ -15,7 +15,7 @@ import pandas as pd
 
 from topoi.errors import ModelError, StoreError
 from topoi.models.base import FittedModel
-from topoi.models.editing.editor import Editor
+from topoi.models.editing.editor import MOST_STATES, Editor
 from topoi.models.editing.records import Edit, given_names, history_frame, retired_topics
 from topoi.models.gibbs import GibbsModel
 from topoi.store.arrays import checksum, from_json, get_arrays, to_json, undo_prefix
@@ -29,8 +29,6 @@ from topoi.store.save import model_entry
 from topoi.store.store import Store
 from topoi.store.write import ModelEntry, now, put_entry, remove_rows
 
-# States that are kept to go back to; each takes as much of the file as the model's arrays.
-MOST_STATES = 10
 _LABELS = "SELECT topic, label, created FROM label WHERE model_id = ?"
 
 

@@ -52,8 +52,6 @@ class Draft:
         self.arrays: Arrays = dict(self.sampler.to_arrays(model._chains[0]))
         if "order" in self.arrays:
             raise ModelError("documents are still coming into the chain (sparse=True); run resume before edits")
-        self.before: Arrays = self.arrays | {"topic": self.arrays["topic"].copy()}
-        self.n_before = int(self.sampler.n_topics)
         self.seed, self.sweep = model._seed, model.n_iter_
         self.edits = model.edits_
         self.n_pending = 0

@@ -24,6 +24,8 @@ from topoi.models.gibbs import GibbsModel
 from topoi.models.growing import Arrays
 from topoi.models.validation import whole_number
 
+# States that are kept to go back to.
+MOST_STATES = 10
 _MOST_NEW = 20
 _LONGEST_LABEL = 1000
 
@@ -63,6 +65,8 @@ class Editor:
         self._settled: Arrays | None = None
         # States before commits, by step.
         self._before: dict[int, dict[str, Any]] = {}
+        # What previews compare with, and the chains that it is of.
+        self._now: tuple[Any, GibbsModel[Any, Any]] | None = None
 
     def __repr__(self) -> str:
         texts = "; ".join(edit.text for edit in self.pending) or "no edits"
@@ -233,7 +237,7 @@ class Editor:
         """
         whole_number("n_iter", n_iter, 0)
         draft = self._open()
-        before = self._at_one_state(Draft(self._model))
+        before = self._at_one_state()
         after = draft.run(self._settle(), n_iter, progress=False) if draft.changed else before
         return make_preview(before, after, self.pending, sorted(draft.topics), draft.retired, draft.documents)
 
@@ -280,6 +284,8 @@ class Editor:
     def _keep(self, step: int, before: dict[str, Any]) -> None:
         """Keep what the model was before a commit."""
         self._before[step] = before
+        for old in sorted(self._before)[:-MOST_STATES]:
+            del self._before[old]
 
     def _finish(self, step: int, edited: GibbsModel[Any, Any]) -> None:
         """Change the model to what a commit, or an undo, has made of it."""
@@ -303,8 +309,8 @@ class Editor:
     def _state_before(self, step: int) -> dict[str, Any]:
         if step not in self._before:
             raise ModelError(
-                f"step {step} was not committed by this editor, and what the model was before is not known; "
-                "a store keeps it: topoi.edit(store)"
+                f"step {step} cannot be undone: an editor in memory knows the last {MOST_STATES} states before its own "
+                "commits; a store keeps those of all programs: topoi.edit(store)"
             )
         if self._before[step]["corpus_"] is not self._model.corpus_:
             raise ModelError(f"step {step} cannot be undone: the model has been updated by new documents since")
@@ -368,9 +374,12 @@ class Editor:
             self._settled = self._open().settled()
         return self._settled
 
-    def _at_one_state(self, draft: Draft) -> GibbsModel[Any, Any]:
-        """The model as its best chain's last state alone gives it, to compare like with like."""
-        return draft.run(draft.arrays, 0, progress=False)
+    def _at_one_state(self) -> GibbsModel[Any, Any]:
+        """The model as its best chain's last state alone gives it, to compare like with like; made once."""
+        if self._now is None or self._now[0] is not self._model._chains:
+            draft = Draft(self._model)
+            self._now = self._model._chains, draft.run(draft.arrays, 0, progress=False)
+        return self._now[1]
 
     def _topic(self, topic: object) -> int:
         """A topic's number, checked."""
