@@ -87,7 +87,7 @@ def test_retired_topics_are_in_no_list(own):
         listed = [*view.get("topics", []), *(row["topic"] for row in view.get("neighbours", []))]
         listed += [row["first"] for row in view.get("pairs", [])]
         assert 1 not in [topic["topic"] for topic in listed], page
-        assert f"/m/{LDA}/topic/1\"" not in own.get(f"/m/{LDA}/{page}").text, page
+        assert f'/m/{LDA}/topic/1"' not in own.get(f"/m/{LDA}/{page}").text, page
 
 
 def test_words_are_banned_and_pinned(own, path):

@@ -88,8 +88,7 @@ def topic_page(context: PageContext, topic: parameters.Topic, relevance: paramet
             context.view.chains_[0].document_moments,
         ),
         neighbours=[
-            Neighbour(topic=context.badge(other), distance=distance)
-            for other, distance in _neighbours(context, topic)
+            Neighbour(topic=context.badge(other), distance=distance) for other, distance in _neighbours(context, topic)
         ],
         trend=trend_of(context, topic),
         super_topics=super_topics_of(context, topic),
