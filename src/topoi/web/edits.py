@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from topoi.errors import NotFoundError, StoreError, TopoiError, safe_text
+from topoi.errors import NotFoundError, TopoiError, safe_text
 
 if TYPE_CHECKING:
     from topoi.engine.loop import SweepInfo
@@ -119,6 +119,8 @@ class EditDesk:
     ----------
     watcher : StoreWatcher
         The file.
+    prepare : callable, optional
+        Called with the slug of a model that was changed, before anybody is told so: to fill caches.
 
     Examples
     --------
@@ -134,8 +136,9 @@ class EditDesk:
     (True, 'proposed')
     """
 
-    def __init__(self, watcher: StoreWatcher) -> None:
+    def __init__(self, watcher: StoreWatcher, prepare: Callable[[str], object] = lambda slug: None) -> None:
         self._watcher = watcher
+        self._prepare = prepare
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._changes: OrderedDict[int, Change] = OrderedDict()
@@ -311,6 +314,7 @@ class EditDesk:
         self._drafted = None
         try:
             self._of = (change.name, self._watcher.context(change.slug).cache.digest)
-        except StoreError:
+            self._prepare(change.slug)
+        except TopoiError:  # another program has moved the file, or changed it again
             self._editor = None
         change.state = "kept"

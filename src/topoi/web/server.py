@@ -18,7 +18,7 @@ from topoi.web.edits import Change, EditDesk
 from topoi.web.forms import form_model, form_of, read_form
 from topoi.web.limits import Gate
 from topoi.web.links import Links
-from topoi.web.pages import Page, page_of, picture_of
+from topoi.web.pages import KINDS, Page, page_of, picture_of
 from topoi.web.pages.change import title_of, undone, wish_of
 from topoi.web.pages.context import PageContext, StoreWatcher
 from topoi.web.pages.history import history_page
@@ -56,7 +56,7 @@ class Server:
 
     def __init__(self, path: FilePath, read_only: bool) -> None:
         self.watcher = StoreWatcher(path)
-        self.desk = EditDesk(self.watcher)
+        self.desk = EditDesk(self.watcher, self.prepare)
         self.watcher.desk = None if read_only else self.desk
         self.read_only = read_only
         self.tokens = Tokens()
@@ -145,6 +145,12 @@ class Server:
             kept = (key, render(view, self._site(context, page.kind, whole), whole))
             self._cached_pages[slug, page.kind] = kept
         return kept[1]
+
+    def prepare(self, slug: str | None = None) -> None:
+        """Fill the caches of a model's first page."""
+        context = self.watcher.context(slug)
+        page = KINDS["overview"]
+        self.cached_page(page, page.build(context), context, context.model["slug"])
 
     def _site(self, context: PageContext, here: str, link: Links) -> dict[str, Any]:
         return site_of(context, here, link, read_only=self.read_only, token=self.tokens.token)
