@@ -53,7 +53,9 @@ class MovedDocument(TypedDict):
     n_tokens: int
     n_moved: int
     source: int
+    source_label: str
     target: int
+    target_label: str
 
 
 class ChangePage(TypedDict):
@@ -97,7 +99,7 @@ def change_page(context: PageContext, change: parameters.ChangeNumber) -> Change
         n_sweeps=found.n_sweeps,
         error=found.error,
         topics=[_topic(context, row, state == "kept") for row in preview.get("topics", ())],
-        documents=_documents(preview),
+        documents=_documents(context, preview),
         log_likelihood_before=preview.get("log_likelihood_before"),
         log_likelihood_after=preview.get("log_likelihood_after"),
         map=map_summaries(context) if state in ("settling", "saving", "kept") else [],
@@ -134,14 +136,14 @@ def _words(before: Sequence[str], after: Sequence[str]) -> list[ChangedWord]:
     ]
 
 
-def _documents(preview: Mapping[str, Any]) -> list[MovedDocument]:
+def _documents(context: PageContext, preview: Mapping[str, Any]) -> list[MovedDocument]:
     """Documents whose words come to, or go from, the topics concerned; the try moves some words among others too."""
     concerned = {row["topic"] for row in preview.get("topics", ())}
     rows = [row for row in preview.get("documents", ()) if row["source"] != row["target"]]
-    return [_document(row) for row in rows if concerned & {row["source"], row["target"]}][:N_DOCUMENTS]
+    return [_document(context, row) for row in rows if concerned & {row["source"], row["target"]}][:N_DOCUMENTS]
 
 
-def _document(row: Mapping[str, Any]) -> MovedDocument:
+def _document(context: PageContext, row: Mapping[str, Any]) -> MovedDocument:
     title = one_line(str(row.get("title") or "")) or one_line(str(row["id"]))
     return MovedDocument(
         document_id=int(row["document"]),
@@ -150,8 +152,18 @@ def _document(row: Mapping[str, Any]) -> MovedDocument:
         n_tokens=int(row["n_tokens"]),
         n_moved=int(row["n_moved"]),
         source=int(row["source"]),
+        source_label=_label(context, int(row["source"])),
         target=int(row["target"]),
+        target_label=_label(context, int(row["target"])),
     )
+
+
+def _label(context: PageContext, topic: int) -> str:
+    """Name of a topic that may be new."""
+    if topic >= context.view.n_topics or topic in context.cache.retired:
+        return f"topic {topic}"
+    summary = context.badge(topic)
+    return summary["label"] or summary["auto_label"]
 
 
 def undone(context: PageContext) -> dict[str, Any]:
@@ -224,8 +236,7 @@ def title_of(context: PageContext, wish: Wish) -> str:
 
 
 def _named(context: PageContext, topic: int) -> str:
-    summary = context.badge(topic)
-    return f"“{clip(summary['label'] or summary['auto_label'], 40)}” ({topic})"
+    return f"“{clip(_label(context, topic), 40)}” ({topic})"
 
 
 def _tables(view: Mapping[str, Any]) -> Tables:
