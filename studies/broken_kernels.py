@@ -238,7 +238,7 @@ EDIT_MISTAKES = [
     Mistake("split: mixtures are not counted", SPLITTING, "here * (row_topic[r, m] + alpha[r, m])", "here * alpha[r, m]"),
     Mistake("split: sizes of topics are not counted", SPLITTING, "/ (topic[m] + beta_sum[m])", "/ beta_sum[m]"),
     Mistake("split: the token itself is counted", SPLITTING, "row_topic[r, m] -= 1.0", "row_topic[r, m] -= 0.0"),
-    Mistake("split: beta of the words that occur alone", SPLITTING, "np.full(len(topics), prior.sum())", "beta.sum(axis=0)"),
+    Mistake("split: beta of the words that occur alone", SPLITTING, "np.full(len(topics), prior.sum())", "np.full(len(topics), prior[words].sum())"),
     Mistake("split: private authors are one", "src/topoi/models/author_topic/state.py", "np.where(author < self.lists.n_shared, author, author + doc)", "author"),
     Mistake("split: alpha of other documents", "src/topoi/models/dmr/state.py", "rows[docs][:, topics]", "rows[: len(docs)][:, topics]"),
     Mistake("split: super-topics of all documents are one", "src/topoi/models/pachinko/state.py", "doc * self.n_super + arrays", "0 * doc + arrays"),

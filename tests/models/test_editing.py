@@ -20,6 +20,8 @@ WORDS = ("ship harbor sail anchor captain", "wheat harvest plough farmer barley"
 EDITED = {
     "lda": lambda **more: topoi.LDA(4, alpha=0.1, beta=0.05, **more),
     "learned": lambda **more: topoi.LDA(4, **more),
+    "counts": lambda **more: topoi.LDA(4, alpha=0.1, sparse="counts", **more),
+    "pruned": lambda **more: topoi.LDA(4, alpha=0.1, sparse="pruned", **more),
     "authors": lambda **more: topoi.AuthorTopicModel(4, alpha=0.1, **more),
     "fictitious": lambda **more: topoi.AuthorTopicModel(4, alpha=0.1, fictitious_authors=True, **more),
     "dmr": lambda **more: topoi.DirichletMultinomialRegression(4, features=["authors", "year"], n_warmup=5, **more),
@@ -141,6 +143,7 @@ def test_splits_alone(name: str, corpus: topoi.Corpus) -> None:
     before, editor = state(model), topoi.edit(model)
     assert editor.split(1, into=3).commit(n_iter=12).topic_word_.shape == (6, 15)
     check_counts(model)
+    assert model.get_params().get("sparse") == EDITED[name]().get_params().get("sparse")
     assert same(state(editor.undo()), before)
     if name not in GUIDED:
         with pytest.raises(ModelError, match="takes no guidance"):

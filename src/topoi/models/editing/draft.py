@@ -122,7 +122,10 @@ class Draft:
                 return
             raise ModelError(f"{type(self.model).__name__} takes no guidance of topics, which this edit needs")
         told = {name: settings[name] for name in SETTINGS}
-        self.model.set_params(**rule(told, self._names, *given))
+        told |= rule(told, self._names, *given)
+        # Sparse schemes take no guidance; the exact sampler draws from what they approximate.
+        exact = {"sparse": False} if settings.get("sparse") and any(told.values()) else {}
+        self.model.set_params(**told, **exact)
         self._restart()
 
     @property
