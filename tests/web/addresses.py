@@ -12,6 +12,7 @@ PAGES = [
     "topic/0",
     "topic/5?relevance=0",
     "topic/5?relevance=1",
+    "history",
     "author/0",
     "author/8",
     "authors",

@@ -5,15 +5,18 @@ Screenshots of every stop are kept in ``build/screenshots``.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import threading
+import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+import topoi
 from thinning import slow_unless
 from topoi.web.run import listen
 from web.addresses import LDA, MAIN
@@ -317,6 +320,77 @@ def test_a_topic_gets_a_name_and_keeps_it(visit):
     page.get_by_label("A name for this topic").fill("")
     page.get_by_role("button", name="Change").click()
     page.get_by_role("button", name="Keep").wait_for()
+
+
+def test_a_topic_is_split_a_word_banned_and_both_undone(browser, stored, tmp_path):
+    path = shutil.copy(stored, tmp_path / "steered.topoi")
+    with served(path) as address, watched(browser, address) as visit:
+        before = {page: texts(address, page) for page in READ}
+        editor, reader, plain = (visit(f"/m/{LDA}/topic/0", script=script) for script in (True, True, False))
+        editor.get_by_role("button", name="Split in two").click()
+        editor.get_by_role("button", name="Keep", exact=True).wait_for()
+        assert editor.locator(".changes").count() == 2
+        keep(editor, "change-proposed")
+        reader.reload()
+        assert reader.locator("ol.words a").all_inner_texts() == before["topic/0.json"], "nothing is changed yet"
+        editor.get_by_role("button", name="Keep", exact=True).click()
+        editor.locator("#change .sub", has_text="Done").wait_for()
+        keep(editor, "change-kept")
+        # The readers come and go; one of them uses no script, and bans a word.
+        reader.goto(f"{address}/m/{LDA}/")
+        assert reader.locator(".changed").count() == 2
+        keep(reader, "overview-changed")
+        plain.reload()
+        row = plain.locator("ol.words li").first
+        word = row.locator("a").inner_text()
+        row.get_by_role("button", name=f"ban {word}").click()
+        for _ in range(50):
+            if plain.get_by_role("button", name="Keep", exact=True).count():
+                break
+            plain.reload()
+        plain.get_by_role("button", name="Keep", exact=True).click()
+        editor.goto(f"{address}/m/{LDA}/history")
+        plain.locator("#change .sub", has_text="Done").wait_for()
+        editor.reload()
+        assert editor.locator(".history li").count() == 2
+        keep(editor, "history")
+        reader.goto(f"{address}/m/{LDA}/topic/0")
+        assert word not in reader.locator("ol.words a").all_inner_texts()
+        for _ in range(2):
+            editor.get_by_role("button", name="Undo").click()
+            editor.locator("#change .sub", has_text="Done").wait_for()
+            editor.get_by_role("link", name="History, and undo").click()
+            editor.wait_for_url("**/history")
+        assert editor.get_by_role("button", name="Undo").count() == 0
+        assert {page: texts(address, page) for page in READ} == before
+    assert len(topoi.open_store(path).edits("four topics")) == 2, "the history is saved"
+
+
+READ = tuple(f"topic/{k}.json" for k in range(4))
+
+
+def texts(address, page):
+    """Words of a topic, as another program reads them."""
+    with urllib.request.urlopen(f"{address}/m/{LDA}/{page}", timeout=20) as answer:
+        return [word["word"] for word in json.load(answer)["words"]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("width", "scheme"), slow_unless(lambda case: case[0] == 390, [(390, "dark"), (1280, "light")])
+)
+def test_changes_without_script_fit_the_screen(browser, stored, tmp_path, width, scheme):
+    path = shutil.copy(stored, tmp_path / "steered.topoi")
+    with served(path) as address, watched(browser, address) as visit:
+        page = visit(f"/m/{LDA}/topic/0", width=width, scheme=scheme, script=False)
+        page.get_by_role("button", name="Split in two").click()
+        page.wait_for_selector("text=Leave it")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        small = page.locator("main button").evaluate_all(
+            "all => all.map(b => b.getBoundingClientRect()).filter(b => b.width < 24 || b.height < 24).length"
+        )
+        assert small == 0
+        keep(page, f"change-{width}-{scheme}")
 
 
 @pytest.mark.parametrize("who", ["nobody", "any", "named"])

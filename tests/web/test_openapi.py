@@ -18,6 +18,8 @@ FEW, MANY = 5, 150
 TWINS = [
     "overview",
     "topic/{topic}",
+    "change/{change}",
+    "history",
     "structure",
     "structure/{node}",
     "metadata",

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
@@ -43,6 +44,46 @@ def test_serves_and_ends_with_control_c(path):
         process.kill()
     assert process.returncode == 0
     assert err == ""
+
+
+ENDLESS = """
+import sys
+from topoi.web import edits
+from topoi.web.run import serve
+edits.N_SWEEPS = 10**6
+serve(sys.argv[1], open_browser=False, say=lambda line: print(line, flush=True))
+"""
+
+
+def test_control_c_gives_up_a_change_that_settles(path):
+    before = Path(path).read_bytes()
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    command = [sys.executable, "-c", ENDLESS, str(path)]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        address = f"{process.stdout.readline().strip()}m/four~20topics/"
+
+        def ask(page, **form):
+            body = urllib.parse.urlencode(form).encode() if form else None
+            with urllib.request.urlopen(f"{address}{page}", body, timeout=60) as answer:
+                return answer.read().decode()
+
+        token = re.search(r'name="token" value="([^"]+)"', ask("topic/0")).group(1)
+        ask("change", token=token, topic=0, split=2)
+        while '"state":"trying"' in (view := ask("change/1.json")):
+            time.sleep(0.05)
+        assert '"state":"proposed"' in view
+        ask("change/1/keep", token=token)
+        while '"n_done":0' in ask("change/1.json"):
+            time.sleep(0.05)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+        assert time.monotonic() - began < 10  # two seconds, on a machine with nothing else to do
+    finally:
+        process.kill()
+    assert (process.returncode, err) == (0, "")
+    assert Path(path).read_bytes() == before
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ def browse(
         typer.Option(metavar="ADDRESS", help="Listen there instead of on this machine alone. There is no password."),
     ] = HOST,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a web browser.")] = False,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Refuse labels for topics.")] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Refuse names and changes of topics.")] = False,
 ) -> None:
     """Open a model in the web browser: its topics, authors, documents and words, and texts of your own.
 
@@ -38,7 +38,7 @@ def browse(
     if not is_local(host):
         look.say(
             f"topoi: warning: listening on {host}, where everybody on the network can read the collection"
-            f"{'' if read_only else ' and name its topics'}; there is no password",
+            f"{'' if read_only else ' and change its topics'}; there is no password",
             err=True,
         )
     serve(file, name=name, host=host, port=port, open_browser=not no_open, read_only=read_only, say=_say)

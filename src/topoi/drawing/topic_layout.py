@@ -6,7 +6,7 @@ Both are computed once, when a model is saved, and are the same for every reader
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -147,6 +147,47 @@ def topic_map(distance: NDArray[np.float64], share: NDArray[np.float64]) -> NDAr
         return None
     radius = np.maximum(CIRCLE * np.sqrt(share), _SMALLEST_CIRCLE)
     return np.round(_stretched(push_apart(_evened(classical_scaling(distance)), radius)), _DIGITS)
+
+
+def turned_map(
+    places: NDArray[np.float64], before: NDArray[np.float64], share: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """A map turned and mirrored so that its topics are near their places on an earlier one (nan: not on it).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.drawing.topic_layout import turned_map
+    >>> before = np.array([[0.0, 0.0], [1.0, 0.2], [0.3, 1.0]])
+    >>> mirrored = np.array([1.0, 0.0]) + before * np.array([-1.0, 1.0])
+    >>> bool(np.allclose(turned_map(mirrored, before, np.full(3, 0.3)), before, atol=0.05))
+    True
+    """
+    known = ~np.isnan(before).any(axis=1)
+    if known.sum() < _FEWEST_FOR_MAP - 1:
+        return places
+    weight = share[known] / max(float(share[known].sum()), 1e-12)
+    here, there = places[known], before[known]
+    middle = weight @ here
+    # Orthogonal Procrustes: the rotation, or reflection, with the smallest sum of squared distances.
+    u, _, v = np.linalg.svd((weight[:, None] * (here - middle)).T @ (there - weight @ there))
+    return np.round(_stretched((places - middle) @ u @ v), _DIGITS)
+
+
+def most_free_hue(hues: Sequence[int]) -> int:
+    """The hue, in degrees, in the middle of the widest gap between others.
+
+    Examples
+    --------
+    >>> most_free_hue([0, 90, 100]), most_free_hue([])
+    (230, 30)
+    """
+    ordered = sorted({int(hue) % 360 for hue in hues})
+    if not ordered:
+        return 30
+    gaps = [(after - hue, hue) for hue, after in zip(ordered, [*ordered[1:], ordered[0] + 360], strict=True)]
+    gap, hue = max(gaps, key=lambda pair: (pair[0], -pair[1]))
+    return (hue + gap // 2) % 360
 
 
 def classical_scaling(distance: NDArray[np.float64]) -> NDArray[np.float64]:

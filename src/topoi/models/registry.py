@@ -61,6 +61,9 @@ class Model(NamedTuple):
         Settings of a fit to a few words, by which ``topoi warm`` compiles everything.
     many : dict
         Those of a second fit, if other kernels sample many topics.
+    not_edited : dict
+        Why topics cannot be edited by hand (``topoi.edit``): by settings, the reason if one is given; by "", one that
+        always holds. As ``why_not_edited`` of the class, which takes longer to import.
     """
 
     name: str
@@ -78,6 +81,20 @@ class Model(NamedTuple):
     gives: tuple[str, ...] = ()
     small: dict[str, Any] = {}
     many: dict[str, Any] = {}
+    not_edited: dict[str, str] = {"": "its words have no topics of their own, one each, that could be moved"}
+
+    def why_not_edited(self, settings: dict[str, Any]) -> str | None:
+        """Reason why a model of these settings cannot be edited by hand; None if it can.
+
+        Examples
+        --------
+        >>> model_named("LDA").why_not_edited({"n_topics": 2}) is None
+        True
+        >>> model_named("AuthorModel").why_not_edited({})
+        'its words have no topics of their own, one each, that could be moved'
+        """
+        reasons = (why for name, why in self.not_edited.items() if not name or settings.get(name) is not None)
+        return next(reasons, None)
 
     @property
     def model_class(self) -> Any:

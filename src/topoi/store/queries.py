@@ -277,6 +277,10 @@ PAGE_QUERIES = {
             WHERE document_search MATCH :match ORDER BY rank LIMIT :n) AS f
         LEFT JOIN document AS d ON d.document_id = f.document_id
         WHERE w.word_id = :word_id ORDER BY f.rank""",
+    "edits": """
+        SELECT record FROM edit WHERE model_id = :model_id ORDER BY number""",
+    "steps_to_undo": """
+        SELECT step FROM edit_state WHERE model_id = :model_id""",
     "words_beginning": """
         SELECT word_id, word, n_tokens FROM word
         WHERE word >= :first AND word < :beyond ORDER BY n_tokens DESC, word_id LIMIT :n""",

@@ -18,6 +18,8 @@ TITLES = {
     400: "That cannot be asked",
     403: "Not allowed",
     404: "Not found",
+    409: "Not now",
+    410: "Merged into another topic",
     405: "Only reading is possible here",
     413: "Too long",
     415: "Not a form",

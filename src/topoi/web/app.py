@@ -1,4 +1,4 @@
-"""The application: every page as HTML, as JSON and, for its lists, as CSV; charts as SVG; suggestions; labels."""
+"""The application: every page as HTML, as JSON and, for its lists, as CSV; charts as SVG; suggestions; changes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from starlette.responses import Response
 from topoi import __version__
 from topoi.errors import ModelError, NotFoundError, StoreError, TopoiError
 from topoi.web.answers import ViewResponse
+from topoi.web.edits import ConflictError
 from topoi.web.forms import NotAFormError, form_model
 from topoi.web.limits import AT_ONCE, MOST_WAITING, RETRY_AFTER, BusyError, TooLargeError
 from topoi.web.pages import PAGES, Page, shapes
+from topoi.web.pages.context import RetiredTopicError
 from topoi.web.pages.parameters import LONGEST_TEXT
 from topoi.web.pages.search import completions
 from topoi.web.security import Guard, Hosts
@@ -34,6 +36,7 @@ _HIDDEN: dict[str, Any] = {"include_in_schema": False, "response_model": None}
 _ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"model": shapes.ErrorPage, "description": "A parameter is outside its limits."},
     404: {"model": shapes.ErrorPage, "description": "There is no such model, topic, node, author, document or word."},
+    410: {"model": shapes.ErrorPage, "description": "The topic was merged into another."},
     503: {"model": shapes.ErrorPage, "description": "The file cannot be read, or too much is asked at once."},
 }
 
@@ -48,7 +51,7 @@ def make_app(
     path : str or Path
         The ``.topoi`` file. Changes to it while the application runs are seen by the next request.
     read_only : bool
-        Whether labels are refused.
+        Whether labels and changes of topics are refused.
     host, port : str, int
         Address it is served at; requests for any other host are refused.
 
@@ -70,7 +73,7 @@ def make_app(
         redoc_url=None,
         openapi_url=None,
         default_response_class=ViewResponse,
-        lifespan=_few_threads,
+        lifespan=_serving,
     )
     app.state.server = server
     _add_routes(app, server)
@@ -80,12 +83,14 @@ def make_app(
 
 
 @asynccontextmanager
-async def _few_threads(app: FastAPI) -> AsyncIterator[None]:
-    """Limit the threads that build pages; more would only take memory and slow each other down."""
+async def _serving(app: FastAPI) -> AsyncIterator[None]:
+    """Limit the threads that build pages; at the end, give up a change of topics that is being worked on."""
     import anyio.to_thread
 
+    # More threads would only take memory and slow each other down.
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
     yield
+    app.state.server.desk.stop()
 
 
 def _add_routes(app: FastAPI, server: Server) -> None:
@@ -107,7 +112,14 @@ def _add_routes(app: FastAPI, server: Server) -> None:
         app.add_api_route(path, server.endpoint(page, page.path, server.as_html), **_HIDDEN)
         if page.takes_text:
             app.add_api_route(path, server.form_endpoint(page, server.as_html), methods=["POST"], **_HIDDEN)
-    app.add_api_route("/m/{slug}/topic/{topic}/label", server.label, methods=["POST"], **_HIDDEN)
+    for path, handler in (
+        ("topic/{topic}/label", server.label),
+        ("change", server.change),
+        ("change/{change}/keep", server.keep),
+        ("change/{change}/leave", server.leave),
+        ("history/undo", server.undo),
+    ):
+        app.add_api_route(f"/m/{{slug}}/{path}", handler, methods=["POST"], **_HIDDEN)
 
 
 def _add_data(app: FastAPI, server: Server, page: Page) -> None:
@@ -170,6 +182,7 @@ def _add_errors(app: FastAPI, server: Server) -> None:
         app.add_exception_handler(kind, handler)
 
     add(NotFoundError, 404)
+    add(ConflictError, 409)
     add(ModelError, 400)
     add(StoreError, 503, "The file cannot be read now", busy)
     add(TopoiError, 400)
@@ -186,6 +199,10 @@ def _add_errors(app: FastAPI, server: Server) -> None:
         detail = known.detail if known.status_code != 404 or known.detail != "Not Found" else "There is no such page."
         return server.error(request, known.status_code, str(detail), None, dict(known.headers or {}))
 
+    def merged(request: Request, error: Exception) -> Response:
+        return server.error(request, 410, str(error), topic=cast(RetiredTopicError, error).heir)
+
+    app.add_exception_handler(RetiredTopicError, merged)
     app.add_exception_handler(RequestValidationError, refused)
     app.add_exception_handler(ValidationError, refused)
     app.add_exception_handler(HTTPException, other)

@@ -230,14 +230,14 @@ class _Copy:
     @property
     def n_pages(self) -> int:
         """Approximate number of pages, without lists."""
-        return self.context.view.n_topics + sum(map(len, self.kept))
+        return len(self.context.topics) + sum(map(len, self.kept))
 
     def _documents(self, most: int | None) -> list[int]:
         n = int(self.context.collection["n_documents"])
         if most is None or most >= n:
             return list(range(n))
         leading: dict[int, None] = {}
-        for k in range(self.context.view.n_topics):
+        for k in self.context.topics:
             leading.update(
                 dict.fromkeys(int(row[1]) for row in self.context.view.rows("topic_documents", topic=k, n=15))
             )
@@ -246,7 +246,7 @@ class _Copy:
     def _words(self) -> list[int]:
         """Words listed on the topics' pages."""
         found: set[int] = set()
-        for k in range(self.context.view.n_topics):
+        for k in self.context.topics:
             found |= {word["word_id"] for word in topic_page(self.context, k)["words"]}
         return sorted(found)
 

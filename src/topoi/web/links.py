@@ -132,6 +132,10 @@ class PageLinks(ABC):
         """List of the models in the file."""
         return self.page("models", query)
 
+    def history(self, **query: object) -> str:
+        """Changes of topics by hand."""
+        return self.page("history", query)
+
     def overview(self, slug: str | None = None, **query: object) -> str:
         """First page of a model, by default of this one."""
         return self.page("", query, slug)
@@ -188,6 +192,15 @@ class Links(PageLinks):
     def label(self, topic: int) -> str:
         """Address that a topic's label is posted to."""
         return f"/m/{self.slug}/topic/{int(topic)}/label"
+
+    def change(self, number: int | None = None, act: str | None = None) -> str:
+        """Address that changes of topics are posted to; page of one, or where it is kept or left."""
+        parts = ["change", *([] if number is None else [str(int(number))]), *([] if act is None else [act])]
+        return f"/m/{self.slug}/{'/'.join(parts)}"
+
+    def undo(self) -> str:
+        """Address that undoes the last change."""
+        return f"/m/{self.slug}/history/undo"
 
     def same(self, **query: object) -> str:
         """The current page with some parameters changed; None removes one."""

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
+# Pages with lists of topics to choose from.
+_CHANGING = ("topic", "document")
+
+
 class StaticFile(NamedTuple):
     """A static file of the browser."""
 
@@ -100,14 +104,22 @@ def site_of(
     link : PageLinks
         Link builder.
     read_only : bool
-        Whether labels are refused.
+        Whether labels and changes are refused.
     token : str
         The CSRF token for forms.
     static : bool
         Whether the page is for a static copy.
     """
     site = bare_site(safe_text(context.watcher.path.name), read_only=read_only)
+    why_fixed = None if static or read_only else context.why_fixed
+    may_change = not (static or read_only or why_fixed)
     return site | {
+        "may_change": may_change,
+        "why_fixed": why_fixed,
+        "choices": _choices(context) if may_change and here in _CHANGING else [],
+        "n_topics": len(context.topics),
+        "changed": {k for edit in context.last_step for k in edit.topics},
+        "n_edits": len(context.cache.edits) if context.has_topics else 0,
         "static": static,
         "token": token,
         "models": context.snapshot.models,
@@ -126,6 +138,12 @@ def site_of(
     }
 
 
+def _choices(context: PageContext) -> list[tuple[int, str]]:
+    """Numbers and names of all topics, by name."""
+    named = [(one["topic"], one["label"] or one["auto_label"]) for one in map(context.badge, context.topics)]
+    return sorted(named, key=lambda pair: (pair[1].casefold(), pair[0]))
+
+
 def is_at(kind: str, here: str) -> bool:
     """Whether the page belongs to a menu entry."""
     return kind == here or (here in KINDS and KINDS[here].below == kind)
@@ -139,6 +157,12 @@ def bare_site(file_name: str, *, read_only: bool) -> dict[str, Any]:
         "static": False,
         "read_only": read_only,
         "token": "",
+        "may_change": False,
+        "why_fixed": None,
+        "choices": [],
+        "n_topics": 0,
+        "changed": set(),
+        "n_edits": 0,
         "models": [],
         "model": None,
         "has_authors": False,

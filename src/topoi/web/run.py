@@ -208,11 +208,10 @@ def warm(app: FastAPI) -> None:
 def _warm(server: Server) -> None:
     from topoi.web.pages.author import author_page
     from topoi.web.pages.document import document_page
-    from topoi.web.pages.overview import PAGE as OVERVIEW
     from topoi.web.pages.parse import parse_page
 
     context = server.watcher.context()
-    server.cached_page(OVERVIEW, OVERVIEW.build(context), context, context.model["slug"])
+    server.prepare()
     document_page(context, 0, burn_in=1, samples=1, lag=1)
     if context.collection["n_authors"]:
         _ = context.snapshot.authors

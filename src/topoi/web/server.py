@@ -14,12 +14,16 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from topoi.errors import NotFoundError, StoreError, TopoiError, safe_text
 from topoi.web.answers import ViewResponse, download, error_answer, error_page
+from topoi.web.edits import Change, EditDesk
 from topoi.web.forms import form_model, form_of, read_form
 from topoi.web.limits import Gate
 from topoi.web.links import Links
-from topoi.web.pages import Page, page_of, picture_of
+from topoi.web.pages import KINDS, Page, page_of, picture_of
+from topoi.web.pages.change import title_of, undone, wish_of
 from topoi.web.pages.context import PageContext, StoreWatcher
-from topoi.web.pages.parameters import Slug, Topic
+from topoi.web.pages.history import history_page
+from topoi.web.pages.parameters import ChangeNumber, Slug, Topic
+from topoi.web.pages.shapes import TopicSummary
 from topoi.web.render import bare_site, render, site_of, static_files
 from topoi.web.security import Tokens
 from topoi.web.tables import to_csv
@@ -31,6 +35,9 @@ _SHORT_TEXT = 2000
 Form = Annotated[dict[str, list[str]], Depends(form_of)]
 SlugInPath = Annotated[Slug, Path()]
 TopicInPath = Annotated[Topic, Path()]
+ChangeInPath = Annotated[ChangeNumber, Path()]
+# Most changes of small collections are tried within this time, so that the first page seen has the preview.
+_PATIENCE = 1.0
 
 # Errors that values of a wrong type can cause.
 _SUSPECT = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, StopIteration)
@@ -44,11 +51,13 @@ class Server:
     path : Path
         The file.
     read_only : bool
-        Whether labels are refused.
+        Whether labels and changes of topics are refused.
     """
 
     def __init__(self, path: FilePath, read_only: bool) -> None:
         self.watcher = StoreWatcher(path)
+        self.desk = EditDesk(self.watcher, self.prepare)
+        self.watcher.desk = None if read_only else self.desk
         self.read_only = read_only
         self.tokens = Tokens()
         self.gate = Gate()
@@ -137,6 +146,12 @@ class Server:
             self._cached_pages[slug, page.kind] = kept
         return kept[1]
 
+    def prepare(self, slug: str | None = None) -> None:
+        """Fill the caches of a model's first page."""
+        context = self.watcher.context(slug)
+        page = KINDS["overview"]
+        self.cached_page(page, page.build(context), context, context.model["slug"])
+
     def _site(self, context: PageContext, here: str, link: Links) -> dict[str, Any]:
         return site_of(context, here, link, read_only=self.read_only, token=self.tokens.token)
 
@@ -157,11 +172,7 @@ class Server:
 
     def label(self, request: Request, slug: SlugInPath, topic: TopicInPath, form: Form) -> Response:
         """Store the label of a topic."""
-        if self.read_only:
-            raise HTTPException(403, "labels are switched off: topoi was started with --read-only")
-        given = request.headers.get("x-topoi-token") or form.get("token", [""])[-1]
-        if not self.tokens.right(given):
-            raise HTTPException(403, "the form is out of date: go back, load the page again, and send it once more")
+        self._check_writer(request, form, "labels are")
         text = " ".join(form.get("label", [""])[-1].replace("\0", "").split())
         if len(text) > _LONGEST_LABEL:
             raise HTTPException(400, f"a label has at most {_LONGEST_LABEL:,} characters, not {len(text):,}")
@@ -171,6 +182,56 @@ class Server:
             context.view.store.set_label(context.view.name, topic, text or None)
         return RedirectResponse(Links(slug).topic(topic), 303)
 
+    def _check_writer(self, request: Request, form: Mapping[str, list[str]], what: str) -> None:
+        """Refuse a request that may not change the file."""
+        if self.read_only:
+            raise HTTPException(403, f"{what} switched off: topoi was started with --read-only")
+        given = request.headers.get("x-topoi-token") or form.get("token", [""])[-1]
+        if not self.tokens.right(given):
+            raise HTTPException(403, "the form is out of date: go back, load the page again, and send it once more")
+
+    def _editor(self, request: Request, slug: str, form: Mapping[str, list[str]]) -> PageContext:
+        """Page context of a request that may change topics of a model that can be changed."""
+        self._check_writer(request, form, "changes of topics are")
+        context = self.watcher.context(slug)
+        if context.why_fixed is not None:
+            raise HTTPException(400, context.why_fixed)
+        return context
+
+    def change(self, request: Request, slug: SlugInPath, form: Form) -> Response:
+        """Try a change of topics, and show what it would change."""
+        context = self._editor(request, slug, form)
+        wish, back = wish_of(context, form)
+        return self._shown(self.desk.propose(context, wish, title_of(context, wish), back))
+
+    def keep(self, request: Request, slug: SlugInPath, change: ChangeInPath, form: Form) -> Response:
+        """Make a change that was shown."""
+        self._editor(request, slug, form)
+        found = self.desk.find(slug, change)
+        self.desk.keep(found)
+        return self._shown(found)
+
+    def leave(self, request: Request, slug: SlugInPath, change: ChangeInPath, form: Form) -> Response:
+        """Leave a change that was shown, and go back to where it was asked for."""
+        self._editor(request, slug, form)
+        found = self.desk.find(slug, change)
+        self.desk.leave(found)
+        return RedirectResponse(Links(slug).page(found.back, {}), 303)
+
+    def undo(self, request: Request, slug: SlugInPath, form: Form) -> Response:
+        """Undo the last change."""
+        context = self._editor(request, slug, form)
+        step = history_page(context)["undoes"]
+        if step is None:
+            raise HTTPException(400, "there is nothing to undo, or the file does not have the model as it was before")
+        if form.get("step", [""])[-1] != str(step):
+            raise HTTPException(409, "other changes were made since this page was loaded: look at the history again")
+        return self._shown(self.desk.undo(context, undone(context)))
+
+    def _shown(self, change: Change) -> Response:
+        change.idle.wait(_PATIENCE)
+        return RedirectResponse(Links(change.slug).change(change.number), 303)
+
     def error(
         self,
         request: Request,
@@ -178,12 +239,15 @@ class Server:
         detail: str,
         title: str | None = None,
         headers: dict[str, str] | None = None,
+        topic: TopicSummary | None = None,
     ) -> Response:
-        """An error response, with the menu of its model if that can be read."""
+        """An error response, with the menu of its model if that can be read, and a topic to go to instead."""
         name = safe_text(self.watcher.path.name)
         # Do not reveal the path of the file over the network.
         named = detail.replace(safe_text(self.watcher.path), name)
         page = error_page(status, named, title)
+        if topic is not None:
+            page["topic"] = topic
         site, link = self._surroundings(request) if status != 503 else (None, None)
         if site is None or link is None:
             site = bare_site(name, read_only=self.read_only)

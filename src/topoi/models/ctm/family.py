@@ -19,6 +19,7 @@ FAMILY = Family(
                 *GIBBS,
             ),
             gives=("correlations",),
+            not_edited={"": "a topic that is new or gone would leave the covariance of all topics to its prior"},
             small={"n_topics": 3},
         ),
     )

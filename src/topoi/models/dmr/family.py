@@ -48,6 +48,7 @@ FAMILY = Family(
                 WARMUP.but(default=at_most(50, 1 / 3), shown="50"),
             ),
             gives=("features", "coefficients"),
+            not_edited={},
             small={"n_topics": 2, "features": ["year"], "n_warmup": 1},
             many={"n_topics": 300, "features": ["year"], "n_warmup": 3},
         ),

@@ -22,6 +22,9 @@ FAMILY = Family(
                 *(option for option in GIBBS if option is not SHARDS),
             ),
             gives=("topics",),
+            not_edited={
+                "": "its topics are numbered by size after every sweep, so that numbers and names would not stay"
+            },
             small={"n_topics": 3},
         ),
     ),

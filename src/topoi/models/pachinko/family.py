@@ -34,6 +34,7 @@ FAMILY = Family(
                 *ON_CLUSTERS,
             ),
             gives=("graph",),
+            not_edited={"dag": "its topics are nodes of a graph that was given"},
             small={"n_super": 2, "n_sub": 12},
         ),
     ),

@@ -81,11 +81,18 @@ def _aligned(context: PageContext, second: PageContext) -> dict[str, Any]:
     from topoi.analysis.alignment import align_topics
 
     alignment = align_topics(context.view, second.view)
-    columns = (alignment.pairs[name].tolist() for name in ("topic_a", "topic_b", "shared", "distance"))
-    shared = alignment.shared.to_numpy()
+    pairs = alignment.pairs
+    retired = pairs["topic_a"].isin(context.cache.retired) | pairs["topic_b"].isin(second.cache.retired)
+    columns = (pairs.loc[~retired, name].tolist() for name in ("topic_a", "topic_b", "shared", "distance"))
+    kept = [
+        [int(k) not in side.cache.retired for k in numbers]
+        for side, numbers in ((context, alignment.shared.index), (second, alignment.shared.columns))
+    ]
+    table = alignment.shared.loc[kept[0], kept[1]]
+    shared = table.to_numpy()
     matrix = Matrix(
-        rows=[int(k) for k in alignment.shared.index],
-        columns=[int(k) for k in alignment.shared.columns],
+        rows=[int(k) for k in table.index],
+        columns=[int(k) for k in table.columns],
         shared=shared.round(3).tolist(),
     )
     return {"pairs": list(zip(*columns, strict=True)), "matrix": matrix, "unpaired": _unpaired(shared)}

@@ -8,14 +8,16 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.analysis.authors import shared_topics
-from topoi.errors import NotFoundError, StoreError
+from topoi.errors import ModelError, NotFoundError, StoreError
+from topoi.models.editing.records import Edit, retired_topics
 from topoi.models.ranking import reading_order
+from topoi.models.registry import find
 from topoi.models.share_moments import Moments
 from topoi.store.door import find_damage, stored_json
 from topoi.store.queries import PAGE_QUERIES
@@ -26,6 +28,9 @@ from topoi.web.pages.names import AuthorIndex
 from topoi.web.pages.shapes import Collection, Model, TopicSummary
 from topoi.web.pages.text import one_line, short
 
+if TYPE_CHECKING:
+    from topoi.web.edits import EditDesk
+
 Result = TypeVar("Result")
 _WORDS_OF_A_SUMMARY = 10
 _LONGEST_WORD = 100
@@ -33,6 +38,15 @@ _LONGEST_LABEL = 100
 _MOST_ATTEMPTS = 3
 _MOST_KEPT = 100
 _SHARED_LOOKED_AT, _SHARED_SHOWN = 10, 3
+
+
+class RetiredTopicError(NotFoundError):
+    """A topic that was merged into another, which has its words."""
+
+    def __init__(self, topic: int, heir: TopicSummary) -> None:
+        self.heir = heir
+        name = heir["label"] or heir["auto_label"]
+        super().__init__(f"topic {topic} was merged into topic {heir['topic']}, {name}, which has its words")
 
 
 class Trends(NamedTuple):
@@ -69,6 +83,24 @@ class ModelCache:
     def topics(self) -> list[dict[str, Any]]:
         """All topics: a summary without label, and n_tokens, x, y, all_words."""
         return self.keep("topics", self._read_topics)
+
+    @property
+    def edits(self) -> list[Edit]:
+        """Edits by hand, the first one first."""
+        return self.keep("edits", self._read_edits)
+
+    @property
+    def retired(self) -> frozenset[int]:
+        """Topics that were merged into others: they are empty, and no list shows them."""
+        return self.keep("retired", lambda: frozenset(retired_topics(self.edits)))
+
+    def _read_edits(self) -> list[Edit]:
+        rows = rows_of(self.view.store, "edits", model_id=self.view.model_id)
+        try:
+            with self.view.store.named():
+                return [Edit.from_dict(stored_json(record, "an edit", dict)) for (record,) in rows]
+        except ModelError as error:
+            raise StoreError(f"{self.view.store.path} is damaged: {error}") from error
 
     @property
     def trends(self) -> Trends:
@@ -191,10 +223,16 @@ class StoreWatcher:
     ----------
     path : Path
         The file.
+
+    Attributes
+    ----------
+    desk : EditDesk, optional
+        Where changes of topics are made; None if there are to be none.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.desk: EditDesk | None = None
         self._lock = threading.Lock()
         self._seen: tuple[int, ...] | None = None
         self._snapshot: Snapshot | None = None
@@ -341,9 +379,44 @@ class PageContext:
         """Badges of topics."""
         return [self.badge(int(topic)) for topic in topics]
 
+    @property
+    def topics(self) -> list[int]:
+        """Numbers of all topics but those that were merged into others."""
+        return [topic for topic in range(self.view.n_topics) if topic not in self.cache.retired]
+
+    @property
+    def last_step(self) -> list[Edit]:
+        """Edits of the last commit that is not undone."""
+        kept = [edit for edit in self.cache.edits if not edit.undone] if self.has_topics else []
+        return [edit for edit in kept if edit.step == kept[-1].step]
+
+    def merged_into(self, topic: int) -> int:
+        """The topic that has the words of a retired one."""
+        heir = topic
+        for edit in self.cache.edits:
+            if edit.undone:
+                continue
+            if edit.kind == "merge" and heir in edit.topics[1:]:
+                heir = edit.topics[0]
+            elif edit.kind == "split" and topic in edit.topics[1:]:
+                heir = topic  # the number was taken again
+        return heir
+
+    @cached_property
+    def why_fixed(self) -> str | None:
+        """Reason why topics of this model, or this file, cannot be changed by hand; None if they can."""
+        known = find(self.view.family)
+        why = "it has no topics" if not self.has_topics or known is None else known.why_not_edited(self.view.settings)
+        if why is not None:
+            return f"Topics of this model cannot be changed by hand: {why}."
+        path = self.watcher.path
+        if not (os.access(path, os.W_OK) and os.access(path.resolve().parent, os.W_OK)):
+            return "Topics cannot be changed: the file, or its folder, may not be written to."
+        return None
+
     def topics_in_order(self) -> list[TopicSummary]:
         """All topics, the largest first, background topics last."""
-        summaries = [self.summary(topic) for topic in range(self.view.n_topics)]
+        summaries = [self.summary(topic) for topic in self.topics]
         return sorted(summaries, key=lambda summary: reading_order(summary["glue"], summary["share"], summary["topic"]))
 
     def shared_badges(self, own: NDArray[np.float64], other: NDArray[np.float64]) -> list[TopicSummary]:
@@ -357,6 +430,8 @@ class PageContext:
         if not 0 <= topic < self.view.n_topics:
             there = f"topics are numbered 0 to {self.view.n_topics - 1}" if self.has_topics else "it has none"
             raise NotFoundError(f"there is no topic {topic} in this model; {there}")
+        if topic in self.cache.retired:
+            raise RetiredTopicError(topic, self.badge(self.merged_into(topic)))
 
 
 def rows_of(store: Store, query: str, limits: Mapping[str, int] | None = None, **parameters: object) -> list[Any]:

@@ -113,7 +113,7 @@ def groups_page(
         n_documents=[],
         differences=[],
         n_clear=0,
-        n_topics=context.view.n_topics,
+        n_topics=len(context.topics),
         topic=None,
         documents=[],
         note=None,
@@ -147,6 +147,7 @@ def _fill(context: PageContext, page: GroupsPage, topic: int | None) -> None:
     page["other"] = page["other"] or str(frame["other"].iloc[0])
     page["n_documents"], page["note"] = list(frame.attrs["n_documents"].values()), frame.attrs.get("note")
     page["n_clear"] = int((frame["q_value"] <= charts.CLEAR).sum())
+    frame = frame[~frame["topic"].isin(context.cache.retired)]
     most = frame.loc[frame["difference"].abs().nlargest(N_TOPICS).index.sort_values()]
     page["differences"] = [
         Difference(topic=context.badge(int(row.pop("topic"))), **row)  # type: ignore[typeddict-item]

@@ -314,7 +314,7 @@ def _groups(
     for i, value in enumerate(values):
         shown = [
             Curve(topic=context.badge(k), **{name: part[i, :, k].tolist() for name, part in parts.items()})  # type: ignore[typeddict-item]
-            for k in (chosen or range(n_topics))
+            for k in (chosen or context.topics)
         ]
         groups.append(
             CurveGroup(
@@ -443,7 +443,7 @@ def _tables(view: Mapping[str, Any]) -> Tables:
 
 def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
     yield PageFile("metadata", metadata_page)
-    for k in range(context.view.n_topics):
+    for k in context.topics:
         yield PageFile(f"metadata/{k}", partial(metadata_page, topic=[k]))
 
 

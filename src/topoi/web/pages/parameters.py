@@ -14,6 +14,7 @@ MOST_VALUES = 6
 LONGEST_VALUE = 1000
 
 Topic = Annotated[int, Field(ge=0, le=65_535, description="A topic's number, from 0.")]
+ChangeNumber = Annotated[int, Field(ge=1, le=LARGEST_NUMBER, description="A change's number, from 1.")]
 AuthorId = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="An author's number, from 0.")]
 DocumentId = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="A document's number, from 0.")]
 DocumentOrNone = Annotated[

@@ -193,7 +193,7 @@ def find_topics(context: PageContext, q: str) -> list[TopicSummary]:
             known = [at for at in firsts if at is not None]
             if len(known) == len(terms):
                 places[topic] = sum(known)
-    order = sorted(places, key=lambda k: (places[k], -topics[k]["summary"]["share"], k))
+    order = sorted(places.keys() - context.cache.retired, key=lambda k: (places[k], -topics[k]["summary"]["share"], k))
     return [context.summary(number) for number in order]
 
 

@@ -284,9 +284,10 @@ class Completion(TypedDict):
 
 
 class ErrorPage(TypedDict):
-    """An error."""
+    """An error; ``topic`` is the one to go to instead."""
 
     kind: Literal["error"]
     status: int
     title: str
     detail: str
+    topic: NotRequired[TopicSummary]

@@ -56,7 +56,7 @@ def structure_page(
     return StructurePage(  # type: ignore[typeddict-item]
         kind="structure",
         n_super=len(graph.inner),
-        n_topics=context.view.n_topics,
+        n_topics=len(context.topics),
         n_edges=len(graph.edges),
         most=most,
         min_share=min_share,

@@ -88,12 +88,17 @@ def topic_page(context: PageContext, topic: parameters.Topic, relevance: paramet
             context.view.chains_[0].document_moments,
         ),
         neighbours=[
-            Neighbour(topic=context.badge(other), distance=distance)
-            for other, distance in context.rows("topic_neighbours", topic=topic, n=N_NEIGHBOURS)
+            Neighbour(topic=context.badge(other), distance=distance) for other, distance in _neighbours(context, topic)
         ],
         trend=trend_of(context, topic),
         super_topics=super_topics_of(context, topic),
     )
+
+
+def _neighbours(context: PageContext, topic: int) -> list[tuple[int, float]]:
+    retired = context.cache.retired
+    rows = context.rows("topic_neighbours", topic=topic, n=N_NEIGHBOURS + len(retired))
+    return [row for row in rows if row[0] not in retired][:N_NEIGHBOURS]
 
 
 def _words(context: PageContext, topic: int, relevance: float) -> list[TopicWord]:
@@ -144,7 +149,7 @@ def _tables(view: Mapping[str, Any]) -> Tables:
 
 
 def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
-    return numbered("topic", topic_page, range(context.view.n_topics))
+    return numbered("topic", topic_page, context.topics)
 
 
 PAGE = Page(

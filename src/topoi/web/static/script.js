@@ -265,6 +265,62 @@
     event.preventDefault();
   }
 
+  // A change of topics on its way: the page is fetched again until it has come to rest; words and discs glide to their
+  // new places, unless motion is unwelcome.
+
+  const WAIT = 500;
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+  function places() {
+    const found = new Map();
+    for (const item of all("[data-flip]")) found.set(item.dataset.flip, item.getBoundingClientRect());
+    for (const disc of all(".map a")) {
+      const circle = one("circle", disc);
+      const drawing = disc.closest("svg").getAttribute("class");
+      if (circle) found.set(`${drawing} ${disc.getAttribute("href")}`, { left: circle.cx.baseVal.value, top: circle.cy.baseVal.value });
+    }
+    return found;
+  }
+
+  function glide(before) {
+    if (still.matches) return;
+    const now = places();
+    const move = (item, key) => {
+      const [old, fresh] = [before.get(key), now.get(key)];
+      const how = { duration: 700, easing: "ease-in-out" };
+      if (!old) item.animate([{ opacity: 0 }, { opacity: 1 }], how);
+      else if (old.left !== fresh.left || old.top !== fresh.top) {
+        item.animate([{ transform: `translate(${old.left - fresh.left}px, ${old.top - fresh.top}px)` }, { transform: "none" }], how);
+      }
+    };
+    for (const item of all("[data-flip]")) move(item, item.dataset.flip);
+    if (![...before.keys()].some((key) => key.includes("/topic/"))) return;
+    for (const disc of all(".map a")) move(disc, `${disc.closest("svg").getAttribute("class")} ${disc.getAttribute("href")}`);
+  }
+
+  async function watch() {
+    if (!one("[data-watch]") || watch.on) return;
+    watch.on = true;
+    const here = location.href;
+    try {
+      while (one("[data-watch]") && location.href === here) {
+        await new Promise((done) => { setTimeout(done, WAIT); });
+        const answer = await fetch(here, { headers: { Accept: "text/html" } });
+        if (!(answer.headers.get("content-type") || "").includes("html")) throw new Error("no page");
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        if (location.href !== here) return;
+        const before = places();
+        put(page, ["main"]);
+        glide(before);
+      }
+      if (location.href === here) say(one("#change .sub")?.textContent || "Done");
+    } catch {
+      setTimeout(watch, 4 * WAIT); // the server is busy, or gone for a moment
+    } finally {
+      watch.on = false;
+    }
+  }
+
   // Lists that can be narrowed.
 
   function narrow(input) {
@@ -318,6 +374,7 @@
     one(".top nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
     hush();
     lit = null;
+    if (served) watch();
   }
 
   document.addEventListener("click", (event) => {

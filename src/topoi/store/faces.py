@@ -1,0 +1,62 @@
+"""Hues and places of topics that outlive an edit: who merges two topics does not want all others in new colours."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topoi.drawing.topic_layout import most_free_hue, turned_map
+from topoi.store.write import ModelEntry
+
+_FACES = "SELECT topic, hue, x, y FROM topic WHERE model_id = ? ORDER BY topic"
+
+
+def with_faces_of(connection: sqlite3.Connection, model_id: int, entry: ModelEntry) -> ModelEntry:
+    """The entry of an edited model, with the hues of the model that it replaces and its map turned like that one's.
+
+    Parameters
+    ----------
+    connection : Connection
+        A store that still has the rows of the old model.
+    model_id : int
+        The old model.
+    entry : ModelEntry
+        The new one. Topics that the old model does not have get hues far from all others.
+    """
+    topics = entry.tables.get("topic")
+    rows = connection.execute(_FACES, (model_id,)).fetchall()
+    if not isinstance(topics, Mapping) or not rows:
+        return entry
+    old = {row[0]: row[1:] for row in rows}
+    columns: dict[str, Any] = {**topics, "hue": _hues(np.asarray(topics["topic"]), topics["hue"], old)}
+    places = _places(topics, old)
+    if places is not None:
+        columns |= {"x": places[:, 0], "y": places[:, 1]}
+    return replace(entry, tables={**entry.tables, "topic": columns})
+
+
+def _hues(topic: NDArray[Any], hue: Any, old: Mapping[int, Any]) -> NDArray[np.int64]:
+    found: list[int] = [int(old[k][0]) for k in topic.tolist() if k in old]
+    hues = np.asarray(hue, np.int64).copy()
+    for i, k in enumerate(topic.tolist()):
+        if k in old:
+            hues[i] = old[k][0]
+        else:
+            hues[i] = most_free_hue(found)
+            found.append(int(hues[i]))
+    return hues
+
+
+def _places(topics: Mapping[str, Any], old: Mapping[int, Any]) -> NDArray[np.float64] | None:
+    """Places on the map, turned; None if one of the maps has none."""
+    new = np.array([[np.nan if v is None else v for v in topics[name]] for name in ("x", "y")], np.float64).T
+    then = [old.get(k, (None, None, None))[1:] for k in np.asarray(topics["topic"]).tolist()]
+    before = np.array([[np.nan if v is None else v for v in place] for place in then], np.float64)
+    if np.isnan(new).any() or np.isnan(before).all():
+        return None
+    return turned_map(new, before, np.asarray(topics["share"], np.float64))
