@@ -3,9 +3,10 @@
 ``python -m benchmarks.on_disk [--tokens 5e6 5e7] [--topics 200] [--sweeps 4] [--text] [--memory] [--save]``
 
 Documents of about a hundred words, drawn by a Zipf–Mandelbrot law from 50,000 (the commonest, which a stop list would
-have, left out). ``--text`` also writes them as JSON lines and encodes these; ``--memory`` fits the same corpus in
-memory, too, and compares all topics; ``--save`` saves the model and its corpus in a store. Every step runs in a process
-of its own, which reads its peaks from /proc: Linux only.
+have, left out). They are written in the format of a corpus on disk; with ``--text`` as JSON lines, which are encoded,
+and the words read are compared with those drawn. ``--memory`` fits the same corpus in memory, too, and compares all
+topics; ``--save`` saves the model and its corpus in a store. Every step runs in a process of its own, which reads its
+peaks from /proc: Linux only.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,15 @@ def blocks(n_tokens: int, seed: int = 0) -> Iterator[tuple[np.ndarray, np.ndarra
         lengths = np.maximum(rng.poisson(_LENGTH, min(_DOCS_AT_ONCE, -(-left // _LENGTH))), 1)
         left -= int(lengths.sum())
         yield lengths, places[rng.integers(0, _N_PLACES, int(lengths.sum()), np.uint32)]
+
+
+def drawn(n_tokens: int) -> Iterator[np.ndarray]:
+    """Word ids as reading gives them: alphabetical, of the words that occur."""
+    occurs = np.zeros(_N_WORDS, bool)
+    for _, tokens in blocks(n_tokens):
+        occurs[tokens] = True
+    ids = np.cumsum(occurs, dtype=np.int32) - 1
+    return (ids[tokens] for _, tokens in blocks(n_tokens))
 
 
 def write_corpus(folder: Path, n_tokens: int) -> None:
@@ -169,7 +179,17 @@ def opened(folder: str) -> dict[str, Any]:
     with Watch() as watch:
         corpus = open_corpus(folder)
     size = sum(path.stat().st_size for path in Path(folder).iterdir())
-    return watch.row(n=corpus.n_tokens, disk=size / corpus.n_tokens)
+    row = watch.row(n=corpus.n_tokens, disk=size / corpus.n_tokens)
+    parts = (corpus.tokens[first : first + 2**24] for first in range(0, corpus.n_tokens, 2**24))
+    return row | {"words": digest(parts)}
+
+
+def digest(parts: Iterable[np.ndarray]) -> str:
+    """A checksum of arrays, one after the other."""
+    found = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        found.update(np.ascontiguousarray(part).data)
+    return found.hexdigest()
 
 
 def fit(folder: str, n_topics: str, n_sweeps: str, in_memory: str, saves: str) -> dict[str, Any]:
@@ -187,11 +207,10 @@ def fit(folder: str, n_topics: str, n_sweeps: str, in_memory: str, saves: str) -
         model = topoi.LDA(int(n_topics), prior="paper", n_iter=int(n_sweeps), **settings).fit(corpus)
         sizes = model.chains_[0].topic_sizes  # makes the averages of the samples
     used = unnamed()
-    digest, topic = hashlib.blake2b(digest_size=8), model.chains_[0].assignments.topic
-    for first in range(0, len(topic), 2**24):
-        digest.update(topic[first : first + 2**24].data)
+    topic = model.chains_[0].assignments.topic
+    topics = digest(topic[first : first + 2**24] for first in range(0, len(topic), 2**24))
     speed = model.fit_info_["tokens_per_second"] / 1e6
-    facts = {"n": corpus.n_tokens, "speed": speed, "disk": used / corpus.n_tokens, "topics": digest.hexdigest()}
+    facts = {"n": corpus.n_tokens, "speed": speed, "disk": used / corpus.n_tokens, "topics": topics}
     row = watch.row(**facts, joint=float(model.trace_.iloc[-1, -1]), size=int(sizes.sum()))
     if int(saves):
         store = Path(folder).with_suffix(".topoi")
@@ -216,18 +235,22 @@ def run(step: str, *given: object) -> dict[str, Any]:
 
 def measure(folder: Path, n_tokens: int, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """All steps for one number of tokens."""
-    corpus = folder / "straight.corpus"
+    corpus = folder / "zipf.corpus"
     if options.text:
         progress(f"writing {n_tokens:,} tokens as JSON lines")
         lines = folder / "lines.jsonl"
         write_lines(lines, n_tokens)
         progress(f"encoding {lines.stat().st_size / 1e9:.1f} GB")
-        yield {"step": "encode JSON lines"} | run("encode", lines, folder / "text.corpus")
+        yield {"step": "encode JSON lines"} | run("encode", lines, corpus)
         lines.unlink()
-        shutil.rmtree(folder / "text.corpus")
-    progress(f"writing {n_tokens:,} tokens")
-    write_corpus(corpus, n_tokens)
-    yield {"step": "open"} | run("open", corpus)
+    else:
+        progress(f"writing {n_tokens:,} tokens")
+        write_corpus(corpus, n_tokens)
+    found = {"step": "open"} | run("open", corpus)
+    yield found
+    if options.text:
+        alike = found["words"] == digest(drawn(n_tokens))
+        progress(f"words read and words drawn {'are the same' if alike else 'DIFFER'}")
     how = options.topics, options.sweeps
     progress(f"fitting: K = {options.topics}, {options.sweeps} sweeps")
     on_disk = {"step": f"fit on disk, {options.sweeps} sweeps"} | run("fit", corpus, *how, 0, int(options.save))
@@ -254,7 +277,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--folder", type=Path, help="where to work; the folder for temporary files if not given")
     parser.add_argument("--memory", action="store_true", help="fit in memory, too, and compare")
     parser.add_argument("--save", action="store_true", help="save the model in a store, too")
-    parser.add_argument("--text", action="store_true", help="encode JSON lines, too")
+    parser.add_argument("--text", action="store_true", help="write JSON lines and encode these")
     options = parser.parse_args(words)
     report, rows = Report(), []
     with tempfile.TemporaryDirectory(dir=options.folder, prefix="topoi-on-disk-") as made:

@@ -134,17 +134,24 @@ def nothing(*given: Any) -> None:
     """A task."""
 
 
-def measured_machine(client: Any, tokens_per_second: float, n_cells: int) -> Machine:
-    """The speeds of this machine and of its scheduler."""
+def pass_over_cells(n_cells: int) -> float:
+    """Seconds of one pass over counts on a worker."""
     rng = np.random.default_rng(0)
     old = rng.integers(0, 9, n_cells).astype(np.float32)
     new = old + (rng.random(n_cells) < 0.2)
     pieces = differences([old], [new], 1)
-    # Five passes over the cells: a copy, a comparison of two arrays in two steps, a sum, and what finds the changes.
+    # Five passes: a copy, a comparison of two arrays in two steps, a sum, and what finds the changes.
     work = median(
         timed(lambda: (old.copy(), differences([old], [new], 1), apply([old], pieces))).wall for _ in range(5)
     )
+    return work / 5
+
+
+def measured_machine(client: Any, tokens_per_second: float, n_cells: int) -> Machine:
+    """The speeds of this machine and of its scheduler; counts are passed over by all workers at a time."""
     workers = list(client.nthreads())
+    passes = [client.submit(pass_over_cells, n_cells, workers=[worker], pure=False) for worker in workers]
+    one_pass = median(client.gather(passes))
     data = client.submit(np.ones, 2**22, workers=workers[:1], pure=False)
     data.result()
     copied = median(
@@ -153,7 +160,7 @@ def measured_machine(client: Any, tokens_per_second: float, n_cells: int) -> Mac
     latency = median(timed(lambda: client.submit(nothing, pure=False).result()).wall for _ in range(9))
     many = timed(lambda: client.gather([client.submit(nothing, i, pure=False) for i in range(200)])).wall
     bandwidth = 8 * 2**22 / max(copied - latency, 1e-4) if len(workers) > 1 else 1e9
-    return Machine(tokens_per_second, 5 * n_cells / work, bandwidth, many / 200, 4 * latency)
+    return Machine(tokens_per_second, n_cells / one_pass, bandwidth, many / 200, 4 * latency)
 
 
 def movement(model: topoi.LDA) -> tuple[Any, float]:
@@ -174,21 +181,18 @@ def against_workers(n_tokens: int, n_topics: int, n_shards: int, numbers: tuple[
     for n_workers in numbers:
         progress(f"workers: {n_workers}")
         as_threads, _ = sweeps(corpus, time.perf_counter, **how, n_jobs=n_workers)
-        alone, _ = sweeps(corpus, time.perf_counter, **how, n_jobs=1)
         with local_workers(n_workers) as client:
             seconds, model = sweeps(corpus, time.perf_counter, **how, executor=client)
-            machine = measured_machine(client, corpus.n_tokens / alone, n_cells)
-        # More workers than cores share these.
-        slower = max(n_workers / topoi.engine.executors.resolve_jobs(-1), 1.0)
-        own = {name: getattr(machine, name) / slower for name in ("tokens_per_second", "cells_per_second")}
+            # A thread's speed while as many others work: cores share caches and memory, and more threads share cores.
+            machine = measured_machine(client, corpus.n_tokens / as_threads / n_workers, n_cells)
+        sent = model.fit_info_["bytes_per_sweep"]
         counts, moved = movement(model)
         cost = predict(
-            *(corpus.n_tokens, corpus.n_words, n_topics, n_workers, machine._replace(**own)),
+            *(corpus.n_tokens, corpus.n_words, n_topics, n_workers, machine),
             n_shards=n_shards,
             moved=moved,
             word_topic=counts,
         )
-        sent = model.fit_info_["bytes_per_sweep"]
         row = {"tokens": corpus.n_tokens, "n_workers": n_workers, "seconds": seconds, "threads": as_threads, **how}
         row |= {"moved": moved, "sent": sent / 1e6, "predicted": cost.seconds, "off": cost.seconds / seconds - 1}
         row |= {"predicted_sent": cost.bytes_merged / 1e6, "sent_off": cost.bytes_merged / sent - 1}
@@ -233,6 +237,7 @@ def main(given: list[str]) -> int:
     parser.add_argument("--tokens", type=float, nargs="+", default=_TOKENS)
     parser.add_argument("--topics", type=int, nargs="+", default=_TOPICS)
     parser.add_argument("--workers", type=int, nargs="+", default=_WORKERS)
+    parser.add_argument("--budget", type=float, default=30.0, help="seconds of the longest fit, of quality")
     parser.add_argument("--quick", action="store_true", help="small numbers: a check that it runs")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers to this file, too")
     options = parser.parse_args(given)
@@ -249,7 +254,7 @@ def main(given: list[str]) -> int:
             for n_tokens, n_topics in sizes:
                 against_workers(n_tokens, n_topics, 4, tuple(options.workers), report)
         else:
-            quality(2.0 if options.quick else 30.0, report)
+            quality(2.0 if options.quick else options.budget, report)
     if options.json:
         report.write(options.json)
     return 0

@@ -255,14 +255,17 @@ EDIT_MISTAKES = [
     Mistake("edit: sweeps begin anew", DRAFT, "edited._schedule(self.sweep + n_iter, self.seed)", "edited._schedule(n_iter, self.seed)"),
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="editing") for mistake in EDIT_MISTAKES]
-DELTAS, WORKER, CLUSTER = (f"src/topoi/engine/cluster/{name}.py" for name in ("deltas", "worker", "sampling"))
+DELTAS, WORKER, CLUSTER, REMOTE = (
+    f"src/topoi/engine/cluster/{name}.py" for name in ("deltas", "worker", "sampling", "remote")
+)
 TESTS["cluster"] = ["test_cluster.py", "test_cluster_losses.py"]
 FOLDERS["cluster"] = "engine"
 CLUSTER_MISTAKES = [
     Mistake("cluster: changes of one shard lost", DELTAS, "for piece in pieces:\n            _add(total", "for piece in pieces[1:]:\n            _add(total"),
     Mistake("cluster: large changes cut off", DELTAS, "    if most > np.iinfo(np.int8).max:\n", "    if most > 10**9:\n"),
+    Mistake("cluster: large negative sums cut off", DELTAS, "most = max(most, abs(difference[i]))", "most = max(most, difference[i])"),
     Mistake("cluster: the last change is left out", DELTAS, "n_changed += change != 0", "n_changed += change > 0"),
-    Mistake("cluster: a worker's shards are taken twice", CLUSTER, "if other == home]", "if other >= home]"),
+    Mistake("cluster: a worker's shards are taken twice", REMOTE, "if other == home]", "if other >= home]"),
     Mistake("cluster: assignments are taken as they arrive", CLUSTER, "                arrived += [(chain", "                for s, a in zip(some, found, strict=True):\n                    self._take(chain, s, a)\n                arrived += [(chain"),
     Mistake("cluster: ranges of another length", DELTAS, "zip(bounds(flat.size, len(pieces)), pieces", "zip(bounds(flat.size, len(pieces))[::-1], pieces"),
     Mistake("cluster: all shards draw the same numbers", WORKER, "new_stream(job.seed, chain, sweep, shard)", "new_stream(job.seed, chain, sweep, 0)"),
@@ -270,10 +273,10 @@ CLUSTER_MISTAKES = [
     Mistake("cluster: counts are those of the sweep before", WORKER, "            apply(counts, pieces)\n        elif", "        elif"),
     Mistake("cluster: a state from another sweep is used", WORKER, "if at == sweep and work is not None:", "if work is not None and state is not None:"),
     Mistake("cluster: lost states begin at the root", WORKER, "if sweep != root or (given is None", "if (given is None"),
-    Mistake("cluster: priors are not sent again", CLUSTER, "        self._priors = []\n        self._due = True", "        self._due = True"),
+    Mistake("cluster: priors are not sent again", REMOTE, "they are sent when they are needed.\"\"\"\n        self._priors = []", "they are sent when they are needed.\"\"\""),
     Mistake("cluster: counts are not restored", CLUSTER, "                array[...] = old\n", "                pass\n"),
-    Mistake("cluster: workers are trusted after a loss", CLUSTER, "        self._resident, self._current = set(), set()\n        for future", "        for future"),
-    Mistake("cluster: a root without its assignments", CLUSTER, "            self._on_shards(tasks.save, c, sweep)\n", "            pass\n"),
+    Mistake("cluster: workers are trusted after a loss", REMOTE, "        self._resident, self._current = set(), set()\n        for future", "        for future"),
+    Mistake("cluster: a root without its assignments", CLUSTER, "            self._remote.save(c, sweep)\n", "            pass\n"),
     Mistake("cluster: samples of an earlier sweep", CLUSTER, "                if wanted:\n                    self._collect(sweep)\n", ""),
     Mistake("cluster: terms of the log joint in another order", CLUSTER, "joints.append(sum(terms[1:], terms[0]))", "joints.append(sum(terms[::-1]))"),
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from thinning import slow_unless
 from topoi.engine.cluster import deltas
 from topoi.engine.cluster import sampling as cluster_sampling
 from topoi.engine.cluster import worker as tasks
+from topoi.engine.cluster.cost import Machine, predict
 from topoi.engine.cluster.files import SharedFolder
 from topoi.errors import ModelError, StoreError
 
@@ -153,6 +154,21 @@ def test_deltas_are_exact(seed, n_ranges, largest, share):
     deltas.apply(found, total)
     for a, b, *parts in zip(found, base, *several, strict=True):
         np.testing.assert_array_equal(a, b + sum(part - b for part in parts))
+
+
+@pytest.mark.parametrize(
+    ("n_workers", "n_shards", "passes"),
+    [
+        (1, 1, 2 + 3 + 1),  # new counts, the shard's, and the client's; one shard's changes are not added up
+        (1, 4, 2 + 3 * 4 + (4 + 3) + 1),
+        (2, 4, 2 + 3 * 2 + (2 + 3) + (2 + 3) + 1),  # a worker's own two shards, then those of two workers
+        (4, 4, 2 + 3 + (4 + 3) + 1),
+    ],
+)
+def test_cost_of_passes_over_counts(n_workers, n_shards, passes):
+    machine = Machine(np.inf, 1e9, np.inf, 0.0, 0.0)
+    cost = predict(1e6, 1000, 100, n_workers, machine, n_shards=n_shards)
+    assert cost.seconds == pytest.approx(passes * 1000 * 112 / 1e9)
 
 
 def test_few_changes_take_few_bytes():

@@ -17,6 +17,8 @@ from topoi.engine.cluster.sampling import plan_ranges
 
 # Share of the moving tokens that go to a topic which need not have their word.
 _ANYWHERE = 0.05
+# Passes over the cells of a sum of changes, besides one for each of the changes.
+_OF_SUM = 3
 
 
 class Machine(NamedTuple):
@@ -145,7 +147,7 @@ def predict(
     >>> from topoi.engine.cluster.cost import Machine, predict
     >>> cost = predict(1e9, 100_000, 200, 16, Machine(1e7), n_threads=4)
     >>> round(cost.speed_up), round(cost.memory / 1e9, 1)
-    (43, 1.9)
+    (41, 1.9)
     """
     threads = n_workers * n_threads
     n_shards = n_shards or threads
@@ -161,16 +163,19 @@ def predict(
     # Copies and comparisons of counts: once for the new counts, then for every shard of a thread.
     passes = 2 + 3 * turns
     # A worker adds up the changes of its shards, a thread for each range; then each range is added up on one worker.
+    # Besides the changes there are three passes over a sum: it is cleared, looked through, and written down.
     of_worker = sent_bytes(cells, alike * changed_cells(tokens / n_workers, moved))
     own, ranges_here = math.ceil(n_shards / n_workers), math.ceil(n_ranges / n_workers)
-    rows = (own + 1) / min(n_ranges, n_threads)
+    rows = (own + _OF_SUM) / min(n_ranges, n_threads) if own > 1 else 0.0
     received, n_tasks = 0.0, n_shards + n_ranges
     if n_workers > 1:
-        rows += (n_workers + 1) / n_ranges * math.ceil(ranges_here / n_threads)
+        rows += (n_workers + _OF_SUM) / n_ranges * math.ceil(ranges_here / n_threads)
         received = ranges_here * n_workers * of_worker / n_ranges
         n_tasks += n_workers * n_ranges
-    merging = rows * cells / machine.cells_per_second
-    sending = (received + of_all) / machine.bytes_per_second
+    # The client adds the sum to its own counts before the next sweep begins.
+    merging = (rows + 1) * cells / machine.cells_per_second
+    # It is sent to the client and then to the workers.
+    sending = (received + 2 * of_all) / machine.bytes_per_second
     seconds = (
         turns * in_shard / machine.tokens_per_second
         + passes * cells / machine.cells_per_second

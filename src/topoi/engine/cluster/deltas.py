@@ -67,6 +67,16 @@ def _subtract(new, old, difference):
 
 
 @lean
+def _extent(difference):
+    """Number of cells that differ, and the largest difference without its sign."""
+    n_changed, most = 0, 0
+    for i in range(difference.size):
+        n_changed += difference[i] != 0
+        most = max(most, abs(difference[i]))
+    return n_changed, most
+
+
+@lean
 def _pick(difference, places, values):
     """Write the places and values of the cells that differ; both have room for one more."""
     n = 0
@@ -141,8 +151,7 @@ def added(pieces: Sequence[Piece], sizes: Sequence[int]) -> Piece:
         total = np.zeros(size, np.int32)
         for piece in pieces:
             _add(total, piece.changes[number])
-        most = max(int(total.max(initial=0)), -int(total.min(initial=0)))
-        changes.append(_change(total, int(np.count_nonzero(total)), most))
+        changes.append(_change(total, *_extent(total)))
     return Piece(tuple(changes))
 
 

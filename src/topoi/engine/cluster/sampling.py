@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -13,11 +13,11 @@ import numpy as np
 
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.engine.cluster import worker as tasks
-from topoi.engine.cluster.calls import Calls
 from topoi.engine.cluster.contract import ClusterChain, Distributable, DistributableSampler
-from topoi.engine.cluster.crew import Crew, Lost
-from topoi.engine.cluster.deltas import apply, bounds
+from topoi.engine.cluster.crew import Lost
+from topoi.engine.cluster.deltas import apply
 from topoi.engine.cluster.files import SharedFolder, absolute, documents_file, state_file
+from topoi.engine.cluster.remote import RemoteChains
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.gibbs import Sampling, keep_samples
 from topoi.engine.loop import Saved, Schedule
@@ -107,36 +107,22 @@ class ClusterSampling(Sampling[Any]):
             raise ModelError("this family of models cannot be fitted on a cluster; leave executor out")
         if (setting := sampler.undistributable()) is not None:
             raise ModelError(f"{setting} cannot be used on a cluster; leave it or executor out")
-        self._client = client
         self.n_shards = len(chains[0].shards)
-        shapes = tasks.Shapes.of(chains[0].counts)
-        n_ranges = plan_ranges(self.n_shards, max(shapes.sizes))
+        n_ranges = plan_ranges(self.n_shards, max(array.size for array in chains[0].counts))
         fit = f"topoi-{secrets.token_hex(8)}"
         self._folder = None if folder is None else SharedFolder(absolute(str(folder))).below(fit)
-        self._works = [sampler.shard_work(shard) for shard in range(self.n_shards)]
-        self._shapes = shapes
+        works = [sampler.shard_work(shard) for shard in range(self.n_shards)]
         address = None if self._folder is None else self._folder.address
-        self.job = tasks.Job(fit, type(self._works[0]), address, schedule.seed, n_ranges)
-        n_tokens = [len(next(iter(sampler.give_assignments(chains[0], s).values()))) for s in range(self.n_shards)]
-        all_counts = [array for chain in chains for array in chain.counts]
-        self.crew = Crew(client, n_tokens, lambda threads, tokens: tasks.bytes_needed(all_counts, threads, tokens))
-        self._calls = Calls(client, fit, self.crew.check)
+        job = tasks.Job(fit, type(works[0]), address, schedule.seed, n_ranges)
+        self._remote = RemoteChains(client, sampler, self.chains, works, job)
         self.losses = 0
         self._lost_in_a_row = 0
-        self._resident: set[tuple[int, int, str]] = set()
-        self._current: set[str] = set()
-        self._pieces: list[list[Any]] = [[] for _ in chains]
-        self._priors: list[Any] = []
-        self._futures: list[Any] = []
         self.bytes_merged = 0
         self._done = self._collected = done
         self._due = False
-        self._begin(done)
-
-    def _begin(self, done: int) -> None:
-        """Make the first root from the client's own chains."""
+        # The first root is made from the client's own chains.
         if self._folder is not None:
-            for shard, work in enumerate(self._works):
+            for shard, work in enumerate(works):
                 self._folder.write(documents_file(shard), work.to_arrays())
         self._root = self._make_root(done)
         self._write_states(done)
@@ -179,134 +165,35 @@ class ClusterSampling(Sampling[Any]):
 
     def _sweep(self, sweep: int) -> None:
         """Sweep all shards of all chains, add up their changes, and learn."""
-        at_root = sweep == self._root.sweep + 1
-        if at_root:
-            self._muster()
-        if not self._priors:
-            self._priors = self._sent_priors()
-        used = sorted(set(self.crew.homes))
-        sent = self._scattered_counts(used) if at_root else [None] * len(self.chains)
-        merged = [self._submit_sweep(c, sweep, sent[c]) for c in range(len(self.chains))]
-        self._calls.wait([future for futures in merged for future in futures])
+        if sweep == self._root.sweep + 1:
+            self._remote.muster()
+        # The root's copies: the client's own counts change while workers of the same process may read them.
+        merged = self._remote.sweep(sweep, self._root.sweep, self._root.counts)
         for chain, futures in zip(self.chains, merged, strict=True):
             chain.sweep, chain.seed = sweep, self._schedule.seed
-            pieces = self._calls.gathered(futures)
+            pieces = self._remote.changes(futures)
             self.bytes_merged += sum(piece.nbytes for piece in pieces)
             apply(chain.counts, pieces)
-        self._current = set(used)
-        self._resident = {(c, s, home) for c in range(len(merged)) for s, home in enumerate(self.crew.homes)}
-        self._pieces = merged
-        self._futures = [future for futures in merged for future in futures]
+        self._remote.keep(merged)
         self._done = sweep
         if self.sampler.learns(sweep):
             self._learn(sweep)
 
-    def _muster(self) -> None:
-        """See who is there; the first time, say what the fit will take."""
-        first = not self.crew.members
-        self.crew.gather(self._prepare)
-        if first:
-            threads, most = sum(self.crew.members.values()), max(self.crew.memory.values()) / 1e6
-            logger.info("%d workers with %d threads; one needs up to %.0f MB", len(self.crew.members), threads, most)
-            if self.n_shards * len(self.chains) < threads:
-                logger.warning(
-                    "the cluster has %d threads, and the fit %d shards: the others have nothing to do; n_shards=%d "
-                    "would use them (a setting that changes the result)",
-                    threads,
-                    self.n_shards * len(self.chains),
-                    threads,
-                )
-
-    def _submit_sweep(self, c: int, sweep: int, sent: Any) -> list[Any]:
-        """Submit the tasks of one chain's sweep; return those that add up the changes, one for each range."""
-        chain, homes, job, root = self.chains[c], self.crew.homes, self.job, self._root.sweep
-        sampled = []
-        for shard, home in enumerate(homes):
-            fresh = sent is not None and home not in self._current
-            given = self._given(c, shard, home) if sweep == root + 1 else None
-            counts, pieces = (sent, []) if fresh else (None, self._pieces[c])
-            what = job, chain.index, shard, sweep, root, self._priors[c], counts, given, *pieces
-            sampled.append(self._calls.submit(tasks.sample, home, "sample", *what))
-        self._futures += sampled
-        return self._submit_sums(sampled)
-
-    def _submit_sums(self, sampled: Sequence[Any]) -> list[Any]:
-        """Submit tasks that add up changes: those of each worker's own shards, then those of all, range by range."""
-        homes, n_ranges, sizes = self.crew.homes, self.job.n_ranges, self._shapes.sizes
-        used = sorted(set(homes))
-        of_home = {home: [sampled[s] for s, other in enumerate(homes) if other == home] for home in used}
-        merged = []
-        for r in range(n_ranges):
-            lengths = [each.stop - each.start for each in (bounds(size, n_ranges)[r] for size in sizes)]
-            sums = [self._calls.submit(tasks.combine, home, "combine", r, lengths, *of_home[home]) for home in used]
-            if len(used) > 1:
-                where = used[r * len(used) // n_ranges]
-                sums = [self._calls.submit(tasks.merge, where, "merge", lengths, *sums)]
-            merged += sums
-        return merged
-
-    def _sent_priors(self) -> list[Any]:
-        """Priors of every chain on the workers, as results of tasks: those can be run again, unlike scattered data."""
-        members = sorted(self.crew.members)
-        sent = [
-            self._calls.submit(tasks.same, members, "priors", self.sampler.sent_priors(chain)) for chain in self.chains
-        ]
-        self._futures += sent
-        return sent
-
-    def _prepare(self, address: str) -> Any:
-        """Task that compiles the kernels on a worker."""
-        small = self._works[0].small()
-        documents, chain = small.to_arrays(), self.chains[0]
-        n_tokens = len(documents["tokens"])
-        given = self.sampler.give_assignments(chain, 0)
-        assignments = {name: np.zeros(n_tokens, array.dtype) for name, array in given.items()}
-        what = self.job, documents, assignments, self._shapes, self.sampler.sent_priors(chain)
-        return self._calls.submit(tasks.prepare, address, "prepare", *what)
-
-    def _scattered_counts(self, used: Sequence[str]) -> list[Any]:
-        """Counts of every chain on one of the workers that do not have them; None if all have."""
-        fresh = [home for home in used if home not in self._current]
-        if not fresh:
-            return [None] * len(self.chains)
-        # The root's copies: the client's own counts change while workers of the same process may read them.
-        return [self._calls.scatter(counts, fresh[0]) for counts in self._root.counts]
-
-    def _given(self, c: int, shard: int, home: str) -> Any:
-        """Documents and assignments for a home that does not have them, if there is no shared folder."""
-        if self._folder is not None or (c, shard, home) in self._resident:
-            return None
-        assignments = self.sampler.give_assignments(self.chains[c], shard)
-        return self._calls.scatter(tasks.given_arrays(self._works[shard], assignments), home)
-
     def _learn(self, sweep: int) -> None:
         """Learn hyper-parameters from the shards' statistics, and begin a new stretch with them."""
         for c, chain in enumerate(self.chains):
-            found = self._on_shards(tasks.statistics, c, sweep, self._priors[c])
-            self.sampler.learn_from(chain, sweep, found)
-        self._priors = []
+            self.sampler.learn_from(chain, sweep, self._remote.statistics(c, sweep))
+        self._remote.forget_priors()
         self._due = True
 
     def _log_joints(self, sweep: int) -> list[float]:
         """Log joint of every chain: the terms of the counts, and then those of the shards, in order."""
         joints = []
         for c, chain in enumerate(self.chains):
-            if not self._priors:
-                self._priors = self._sent_priors()
             terms = [term() for term in self.sampler.shared_terms(chain)]
-            terms += self._on_shards(tasks.log_joint, c, sweep, self._priors[c])
+            terms += self._remote.log_joints(c, sweep)
             joints.append(sum(terms[1:], terms[0]))
         return joints
-
-    def _on_shards(self, task: Callable[..., Any], c: int, sweep: int, *more: Any) -> list[Any]:
-        """Results of a task for every shard of a chain, where its state is."""
-        index, name = self.chains[c].index, task.__name__
-        futures = [
-            self._calls.submit(task, home, name, self.job, index, shard, sweep, *more)
-            for shard, home in enumerate(self.crew.homes)
-        ]
-        self._calls.wait(futures)
-        return self._calls.gathered(futures)
 
     # Roots.
 
@@ -317,7 +204,7 @@ class ClusterSampling(Sampling[Any]):
             return
         old = self._root.sweep
         for c in range(len(self.chains)):
-            self._on_shards(tasks.save, c, sweep)
+            self._remote.save(c, sweep)
         self._set_root(sweep)
         if old != sweep:
             names = [state_file(chain.index, s, old) for chain in self.chains for s in range(self.n_shards)]
@@ -335,15 +222,10 @@ class ClusterSampling(Sampling[Any]):
             return
         # All arrive before any is taken: without a shared folder the client's own are the root until then.
         arrived = []
-        for chain in self.chains:
+        for c, chain in enumerate(self.chains):
             for first in range(0, self.n_shards, _AT_ONCE):
                 some = range(first, min(first + _AT_ONCE, self.n_shards))
-                futures = [
-                    self._calls.submit(tasks.fetch, self.crew.homes[s], "fetch", self.job, chain.index, s, sweep)
-                    for s in some
-                ]
-                self._calls.wait(futures)
-                found = self._calls.gathered(futures)
+                found = self._remote.fetch(c, sweep, some)
                 arrived += [(chain, shard, arrays) for shard, arrays in zip(some, found, strict=True)]
         for chain, shard, arrays in arrived:
             self._take(chain, shard, arrays)
@@ -368,23 +250,12 @@ class ClusterSampling(Sampling[Any]):
                 f"{self._root.sweep} ({loss}); do workers have enough memory? With a checkpoint, the same fit goes on"
             ) from loss
         logger.warning("%s; going back from sweep %d to sweep %d", loss, self._done, self._root.sweep)
-        self._drop_futures()
+        self._remote.drop()
         for chain, counts, priors in zip(self.chains, self._root.counts, self._root.priors, strict=True):
             for array, old in zip(chain.counts, counts, strict=True):
                 array[...] = old
             chain.priors, chain.sweep = priors, self._root.sweep
         self._done, self._due = self._root.sweep, False
-
-    def _drop_futures(self) -> None:
-        """Release all tasks, which Dask then drops, and forget which worker has what.
-
-        Not ``client.cancel``: it fails in the scheduler where tasks depend on these that the client has released.
-        """
-        futures = self._futures + self._priors + [future for pieces in self._pieces for future in pieces]
-        self._futures, self._priors, self._pieces = [], [], [[] for _ in self.chains]
-        self._resident, self._current = set(), set()
-        for future in futures:
-            future.release()
 
     # The loop's interface.
 
@@ -406,7 +277,7 @@ class ClusterSampling(Sampling[Any]):
 
     def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> None:
         """Replace the chains; nothing on the workers is used any more."""
-        self._drop_futures()
+        self._remote.drop()
         super().restore(progress, arrays)
         self._done = self._collected = int(progress["sweep"])
         self._root = self._make_root(self._done)
@@ -416,18 +287,13 @@ class ClusterSampling(Sampling[Any]):
         """Bring the assignments to the client; return facts for ``fit_info_``."""
         self._bring(self._done)
         return {
-            "workers": len(self.crew.members),
+            "workers": len(self._remote.crew.members),
             "rollbacks": self.losses,
             "bytes_per_sweep": self.bytes_merged // max(self._done, 1),
         }
 
     def close(self) -> None:
         """Let the workers forget the fit, and remove its files."""
-        self._drop_futures()
-        try:
-            if self._client.status == "running":
-                self._client.run(tasks.forget, self.job.fit, on_error="ignore")
-        except Exception as error:  # a cluster that is gone has forgotten, too
-            logger.debug("workers could not be told to forget: %r", error)
+        self._remote.close()
         if self._folder is not None:
             self._folder.remove_all()
