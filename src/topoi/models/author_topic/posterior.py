@@ -15,6 +15,7 @@ from topoi.kernels.counts import Assignments, Counts, Documents, Priors
 from topoi.kernels.folding import FilterPlan, Labels, SamplingPlan, Scored
 from topoi.kernels.lanes import padded
 from topoi.models.author_topic import likelihood
+from topoi.models.author_topic.expected import ExpectedMixtures
 from topoi.models.author_topic.inference import fold_in, sample_document, start_document
 from topoi.models.author_topic.mean_field import PassRule, infer_documents
 from topoi.models.author_topic.state import AuthorTopicSampler
@@ -41,6 +42,8 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
     """
 
     mixtures_are_dirichlet = True
+    # Mixtures of documents of which no word is known; None if alpha says them.
+    expected: ExpectedMixtures | None = None
 
     def __init__(
         self,
@@ -87,6 +90,10 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
             fictitious_weight,
         )
         found.guidance = told
+        if sampler.alpha_left_open:
+            source = found.arrays
+            sizes = sampler.n_topics, source.n_samples, sampler.lists.n_shared
+            found.expected = ExpectedMixtures(corpus, source.document_cells, *sizes)
         found.trace = list(chain.trace)
         return found
 
@@ -145,6 +152,21 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
         labels: Labels,
     ) -> None:
         fold_in(part, wanted, self.kernel_counts, self.priors, plan, doc_topic, scores, labels)
+        self._expect(part, wanted, doc_topic, scores)
+
+    def _expect(
+        self, part: Documents, wanted: Scored, doc_topic: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> None:
+        """Replace what alpha says of documents of which no word is known, if their mixtures are not their authors'."""
+        if self.expected is None:
+            return
+        for d in np.flatnonzero((np.diff(part.doc_start) == 0) & self.is_integrated(part)):
+            authors = part.author[part.author_start[d] : part.author_start[d + 1]]
+            doc_topic[d] = self.expected.of(authors[authors < self.source.n_authors])
+            here = slice(wanted.start[d], wanted.start[d + 1])
+            words, at = np.unique(wanted.tokens[here], return_inverse=True)
+            if len(words):
+                scores[here] = (doc_topic[d] @ self.word_columns(words))[at]
 
     def mean_field(self, documents: Documents, n_jobs: int = 1) -> NDArray[np.float64]:
         """Topic shares of new documents without known authors, by passes over their words instead of sampling."""
@@ -159,6 +181,8 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
         def run(first: int, last: int) -> None:
             part = document_range(documents, first, last)
             infer_documents(part, self.kernel_counts, self.priors, PassRule(), doc_topic[first:last])
+            nothing = Scored(np.zeros(0, np.int32), np.zeros(last - first + 1, np.int64))
+            self._expect(part, nothing, doc_topic[first:last], np.zeros(0))
 
         for_documents(run, documents, n_jobs)
         return doc_topic

@@ -24,6 +24,9 @@ _LEAST_WORTH = 2.0
 ALIKE, _MOST_WORDS = 1.25, 1_000_000
 # Prior probability of the private author. More makes topics more coherent, and costs what is known of named authors.
 PRIVATE_WEIGHT = 0.2
+# The same in the first sweeps: from a random start topics first become those of documents, then authors share them.
+# After the last of these sweeps something is learned, which is when a cluster's workers get new priors.
+FIRST_PRIVATE_WEIGHT, FIRST_SWEEPS = 0.9, 50
 _RULES = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric": "asymmetric"}
 
 

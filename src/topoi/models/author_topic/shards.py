@@ -84,14 +84,17 @@ class DocumentShard:
         """Assignments in document order."""
         return self.assignments
 
-    def sweep(self, counts: Counts, priors: Priors, stream: NDArray[np.uint64]) -> None:
-        """Sample every token once."""
+    def sweep(
+        self, counts: Counts, priors: Priors, stream: NDArray[np.uint64], documents: Documents | None = None
+    ) -> None:
+        """Sample every token once; ``documents`` are these documents with other weights of authors."""
+        documents = documents or self.documents
         if self._allowed is not None:
-            kernels.sweep_allowed(self.documents, self.assignments, counts, priors, *self._allowed, stream)
+            kernels.sweep_allowed(documents, self.assignments, counts, priors, *self._allowed, stream)
         elif self.use_lists(counts):
-            word_lists.sweep_listed(self.documents, self.assignments, counts, priors, self.word_times, stream)
+            word_lists.sweep_listed(documents, self.assignments, counts, priors, self.word_times, stream)
         else:
-            kernels.sweep(self.documents, self.assignments, counts, priors, stream)
+            kernels.sweep(documents, self.assignments, counts, priors, stream)
         clear_private_author(counts)
 
     def use_lists(self, counts: Counts) -> bool:

@@ -25,8 +25,9 @@ from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models import inputs
 from topoi.models.author_topic import equations, word_major
+from topoi.models.author_topic.priors import FIRST_PRIVATE_WEIGHT, FIRST_SWEEPS
 from topoi.models.author_topic.shards import FEWEST_FOR_LISTS, release_shard
-from topoi.models.author_topic.work import AllowedTopics, TopicWork, log_documents, private_histograms
+from topoi.models.author_topic.work import AllowedTopics, FirstPriors, TopicWork, log_documents, private_histograms
 from topoi.models.averages import Averaged, frozen, mean_counts, mean_lists
 from topoi.models.growing import widened_vector
 from topoi.models.guidance import Guidance
@@ -359,7 +360,7 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
     def sample(self, chain: TopicChain, shard: int, counts: Counts | SparseCounts, stream: NDArray[np.uint64]) -> None:
         """Sample one shard once against the given counts."""
         if not self.sparse:
-            chain.shards[shard].sweep(counts, chain.priors, stream)
+            self.shard_work(shard).sweep(chain.shards[shard], counts, self._priors_of(chain, chain.sweep), stream)
             release_shard(chain.shards[shard])
             return
         before, new = chain.sparse.before_and_new(chain.sweep, *self._ranges[shard])
@@ -373,6 +374,11 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         self._settle(chain)
         if self.learns(sweep):
             self.learn_from(chain, sweep, list(self._private_histograms(chain)))
+
+    @property
+    def alpha_left_open(self) -> bool:
+        """Whether alpha is learned because nothing was said of it."""
+        return self._learn_alpha is not None and self._alpha_prior != NO_PRIOR
 
     def learns(self, sweep: int) -> bool:
         """Whether alpha or beta are learned after a sweep."""
@@ -465,8 +471,13 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         release_shard(chain.shards[shard])
 
     def sent_priors(self, chain: TopicChain) -> Any:
-        """The priors themselves."""
-        return chain.priors
+        """Those of the next sweep: they change after sweeps in which something is learned."""
+        return self._priors_of(chain, chain.sweep + 1)
+
+    def _priors_of(self, chain: TopicChain, sweep: int) -> Any:
+        """Priors of a sweep."""
+        first = sweep <= FIRST_SWEEPS and self.lists.fictitious and self.alpha_left_open
+        return FirstPriors(chain.priors, FIRST_PRIVATE_WEIGHT) if first else chain.priors
 
 
 def chain_alpha(chain: TopicChain) -> NDArray[np.float64]:

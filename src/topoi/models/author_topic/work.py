@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.mapped import Scratch
 from topoi.corpus.pieces import row_blocks
-from topoi.kernels.counts import Assignments, Counts, Documents
+from topoi.kernels.counts import Assignments, Counts, Documents, Priors
 from topoi.kernels.dirichlet import CountHistogram
 from topoi.models.author_topic import equations
 from topoi.models.author_topic.shards import DocumentShard, Orders, WordShard
@@ -21,6 +21,13 @@ _FEW_WORDS = 8
 TopicShard = DocumentShard | WordShard
 # Sets of topics as rows of zeros and ones, and the number of each document's set.
 AllowedTopics = tuple[NDArray[np.float32], NDArray[np.int32]]
+
+
+class FirstPriors(NamedTuple):
+    """Priors of a chain's first sweeps, in which private authors beside named ones have another weight."""
+
+    priors: Priors
+    private_weight: float
 
 
 class TopicWork:
@@ -116,10 +123,16 @@ class TopicWork:
 
     def sweep(self, state: TopicShard, counts: Counts, priors: Any, stream: NDArray[np.uint64]) -> None:
         """Sample every token once."""
-        state.sweep(counts, priors, stream)
+        if isinstance(priors, FirstPriors):
+            assert isinstance(state, DocumentShard)  # named authors are sampled document by document
+            weighted = with_private_weight(self.documents, self.n_shared, priors.private_weight)
+            state.sweep(counts, priors.priors, stream, weighted)
+        else:
+            state.sweep(counts, priors, stream)
 
     def log_joint(self, state: TopicShard, counts: Any, priors: Any) -> float:
-        """Term of the private authors' topics, and of the choice of authors."""
+        """Term of the private authors' topics, and of the choice of authors by the weights of later sweeps."""
+        priors = priors.priors if isinstance(priors, FirstPriors) else priors
         return log_documents(self.documents, state.in_document_order(), counts, priors)
 
     def statistics(self, state: TopicShard, priors: Any) -> CountHistogram:
@@ -127,6 +140,29 @@ class TopicWork:
         return CountHistogram.joined(
             private_histograms(self.documents, state.in_document_order(), self.n_shared, self.n_topics)
         )
+
+
+def with_private_weight(documents: Documents, n_shared: int, weight: float) -> Documents:
+    """The documents with this prior probability of their private authors; named ones share the rest evenly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.kernels.counts import Documents
+    >>> from topoi.models.author_topic.work import with_private_weight
+    >>> none, author = np.zeros(0, np.int32), np.array([0, 1, 2, 1], np.int32)  # the private author is number 2
+    >>> documents = Documents(none, np.array([0, 0, 0]), author, np.array([0, 3, 4]), np.ones(4, np.float32))
+    >>> with_private_weight(documents, 2, 0.5).author_weight.tolist()
+    [0.25, 0.25, 0.5, 1.0]
+    """
+    private = documents.author == n_shared
+    n = np.diff(documents.author_start)
+    upto = np.concatenate(([0], np.cumsum(private)))
+    has_private = upto[documents.author_start[1:]] > upto[documents.author_start[:-1]]
+    both = np.repeat(has_private & (n > 1), n)
+    named = np.repeat((1.0 - weight) / np.maximum(n - 1, 1), n)
+    weights = np.where(both, np.where(private, weight, named), documents.author_weight)
+    return documents._replace(author_weight=weights.astype(np.float32))
 
 
 def log_documents(documents: Documents, assignments: Assignments, counts: Any, priors: Any) -> float:
