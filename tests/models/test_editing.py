@@ -67,7 +67,10 @@ def check_counts(model: Any) -> None:
     np.add.at(table, (model.corpus_.tokens, topics(model)), 1)
     if sampler.guidance is not None:
         table += sampler.guidance.phantoms.rows(np.arange(len(table)), chain.priors.beta)
-    assert np.allclose(chain.counts.word_topic[:, : sampler.n_topics], table)
+    w, k, values = chain.counts.word_cells()
+    cells = np.zeros_like(table)
+    cells[w, k] = values
+    assert np.allclose(cells, table)
 
 
 def every_edit(editor: Any) -> Any:
@@ -106,6 +109,7 @@ def test_a_retired_topic_stays_empty_and_numbers_stay(name: str, corpus: topoi.C
     assert editor.merge(0, 2).commit(n_iter=0) is model
     moved = topics(model)
     assert not (moved == 2).any() and editor.retired == [2]
+    assert np.flatnonzero(model._sampler.guidance.phantoms.retired).tolist() == [2]
     for k in (1, 3):
         # Sweeps over documents concerned may move their words, and no others.
         docs = [d for d in range(30) if np.isin(then[corpus.doc_start[d] : corpus.doc_start[d + 1]], [0, 2]).any()]
