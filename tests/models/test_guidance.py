@@ -11,7 +11,7 @@ import topoi
 from author_topic.small_states import dirichlet_multinomial
 from topoi.errors import ModelError
 from topoi.kernels.random import new_stream
-from topoi.models.author_topic import kernels, topic_lists, word_major
+from topoi.models.author_topic import equations, kernels, topic_lists, word_major
 from topoi.models.guidance import Phantoms, documents_told, resolve_guidance
 
 WORDS = ["a", "b", "c"]
@@ -393,3 +393,38 @@ def test_settings_of_documents_follow_their_ids():
     told = documents_told({"doc_labels": [["x"], None, []], "doc_ban": {0: [2]}}, corpus)
     again = resolve_guidance(corpus.subset([2, 0]), 2, **told)
     assert again.allowed[again.doc_set].tolist() == [[False, True], [True, True]]
+
+
+@pytest.mark.parametrize("kernel", ["documents", "two authors", "allowed", "words", "lists"])
+def test_a_token_without_any_possible_topic_stays(kernel):
+    """Rounding may draw a topic of weight zero; here all have that, so that every draw is such a one."""
+    n_topics, stream = 40, new_stream(3)
+    corpus = topoi.Corpus.from_tokens([["a", "b"] * 10, ["b"] * 5], authors=[["Ann", "Bob"], ["Bob"]])
+    kind = topoi.AuthorTopicModel if kernel == "two authors" else topoi.LDA
+    sampler = kind(n_topics, alpha=0.5, beta=0.5)._make_sampler(corpus, 1)
+    chain = sampler.start(0, 0)
+    documents, assignments = sampler.whole(chain)
+    word = corpus.vocabulary.index("a")
+    mine = documents.tokens == word
+    assignments.topic[mine] = 3
+    equations.count(documents, assignments, chain.counts)
+    sets, doc_set = np.ones((1, n_topics), np.float32), np.zeros(2, np.int32)
+    chain.counts.word_topic[word] = -0.5
+    chain.counts.word_topic[word, 3] = 0.5  # the token that is left out, and minus beta
+    before = assignments.topic.copy()
+    how = assignments, chain.counts, chain.priors
+    for _ in range(20):
+        chain.counts.word_topic[word, 3] = 0.5
+        if kernel == "allowed":
+            kernels.sweep_allowed(documents, *how, sets, doc_set, stream)
+        elif kernel in ("documents", "two authors"):
+            kernels.sweep(documents, *how, stream)
+        else:
+            runs, order, per_block = word_major.word_runs(documents.tokens, documents.doc_start, 2)
+            topic_of = assignments.topic[order]
+            if kernel == "words":
+                word_major.sweep_words(runs, topic_of, *how[1:], per_block, stream)
+            else:
+                topic_lists.sweep_lists(runs, topic_of, *how[1:], corpus.doc_lengths, stream)
+            assignments.topic[order] = topic_of
+        assert (assignments.topic[mine] == before[mine]).all()
