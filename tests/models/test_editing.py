@@ -141,6 +141,18 @@ def test_same_bits_on_any_threads_and_from_a_file(name: str, corpus: topoi.Corpu
     assert same(state(again.resume(3)), state(models[0].resume(3)))
 
 
+@pytest.mark.parametrize("name", GUIDED)
+def test_only_documents_concerned_are_sampled_first(name: str, corpus: topoi.Corpus) -> None:
+    model = fitted(name, corpus)
+    before, own = topics(model), slice(corpus.doc_start[4], corpus.doc_start[5])
+    k = int(np.bincount(before[own]).argmax())
+    model = topoi.edit(model).send("d4").commit(n_iter=0)
+    after = topics(model)
+    assert model.edits_[0].topics == (k,) and not (after[own] == k).any()
+    after[own] = before[own]
+    assert np.array_equal(after, before)
+
+
 @pytest.mark.parametrize("name", EDITED)
 def test_splits_alone(name: str, corpus: topoi.Corpus) -> None:
     model = fitted(name, corpus)
