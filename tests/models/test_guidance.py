@@ -428,3 +428,17 @@ def test_a_token_without_any_possible_topic_stays(kernel):
                 topic_lists.sweep_lists(runs, topic_of, *how[1:], corpus.doc_lengths, stream)
             assignments.topic[order] = topic_of
         assert (assignments.topic[mine] == before[mine]).all()
+
+
+def test_restored_states_are_made_to_fit():
+    """What a chain may not have, as after an edit of the settings, is drawn anew; all the rest stays."""
+    told = {"ban": {0: ["b"]}, "doc_ban": {2: [1]}}
+    corpus, sampler = make_sampler(told)
+    topic = np.array([0, 0, 1, 2, 1, 0], np.uint16)
+    chain = sampler.restore(0, {"topic": topic, "alpha": np.array(ALPHA), "beta": np.array(BETA)}, [])
+    found = sampler.whole(chain)[1].topic
+    wrong = np.array([False, True, False, True, False, True])  # b in topic 0 twice, topic 2 in document 1
+    assert corpus.tokens[[1, 5]].tolist() == [1, 1]
+    np.testing.assert_array_equal(found[~wrong], topic[~wrong])
+    assert (found[[1, 5]] != 0).all() and found[3] != 2
+    assert np.isfinite(log_joint(corpus, found, np.zeros(6, int), *prior_and_mask(told, corpus)))
