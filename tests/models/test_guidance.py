@@ -380,6 +380,15 @@ def test_words_that_are_not_there_are_named():
     assert model.guidance_report()["word"].tolist() == ["a"]
 
 
+def test_a_store_keeps_the_order_of_seeds(tmp_path):
+    corpus = topoi.Corpus.from_tokens([WORDS * 3] * 4)
+    model = topoi.LDA(3, seeds={"z": ["a"], "m": ["b"], "b": ["c"]}, n_iter=5, random_state=0).fit(corpus)
+    model.save(tmp_path / "file.topoi")
+    again = topoi.load(tmp_path / "file.topoi")
+    assert again.topic_labels() == model.topic_labels() == ["z", "m", "b"]
+    np.testing.assert_array_equal(again.resume(2).topic_word_, model.resume(2).topic_word_)
+
+
 def test_saved_phantoms_are_checked():
     good = Phantoms.from_array(np.array([[0, 1, 5], [2, 0, -1]]), 3, 2)
     assert good.to_array().tolist() == [[0, 1, 5], [2, 0, -1]]
