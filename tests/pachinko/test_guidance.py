@@ -115,7 +115,7 @@ FITTED = {
     "any graph": {"dag": {"root": {"u": ["war", "trade", WORDS], "v": ["trade", "rest"]}}},
 }
 TOLD = {
-    "seeds": {"war": ["army"], "trade": {"tariff": 30}},
+    "seeds": {"war": {"army": 100}, "trade": {"tariff": 30}},
     "ban": {"war": ["peace"], 2: ["law"]},
     "pin": {"war": ["war"]},
 }
