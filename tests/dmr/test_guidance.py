@@ -24,6 +24,7 @@ from topoi.errors import ModelError
 from topoi.kernels.counts import Priors
 from topoi.kernels.folding import SamplingPlan
 from topoi.models.author_topic.kernels import lane_weights
+from topoi.models.dmr import likelihood
 from topoi.models.dmr.grouping import grouped, same_rows
 from topoi.models.dmr.likelihood import (
     Gaussian,
@@ -146,7 +147,9 @@ def differences(function, x, step=1e-5):
     return found
 
 
-def test_value_gradient_and_curvature_are_of_the_allowed_topics_alone(problem):
+@pytest.mark.parametrize("cells_in_block", [5000, 5])
+def test_value_gradient_and_curvature_are_of_the_allowed_topics_alone(problem, cells_in_block, monkeypatch):
+    monkeypatch.setattr(likelihood, "_CELLS_IN_BLOCK", cells_in_block)
     design, counts, cells, prior, x = problem
     value, gradient = objective(design, cells, x, prior)
     assert value == pytest.approx(by_definition(*problem), rel=1e-10)
