@@ -186,24 +186,35 @@ def test_documents_left_out_are_scored_with_their_own_topics(problem):
     assert log_counts(few, rows) > log_counts(few, alpha_rows(design[two], x))
 
 
-def test_one_alpha_for_all_is_learned_from_documents_own_topics():
+@pytest.fixture(scope="module")
+def labelled():
+    """Documents of one of two labels and of shared words, every word pinned to its topic, so that topics are known."""
     rng = np.random.default_rng(0)
-    truth, labels, docs = np.array([0.5, 1.0, 2.0]), [], []
-    for d in range(2000):
-        own = ["x"] if d % 2 else ["y"]
-        alpha = truth * ([1, 0, 1] if d % 2 else [0, 1, 1])
+    labels, docs = [["x"] if d % 2 else ["y"] for d in range(2000)], []
+    for own in labels:
+        alpha = TRUTH * ([1, 0, 1] if own == ["x"] else [0, 1, 1])
         share = np.zeros(3)
         share[alpha > 0] = rng.dirichlet(alpha[alpha > 0])
         docs.append([WORDS[k] for k in rng.choice(3, 20, p=share)])
-        labels.append(own)
     corpus = topoi.Corpus.from_tokens(docs)
-    # Every word is pinned to its topic, so the topics are known.
     pin = {"x": ["a"], "y": ["b"], 2: ["c"]}
     guidance = resolve_guidance(corpus, 3, seeds={"x": [], "y": []}, doc_labels=labels, pin=pin)
-    plan = Plan(np.zeros((3, 1)), 1.0, 10.0, 10**6, 1)
+    plan = Plan(np.zeros((3, 1)), 1.0, 100.0, 0, 1)
     sampler = RegressionSampler(corpus, csr_matrix(np.ones((2000, 1))), plan, np.full(3, 0.1), 1, guidance)
-    found = _learned_alpha(sampler, sampler.start(0, 0), np.ones(3))
-    np.testing.assert_allclose(found, truth, rtol=0.12)
+    return sampler, sampler.start(0, 0)
+
+
+TRUTH = np.array([0.5, 1.0, 2.0])
+
+
+def test_one_alpha_for_all_is_learned_from_documents_own_topics(labelled):
+    np.testing.assert_allclose(_learned_alpha(*labelled, np.ones(3)), TRUTH, rtol=0.12)
+
+
+def test_coefficients_are_learned_from_documents_own_topics(labelled):
+    sampler, chain = labelled
+    sampler.learn(chain, 1)
+    np.testing.assert_allclose(np.exp(chain.priors.coefficients[:, 0]), TRUTH, rtol=0.12)
 
 
 # Fits.
