@@ -691,7 +691,7 @@ def _check_sets(guidance: Guidance, corpus: Corpus) -> None:
     guided = guided[np.bincount(phantoms.banned_word)[guided] > phantoms.retired.sum()]
     can = np.asarray(phantoms.rows(guided, np.ones(corpus.n_words)) >= 0)
     for w, row in zip(guided.tolist(), can, strict=True):
-        stuck = ~(allowed & row).any(axis=1)
+        stuck = ~np.asarray((allowed & row).any(axis=1))
         if not stuck.any():
             continue
         at = np.flatnonzero(np.asarray(corpus.tokens) == w)
