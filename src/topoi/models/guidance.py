@@ -680,7 +680,7 @@ def _check_sets(guidance: Guidance, corpus: Corpus) -> None:
     allowed, doc_set, phantoms = guidance.allowed, guidance.doc_set, guidance.phantoms
     assert allowed is not None and doc_set is not None
     lengths = np.diff(corpus.doc_start)
-    empty = ~(allowed & ~phantoms.retired).any(axis=1)
+    empty = ~np.asarray((allowed & ~phantoms.retired).any(axis=1))
     lost = np.flatnonzero(empty[doc_set] & (lengths > 0))
     if len(lost):
         raise ModelError(
