@@ -211,8 +211,15 @@ def test_one_alpha_for_all_is_learned_from_documents_own_topics(labelled):
     np.testing.assert_allclose(_learned_alpha(*labelled, np.ones(3)), TRUTH, rtol=0.12)
 
 
-def test_coefficients_are_learned_from_documents_own_topics(labelled):
-    sampler, chain = labelled
+@pytest.mark.parametrize("alike", [True, False])
+def test_coefficients_are_learned_from_documents_own_topics(labelled, alike):
+    given = labelled[0]
+    # Features that no two documents share, and that hardly count.
+    other = np.zeros(2000) if alike else np.random.default_rng(1).standard_normal(2000)
+    design, plan = csr_matrix(np.column_stack([np.ones(2000), other])), Plan(np.zeros((3, 2)), 1e-4, 100.0, 0, 1)
+    sampler = RegressionSampler(given._corpus, design, plan, np.full(3, 0.1), 1, given.guidance)
+    assert (sampler._groups is not None) == alike
+    chain = sampler.start(0, 0)
     sampler.learn(chain, 1)
     np.testing.assert_allclose(np.exp(chain.priors.coefficients[:, 0]), TRUTH, rtol=0.12)
 
