@@ -24,6 +24,7 @@ from topoi.errors import ModelError
 from topoi.kernels.counts import Priors
 from topoi.kernels.folding import SamplingPlan
 from topoi.models.author_topic.kernels import lane_weights
+from topoi.models.dmr import likelihood
 from topoi.models.dmr.grouping import grouped, same_rows
 from topoi.models.dmr.likelihood import (
     Gaussian,
@@ -146,7 +147,9 @@ def differences(function, x, step=1e-5):
     return found
 
 
-def test_value_gradient_and_curvature_are_of_the_allowed_topics_alone(problem):
+@pytest.mark.parametrize("cells_in_block", [5000, 5])
+def test_value_gradient_and_curvature_are_of_the_allowed_topics_alone(problem, cells_in_block, monkeypatch):
+    monkeypatch.setattr(likelihood, "_CELLS_IN_BLOCK", cells_in_block)
     design, counts, cells, prior, x = problem
     value, gradient = objective(design, cells, x, prior)
     assert value == pytest.approx(by_definition(*problem), rel=1e-10)
@@ -183,24 +186,42 @@ def test_documents_left_out_are_scored_with_their_own_topics(problem):
     assert log_counts(few, rows) > log_counts(few, alpha_rows(design[two], x))
 
 
-def test_one_alpha_for_all_is_learned_from_documents_own_topics():
+@pytest.fixture(scope="module")
+def labelled():
+    """Documents of one of two labels and of shared words, every word pinned to its topic, so that topics are known."""
     rng = np.random.default_rng(0)
-    truth, labels, docs = np.array([0.5, 1.0, 2.0]), [], []
-    for d in range(2000):
-        own = ["x"] if d % 2 else ["y"]
-        alpha = truth * ([1, 0, 1] if d % 2 else [0, 1, 1])
+    labels, docs = [["x"] if d % 2 else ["y"] for d in range(2000)], []
+    for own in labels:
+        alpha = TRUTH * ([1, 0, 1] if own == ["x"] else [0, 1, 1])
         share = np.zeros(3)
         share[alpha > 0] = rng.dirichlet(alpha[alpha > 0])
         docs.append([WORDS[k] for k in rng.choice(3, 20, p=share)])
-        labels.append(own)
     corpus = topoi.Corpus.from_tokens(docs)
-    # Every word is pinned to its topic, so the topics are known.
     pin = {"x": ["a"], "y": ["b"], 2: ["c"]}
     guidance = resolve_guidance(corpus, 3, seeds={"x": [], "y": []}, doc_labels=labels, pin=pin)
-    plan = Plan(np.zeros((3, 1)), 1.0, 10.0, 10**6, 1)
+    plan = Plan(np.zeros((3, 1)), 1.0, 100.0, 0, 1)
     sampler = RegressionSampler(corpus, csr_matrix(np.ones((2000, 1))), plan, np.full(3, 0.1), 1, guidance)
-    found = _learned_alpha(sampler, sampler.start(0, 0), np.ones(3))
-    np.testing.assert_allclose(found, truth, rtol=0.12)
+    return sampler, sampler.start(0, 0)
+
+
+TRUTH = np.array([0.5, 1.0, 2.0])
+
+
+def test_one_alpha_for_all_is_learned_from_documents_own_topics(labelled):
+    np.testing.assert_allclose(_learned_alpha(*labelled, np.ones(3)), TRUTH, rtol=0.12)
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_coefficients_are_learned_from_documents_own_topics(labelled, alike):
+    given = labelled[0]
+    # Features that no two documents share, and that hardly count.
+    other = np.zeros(2000) if alike else np.random.default_rng(1).standard_normal(2000)
+    design, plan = csr_matrix(np.column_stack([np.ones(2000), other])), Plan(np.zeros((3, 2)), 1e-4, 100.0, 0, 1)
+    sampler = RegressionSampler(given._corpus, design, plan, np.full(3, 0.1), 1, given.guidance)
+    assert (sampler._groups is not None) == alike
+    chain = sampler.start(0, 0)
+    sampler.learn(chain, 1)
+    np.testing.assert_allclose(np.exp(chain.priors.coefficients[:, 0]), TRUTH, rtol=0.12)
 
 
 # Fits.

@@ -115,7 +115,7 @@ FITTED = {
     "any graph": {"dag": {"root": {"u": ["war", "trade", WORDS], "v": ["trade", "rest"]}}},
 }
 TOLD = {
-    "seeds": {"war": ["army"], "trade": {"tariff": 30}},
+    "seeds": {"war": {"army": 100}, "trade": {"tariff": 30}},
     "ban": {"war": ["peace"], 2: ["law"]},
     "pin": {"war": ["war"]},
 }
@@ -180,7 +180,7 @@ def test_new_documents_have_no_banned_words_either(graph):
     for seed in range(3):
         model.random_state = seed
         found = topoi.label_words(model, "war " * 30, burn_in=1, n_samples=1)
-        assert set(found["topic"]) == {war}
+        assert set(found["topic"]) == {war} and found["topic_probability"].min() == 1.0
 
 
 @pytest.mark.parametrize(

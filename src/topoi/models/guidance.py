@@ -680,7 +680,7 @@ def _check_sets(guidance: Guidance, corpus: Corpus) -> None:
     allowed, doc_set, phantoms = guidance.allowed, guidance.doc_set, guidance.phantoms
     assert allowed is not None and doc_set is not None
     lengths = np.diff(corpus.doc_start)
-    empty = ~(allowed & ~phantoms.retired).any(axis=1)
+    empty = ~np.asarray((allowed & ~phantoms.retired).any(axis=1))
     lost = np.flatnonzero(empty[doc_set] & (lengths > 0))
     if len(lost):
         raise ModelError(
@@ -691,7 +691,7 @@ def _check_sets(guidance: Guidance, corpus: Corpus) -> None:
     guided = guided[np.bincount(phantoms.banned_word)[guided] > phantoms.retired.sum()]
     can = np.asarray(phantoms.rows(guided, np.ones(corpus.n_words)) >= 0)
     for w, row in zip(guided.tolist(), can, strict=True):
-        stuck = ~(allowed & row).any(axis=1)
+        stuck = ~np.asarray((allowed & row).any(axis=1))
         if not stuck.any():
             continue
         at = np.flatnonzero(np.asarray(corpus.tokens) == w)

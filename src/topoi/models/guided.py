@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from topoi.corpus.checked_json import read_json
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import occurrences
+from topoi.errors import ModelError
 from topoi.models.guidance import (
     SETTINGS,
     DocLabels,
@@ -59,6 +60,8 @@ class Guided:
     def restore_bundle(self, corpus: Corpus, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Restore what ``save`` wrote."""
         if isinstance(self.seeds, list):
+            if not all(isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in self.seeds):
+                raise ModelError("the saved seeds are not pairs of a topic and its words")
             self.seeds = dict(self.seeds)
         return super().restore_bundle(corpus, meta, arrays)  # type: ignore[misc,no-any-return]
 

@@ -183,7 +183,7 @@ class RegressionSampler(AuthorTopicSampler):
         if not np.isfinite(draws.values).all():
             raise ModelError("the saved draws of coefficients have values that are not finite")
         if self.guidance is not None and len(frozen):
-            frozen = self.guidance.repaired(self._corpus, frozen, (0, index))
+            frozen = self.guidance.repaired(self._corpus, frozen, (0, index, 0))
         chain = super().restore(index, arrays, trace)
         chain.priors = self.priors(coefficients, arrays["beta"], float(arrays["variance"][0]), frozen, draws)
         return chain

@@ -92,7 +92,7 @@ class NamedTopics:
         told = self.guidance(n_topics)
         if told is None:
             return topic
-        found = told.repaired(corpus, topic, (0, index))
+        found = told.repaired(corpus, topic, (0, index, 0))
         banned = told.phantoms.rows(np.arange(corpus.n_words), np.ones(corpus.n_words)) < 0
         if banned[corpus.tokens, found].any():
             raise ModelError("a word of the saved model is now banned from every topic that it has; fit it anew")

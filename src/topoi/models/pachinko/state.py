@@ -149,7 +149,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         if not (fits_kernels(alpha, len(self._alpha)) and fits_kernels(beta, self.n_words)):
             raise ModelError("the saved priors do not fit this corpus and graph")
         if self.guidance is not None:
-            fitting = Paths(self.guidance.repaired(self._corpus, topic, (0, index)), np.array(path))
+            fitting = Paths(self.guidance.repaired(self._corpus, topic, (0, index, 0)), np.array(path))
             equations.new_paths(self.graph, topic, fitting, new_stream(0, index))
             topic, path = fitting
         chain = self._new_chain(index, alpha, beta)
