@@ -451,3 +451,11 @@ def test_restored_states_are_made_to_fit():
     np.testing.assert_array_equal(found[~wrong], topic[~wrong])
     assert (found[[1, 5]] != 0).all() and found[3] != 2
     assert np.isfinite(log_joint(corpus, found, np.zeros(6, int), *prior_and_mask(told, corpus)))
+
+
+def test_an_update_does_not_change_the_strength_of_seeds():
+    corpus = simulated(100)
+    model = topoi.LDA(4, seeds={"x": ["w3"]}, n_iter=5, random_state=0).fit(corpus)
+    before = model.guidance_report()["strength"].tolist()
+    model.update([[f"w{i % 60}" for i in range(j, j + 40)] for j in range(200)], n_iter=3)
+    assert model.guidance_report()["strength"].tolist() == before == [10]

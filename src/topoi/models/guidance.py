@@ -224,6 +224,8 @@ class Guidance:
         Number of each document's set.
     missing : dict
         Seed words that the vocabulary does not have, by topic.
+    strength : int
+        Phantom tokens of seeds without a number of their own.
     """
 
     phantoms: Phantoms
@@ -231,6 +233,7 @@ class Guidance:
     allowed: NDArray[np.bool_] | None = None
     doc_set: NDArray[np.int32] | None = None
     missing: Mapping[str, list[str]] | None = None
+    strength: int = 1
 
     @property
     def n_topics(self) -> int:
@@ -351,7 +354,7 @@ def resolve_guidance(
     phantoms = Phantoms(*columns, corpus.n_words, n_topics)
     _check_left(phantoms, corpus, names)
     allowed, doc_set = _sets(corpus, labels, names, n_topics, _by_topic("doc_ban", doc_ban, names, n_topics))
-    found = Guidance(phantoms, names, allowed, doc_set, missing)
+    found = Guidance(phantoms, names, allowed, doc_set, missing, strength)
     if allowed is not None:
         _check_sets(found, corpus)
     return found

@@ -41,14 +41,17 @@ class Guided:
     doc_ban: DocumentsOfTopics | None
     corpus_: Corpus
     chains_: list[Any]
+    _sampler: Any
 
     def _guidance(self, corpus: Corpus, n_topics: int) -> Guidance | None:
         """What the settings say about the topics of this corpus; None if nothing."""
         return resolve_guidance(corpus, n_topics, **{name: getattr(self, name) for name in SETTINGS})
 
     def _told_of_documents(self) -> dict[str, Any]:
-        """Settings about documents by their ids, for a corpus with more documents than that of the fit."""
-        return documents_told({name: getattr(self, name) for name in SETTINGS}, self.corpus_)
+        """Settings that mean the same for more documents: about documents by their ids, and the strength of seeds."""
+        found = documents_told({name: getattr(self, name) for name in SETTINGS}, self.corpus_)
+        told = self._sampler.guidance
+        return found if told is None or not self.seeds else found | {"seed_strength": told.strength}
 
     def _plain_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
         # Seeds as a list of pairs: JSON would not keep the order of a dict's keys, by which topics are numbered.

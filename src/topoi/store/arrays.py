@@ -227,13 +227,13 @@ def checksum(meta: Mapping[str, Any], arrays: Mapping[str, ArrayOrPieces]) -> st
     return digest.hexdigest()
 
 
-def to_json(meta: Mapping[str, Any], sort_keys: bool = True) -> str:
-    """Serialise settings as JSON; raise ``StoreError`` for what JSON cannot hold.
+def to_json(meta: Mapping[str, Any]) -> str:
+    """Serialise settings as JSON with sorted keys; raise ``StoreError`` for what JSON cannot hold.
 
     Lone surrogates, as in file names that are not UTF-8, are replaced: SQLite text must be valid UTF-8.
     """
     try:
-        return without_surrogates(json.dumps(dict(meta), allow_nan=False, sort_keys=sort_keys, ensure_ascii=False))
+        return without_surrogates(json.dumps(dict(meta), allow_nan=False, sort_keys=True, ensure_ascii=False))
     except (TypeError, ValueError) as error:
         raise StoreError(f"settings cannot be saved: {error}") from error
 

@@ -131,7 +131,8 @@ def _leading_words(corpus: Corpus, first: Posterior) -> list[str]:
     leaders = Leaders(first.n_topics, N_WORDS)
     for part in ranges(corpus.n_words, max(_CELLS_AT_ONCE // first.n_topics, 1)):
         score = relevance_scores(first.word_columns(part), times[part], SUMMARY_RELEVANCE)
-        topic, word = np.nonzero(score >= leaders.least[:, None])
+        # A word that is banned from a topic scores minus infinity.
+        topic, word = np.nonzero((score >= leaders.least[:, None]) & (score > -np.inf))
         leaders.add(topic, score[topic, word], word + part.start)
     found = leaders.found()
     lists = np.split(corpus.words[found.number], np.searchsorted(found.group, np.arange(1, first.n_topics)))

@@ -186,7 +186,7 @@ def _put_model(connection: sqlite3.Connection, entry: ModelEntry) -> int:
     model_id = connection.execute("SELECT coalesce(max(model_id), 0) + 1 FROM model").fetchone()[0]
     row = (
         *(model_id, entry.name, entry.model, entry.n_topics, entry.n_iter, entry.n_chains, entry.seed, now()),
-        *(__version__, to_json(entry.parameters), entry.chain, to_json(entry.meta, sort_keys=False)),
+        *(__version__, to_json(entry.parameters), entry.chain, to_json(entry.meta)),
         checksum(entry.meta, entry.arrays),
     )
     connection.execute(f"INSERT INTO model VALUES ({', '.join('?' * len(row))})", row)
