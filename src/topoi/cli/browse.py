@@ -42,8 +42,8 @@ def browse(
             f"{'' if read_only else ' and change its topics'}; there is no password",
             err=True,
         )
-    given: dict[str, Any] = {"name": name, "host": host, "port": port, "open_browser": not no_open, "read_only": read_only}
-    if not serve(file, **given, say=_say):
+    how: dict[str, Any] = {"open_browser": not no_open, "read_only": read_only, "say": _say}
+    if not serve(file, name=name, host=host, port=port, **how):
         # Threads of a pool would be waited for; the file is changed in one transaction, or not at all.
         os._exit(0)
 
