@@ -67,7 +67,10 @@ def check_counts(model: Any) -> None:
     np.add.at(table, (model.corpus_.tokens, topics(model)), 1)
     if sampler.guidance is not None:
         table += sampler.guidance.phantoms.rows(np.arange(len(table)), chain.priors.beta)
-    assert np.allclose(chain.counts.word_topic[:, : sampler.n_topics], table)
+    w, k, values = chain.counts.word_cells()
+    cells = np.zeros_like(table)
+    cells[w, k] = values
+    assert np.allclose(cells, table)
 
 
 def every_edit(editor: Any) -> Any:
@@ -106,6 +109,7 @@ def test_a_retired_topic_stays_empty_and_numbers_stay(name: str, corpus: topoi.C
     assert editor.merge(0, 2).commit(n_iter=0) is model
     moved = topics(model)
     assert not (moved == 2).any() and editor.retired == [2]
+    assert np.flatnonzero(model._sampler.guidance.phantoms.retired).tolist() == [2]
     for k in (1, 3):
         # Sweeps over documents concerned may move their words, and no others.
         docs = [d for d in range(30) if np.isin(then[corpus.doc_start[d] : corpus.doc_start[d + 1]], [0, 2]).any()]
@@ -135,6 +139,18 @@ def test_same_bits_on_any_threads_and_from_a_file(name: str, corpus: topoi.Corpu
     again = topoi.load(tmp_path / "b.topoi")
     assert same(state(again), state(models[0])) and again.edits_ == models[0].edits_
     assert same(state(again.resume(3)), state(models[0].resume(3)))
+
+
+@pytest.mark.parametrize("name", GUIDED)
+def test_only_documents_concerned_are_sampled_first(name: str, corpus: topoi.Corpus) -> None:
+    model = fitted(name, corpus)
+    before, own = topics(model), slice(corpus.doc_start[4], corpus.doc_start[5])
+    k = int(np.bincount(before[own]).argmax())
+    model = topoi.edit(model).send("d4").commit(n_iter=0)
+    after = topics(model)
+    assert model.edits_[0].topics == (k,) and not (after[own] == k).any()
+    after[own] = before[own]
+    assert np.array_equal(after, before)
 
 
 @pytest.mark.parametrize("name", EDITED)
