@@ -287,3 +287,18 @@ def test_merged_numbers_are_followed(path):
     store.edit("four topics").split(3).commit(n_iter=0)
     context = StoreWatcher(path).context(LDA)
     assert context.topics == [0, 2, 3] and context.merged_into(1) == 2
+
+
+def test_a_static_copy_of_an_edited_model(path, tmp_path):
+    from topoi.web.export import export_site
+
+    store = topoi.open_store(path)
+    store.edit("four topics").merge(0, 1).commit(n_iter=1)
+    export_site(path, tmp_path / "site", names=["four topics"])
+    folder = tmp_path / "site" / LDA
+    assert not (folder / "topic" / "1.html").exists() and (folder / "topic" / "2.html").exists()
+    text = (folder / "history.html").read_text()
+    assert "Merged topic 1 into" in text and "<form" not in text
+    assert 'href="history.html"' in (folder / "index.html").read_text()
+    for page in folder.rglob("*.html"):
+        assert "topic/1.html" not in page.read_text()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+from typing import Annotated, Any
 
 import typer
 
@@ -41,7 +42,10 @@ def browse(
             f"{'' if read_only else ' and change its topics'}; there is no password",
             err=True,
         )
-    serve(file, name=name, host=host, port=port, open_browser=not no_open, read_only=read_only, say=_say)
+    how: dict[str, Any] = {"open_browser": not no_open, "read_only": read_only, "say": _say}
+    if not serve(file, name=name, host=host, port=port, **how):
+        # Threads of a pool would be waited for; the file is changed in one transaction, or not at all.
+        os._exit(0)
 
 
 def _say(address: str) -> None:

@@ -40,8 +40,10 @@ def serve(
     open_browser: bool = True,
     read_only: bool = False,
     say: Callable[[str], None] = lambda line: None,
-) -> None:
+) -> bool:
     """Serve a store until Ctrl-C.
+
+    Returns whether all work has ended: a sweep of a change of topics that was given up may still run in a thread.
 
     Parameters
     ----------
@@ -56,7 +58,7 @@ def serve(
     open_browser : bool
         Whether to open a web browser, if there is a display.
     read_only : bool
-        Whether labels are refused.
+        Whether labels and changes of topics are refused.
     say : callable
         Called with lines to print.
     """
@@ -86,6 +88,7 @@ def serve(
         server = _announcing(uvicorn.Server(config), lambda: _open(app, address, open_browser, say))
         with suppress(KeyboardInterrupt):
             server.run(sockets=[door])
+        return bool(app.state.server.desk.stop(0.0))
     finally:
         door.close()
 
