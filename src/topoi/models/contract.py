@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from topoi.models.catalogue import Catalogue
     from topoi.models.dag import Dag
     from topoi.models.features.columns import Column
+    from topoi.models.guidance import Phantoms
     from topoi.models.periods import Trend
     from topoi.models.share_moments import Moments
     from topoi.models.smoothed_counts import Cells
@@ -99,6 +100,11 @@ class CountSource(Protocol):
     @property
     def beta_sum(self) -> float:
         """Sum of beta, as kernels read it."""
+        ...
+
+    @property
+    def phantoms(self) -> Phantoms | None:
+        """Prior of words in topics beyond beta, if the model was guided. No count of the source includes it."""
         ...
 
     @property

@@ -102,6 +102,7 @@ def at_most(number: int, share: float) -> Callable[[Mapping[str, Any]], int]:
 
 
 _SAMPLING = "Sampling"
+_GUIDANCE = "Guidance"
 
 TOPICS = Option("--topics", "n_topics", int, "Topics.", "K", "-k", 1, 100)
 PRIOR = Option(
@@ -118,6 +119,52 @@ BETA = Option("--beta", "beta", float, "Prior weight of each word in a topic.", 
 LEARN_ALPHA = Option("--learn-alpha", "learn_alpha", bool, "Learn alpha.")
 LEARN_BETA = Option("--learn-beta", "learn_beta", bool, "Learn beta while sampling.")
 SPARSE = Option("--sparse", "sparse", bool, "For many topics: start from few documents, prune candidates.")
+SEEDS = Option(
+    "--seeds",
+    "seeds",
+    Path,
+    'Seed words of topics, a JSON file: {"trade": ["tariff", "import"]}.',
+    "FILE",
+    read="topoi.models.guided:read_guidance",
+    panel=_GUIDANCE,
+)
+SEED_STRENGTH = Option(
+    "--seed-strength",
+    "seed_strength",
+    int,
+    "How often each seed counts as seen in its topic.",
+    "N",
+    "",
+    1,
+    shown="1 % of a topic",
+    panel=_GUIDANCE,
+)
+BAN = Option(
+    "--ban",
+    "ban",
+    Path,
+    "Words that topics may not have, a JSON file by number or name of topic.",
+    "FILE",
+    read="topoi.models.guided:read_guidance",
+    panel=_GUIDANCE,
+)
+PIN = Option(
+    "--pin",
+    "pin",
+    Path,
+    "Words that only these topics may have, a JSON file.",
+    "FILE",
+    read="topoi.models.guided:read_guidance",
+    panel=_GUIDANCE,
+)
+DOC_LABELS = Option(
+    "--doc-labels",
+    "doc_labels",
+    str,
+    "Column of documents' labels, each a topic: they have those and the unlabelled topics.",
+    "COLUMN",
+    panel=_GUIDANCE,
+)
 FEATURES = Option(
     "--features",
     "features",
@@ -165,6 +212,7 @@ SHARED_FOLDER = Option(
 LEARNED = (ALPHA, BETA, LEARN_ALPHA, LEARN_BETA)
 GIBBS = (SWEEPS, CHAINS, SHARDS, CHECKPOINT)
 ON_CLUSTERS = (CLUSTER, SHARED_FOLDER)
+GUIDANCE = (SEEDS, SEED_STRENGTH, BAN, PIN, DOC_LABELS)
 
 
 def shard_count(typed: str) -> int | str:

@@ -39,6 +39,7 @@ from topoi.models.sources import ArraySource, Rows, TrainingDocument
 from topoi.models.validation import resolve_seed, whole_number
 
 if TYPE_CHECKING:
+    from topoi.models.guidance import Guidance
     from topoi.models.labels.make import TopicNames
 
 _NOBODY = np.zeros(0, np.int64)
@@ -68,6 +69,8 @@ class Posterior:
     words_by_tokens = True
     # Whether documents' mixtures are their smoothed counts; otherwise they are the rows of ``doc_topic``.
     mixtures_are_counts = True
+    # What the fit was told of its topics; a store has the names as labels.
+    guidance: Guidance | None = None
     # Whether sampling gave each training token a topic; otherwise topics of tokens are drawn from mixtures, for counts.
     tokens_have_topics = True
     # Whether a document's mixture is drawn from a Dirichlet with parameter ``alpha``, which expectation propagation and
@@ -171,12 +174,53 @@ class Posterior:
     @cached_property
     def topics(self) -> SmoothedCounts:
         """Sparse word counts of the topics; of a store this reads a million rows or more."""
-        return _smoothed(self.source.topic_cells(), self.beta, self.n_samples)
+        cells, told = self.source.topic_cells(), self.source.phantoms
+        # Here a word that is banned from a topic has its beta there: there is no place for a zero.
+        cells = cells if told is None else told.with_seeds(cells, self.n_samples)
+        return _smoothed(cells, self.beta, self.n_samples)
+
+    @cached_property
+    def word_room(self) -> NDArray[np.float64]:
+        """What P(word | topic) is divided by: each topic's tokens and prior together."""
+        told = self.source.phantoms
+        room = self.topic_totals + self.source.beta_sum
+        return room if told is None else room + told.totals(self.beta)
 
     def word_columns(self, words: Chosen) -> NDArray[np.float64]:
         """P(word | topic) of some words, topics × words: these columns of ``topic_word`` alone."""
-        counts = self.source.word_rows(words) + self.beta[words, None]
-        return np.asarray((counts / (self.topic_totals + self.source.beta_sum)).T)
+        return np.asarray((self._prior_rows(words) / self.word_room).T)
+
+    def positive_columns(self, words: Chosen) -> NDArray[np.float64]:
+        """``word_columns`` in which a word that is banned from a topic has its beta there, for logarithms."""
+        told = self.source.phantoms
+        if told is None:
+            return self.word_columns(words)
+        counts = self.source.word_rows(words) + self.beta[words, None] + told.seed_rows(self._numbers(words))
+        return np.asarray((counts / self.word_room).T)
+
+    def _prior_rows(self, words: Chosen) -> NDArray[np.float64]:
+        """Tokens and prior of some words in each topic, words × topics."""
+        told, counts = self.source.phantoms, self.source.word_rows(words) + self.beta[words, None]
+        if told is None:
+            return counts
+        # A topic whose every word is banned has no words; its row is the prior, for rows have to be probabilities.
+        lost = np.where(told.retired, 0.0, told.rows(self._numbers(words), self.beta))
+        return np.maximum(counts + lost, 0.0)
+
+    def _numbers(self, words: Chosen) -> NDArray[np.int64]:
+        return np.arange(len(self.beta))[words]
+
+    @cached_property
+    def kernel_counts(self) -> Any:
+        """``counts`` as kernels read them: with the phantom tokens of a guided model."""
+        counts, told = self.counts, self.source.phantoms
+        if told is None:
+            return counts
+        if not isinstance(counts, Counts):
+            raise ModelError("a guided model has its counts in a matrix")
+        copy = counts._replace(word_topic=counts.word_topic.copy(), topic=counts.topic.copy())
+        told.add_to(copy, self.beta)
+        return copy
 
     def word_counts(self, word: int) -> NDArray[np.int64]:
         """Tokens of one word per topic."""
@@ -208,7 +252,8 @@ class Posterior:
         if known is None or known[0] is not corpus:
             from topoi.models.labels.make import name_topics
 
-            known = self.__dict__["_named"] = corpus, name_topics(corpus, self)
+            given = () if self.guidance is None else self.guidance.names
+            known = self.__dict__["_named"] = corpus, name_topics(corpus, self).with_names(given)
         return known[1]  # type: ignore[no-any-return]
 
     # Training documents; families with a better estimate of a mixture than its counts override the shares.
@@ -338,7 +383,9 @@ class Posterior:
 
     def probabilities_of(self, word: NDArray[Any], topic: NDArray[Any], n: NDArray[Any]) -> NDArray[np.float64]:
         """P(word | topic) of words of which a topic has ``n`` tokens."""
-        return np.asarray((n + self.beta[word]) / (self.topic_totals + self.source.beta_sum)[topic])
+        told = self.source.phantoms
+        weight = n + self.beta[word] if told is None else n + self.beta[word] + told.at(word, topic)
+        return np.asarray(weight / self.word_room[topic])
 
     # New documents.
 
@@ -510,7 +557,9 @@ class SampledPosterior(Posterior, Generic[AssignmentsT]):
 
     def _as_in_last(self, document: TrainingDocument, small: Documents, rows: Counts) -> Counts:
         """Mean counts, but with the document's own tokens counted as in its last sample."""
-        n = self.n_samples
+        n, told = self.n_samples, self._phantom_rows(document.tokens)
+        if told is not None:
+            rows = rows._replace(word_topic=rows.word_topic - told[0], topic=rows.topic - told[1])
         sums = [np.rint(np.asarray(each, np.float64) * n) for each in rows]
         samples = self.document_samples(document)
         for sample, weight in [*((sample, -1.0) for sample in samples), (samples[-1], float(n))]:
@@ -526,7 +575,20 @@ class SampledPosterior(Posterior, Generic[AssignmentsT]):
         if any((each < -_ROUNDED * n * whole).any() for each, whole in zip(sums, rows, strict=True)):
             raise self.source.damaged(f"document {document.number} is not in the counts; they are damaged")
         kinds = (np.float32, np.float64, np.float32, np.float64)
-        return Counts(*((np.maximum(each, 0.0) / n).astype(kind) for each, kind in zip(sums, kinds, strict=True)))
+        found = Counts(*((np.maximum(each, 0.0) / n).astype(kind) for each, kind in zip(sums, kinds, strict=True)))
+        if told is None:
+            return found
+        return found._replace(word_topic=found.word_topic + told[0], topic=found.topic + told[1])
+
+    def _phantom_rows(self, tokens: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float64]] | None:
+        """Phantom tokens of a document's distinct words, padded, and of topics; None if the model was not guided."""
+        told = self.source.phantoms
+        if told is None:
+            return None
+        words = np.unique(tokens).astype(np.int64)
+        rows = np.zeros((len(words), padded(self.n_topics)), np.float32)
+        rows[:, : self.n_topics] = told.rows(words, self.beta.astype(np.float32))
+        return rows, told.totals(self.beta)
 
     def _sampled(
         self,
@@ -577,7 +639,10 @@ class SampledPosterior(Posterior, Generic[AssignmentsT]):
             np.array([0, len(slots)]),
             weight,
         )
-        counts = Counts(word_topic, self.topic_totals.copy(), authors, totals)
+        topic, told = self.topic_totals.copy(), self._phantom_rows(tokens)
+        if told is not None:
+            word_topic, topic = word_topic + told[0], topic + told[1]
+        counts = Counts(word_topic, topic, authors, totals)
         return small, counts, self.beta[words].astype(np.float32)
 
 

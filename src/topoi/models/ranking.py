@@ -49,7 +49,8 @@ def relevance_scores(probability: NDArray[Any], times: NDArray[Any], relevance: 
         raise ModelError(f"relevance is {relevance!r}; it must be between 0 and 1")
     if relevance == 1.0:
         return np.asarray(probability, np.float64)
-    telling = np.log(probability) - (1.0 - relevance) * np.log(np.maximum(times, 1))
+    with np.errstate(divide="ignore"):  # a word that is banned from a topic has the probability zero
+        telling = np.log(probability) - (1.0 - relevance) * np.log(np.maximum(times, 1))
     return np.where(np.asarray(times) > 0, telling, -np.inf)
 
 

@@ -19,6 +19,7 @@ from topoi.kernels.lanes import padded
 from topoi.kernels.word_lists import SparseCounts
 from topoi.models.averages import Averaged
 from topoi.models.contract import Chosen
+from topoi.models.guidance import Phantoms
 from topoi.models.share_moments import DEVIATION_TYPE, Moments
 from topoi.models.smoothed_counts import Cells, blocks, count_samples, sparse_rows, whole_tokens
 
@@ -81,6 +82,8 @@ class ArraySource:
         Returns ``counts`` as sparse lists.
     n_authors : int
         Number of authors that the model distinguishes.
+    phantoms : Phantoms, optional
+        Prior of words in topics beyond beta; ``counts`` are without it.
     """
 
     def __init__(
@@ -95,7 +98,9 @@ class ArraySource:
         averaged: Averaged | None = None,
         lists: Callable[[], SparseCounts] | None = None,
         n_authors: int = 0,
+        phantoms: Phantoms | None = None,
     ) -> None:
+        self.phantoms = phantoms
         self.index, self.n_topics, self.n_authors, self.averaged = index, n_topics, n_authors, averaged
         self._corpus, self._priors, self._alpha = corpus, priors, alpha
         self._given, self._make_counts, self._make_lists = assignments, counts, lists
@@ -280,8 +285,11 @@ class ArraySource:
 
     def _listed(self, words: Chosen) -> NDArray[np.float64]:
         """Weights that rank the words of topics, words × topics: a topic's probabilities up to a factor."""
-        counts = self.counts.word_rows(words)
-        return np.where(counts >= 0.5, counts + self.beta[words, None], 0.0)
+        counts, prior = self.counts.word_rows(words), self.beta[words, None]
+        if self.phantoms is None:
+            return np.where(counts >= 0.5, counts + prior, 0.0)
+        told = self.phantoms.seed_rows(np.arange(len(self.beta))[words])
+        return np.where(counts + told >= 0.5, self.exact(counts) + told + prior, 0.0)
 
     # Documents.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,11 +14,12 @@ from numpy.typing import NDArray
 from topoi.corpus.checked_json import read_json
 from topoi.corpus.pieces import ranges
 from topoi.engine.samples import MOST_SAMPLES, Sample
-from topoi.errors import NotFoundError, StoreError
+from topoi.errors import ModelError, NotFoundError, StoreError
 from topoi.kernels.counts import Assignments
 from topoi.models.averages import settled
 from topoi.models.dag import Dag
 from topoi.models.graph import Graph, make_graph, path_bytes
+from topoi.models.guidance import Phantoms
 from topoi.models.share_moments import DEVIATION_TYPE, Moments
 from topoi.models.smoothed_counts import Cells, SmoothedCounts
 from topoi.models.sources import Rows, TrainingDocument
@@ -161,6 +163,21 @@ class StoredCounts:
         if not ((beta > 0) & (beta < _LARGEST_BETA)).all():
             raise StoreError(f"{self._store.path} is damaged: beta is not always above zero and finite")
         return beta
+
+    @cached_property
+    def phantoms(self) -> Phantoms | None:
+        """Prior of words in topics beyond beta, if the model was guided."""
+        name = f"chain{self.index}_phantoms"
+        rows = self._query("SELECT shape FROM array WHERE model_id = :model AND name = :name", name=name)
+        if not rows:
+            return None
+        shape = re.fullmatch(r"\[(\d{1,9}), 3\]", str(rows[0][0]))
+        if shape is None:
+            raise self.damaged("the guidance of the topics is damaged")
+        try:
+            return Phantoms.from_array(self.array(name, (int(shape[1]), 3)), self._store.sizes.n_words, self.n_topics)
+        except ModelError as error:
+            raise self.damaged(str(error)) from error
 
     def array(self, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
         """An array of the model, of a known shape."""
@@ -322,12 +339,11 @@ class StoredCounts:
         query = """
             SELECT t.topic,
                 (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
-                 WHERE o.model_id = :model AND o.topic = t.topic AND o.n_tokens >= coalesce(w.n_tokens, 0)
-                    AND (o.n_tokens > coalesce(w.n_tokens, 0) OR (:mean AND o.probability > w.probability)))
+                 WHERE o.model_id = :model AND o.topic = t.topic AND o.probability > coalesce(w.probability, -1.0))
                     AS n_before,
                 (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
-                 WHERE o.model_id = :model AND o.topic = t.topic AND o.n_tokens = w.n_tokens
-                    AND (NOT :mean OR o.probability = w.probability) AND o.word_id < :word) AS n_same,
+                 WHERE o.model_id = :model AND o.topic = t.topic AND o.probability = w.probability
+                    AND o.word_id < :word) AS n_same,
                 w.n_tokens IS NULL AS absent,
                 (SELECT count(*) FROM topic_word AS o INDEXED BY topic_word_by_topic
                  WHERE w.n_tokens IS NULL AND o.model_id = :model AND o.topic = t.topic AND o.word_id < :word)
@@ -335,7 +351,7 @@ class StoredCounts:
             FROM topic AS t LEFT JOIN topic_word AS w
                 ON w.model_id = t.model_id AND w.word_id = :word AND w.topic = t.topic
             WHERE t.model_id = :model ORDER BY t.topic"""
-        table = np.array(self._query(query, word=int(word), mean=self.n_samples > 1), np.int64)
+        table = np.array(self._query(query, word=int(word)), np.int64)
         _, more, same, absent, before = table.T
         # A word that a topic lacks ranks after all that it has and, among those it lacks, by number.
         return np.asarray(more + same + absent * (word - before))

@@ -23,12 +23,12 @@ QUERIES = {
         SELECT w.word_id, w.word, t.n_tokens, t.probability FROM topic_word AS t INDEXED BY topic_word_by_topic
         JOIN word AS w ON w.word_id = t.word_id
         WHERE t.model_id = :model_id AND t.topic = :topic
-        ORDER BY t.n_tokens DESC, t.probability DESC, t.word_id LIMIT :n""",
+        ORDER BY t.probability DESC, t.word_id LIMIT :n""",
     "topic_words_with_totals": """
         SELECT w.word_id, w.word, t.probability, w.n_tokens AS n_of_word
         FROM topic_word AS t INDEXED BY topic_word_by_topic JOIN word AS w ON w.word_id = t.word_id
         WHERE t.model_id = :model_id AND t.topic = :topic
-        ORDER BY t.n_tokens DESC, t.probability DESC, t.word_id LIMIT :n""",
+        ORDER BY t.probability DESC, t.word_id LIMIT :n""",
     "topic_authors": """
         SELECT t.rank, a.author_id, a.author, t.n_tokens, t.probability FROM topic_author AS t
         JOIN author AS a ON a.author_id = t.author_id
@@ -186,7 +186,7 @@ PAGE_QUERIES = {
         SELECT w.word_id, w.word, t.n_tokens, t.probability, w.n_tokens AS n_of_word
         FROM topic_word AS t INDEXED BY topic_word_by_topic JOIN word AS w ON w.word_id = t.word_id
         WHERE t.model_id = :model_id AND t.topic = :topic
-        ORDER BY t.n_tokens DESC, t.probability DESC, t.word_id LIMIT :n""",
+        ORDER BY t.probability DESC, t.word_id LIMIT :n""",
     "topic_leaders": """
         SELECT a.author_id, substr(a.author, 1, 201) AS author, t.n_tokens, t.probability FROM topic_author AS t
         JOIN author AS a ON a.author_id = t.author_id

@@ -132,7 +132,7 @@ CREATE TABLE topic (
     PRIMARY KEY (model_id, topic)
 ) WITHOUT ROWID;
 
--- Counts of half a token or more. probability is P(word | topic).
+-- Counts of half a token or more, and seed words of the topic. probability is P(word | topic).
 CREATE TABLE topic_word (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
     word_id INTEGER NOT NULL REFERENCES word (word_id),
@@ -141,7 +141,7 @@ CREATE TABLE topic_word (
     probability REAL NOT NULL,
     PRIMARY KEY (model_id, word_id, topic)
 ) WITHOUT ROWID;
-CREATE INDEX topic_word_by_topic ON topic_word (model_id, topic, n_tokens DESC, word_id);
+CREATE INDEX topic_word_by_topic ON topic_word (model_id, topic, probability DESC, word_id);
 
 -- Counts of half a token or more. P(topic | author) is (n + topic.alpha) / (the author's tokens + sum of alpha), where n is
 -- the mean that is rounded here; mixture has it as it is.

@@ -9,6 +9,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,8 +96,7 @@ def summary_tables(corpus: Corpus, first: Posterior) -> dict[str, dict[str, Any]
     """Tables ``topic`` and ``topic_neighbour`` of a model's first chain."""
     total = first.counts.topic
     share = total / max(float(total.sum()), 1.0)
-    room = total + first.source.beta_sum
-    places = topic_map(jensen_shannon_of_counts(first.counts.word_rows, room, first.beta), share)
+    places = topic_map(jensen_shannon_of_counts(_with_seeds(first), first.word_room, first.beta), share)
     nowhere, names = [None] * first.n_topics, first.named(corpus)
     topic = {
         "topic": np.arange(first.n_topics),
@@ -109,18 +109,28 @@ def summary_tables(corpus: Corpus, first: Posterior) -> dict[str, dict[str, Any]
         "y": nowhere if places is None else places[:, 1],
         "glue": names.background.astype(np.int64),
         "label": names.labels,
-        "words": _leading_words(corpus, first, room),
+        "words": _leading_words(corpus, first),
     }
-    return {"topic": topic, "topic_neighbour": topic_neighbours(symmetrised_kl(first.word_columns, len(first.beta)))}
+    return {
+        "topic": topic,
+        "topic_neighbour": topic_neighbours(symmetrised_kl(first.positive_columns, len(first.beta))),
+    }
 
 
-def _leading_words(corpus: Corpus, first: Posterior, room: NDArray[np.float64]) -> list[str]:
+def _with_seeds(first: Posterior) -> Callable[[slice], NDArray[Any]]:
+    """Function that returns tokens of words in topics, words × topics, with the phantom tokens of seeds."""
+    told = first.source.phantoms
+    if told is None:
+        return first.counts.word_rows
+    return lambda part: first.source.word_rows(part) + told.seed_rows(np.arange(part.start, part.stop))
+
+
+def _leading_words(corpus: Corpus, first: Posterior) -> list[str]:
     """Most relevant words of each topic, as JSON lists; by plain probability many topics would begin alike."""
-    times, beta = occurrences(corpus.tokens, corpus.n_words), first.beta
+    times = occurrences(corpus.tokens, corpus.n_words)
     leaders = Leaders(first.n_topics, N_WORDS)
     for part in ranges(corpus.n_words, max(_CELLS_AT_ONCE // first.n_topics, 1)):
-        probability = (first.source.word_rows(part) + beta[part, None]) / room
-        score = relevance_scores(probability.T, times[part], SUMMARY_RELEVANCE)
+        score = relevance_scores(first.word_columns(part), times[part], SUMMARY_RELEVANCE)
         topic, word = np.nonzero(score >= leaders.least[:, None])
         leaders.add(topic, score[topic, word], word + part.start)
     found = leaders.found()
@@ -208,11 +218,10 @@ def topic_tables(corpus: Corpus, first: Posterior) -> dict[str, Table]:
         first = copy(first)
         first.source = source
     documents, words, n_authors = first.documents.cell_blocks, source.word_blocks, source.n_authors
+    names = "word_id", "topic", "n_tokens", "probability"
     tables: dict[str, Table] = {
         **summary_tables(corpus, first),
-        "topic_word": Blocks(
-            lambda: _weighed(words(), ("word_id", "topic", "n_tokens", "probability"), first.probabilities_of)
-        ),
+        "topic_word": Blocks(lambda: chain(_weighed(words(), names, first.probabilities_of), _seeds(first, names))),
         "document_topic": Blocks(
             lambda: (_columns(("document_id", "topic", "n_tokens"), listed(*cells)) for cells in documents())
         ),
@@ -285,6 +294,18 @@ def _weighed(cells: Iterable[Cells], names: tuple[str, ...], weigh: Weigh) -> It
     """Displayed counts, with the values of ``weigh`` for them."""
     for row, k, n in cells:
         yield _columns(names, (*listed(row, k, n), weigh(row, k, n)[n >= 0.5]))
+
+
+def _seeds(first: Posterior, names: tuple[str, ...]) -> Iterator[Columns]:
+    """Seed words that a topic has no tokens of: they have a probability all the same."""
+    told = first.source.phantoms
+    if told is None or not len(told.word):
+        return
+    word, place = np.unique(told.word, return_inverse=True)
+    lacking = first.source.word_rows(word)[place, told.topic] < 0.5
+    w, k = told.word[lacking], told.topic[lacking]
+    n = first.source.word_rows(word)[place, told.topic][lacking]
+    yield _columns(names, (w, k, np.zeros(len(w), np.int64), first.probabilities_of(w, k, n)))
 
 
 def _author_tables(first: Posterior, n_authors: int) -> dict[str, Table]:

@@ -14,7 +14,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.engine.shards import Shards
 from topoi.models.author_topic.attribution import CalibratedAuthors
 from topoi.models.author_topic.posterior import AuthorTopicPosterior
-from topoi.models.author_topic.priors import first_alpha, first_beta, what_is_learned
+from topoi.models.author_topic.priors import first_alpha, first_beta, what_is_learned, without_alpha
 from topoi.models.author_topic.simulate import simulate_corpus
 from topoi.models.author_topic.state import AuthorTopicSampler, TopicChain
 from topoi.models.author_topic.surprise import by_topics, surprise_rows
@@ -22,6 +22,7 @@ from topoi.models.calibration import BY_MIXTURE
 from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.gibbs import GibbsModel
 from topoi.models.growing import wider_setting
+from topoi.models.guided import Guided
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.mixing import AuthorMixtures
 from topoi.models.prediction import GIBBS, Predictions
@@ -31,6 +32,7 @@ from topoi.models.validation import positive_vector, resolve_seed, whole_number
 
 
 class TopicModel(
+    Guided,
     CalibratedAuthors[AuthorTopicSampler],
     ChainTables[AuthorTopicPosterior],
     Predictions,
@@ -93,9 +95,14 @@ class TopicModel(
         alpha, beta = self._priors(corpus, n_topics)
         given = self.prior, self.alpha, self.beta, self.learn_alpha, self.learn_beta
         lists = self._author_lists(corpus)
+        told = self._guidance(corpus, n_topics)
         learning = what_is_learned(*given, lists.n_shared, corpus.n_words)
+        if self.doc_labels is not None:
+            learning = without_alpha(learning, self.learn_alpha)
         sparse = resolve_sparse(self._sparse, corpus.n_docs, whole_number("n_iter", self.n_iter, 0))
-        return AuthorTopicSampler(corpus, lists, alpha, beta, n_shards, sparse=sparse, **learning._asdict())
+        return AuthorTopicSampler(
+            corpus, lists, alpha, beta, n_shards, sparse=sparse, guidance=told, **learning._asdict()
+        )
 
     def _priors(self, corpus: Corpus, n_topics: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Alpha per topic and beta per word before anything is learned, checked."""
@@ -105,6 +112,13 @@ class TopicModel(
     def _topic_settings(self, n_spare: int) -> dict[str, Any]:
         n_topics = self.n_topics + n_spare
         return {"n_topics": n_topics, "alpha": wider_setting(self.alpha, n_topics)}
+
+    def _settings_of_fit(self) -> dict[str, Any]:
+        """Settings with what was said of documents by their ids, which parts of the corpus have too."""
+        return super()._settings_of_fit() | self._told_of_documents()
+
+    def _grown_settings(self, n_words: int, n_spare: int) -> dict[str, Any]:
+        return super()._grown_settings(n_words, n_spare) | self._told_of_documents()
 
     def _freeze(self) -> None:
         self.chains_ = [self._frozen(chain, self._sampler) for chain in self._settled]
@@ -118,7 +132,7 @@ class TopicModel(
         check_is_fitted(self, "n_iter_")
         if not len(self.authors_):
             return {}
-        each = [by_topics(corpus, chain.counts, chain.priors) for chain in self.chains_]
+        each = [by_topics(corpus, chain.kernel_counts, chain.priors) for chain in self.chains_]
         return {"author_document": surprise_rows(corpus, each)}
 
     def family_parameters(self) -> dict[str, Any]:

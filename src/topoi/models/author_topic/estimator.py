@@ -20,6 +20,7 @@ from topoi.models.author_topic.posterior import AuthorTopicPosterior
 from topoi.models.author_topic.priors import private_authors
 from topoi.models.author_topic.state import AuthorTopicSampler, TopicChain
 from topoi.models.contract import DocumentsLike, SeedLike
+from topoi.models.guidance import DocLabels, DocumentsOfTopics, Seeds, WordsOfTopics
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
 from topoi.models.prediction import GIBBS
@@ -62,6 +63,20 @@ class AuthorTopicModel(TopicModel):
         ``prior`` decides.
     learn_beta : bool, optional
         Learn one beta for all words by maximum likelihood; likewise.
+    seeds : dict, optional
+        Words that topics should have: ``{"trade": ["tariff", "import"]}``. The seeded topics come first, and have these
+        names. A mapping of words to numbers instead of a list gives each its own strength. See ``docs/guidance.md``.
+    seed_strength : int, optional
+        How often each seed word counts as seen in its topic before the fit: if not given, a hundredth of the mean size
+        of a topic.
+    ban, pin : dict, optional
+        Words that a topic, by number or name, may not have; and words that only this topic may have.
+    doc_labels : str, list or dict, optional
+        Topics of documents: a column of the documents, or a list of names for each. A document has words only of its
+        labels' topics and of those that are no label; None is for a document that may have all. Alpha is then not
+        learned.
+    doc_ban : dict, optional
+        Documents, by id or number, that may not have a topic: ``{3: ["report-17"]}``.
     n_chains : int
         Independent chains; point estimates are those of the best, predictions average over all.
     n_jobs : int
@@ -128,6 +143,12 @@ class AuthorTopicModel(TopicModel):
         no_authors: str = "private",
         learn_alpha: bool | str | None = None,
         learn_beta: bool | None = None,
+        seeds: Seeds | None = None,
+        seed_strength: int | None = None,
+        ban: WordsOfTopics | None = None,
+        pin: WordsOfTopics | None = None,
+        doc_labels: DocLabels | None = None,
+        doc_ban: DocumentsOfTopics | None = None,
         n_chains: int = 1,
         n_jobs: int | None = 1,
         n_shards: int | str = "auto",
@@ -150,6 +171,12 @@ class AuthorTopicModel(TopicModel):
         self.no_authors = no_authors
         self.learn_alpha = learn_alpha
         self.learn_beta = learn_beta
+        self.seeds = seeds
+        self.seed_strength = seed_strength
+        self.ban = ban
+        self.pin = pin
+        self.doc_labels = doc_labels
+        self.doc_ban = doc_ban
         self.n_chains = n_chains
         self.n_jobs = n_jobs
         self.n_shards = n_shards
@@ -244,8 +271,9 @@ class LDA(MatrixInput, TopicModel):
     ----------
     n_topics : int
         Number of topics.
-    prior, alpha, beta, n_iter, learn_alpha, learn_beta, n_chains, n_jobs, n_shards, executor, shared_folder, \
-random_state, evaluate_every, average, checkpoint, checkpoint_every, progress
+    prior, alpha, beta, n_iter, learn_alpha, learn_beta, seeds, seed_strength, ban, pin, doc_labels, doc_ban, \
+n_chains, n_jobs, n_shards, executor, shared_folder, random_state, evaluate_every, average, checkpoint, \
+checkpoint_every, progress
         As in ``AuthorTopicModel``.
     sparse : {False, "counts", "pruned", True}
         False is exact. "counts" is the same sampler, bit for bit, with sparse counts of words by topic, which takes
@@ -278,6 +306,12 @@ random_state, evaluate_every, average, checkpoint, checkpoint_every, progress
         n_iter: int = 500,
         learn_alpha: bool | str | None = None,
         learn_beta: bool | None = None,
+        seeds: Seeds | None = None,
+        seed_strength: int | None = None,
+        ban: WordsOfTopics | None = None,
+        pin: WordsOfTopics | None = None,
+        doc_labels: DocLabels | None = None,
+        doc_ban: DocumentsOfTopics | None = None,
         sparse: bool | str = False,
         n_chains: int = 1,
         n_jobs: int | None = 1,
@@ -298,6 +332,12 @@ random_state, evaluate_every, average, checkpoint, checkpoint_every, progress
         self.n_iter = n_iter
         self.learn_alpha = learn_alpha
         self.learn_beta = learn_beta
+        self.seeds = seeds
+        self.seed_strength = seed_strength
+        self.ban = ban
+        self.pin = pin
+        self.doc_labels = doc_labels
+        self.doc_ban = doc_ban
         self.sparse = sparse
         self.n_chains = n_chains
         self.n_jobs = n_jobs

@@ -64,7 +64,8 @@ class Scratch(NamedTuple):
 
     ``rows[q]`` is a copy of author q's counts; ``sides[q]`` holds (rows[q,k] + alpha[k]) / (topic[k] + W·beta),
     ``scales[q]`` the author's factor weight / (author[a] + Σ alpha), ``reduced[q]`` and ``raised[q]`` the same with one
-    token less and more, ``shares`` running sums over authors, ``running`` running sums over topics.
+    token less and more, ``shares`` running sums over authors, ``running`` running sums over topics. ``allowed`` is one
+    for the topics that the document may have, zero for others.
     """
 
     rows: NDArray[Any]
@@ -74,6 +75,7 @@ class Scratch(NamedTuple):
     raised: NDArray[np.float32]
     shares: NDArray[np.float32]
     running: NDArray[np.float32]
+    allowed: NDArray[np.float32]
     inverses: Inverses
 
 
@@ -90,9 +92,12 @@ def _make_scratch(documents, counts, priors):
         lanes.aligned_floats(most),
         lanes.aligned_floats(most),
         lanes.aligned_floats(scratch_length(n_topics)),
+        lanes.aligned_floats(width),
         make_inverses(counts.topic, priors.beta_sum, width),
     )
     # Loops compile faster than array assignments.
+    for k in range(width):
+        scratch.allowed[k] = _ONE
     for q in range(most):
         scratch.scales[q] = scratch.reduced[q] = scratch.raised[q] = scratch.shares[q] = _ONE
     for j in range(scratch.running.shape[0]):
@@ -133,7 +138,8 @@ def _open_document(documents, assignments, counts, priors, scratch, d):
         scratch.raised[q] = _author_scale(documents, counts, priors, first + q, 1)
         for k in range(counts.word_topic.shape[1]):
             scratch.rows[q, k] = counts.author_topic[a, k]
-            scratch.sides[q, k] = (np.float32(scratch.rows[q, k]) + priors.alpha[k]) * scratch.inverses.now[k]
+            side = (np.float32(scratch.rows[q, k]) + priors.alpha[k]) * scratch.inverses.now[k]
+            scratch.sides[q, k] = side * scratch.allowed[k]
 
 
 @inlined
@@ -233,10 +239,26 @@ def sweep(documents, assignments, counts, priors, stream):
 
 
 @compiled
+def sweep_allowed(documents, assignments, counts, priors, sets, doc_set, stream):
+    """``sweep`` in which document ``d`` may have the topics where ``sets[doc_set[d]]`` is one; it is zero elsewhere."""
+    scratch = _make_scratch(documents, counts, priors)
+    for d in range(documents.doc_start.shape[0] - 1):
+        _allow(scratch, sets, doc_set[d])
+        _sweep_document(documents, d, assignments, counts, priors, scratch, stream)
+
+
+@inlined
+def _allow(scratch, sets, row):
+    for k in range(sets.shape[1]):
+        scratch.allowed[k] = sets[row, k]
+
+
+@compiled
 def sweep_with_priors(documents, assignments, counts, alpha, priors, stream):
     """``sweep`` with a separate alpha for each document, its row of ``alpha``, and one private author each.
 
-    ``priors.alpha`` is scratch for one row. Its sum is not read: the factor of an only author cancels.
+    ``priors.alpha`` is scratch for one row. Its sum is not read: the factor of an only author cancels. Where a row is
+    zero, the document cannot have the topic.
     """
     scratch = _make_scratch(documents, counts, priors)
     for d in range(documents.doc_start.shape[0] - 1):
@@ -281,6 +303,11 @@ def _sweep_document(documents, d, assignments, counts, priors, scratch, stream):
             k = draw_lanes(scratch.running, sums, n_topics, k0, own, next_bits(stream))
             q = _slot_of_many(scratch, priors.alpha, n_slots, k, k0, q0, next_bits(stream))
             scratch.scales[q0] = whole_scale
+        # By rounding, a topic of weight zero may be drawn, one that the word or the document may not have: the token
+        # stays where it is.
+        if k != k0 and (np.float32(word_topic[w, k]) + priors.beta[w]) * scratch.sides[0, k] <= _ZERO:
+            k = k0
+            q = q0
         if k != k0 or q != q0:
             assignments.topic[i] = k
             _move(counts, priors, scratch, author, first, n_slots, w, k0, k, q0, q)
@@ -295,7 +322,19 @@ def lane_weights(documents, assignments, counts, priors, d, i):
 
     Uses the functions of the sweep itself, and leaves the state as it was.
     """
+    return _weights(documents, assignments, counts, priors, _make_scratch(documents, counts, priors), d, i)
+
+
+@compiled
+def allowed_weights(documents, assignments, counts, priors, sets, doc_set, d, i):
+    """``lane_weights`` for ``sweep_allowed``."""
     scratch = _make_scratch(documents, counts, priors)
+    _allow(scratch, sets, doc_set[d])
+    return _weights(documents, assignments, counts, priors, scratch, d, i)
+
+
+@compiled
+def _weights(documents, assignments, counts, priors, scratch, d, i):
     _open_document(documents, assignments, counts, priors, scratch, d)
     n_slots = documents.author_start[d + 1] - documents.author_start[d]
     w = np.int64(documents.tokens[i])

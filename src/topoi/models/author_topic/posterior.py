@@ -20,8 +20,11 @@ from topoi.models.author_topic.mean_field import PassRule, infer_documents
 from topoi.models.author_topic.state import AuthorTopicSampler
 from topoi.models.averages import average
 from topoi.models.contract import CountSource, StoredSource
+from topoi.models.guidance import limits_documents
+from topoi.models.kept_mixtures import KeptMixtures
 from topoi.models.posterior import SampledPosterior
 from topoi.models.ranges import document_range, for_documents
+from topoi.models.share_moments import sampled_moments
 from topoi.models.simulation import dirichlet_rows
 from topoi.models.sources import ArraySource, TrainingDocument
 
@@ -59,10 +62,13 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
         fictitious_weight: float | None = None,
     ) -> Self:
         """Freeze a chain."""
+        told = sampler.guidance
+        labelled = cls is AuthorTopicPosterior and told is not None and told.limits_documents
+        kind: Any = LabelledPosterior if labelled else cls
         assignments = sampler.whole(chain)[1]
         last = {name: getattr(assignments, name) for name in sampler.sampled}
         averaged, priors = average(chain, last, sampler.n_topics, sampler.scratch), chain.priors
-        found = cls(
+        found: Self = kind(
             ArraySource(
                 corpus,
                 chain.index,
@@ -72,13 +78,15 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
                 priors,
                 partial(_alpha, priors, sampler.n_topics),
                 averaged,
-                partial(sampler.mean_lists, averaged) if sampler.lists.all_private else None,
+                partial(sampler.mean_lists, averaged) if sampler.lists.all_private and told is None else None,
                 sampler.lists.n_shared,
+                None if told is None else told.phantoms,
             ),
             priors,
             fictitious,
             fictitious_weight,
         )
+        found.guidance = told
         found.trace = list(chain.trace)
         return found
 
@@ -89,7 +97,9 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
         if weight is not None and not (isinstance(weight, int | float) and 0 <= weight <= 1):
             raise source.damaged(f"the model is damaged: fictitious_weight is a share, not {weight!r}")
         fictitious = bool(settings.get("fictitious_authors", False))
-        return cls(source, None, fictitious, None if weight is None else float(weight))
+        labelled = cls is AuthorTopicPosterior and limits_documents(settings)
+        kind: Any = LabelledPosterior if labelled else cls
+        return kind(source, None, fictitious, None if weight is None else float(weight))
 
     @cached_property
     def doc_topic(self) -> NDArray[np.float64]:
@@ -134,7 +144,7 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
         scores: NDArray[np.float64],
         labels: Labels,
     ) -> None:
-        fold_in(part, wanted, self.counts, self.priors, plan, doc_topic, scores, labels)
+        fold_in(part, wanted, self.kernel_counts, self.priors, plan, doc_topic, scores, labels)
 
     def mean_field(self, documents: Documents, n_jobs: int = 1) -> NDArray[np.float64]:
         """Topic shares of new documents without known authors, by passes over their words instead of sampling."""
@@ -148,7 +158,7 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
 
         def run(first: int, last: int) -> None:
             part = document_range(documents, first, last)
-            infer_documents(part, self.counts, self.priors, PassRule(), doc_topic[first:last])
+            infer_documents(part, self.kernel_counts, self.priors, PassRule(), doc_topic[first:last])
 
         for_documents(run, documents, n_jobs)
         return doc_topic
@@ -156,7 +166,7 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
     def _log_likelihood(self, part: Documents, plan: FilterPlan, result: NDArray[np.float64]) -> None:
         likelihood.log_likelihood(
             part,
-            self.counts,
+            self.kernel_counts,
             self.priors,
             plan.n_particles,
             plan.n_moves,
@@ -211,6 +221,30 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
         alpha = np.zeros(width, np.float32)
         alpha[: self.n_topics] = self.alpha
         return small, counts, Priors(alpha, self.alpha_sum, beta, self.source.beta_sum)
+
+
+class LabelledPosterior(KeptMixtures, AuthorTopicPosterior):
+    """The posterior of documents that may not have all topics: their mixtures have the others' prior alone."""
+
+    def _alphas(self, first: int, last: int) -> NDArray[np.float64]:
+        """Alpha of documents ``first`` to ``last``, zero for topics that they may not have."""
+        told = self.guidance
+        if told is None or told.allowed is None or told.doc_set is None:
+            return np.broadcast_to(self.alpha, (last - first, self.n_topics))
+        return np.asarray(self.alpha * told.allowed[told.doc_set[first:last]])
+
+    @cached_property
+    def doc_topic(self) -> NDArray[np.float64]:
+        """Topic shares of each document's own words, smoothed by alpha of its topics: documents × topics."""
+        n_docs = len(self._doc_start) - 1
+        counts = self.documents.counts(np.arange(n_docs)) + self._alphas(0, n_docs)
+        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+    def deviation_range(self, first: int, last: int) -> NDArray[np.float64]:
+        """Deviations of documents' mixtures, given the topics they may have and their words in every sample."""
+        alpha = np.array(self._alphas(first, last))
+        spread = sampled_moments(self._sample_counts(first, last), alpha).deviation
+        return np.zeros(alpha.shape) if spread is None else spread
 
 
 def _alpha(priors: Priors, n_topics: int) -> tuple[NDArray[np.float64], float]:

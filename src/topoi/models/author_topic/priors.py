@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topoi.corpus.corpus import Corpus
+from topoi.errors import ModelError
 from topoi.kernels.dirichlet import NO_PRIOR, GammaPrior
 from topoi.models.validation import choice
 
@@ -95,6 +96,16 @@ def what_is_learned(
     if prior == "auto" and beta is None and learn_beta is None:
         learning = learning._replace(learn_beta=True, beta_prior=_around(PAPER_BETA * n_words, _LEAST_WORTH))
     return learning
+
+
+def without_alpha(learning: Learning, learn_alpha: bool | str | None) -> Learning:
+    """What is learned where documents have labels: not alpha, an error if that was asked for.
+
+    A document with labels tells nothing of the topics that it may not have, so its alpha is another one.
+    """
+    if learn_alpha:
+        raise ModelError("learn_alpha cannot be combined with doc_labels: documents with labels do not have all topics")
+    return learning._replace(learn_alpha=None, alpha_prior=NO_PRIOR)
 
 
 def prior_of_alpha(n_authors: int) -> GammaPrior:

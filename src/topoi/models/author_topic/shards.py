@@ -57,13 +57,17 @@ class DocumentShard:
     """Consecutive documents, sampled in document order by one of two author-topic kernels.
 
     Before each sweep, the topics of some words are counted to choose the kernel, if the words' numbers of tokens in the
-    whole corpus are given as ``word_times``.
+    whole corpus are given as ``word_times``. ``allowed`` are the topics that documents may have, if not all.
     """
 
     def __init__(
-        self, documents: Documents, scratch: Scratch | None = None, word_times: NDArray[np.int64] | None = None
+        self,
+        documents: Documents,
+        scratch: Scratch | None = None,
+        word_times: NDArray[np.int64] | None = None,
+        allowed: tuple[NDArray[np.float32], NDArray[np.int32]] | None = None,
     ):
-        self.documents, self.word_times = documents, word_times
+        self.documents, self.word_times, self._allowed = documents, word_times, allowed
         zeros, n = (scratch or Scratch()).zeros, len(documents.tokens)
         self.assignments = Assignments(zeros(n, np.uint16), zeros(n, np.uint16))
         if word_times is not None:
@@ -82,7 +86,9 @@ class DocumentShard:
 
     def sweep(self, counts: Counts, priors: Priors, stream: NDArray[np.uint64]) -> None:
         """Sample every token once."""
-        if self.use_lists(counts):
+        if self._allowed is not None:
+            kernels.sweep_allowed(self.documents, self.assignments, counts, priors, *self._allowed, stream)
+        elif self.use_lists(counts):
             word_lists.sweep_listed(self.documents, self.assignments, counts, priors, self.word_times, stream)
         else:
             kernels.sweep(self.documents, self.assignments, counts, priors, stream)

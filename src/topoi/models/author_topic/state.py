@@ -26,9 +26,10 @@ from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models import inputs
 from topoi.models.author_topic import equations, word_major
 from topoi.models.author_topic.shards import FEWEST_FOR_LISTS, release_shard
-from topoi.models.author_topic.work import TopicWork, log_documents, private_histograms
+from topoi.models.author_topic.work import AllowedTopics, TopicWork, log_documents, private_histograms
 from topoi.models.averages import Averaged, frozen, mean_counts, mean_lists
 from topoi.models.growing import widened_vector
+from topoi.models.guidance import Guidance
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.sparse.scheme import SparseScheme, chosen_documents, shuffled
 from topoi.models.sparse.word_shard import SparseShard
@@ -55,7 +56,8 @@ TopicChain: TypeAlias = Chain[Counts | SparseCounts, Any, Any]
 class AuthorTopicSampler(SparseScheme[TopicChain]):
     """Sampler of the author-topic family for the engine's loop (see ``topoi.engine.gibbs.Sampler``).
 
-    ``sparse`` other than False requires that documents have only private authors (LDA).
+    ``sparse`` other than False requires that documents have only private authors (LDA). ``guidance`` adds phantom
+    tokens to the counts, and may limit documents to some topics.
     """
 
     def __init__(
@@ -70,8 +72,9 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         sparse: bool | str = False,
         alpha_prior: GammaPrior = NO_PRIOR,
         beta_prior: GammaPrior = NO_PRIOR,
+        guidance: Guidance | None = None,
     ):
-        self.sparse = sparse
+        self.sparse, self.guidance = sparse, guidance
         self.n_docs = corpus.n_docs
         self.n_tokens = corpus.n_tokens
         self.n_topics = len(alpha)
@@ -85,7 +88,10 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         self._ranges = cut(np.diff(corpus.doc_start), n_shards)
         self._check_sizes()
         longest = int(np.diff(corpus.doc_start).max(initial=0))
-        self.by_words = lists.all_private and longest <= _LARGEST_UINT16
+        limited = guidance is not None and guidance.limits_documents
+        self.by_words = lists.all_private and longest <= _LARGEST_UINT16 and not limited
+        if sparse and guidance is not None:
+            raise ModelError(f"sparse={sparse!r} takes no seeds, bans or labels; leave sparse out")
         if sparse and not self.by_words:
             raise ModelError(
                 f"a document has {longest:,} words; with sparse={sparse!r} at most {_LARGEST_UINT16:,} are possible: "
@@ -106,7 +112,15 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
     def _works(self) -> list[TopicWork]:
         """Documents of the shards with what samples them, shared by all chains."""
         sizes = self.n_topics, self.n_words, self.lists.n_shared, self.by_words
-        return [TopicWork(part, *sizes, self.scratch, self._times_for_lists) for part in self._parts]
+        how = self.scratch, self._times_for_lists
+        return [
+            TopicWork(part, *sizes, *how, self._allowed(*here))
+            for part, here in zip(self._parts, self._ranges, strict=True)
+        ]
+
+    def _allowed(self, first: int, last: int) -> AllowedTopics | None:
+        """Topics that documents ``first`` to ``last`` may have; None for all."""
+        return None if self.guidance is None else self.guidance.of_documents(first, last)
 
     @cached_property
     def _word_times(self) -> NDArray[np.int64]:
@@ -115,7 +129,15 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
     @property
     def _times_for_lists(self) -> NDArray[np.int64] | None:
         """Numbers of tokens of the words, if there are enough topics for lists of them."""
-        return self._word_times if self.n_topics >= FEWEST_FOR_LISTS and not self.by_words else None
+        if self.n_topics < FEWEST_FOR_LISTS or self.by_words:
+            return None
+        if self.guidance is None:
+            return self._word_times
+        # The sweep over lists knows neither words that are banned nor documents that may not have all topics.
+        phantoms = self.guidance.phantoms
+        if len(phantoms.banned_word) or self.guidance.limits_documents:
+            return None
+        return self._word_times + np.bincount(phantoms.word, phantoms.times, self.n_words).astype(np.int64)
 
     def _check_sizes(self) -> None:
         if self.n_topics > _LARGEST_UINT16:
@@ -125,6 +147,8 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
             raise ModelError(f"a document has {most} authors; at most {_LARGEST_UINT16} are possible")
         self._word_type = inputs.word_count_type(self._corpus)
         self._author_type = inputs.author_count_type(self._corpus, self.lists)
+        if self.guidance is not None:
+            self.guidance.check_type(self._word_type)
 
     def documents(self, first: int, last: int) -> Documents:
         """Documents ``first`` to ``last`` with their tokens and authors, counted from zero."""
@@ -165,7 +189,10 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
             n = len(shard.documents.tokens)
             drawn = Assignments(np.zeros(n, np.uint16), np.zeros(n, np.uint16))
             equations.random_assignments(shard.documents, self.n_topics, drawn, new_stream(seed, index, 0, number))
-            shard.set_assignments(drawn.topic, drawn.slot)
+            topic = drawn.topic
+            if self.guidance is not None:
+                topic = self.guidance.started(self._corpus, topic, (seed, index, number), *self._ranges[number])
+            shard.set_assignments(topic, drawn.slot)
             release_shard(shard)
         self.recount(chain)
         return chain
@@ -181,6 +208,8 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         alpha, beta = arrays["alpha"], arrays["beta"]
         if not (fits_kernels(alpha, self.n_topics) and fits_kernels(beta, self.n_words)):
             raise ModelError("the saved priors do not fit this corpus")
+        if self.guidance is not None:
+            topic = self.guidance.repaired(self._corpus, topic, (0, index, 0))
         chain = self._new_chain(index, alpha, beta)
         chain.sparse = self._restore_state(arrays, len(chain.shards))
         at = 0
@@ -226,7 +255,7 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         """Means of the counts of a chain's samples; the chain's own counts if the last is the only sample."""
         if self.sparse:
             return self.mean_lists(averaged)
-        if len(averaged) == 1:
+        if len(averaged) == 1 and self.guidance is None:
             return frozen(chain.counts)
         tokens, sizes = np.ascontiguousarray(self._corpus.tokens, np.int32), (self.n_words, self.n_topics)
         if self.lists.all_private:
@@ -258,6 +287,8 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
             counts[...] = 0
         for documents, assignments in self._counted(chain):
             equations.add_counts(documents, assignments, chain.counts)
+        if self.guidance is not None:
+            self.guidance.phantoms.add_to(chain.counts, chain.priors.beta)
 
     def _counted(self, chain: TopicChain) -> Iterator[tuple[Documents, Assignments]]:
         """Documents added so far, and their assignments, shard by shard."""
@@ -296,7 +327,8 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
     def to_arrays(self, chain: TopicChain) -> dict[str, NDArray[Any]]:
         """Assignments (two bytes each per token) and priors."""
         arrays = self._gathered(chain, dict.fromkeys(self.sampled, np.dtype(np.uint16)))
-        return arrays | {"alpha": chain_alpha(chain), "beta": chain_beta(chain)} | self._growing(chain)
+        told = {} if self.guidance is None else {"phantoms": self.guidance.phantoms.to_array()}
+        return arrays | {"alpha": chain_alpha(chain), "beta": chain_beta(chain)} | told | self._growing(chain)
 
     def widened(self, arrays: Mapping[str, NDArray[Any]], old: Any, part: float) -> dict[str, NDArray[Any]]:
         """Alpha and beta; new words have the median beta, new topics a part of the median alpha."""
@@ -335,11 +367,21 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
             alpha = learn_dirichlet(histogram, alpha, self._learn_alpha == "symmetric", prior=self._alpha_prior)
             alpha = alpha if self._alpha_prior == NO_PRIOR else rounded(alpha)
         if self._learn_beta:
-            w, _, values = chain.counts.word_cells()
-            histogram = CountHistogram.from_counts(np.zeros_like(w), values, chain.counts.topic, self.n_words)
-            beta = learn_dirichlet(histogram, beta, symmetric=True, prior=self._beta_prior)
+            beta = learn_dirichlet(self._beta_histogram(chain), beta, symmetric=True, prior=self._beta_prior)
             beta = beta if self._beta_prior == NO_PRIOR else rounded(beta)
-        chain.priors = make_priors(alpha, beta)
+        before, chain.priors = chain.priors, make_priors(alpha, beta)
+        if self.guidance is not None:
+            self.guidance.phantoms.change_beta(chain.counts, before.beta, chain.priors.beta)
+
+    def _beta_histogram(self, chain: TopicChain) -> CountHistogram:
+        """Counts of words per topic; of words and topics without phantoms, whose prior is beta alone."""
+        w, k, values = chain.counts.word_cells()
+        if self.guidance is None:
+            return CountHistogram.from_counts(np.zeros_like(w), values, chain.counts.topic, self.n_words)
+        words, topics = self.guidance.phantoms.unguided()
+        here = words[w] & topics[k]
+        totals = np.bincount(k[here], values[here], self.n_topics)
+        return CountHistogram.from_counts(np.zeros_like(w[here]), values[here], totals, int(words.sum()))
 
     def _alpha_histogram(self, chain: TopicChain, private: Sequence[CountHistogram]) -> CountHistogram:
         """Counts of topics per author, private authors included."""
@@ -365,7 +407,12 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
             rows = counts.author_topic, counts.author, priors.alpha, priors.alpha_sum
             return float(log_probability_rows(*rows, self.lists.n_shared, self.n_topics))
 
-        return [lambda: counts.log_words(priors.beta, priors.beta_sum), of_authors]
+        def of_words() -> float:
+            found = counts.log_words(priors.beta, priors.beta_sum)
+            told = self.guidance
+            return found if told is None else found - told.phantoms.log_constant(priors.beta, priors.beta_sum)
+
+        return [of_words, of_authors]
 
     def log_joint_terms(self, chain: TopicChain) -> list[Callable[[], float]]:
         """Terms of words, of authors' topics, and of the documents of each shard."""
@@ -379,8 +426,8 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         return self.shared_terms(chain) + [partial(of_documents, s) for s in range(len(chain.shards))]
 
     def undistributable(self) -> str | None:
-        """Counts in lists are recounted by the client."""
-        return f"sparse={self.sparse!r}" if self.sparse else None
+        """Counts in lists are recounted by the client, and workers know no guidance."""
+        return f"sparse={self.sparse!r}" if self.sparse else None if self.guidance is None else "seeds, bans or labels"
 
     def shard_work(self, shard: int) -> TopicWork:
         """The documents of a shard."""

@@ -287,13 +287,16 @@ def _sample_token(runs, i, w, topic_of, counts, priors, lists, word, beta, strea
         word.mass[k0 >> PART_BITS] -= mass0
         k = _draw_outside(word, counts.topic.shape[0], left - inside, next_bits(stream))
         word.mass[k0 >> PART_BITS] += mass0
+        # By rounding, a topic that the word is banned from may be drawn: it stays where it is.
+        k = k if word.phi[k] > _ZERO else k0
         if k != k0:
             lines.take(lists, d, own_at)
             lines.add(lists, d, k)
     elif left >= 0.0:
         at = _draw_inside(word, lists, d, sums, upto, left)
-        # By rounding, an unused place may be drawn, or the own topic, which weighs nothing here.
-        if lists.line[at] != lists.unused[0] and lists.line[at] != k0:
+        # By rounding, an unused place may be drawn, or a topic that weighs nothing here: the own one, or one that the
+        # word is banned from.
+        if lists.line[at] != lists.unused[0] and word.phi[lists.line[at]] > _ZERO:
             k = np.int64(lists.line[at])
             lists.line[at + 16] += np.uint16(1)
             lines.take(lists, d, own_at)

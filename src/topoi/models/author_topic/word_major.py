@@ -140,7 +140,8 @@ def sweep_run(runs, r, row, topic_of, counts, priors, doc_topic, side, inverses,
         own = _own_weight(doc_topic, counts, priors, inverses, d, w, k0)
         sums = _scan(doc_topic, d * width, alpha, side, k0, running, width)
         k = draw_lanes(running, sums, n_topics, k0, own, next_bits(stream))
-        if k != k0:
+        # By rounding, a topic of weight zero may be drawn, one that the word is banned from: it stays where it is.
+        if k != k0 and side[k] > _ZERO:
             topic_of[i] = k
             doc_topic[d, k0] -= np.uint16(1)
             doc_topic[d, k] += np.uint16(1)

@@ -19,6 +19,8 @@ from topoi.models.author_topic.shards import DocumentShard, Orders, WordShard
 # Words of the first document that are enough to compile kernels.
 _FEW_WORDS = 8
 TopicShard = DocumentShard | WordShard
+# Sets of topics as rows of zeros and ones, and the number of each document's set.
+AllowedTopics = tuple[NDArray[np.float32], NDArray[np.int32]]
 
 
 class TopicWork:
@@ -37,8 +39,9 @@ class TopicWork:
         by_words: bool,
         scratch: Scratch | None = None,
         word_times: NDArray[np.int64] | None = None,
+        allowed: AllowedTopics | None = None,
     ) -> None:
-        self.word_times = word_times
+        self.word_times, self.allowed = word_times, allowed
         self.documents, self.n_topics, self.n_words = documents, n_topics, n_words
         self.n_shared, self.by_words = n_shared, by_words
         self._scratch = scratch or Scratch()
@@ -86,7 +89,7 @@ class TopicWork:
         """A state without assignments."""
         if self.by_words:
             return WordShard(self.documents, self.orders, self._scratch)
-        return DocumentShard(self.documents, self._scratch, self.word_times)
+        return DocumentShard(self.documents, self._scratch, self.word_times, self.allowed)
 
     def open(self, assignments: Mapping[str, NDArray[Any]]) -> TopicShard:
         """The state with these topics and authors."""

@@ -109,7 +109,7 @@ class RegressionPosterior(KeptMixtures, AuthorTopicPosterior):
             tokens = wanted.tokens[there]
             scored = Scored(tokens, np.array([0, len(tokens)], np.int64))
             mine = Labels(labels.topic[words], labels.slot[words, :1]) if len(labels.topic) else labels
-            fold_in(document, scored, self.counts, priors, plan, doc_topic[d : d + 1], scores[there], mine)
+            fold_in(document, scored, self.kernel_counts, priors, plan, doc_topic[d : d + 1], scores[there], mine)
 
     def _log_likelihood(
         self, part: Documents | DesignedDocuments, plan: FilterPlan, result: NDArray[np.float64]
@@ -117,7 +117,7 @@ class RegressionPosterior(KeptMixtures, AuthorTopicPosterior):
         for d, _, document, priors in self._each(part):
             likelihood.log_likelihood(
                 document,
-                self.counts,
+                self.kernel_counts,
                 priors,
                 plan.n_particles,
                 plan.n_moves,

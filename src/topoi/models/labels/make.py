@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations, count
 from typing import Any, NamedTuple
 
@@ -32,6 +32,12 @@ class TopicNames(NamedTuple):
     labels: list[str]
     background: NDArray[np.bool_]
     subject: NDArray[np.bool_]
+
+    def with_names(self, given: Sequence[str]) -> TopicNames:
+        """The same with names that a person gave to the first topics; labels stay unique."""
+        taken = {name.casefold() for name in given}
+        made = [label if label.casefold() not in taken else f"{label} ({k})" for k, label in enumerate(self.labels)]
+        return self._replace(labels=[*given, *made[len(given) :]]) if given else self
 
 
 def flag_background(corpus: Corpus, first: Posterior) -> NDArray[np.bool_]:
@@ -65,7 +71,7 @@ def name_topics(corpus: Corpus, first: Posterior) -> TopicNames:
         total = np.ones(first.n_topics)
     share = total / float(total.sum())
     allowed = allowed_words(corpus.vocabulary, LONGEST)
-    leading = leading_words(lambda at: first.word_columns(at).T, share, allowed)
+    leading = leading_words(lambda at: first.positive_columns(at).T, share, allowed)
     found = candidates(leading, total, count_phrases(corpus, topic, leading.word))
     found = with_titles(corpus, topic, first.n_topics, found)
     subject = ~background & (total >= 0.5)

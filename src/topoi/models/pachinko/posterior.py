@@ -272,12 +272,14 @@ class PachinkoPosterior(SampledPosterior[Paths]):
         scores: NDArray[np.float64],
         labels: Labels,
     ) -> None:
-        fold_in(part, wanted, self.counts, self.priors, self.graph, self.n_super, plan, doc_topic, scores, labels)
+        fold_in(
+            part, wanted, self.kernel_counts, self.priors, self.graph, self.n_super, plan, doc_topic, scores, labels
+        )
 
     def _log_likelihood(self, part: Documents, plan: FilterPlan, result: NDArray[np.float64]) -> None:
         likelihood.log_likelihood(
             part,
-            self.counts,
+            self.kernel_counts,
             self.priors,
             self.graph,
             self.n_super,
