@@ -107,7 +107,7 @@ FAMILIES: dict[str, Family] = {
     "aspect, EP": Family("50", _others(topoi.AspectModel, 50), None, 1, 2),
     "aspect, VB": Family("50", _others(topoi.AspectModel, 50, inference="vb"), None, 1, 2),
     "kernel": Family(
-        "20", _others(topoi.KernelTopicModel, 20, features=["year", "authors"], n_warmup=20), None, 20, 40, 4000
+        "20", _others(topoi.KernelTopicModel, 20, features=["year", "authors"], n_warmup=20), None, 20, 40, 500
     ),
 }
 

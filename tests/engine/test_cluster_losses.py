@@ -19,6 +19,8 @@ import pytest
 import topoi
 from engine.cluster import CORPUS, FAMILIES, arm, assert_same, fill_disk, running
 from topoi.engine.cluster import sampling as cluster_sampling
+from topoi.engine.cluster import worker as tasks
+from topoi.engine.cluster.files import SharedFolder, documents_file, state_file
 from topoi.errors import ModelError, StoreError
 
 
@@ -85,10 +87,12 @@ def check_random_kills(folder: Path, n_kills: int, n_iter: int, seed: int, share
     make, stop = FAMILIES["author-topic"], threading.Event()
     with running(folder) as (cluster, client):
         killer = threading.Thread(target=kill_at_random, args=(cluster, n_kills, seed, stop))
-        killer.start()
         done = [0]
 
         def ends(info: Any) -> bool:
+            # Not before the first sweep: on a busy machine all would be killed while the workers compile.
+            if not done[0]:
+                killer.start()
             done[0] = info.sweep
             return not killer.is_alive() and info.sweep >= n_iter
 
@@ -104,6 +108,33 @@ def test_five_random_kills(tmp_path, monkeypatch):
     monkeypatch.setattr(cluster_sampling, "STRETCH", 0.3)
     (tmp_path / "shared").mkdir()
     assert check_random_kills(tmp_path, 5, 20, 0, tmp_path / "shared") >= 1
+
+
+def test_a_worker_says_what_it_has_lost(tmp_path):
+    """Beyond the root nothing is made anew: neither from files nor from a state of another sweep."""
+    model = FAMILIES["lda"]().fit(CORPUS)
+    sampler, chain = model._sampler, model._chains[0]
+    work, assignments = sampler.shard_work(0), sampler.give_assignments(chain, 0)
+    folder = SharedFolder(str(tmp_path)).below("fit")
+    folder.write(documents_file(0), work.to_arrays())
+    folder.write(state_file(0, 0, 3), assignments)
+    job = tasks.Job("a fit of this test", type(work), folder.address, 1, 1)
+
+    def sample(sweep: int, root: int) -> None:
+        tasks.sample(job, 0, 0, sweep, root, sampler.sent_priors(chain), chain.counts, None)
+
+    try:
+        for sweep in (4, 5):
+            with pytest.raises(tasks.StateLost, match=f"shard 0 after sweep {sweep - 1} of chain 0"):
+                sample(sweep, root=2)
+        sample(4, root=3)  # from the file
+        sample(5, root=3)  # from the worker's own state
+        with pytest.raises(tasks.StateLost, match="shard 0 after sweep 6 of chain 0"):
+            tasks.log_joint(job, 0, 0, 6, sampler.sent_priors(chain))
+        with pytest.raises(tasks.StateLost, match="shard 0 after sweep 7 of chain 0"):
+            sample(8, root=3)
+    finally:
+        tasks.forget(job.fit)
 
 
 @pytest.mark.slow
