@@ -337,3 +337,34 @@ def test_settings_of_the_aspect_model(topoi, papers: Path, tmp_path: Path) -> No
     first, paper = (library.load(tmp_path / f"{name}.topoi") for name in "ab")
     assert (first.alpha, first.learn_alpha, first.smoothing, first.n_iter, first.tol) == (None, False, 0.05, 1000, 1e-3)
     assert (paper.alpha, paper.learn_alpha, paper.smoothing) == (1.0, True, 0.0)
+
+
+def test_fits_with_seeds_bans_and_labels(topoi, papers: Path, tmp_path: Path) -> None:
+    seeds, ban = tmp_path / "seeds.json", tmp_path / "ban.json"
+    seeds.write_text(json.dumps({"ships": SEA[:2]}))
+    ban.write_text(json.dumps({"1": SEA[:1]}))
+    out = tmp_path / "m.topoi"
+    run = topoi("fit", papers, "-o", out, *FIT, "--seeds", seeds, "--seed-strength", 5, "--ban", ban)
+    assert run.code == 0, run.err
+    model = library.load(out)
+    assert model.topic_labels()[0] == "ships"
+    assert set(model.top_words(3, topic=0)["word"]) <= set(SEA)
+    assert model.topic_word_[1, model.vocabulary_.index(SEA[0])] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[1]", "no mapping"),
+        ("{", "seeds.json"),
+        ('{"x": ["nosuchword"]}', "none of the seeds"),
+        (None, "cannot be read"),
+    ],
+)
+def test_bad_seeds_are_said_in_one_line(topoi, papers: Path, tmp_path: Path, text: str | None, message: str) -> None:
+    path = tmp_path / "seeds.json"
+    if text is not None:
+        path.write_text(text)
+    run = topoi("fit", papers, "-o", tmp_path / "m.topoi", *FIT, "--seeds", path)
+    assert run.code != 0 and message in " ".join(run.err.split()) and "Traceback" not in run.err
+    assert not (tmp_path / "m.topoi").exists()

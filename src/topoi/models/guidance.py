@@ -33,6 +33,8 @@ from topoi.kernels.random import new_stream
 from topoi.models.notices import warn_user
 from topoi.models.validation import whole_number
 
+# Nonzero counts row by row: start of each row, columns, sums over the samples.
+Rows: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 Seeds: TypeAlias = Mapping[int | str, Sequence[str] | Mapping[str, int]]
 WordsOfTopics: TypeAlias = Mapping[int | str, Sequence[str] | str]
 DocLabels: TypeAlias = "str | Sequence[Any] | Mapping[str, Any]"
@@ -40,7 +42,8 @@ DocumentsOfTopics: TypeAlias = Mapping[int | str, Sequence[int | str]]
 
 # All words of a topic: nothing is ever drawn from it.
 EVERY_WORD = "*"
-DEFAULT_STRENGTH = 100
+# Strength of a seed that none is given for: this part of the mean size of a topic, see docs/guidance.md.
+DEFAULT_PART = 0.01
 # Settings of a model that are guidance.
 SETTINGS = ("seeds", "seed_strength", "ban", "pin", "doc_labels", "doc_ban")
 # Sums of beta over banned words are rounded to this, so that float64 counts of tokens stay exact.
@@ -60,14 +63,14 @@ class Phantoms:
         Phantom tokens of words in topics; whole numbers.
     banned_word, banned_topic : arrays
         Words that topics cannot have.
-    n_topics : int
-        Number of topics.
+    n_words, n_topics : int
+        Numbers of words and topics.
 
     Examples
     --------
     >>> import numpy as np
     >>> from topoi.models.guidance import Phantoms
-    >>> one = Phantoms(*(np.array([n]) for n in (0, 1, 50, 2, 0)), 2)
+    >>> one = Phantoms(*(np.array([n]) for n in (0, 1, 50, 2, 0)), 3, 2)
     >>> one.rows([0, 2], np.array([0.5, 0.5, 0.5])).tolist()
     [[0.0, 50.0], [-0.5, 0.0]]
     """
@@ -77,6 +80,7 @@ class Phantoms:
     times: NDArray[np.int64]
     banned_word: NDArray[np.int64]
     banned_topic: NDArray[np.int64]
+    n_words: int
     n_topics: int
 
     @classmethod
@@ -86,7 +90,7 @@ class Phantoms:
         if not whole or not _fit(cells, n_words, n_topics):
             raise ModelError("the saved guidance does not fit the words and topics")
         seeds, banned = cells[cells[:, 2] > 0], cells[cells[:, 2] < 0]
-        return cls(seeds[:, 0], seeds[:, 1], seeds[:, 2], banned[:, 0], banned[:, 1], n_topics)
+        return cls(seeds[:, 0], seeds[:, 1], seeds[:, 2], banned[:, 0], banned[:, 1], n_words, n_topics)
 
     def to_array(self) -> NDArray[np.int64]:
         """Words, topics and phantom tokens, -1 for banned cells; one row for each."""
@@ -100,13 +104,7 @@ class Phantoms:
     @cached_property
     def retired(self) -> NDArray[np.bool_]:
         """Topics whose every word is banned."""
-        times = np.bincount(self.banned_topic, minlength=self.n_topics)
-        return np.asarray((times > 0) & (times == self._n_words))
-
-    @cached_property
-    def _n_words(self) -> int:
-        # A topic is retired by banning every word, so the largest banned word is then the last one.
-        return int(self.banned_word.max(initial=-1)) + 1 if len(self.banned_word) else 0
+        return np.asarray(np.bincount(self.banned_topic, minlength=self.n_topics) == self.n_words)
 
     def totals(self, beta: NDArray[Any]) -> NDArray[np.float64]:
         """Phantom tokens per topic, less beta of the words that it cannot have."""
@@ -146,7 +144,7 @@ class Phantoms:
         order = np.argsort(keys)
         return keys[order], order
 
-    def with_seeds(self, cells: tuple[NDArray[Any], ...], samples: int) -> tuple[NDArray[Any], ...]:
+    def with_seeds(self, cells: Rows, samples: int) -> Rows:
         """Word counts of topics, as sums over samples row by row, with the phantom tokens of seeds."""
         start, word, number = cells
         topic = np.concatenate([np.repeat(np.arange(self.n_topics), np.diff(start)), self.topic])
@@ -179,15 +177,15 @@ class Phantoms:
         cells = gammaln(self.times + own) - gammaln(own)
         return float(cells.sum() - (gammaln(self.totals(beta) + beta_sum) - math.lgamma(beta_sum)).sum())
 
-    def unguided(self, n_words: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def unguided(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Words and topics, as masks, such that no cell of theirs has phantoms.
 
         Given these topics and the tokens of these words in them, the words have a Dirichlet prior with beta alone:
         what beta is learned from. Topics with many phantoms are left out, and the words of all others' phantoms.
         """
         both = [np.concatenate(pair) for pair in ((self.word, self.banned_word), (self.topic, self.banned_topic))]
-        topics = np.bincount(both[1], minlength=self.n_topics) <= max(n_words // 20, 10)
-        words = np.ones(n_words, bool)
+        topics = np.bincount(both[1], minlength=self.n_topics) <= max(self.n_words // 20, 10)
+        words = np.ones(self.n_words, bool)
         words[both[0][topics[both[1]]]] = False
         return words, topics
 
@@ -258,7 +256,7 @@ class Guidance:
             )
 
     def repaired(
-        self, corpus: Corpus, topic: NDArray[np.uint16], key: tuple[int, ...], first: int = 0
+        self, corpus: Corpus, topic: NDArray[np.uint16], key: tuple[int, int, int], first: int = 0
     ) -> NDArray[np.uint16]:
         """The topics of all tokens from document ``first`` on, with those that are not allowed drawn anew.
 
@@ -267,13 +265,13 @@ class Guidance:
         return self._drawn(corpus, topic, key, first, corpus.n_docs, anew=False)
 
     def started(
-        self, corpus: Corpus, topic: NDArray[np.uint16], key: tuple[int, ...], first: int, last: int
+        self, corpus: Corpus, topic: NDArray[np.uint16], key: tuple[int, int, int], first: int, last: int
     ) -> NDArray[np.uint16]:
         """``repaired`` for documents ``first`` to ``last``, with all tokens of seed words drawn anew."""
         return self._drawn(corpus, topic, key, first, last, anew=True)
 
     def _drawn(
-        self, corpus: Corpus, topic: NDArray[np.uint16], key: tuple[int, ...], first: int, last: int, anew: bool
+        self, corpus: Corpus, topic: NDArray[np.uint16], key: tuple[int, int, int], first: int, last: int, anew: bool
     ) -> NDArray[np.uint16]:
         doc_start = corpus.doc_start[first : last + 1]
         tokens = np.ascontiguousarray(corpus.tokens[doc_start[0] : doc_start[-1]], np.int32)
@@ -329,11 +327,13 @@ def resolve_guidance(
     >>> from topoi.models.guidance import resolve_guidance
     >>> corpus = topoi.Corpus.from_tokens([["sun", "star"], ["cell", "gene"]])
     >>> resolve_guidance(corpus, 3, seeds={"life": ["cell"]}, ban={"life": ["sun"]}).phantoms.to_array().tolist()
-    [[2, 0, 100], [0, 0, -1]]
+    [[2, 0, 1], [0, 0, -1]]
     """
     if not seeds and not ban and not pin and doc_labels is None and not doc_ban:
         return None
-    strength = DEFAULT_STRENGTH if seed_strength is None else whole_number("seed_strength", seed_strength)
+    strength = default_strength(corpus, n_topics)
+    if seed_strength is not None:
+        strength = _phantom_number("seed_strength", seed_strength)
     labels = None if doc_labels is None else _labels(doc_labels, corpus)
     names = _topic_names(seeds, labels, n_topics)
     words = _Words(corpus.vocabulary)
@@ -346,13 +346,27 @@ def resolve_guidance(
         raise ModelError(f"the word {corpus.words[w]!r} is a seed of topic {_called(k, names)} and banned there")
     seeded = np.array([(w, k, n) for (w, k), n in cells.items()], np.int64).reshape(-1, 3)
     out = np.array(sorted(banned), np.int64).reshape(-1, 2)
-    phantoms = Phantoms(*seeded.T, *out.T, n_topics)
+    columns = seeded[:, 0], seeded[:, 1], seeded[:, 2], out[:, 0], out[:, 1]
+    phantoms = Phantoms(*columns, corpus.n_words, n_topics)
     _check_left(phantoms, corpus, names)
     allowed, doc_set = _sets(corpus, labels, names, n_topics, _by_topic("doc_ban", doc_ban, names, n_topics))
     found = Guidance(phantoms, names, allowed, doc_set, missing)
     if allowed is not None:
         _check_sets(found, corpus)
     return found
+
+
+def default_strength(corpus: Corpus, n_topics: int) -> int:
+    """Phantom tokens of a seed word: a hundredth of the mean size of a topic, at least one.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> from topoi.models.guidance import default_strength
+    >>> default_strength(topoi.Corpus.from_tokens([["sun"] * 4000]), 2)
+    20
+    """
+    return max(round(DEFAULT_PART * corpus.n_tokens / n_topics), 1)
 
 
 def documents_told(settings: Mapping[str, Any], corpus: Corpus) -> dict[str, Any]:
@@ -451,7 +465,11 @@ def _seed_cells(
         k = _topic_number("seeds", name, names, n_topics)
         listed = _listed(f"seeds[{name!r}]", given)
         for word in listed:
-            times = strength if not isinstance(given, Mapping) else _phantom_number(name, word, given[word])
+            times = (
+                strength
+                if not isinstance(given, Mapping)
+                else _phantom_number(f"seeds[{name!r}][{word!r}]", given[word])
+            )
             w = words.find(word)
             if w is None:
                 missing.setdefault(str(name), []).append(word)
@@ -470,12 +488,12 @@ def _seed_cells(
     return cells, missing
 
 
-def _phantom_number(name: Any, word: str, given: Any) -> int:
+def _phantom_number(what: str, given: Any) -> int:
     if isinstance(given, float) and given.is_integer():
         given = int(given)
-    times = whole_number(f"seeds[{name!r}][{word!r}]", given)
+    times = whole_number(what, given)
     if times > _MOST_PHANTOMS:
-        raise ModelError(f"seeds[{name!r}][{word!r}] is {times:,}; at most {_MOST_PHANTOMS:,} are possible")
+        raise ModelError(f"{what} is {times:,}; at most {_MOST_PHANTOMS:,} are possible")
     return times
 
 
@@ -638,7 +656,7 @@ def _check_sets(guidance: Guidance, corpus: Corpus) -> None:
         )
     guided = np.unique(phantoms.banned_word)
     guided = guided[np.bincount(phantoms.banned_word)[guided] > phantoms.retired.sum()]
-    can = phantoms.rows(guided, np.ones(corpus.n_words)) >= 0
+    can = np.asarray(phantoms.rows(guided, np.ones(corpus.n_words)) >= 0)
     for w, row in zip(guided.tolist(), can, strict=True):
         stuck = ~(allowed & row).any(axis=1)
         if not stuck.any():

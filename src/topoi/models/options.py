@@ -136,7 +136,7 @@ SEED_STRENGTH = Option(
     "N",
     "",
     1,
-    shown="100",
+    shown="1 % of a topic",
     panel=_GUIDANCE,
 )
 BAN = Option(

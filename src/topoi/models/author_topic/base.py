@@ -113,6 +113,10 @@ class TopicModel(
         n_topics = self.n_topics + n_spare
         return {"n_topics": n_topics, "alpha": wider_setting(self.alpha, n_topics)}
 
+    def _settings_of_fit(self) -> dict[str, Any]:
+        """Settings with what was said of documents by their ids, which parts of the corpus have too."""
+        return super()._settings_of_fit() | self._told_of_documents()
+
     def _grown_settings(self, n_words: int, n_spare: int) -> dict[str, Any]:
         return super()._grown_settings(n_words, n_spare) | self._told_of_documents()
 

@@ -67,7 +67,8 @@ class AuthorTopicModel(TopicModel):
         Words that topics should have: ``{"trade": ["tariff", "import"]}``. The seeded topics come first, and have these
         names. A mapping of words to numbers instead of a list gives each its own strength. See ``docs/guidance.md``.
     seed_strength : int, optional
-        How often each seed word counts as seen in its topic before the fit: 100 if not given.
+        How often each seed word counts as seen in its topic before the fit: if not given, a hundredth of the mean size
+        of a topic.
     ban, pin : dict, optional
         Words that a topic, by number or name, may not have; and words that only this topic may have.
     doc_labels : str, list or dict, optional

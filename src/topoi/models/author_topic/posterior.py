@@ -66,12 +66,12 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
     ) -> Self:
         """Freeze a chain."""
         told = sampler.guidance
-        kind = LabelledPosterior if told is not None and told.limits_documents else AuthorTopicPosterior
-        kind = cls if cls is not AuthorTopicPosterior else kind
+        labelled = cls is AuthorTopicPosterior and told is not None and told.limits_documents
+        kind: Any = LabelledPosterior if labelled else cls
         assignments = sampler.whole(chain)[1]
         last = {name: getattr(assignments, name) for name in sampler.sampled}
         averaged, priors = average(chain, last, sampler.n_topics, sampler.scratch), chain.priors
-        found = kind(
+        found: Self = kind(
             ArraySource(
                 corpus,
                 chain.index,
@@ -105,7 +105,7 @@ class AuthorTopicPosterior(SampledPosterior[Assignments]):
             raise source.damaged(f"the model is damaged: fictitious_weight is a share, not {weight!r}")
         fictitious = bool(settings.get("fictitious_authors", False))
         labelled = cls is AuthorTopicPosterior and limits_documents(settings)
-        kind = LabelledPosterior if labelled else cls
+        kind: Any = LabelledPosterior if labelled else cls
         return kind(source, None, fictitious, None if weight is None else float(weight))
 
     @cached_property

@@ -210,7 +210,7 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         if not (fits_kernels(alpha, self.n_topics) and fits_kernels(beta, self.n_words)):
             raise ModelError("the saved priors do not fit this corpus")
         if self.guidance is not None:
-            topic = self.guidance.repaired(self._corpus, topic, (0, index))
+            topic = self.guidance.repaired(self._corpus, topic, (0, index, 0))
         chain = self._new_chain(index, alpha, beta)
         chain.sparse = self._restore_state(arrays, len(chain.shards))
         at = 0
@@ -384,7 +384,7 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         w, k, values = chain.counts.word_cells()
         if self.guidance is None:
             return CountHistogram.from_counts(np.zeros_like(w), values, chain.counts.topic, self.n_words)
-        words, topics = self.guidance.phantoms.unguided(self.n_words)
+        words, topics = self.guidance.phantoms.unguided()
         here = words[w] & topics[k]
         totals = np.bincount(k[here], values[here], self.n_topics)
         return CountHistogram.from_counts(np.zeros_like(w[here]), values[here], totals, int(words.sum()))
