@@ -84,11 +84,12 @@ class DocumentShard:
         """Assignments in document order."""
         return self.assignments
 
-    def sweep(
-        self, counts: Counts, priors: Priors, stream: NDArray[np.uint64], documents: Documents | None = None
-    ) -> None:
-        """Sample every token once; ``documents`` are these documents with other weights of authors."""
-        documents = documents or self.documents
+    def sweep(self, counts: Counts, priors: Priors, stream: NDArray[np.uint64]) -> None:
+        """Sample every token once."""
+        self.sweep_weighted(self.documents, counts, priors, stream)
+
+    def sweep_weighted(self, documents: Documents, counts: Counts, priors: Priors, stream: NDArray[np.uint64]) -> None:
+        """``sweep`` with other weights of authors: ``documents`` are these documents with them."""
         if self._allowed is not None:
             kernels.sweep_allowed(documents, self.assignments, counts, priors, *self._allowed, stream)
         elif self.use_lists(counts):

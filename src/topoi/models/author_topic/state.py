@@ -360,6 +360,7 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
     def sample(self, chain: TopicChain, shard: int, counts: Counts | SparseCounts, stream: NDArray[np.uint64]) -> None:
         """Sample one shard once against the given counts."""
         if not self.sparse:
+            assert isinstance(counts, Counts)
             self.shard_work(shard).sweep(chain.shards[shard], counts, self._priors_of(chain, chain.sweep), stream)
             release_shard(chain.shards[shard])
             return

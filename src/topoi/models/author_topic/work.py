@@ -126,7 +126,7 @@ class TopicWork:
         if isinstance(priors, FirstPriors):
             assert isinstance(state, DocumentShard)  # named authors are sampled document by document
             weighted = with_private_weight(self.documents, self.n_shared, priors.private_weight)
-            state.sweep(counts, priors.priors, stream, weighted)
+            state.sweep_weighted(weighted, counts, priors.priors, stream)
         else:
             state.sweep(counts, priors, stream)
 
