@@ -266,7 +266,7 @@ Looked at on some of the corpora, and not taken: a **learned weight** of private
 at 0 words up to 3 % worse, and no more coherent than by chance. From 0.8 on topics were as coherent as LDA's, but the weight went up to 0.89 on the NIPS abstracts: hardly a word was left to the authors. A weight **for each author** was no better than one for all. Fixed weights of **0.35 and 0.5** were worse at 0 words on all of three corpora.
 
 How far to trust this: one seed and few sweeps, so that 2 % between two settings may be chance (LDA by maximum likelihood and the default, which are next to the same there, differ by as much); 30 to 150 held-out documents for each corpus. The weight 0.2, the
-limit of likeness and the prior of the concentration were chosen on these corpora. The first sweeps were chosen on the State of the Union alone and the mixture before the first word on it, newsgroups, r-devel, nips12, nips12-abstracts and cranfield; acl-abstracts and the simulated corpora were not looked at before the last run.
+limit of likeness and the prior of the concentration were chosen on these corpora. The first sweeps were chosen on the State of the Union alone and the mixture before the first word on it, newsgroups, r-devel, nips12, nips12-abstracts and cranfield; acl-abstracts was looked at for LDA alone, and the simulated corpora not before the last run.
 Documents longer than 20 times the median are left out: in newsgroups a few encoded files had decided every number.
 """
 

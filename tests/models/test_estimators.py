@@ -83,6 +83,7 @@ CALLS = {
     "log_completion": lambda m, c: m.log_completion(c, np.ones(c.n_tokens, bool)),
     "resume": lambda m, c: m.resume(1),
     "diagnose": lambda m, c: m.diagnose(),
+    "guidance_report": lambda m, c: m.guidance_report(),
     "save": lambda m, c: m.save("never-written"),
     "to_bundle": lambda m, c: m.to_bundle(),
     "bundle_pieces": lambda m, c: m.bundle_pieces(),
@@ -108,7 +109,7 @@ CALLS = {
     "update": lambda m, c: m.update(c),
 }
 NOT_ABOUT_FITTING = {"restore_bundle", "fit", "fit_transform", "simulate", "get_params", "set_params", "set_output"}
-NOT_ABOUT_FITTING |= {"get_metadata_routing", "get_feature_names_out"}
+NOT_ABOUT_FITTING |= {"get_metadata_routing", "get_feature_names_out", "why_not_edited"}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
