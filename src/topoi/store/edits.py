@@ -21,6 +21,7 @@ from topoi.models.gibbs import GibbsModel
 from topoi.store.arrays import checksum, from_json, get_arrays, to_json, undo_prefix
 from topoi.store.corpus_rows import check_digest
 from topoi.store.door import stored_json
+from topoi.store.faces import with_faces_of
 from topoi.store.files import load, rebuilt
 from topoi.store.migrate import migrated
 from topoi.store.read import StoredModel, find_model
@@ -199,7 +200,8 @@ def _replace(
     labels: Sequence[tuple[Any, ...]],
     states: Sequence[tuple[Any, ...]],
 ) -> None:
-    """Replace a model's rows; arrays of the states that are kept go over to the new ones."""
+    """Replace a model's rows; arrays of the states that are kept go over to the new ones, and topics keep their hues."""
+    entry = with_faces_of(connection, model_id, entry)
     for step, *_ in states:
         # Without a model for a moment: those of the old one are removed.
         query = "UPDATE array SET model_id = NULL WHERE model_id = ? AND name GLOB ?"
