@@ -200,7 +200,7 @@ def _replace(
     labels: Sequence[tuple[Any, ...]],
     states: Sequence[tuple[Any, ...]],
 ) -> None:
-    """Replace a model's rows; arrays of the states that are kept go over to the new ones, and topics keep their hues."""
+    """Replace a model's rows; arrays of the states that are kept go over to the new ones, and so do hues."""
     entry = with_faces_of(connection, model_id, entry)
     for step, *_ in states:
         # Without a model for a moment: those of the old one are removed.
