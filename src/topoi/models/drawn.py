@@ -95,6 +95,10 @@ class DrawnSource(ArraySource):
         """Dirichlet parameters of topics and words."""
         return self._drawn_priors
 
+    def _listed(self, words: Chosen) -> NDArray[np.float64]:
+        """Weights that rank the words of topics, words × topics: the fitted probabilities, as a store has them."""
+        return np.where(self.counts.word_rows(words) >= 0.5, self._word_topic[words, : self.n_topics], 0.0)
+
     def _drawn(self) -> Assignments:
         topic = np.zeros(self._corpus.n_tokens, np.uint16)
         words, gamma = (np.require(each, requirements=("C", "W")) for each in (self._word_topic, self._gamma))

@@ -21,7 +21,7 @@ from topoi.models.gibbs import GibbsModel
 from topoi.store.arrays import checksum, from_json, get_arrays, to_json, undo_prefix
 from topoi.store.corpus_rows import check_digest
 from topoi.store.door import stored_json
-from topoi.store.faces import with_faces_of
+from topoi.store.faces import faces_of, with_faces, with_faces_of
 from topoi.store.files import load, rebuilt
 from topoi.store.migrate import migrated
 from topoi.store.read import StoredModel, find_model
@@ -171,8 +171,8 @@ def _commit(
     after = {topic: row for topic, row in after.items() if topic not in names or names[topic]}
     was = "UPDATE array SET name = ? || name WHERE model_id = ? AND name NOT GLOB 'undo[0-9]*'"
     connection.execute(was, (undo_prefix(step), model_id))
-    states.append((step, bundle, digest, _labels_json(labels)))
-    _replace(connection, model_id, entry, list(after.values()), states)
+    states.append((step, bundle, digest, _shown_json(labels, faces_of(connection, model_id))))
+    _replace(connection, model_id, with_faces_of(connection, model_id, entry), list(after.values()), states)
 
 
 def _undo(
@@ -187,10 +187,11 @@ def _undo(
     query = "SELECT step, bundle, digest, labels FROM edit_state WHERE model_id = ?"
     states = connection.execute(query, (model_id,)).fetchall()
     kept = [row for row in states if row[0] != step]
-    before = {row[0]: row for row in _labels_of(*(row[3] for row in states if row[0] == step))}
+    names, faces = _shown_before(*(row[3] for row in states if row[0] == step))
+    before = {row[0]: row for row in names}
     after = {topic: row for topic, row in labels.items() if topic not in touched}
     after |= {topic: row for topic, row in before.items() if topic in touched}
-    _replace(connection, model_id, entry, list(after.values()), kept)
+    _replace(connection, model_id, with_faces(entry, faces), list(after.values()), kept)
 
 
 def _replace(
@@ -200,8 +201,7 @@ def _replace(
     labels: Sequence[tuple[Any, ...]],
     states: Sequence[tuple[Any, ...]],
 ) -> None:
-    """Replace a model's rows; arrays of the states that are kept go over to the new ones, and so do hues."""
-    entry = with_faces_of(connection, model_id, entry)
+    """Replace a model's rows; arrays of the states that are kept go over to the new ones."""
     for step, *_ in states:
         # Without a model for a moment: those of the old one are removed.
         query = "UPDATE array SET model_id = NULL WHERE model_id = ? AND name GLOB ?"
@@ -212,13 +212,17 @@ def _replace(
     connection.executemany("INSERT INTO edit_state VALUES (?, ?, ?, ?, ?)", [(new_id, *row) for row in states])
 
 
-def _labels_json(labels: dict[int, tuple[Any, ...]]) -> str:
-    return to_json({"labels": [list(row) for row in labels.values()]})
+def _shown_json(labels: dict[int, tuple[Any, ...]], faces: list[tuple[Any, ...]]) -> str:
+    return to_json({"labels": [list(row) for row in labels.values()], "faces": [list(row) for row in faces]})
 
 
-def _labels_of(text: object) -> list[tuple[Any, ...]]:
-    rows = from_json(text, "the labels before the edit").get("labels", [])
-    return [(int(topic), str(label), str(created)) for topic, label, created in rows]
+def _shown_before(text: object) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """Labels, and hues and places of topics, as they were before an edit."""
+    found = from_json(text, "the labels before the edit")
+    labels = [(int(topic), str(label), str(created)) for topic, label, created in found.get("labels", [])]
+    faces = [(int(k), int(hue), *(None if v is None else float(v) for v in (x, y)))
+             for k, hue, x, y in found.get("faces", [])]  # fmt: skip
+    return labels, faces
 
 
 def list_edits(store: Store, name: str | None = None) -> list[Edit]:

@@ -29,7 +29,7 @@ def with_faces_of(connection: sqlite3.Connection, model_id: int, entry: ModelEnt
         The new one. Topics that the old model does not have get hues far from all others.
     """
     topics = entry.tables.get("topic")
-    rows = connection.execute(_FACES, (model_id,)).fetchall()
+    rows = faces_of(connection, model_id)
     if not isinstance(topics, Mapping) or not rows:
         return entry
     old = {row[0]: row[1:] for row in rows}
@@ -38,6 +38,20 @@ def with_faces_of(connection: sqlite3.Connection, model_id: int, entry: ModelEnt
     if places is not None:
         columns |= {"x": places[:, 0], "y": places[:, 1]}
     return replace(entry, tables={**entry.tables, "topic": columns})
+
+
+def faces_of(connection: sqlite3.Connection, model_id: int) -> list[tuple[Any, ...]]:
+    """Hues and places of a model's topics: topic, hue, x, y."""
+    return connection.execute(_FACES, (model_id,)).fetchall()
+
+
+def with_faces(entry: ModelEntry, faces: list[tuple[Any, ...]]) -> ModelEntry:
+    """The entry of a model that is brought back, with the hues and places that its topics had."""
+    topics = entry.tables.get("topic")
+    if not isinstance(topics, Mapping) or [face[0] for face in faces] != np.asarray(topics["topic"]).tolist():
+        return entry
+    columns = {name: [face[i] for face in faces] for i, name in enumerate(("hue", "x", "y"), start=1)}
+    return replace(entry, tables={**entry.tables, "topic": {**topics, **columns}})
 
 
 def _hues(topic: NDArray[Any], hue: Any, old: Mapping[int, Any]) -> NDArray[np.int64]:
