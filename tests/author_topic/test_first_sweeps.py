@@ -38,6 +38,20 @@ def test_private_authors_have_most_words_first_and_give_them_back(corpus):
     assert private_share(model.resume(40)) < first - 0.2
 
 
+def test_a_fit_that_ends_early_is_settled_in_a_copy(corpus, tmp_path):
+    """Estimates have named authors' words; the chain itself goes on as if the fit had not ended."""
+    model = topoi.AuthorTopicModel(4, n_iter=12, **HOW).fit(corpus)
+    named = model.chains_[0].counts.author.sum() / corpus.n_tokens
+    assert named > 1 - private_share(model) + 0.15
+    model.save(tmp_path / "m.topoi")
+    again = topoi.load(tmp_path / "m.topoi")
+    assert same(model, again) and np.array_equal(model.author_topic_, again.author_topic_)
+    other = topoi.AuthorTopicModel(4, n_iter=12, **HOW | {"n_jobs": 2}).fit(corpus)
+    assert np.array_equal(model.author_topic_, other.author_topic_)
+    longer = topoi.AuthorTopicModel(4, n_iter=20, **HOW).fit(corpus)
+    assert same(longer, again.resume(8)) and np.array_equal(longer.author_topic_, again.author_topic_)
+
+
 @pytest.mark.parametrize("given", [{"alpha": 0.1}, {"prior": "paper"}, {"learn_alpha": True}])
 def test_where_alpha_was_said_all_sweeps_are_alike(corpus, given, monkeypatch):
     as_is = topoi.AuthorTopicModel(4, n_iter=12, **HOW, **given).fit(corpus)

@@ -160,6 +160,8 @@ def test_mixtures_hold_the_counts(rows, models, corpus, name):
     for sample in first.averaged.samples:
         np.add.at(expected["document"], (doc, sample["topic"]), 1)
         np.add.at(expected["word"], (corpus.tokens, sample["topic"]), 1)
+    if n == 1:
+        del expected["word"]
     if name != "lda":
         expected["author"] = np.rint(first.counts.author_topic[: corpus.n_authors, :12] * n).astype(int)
         assert expected["author"].any()

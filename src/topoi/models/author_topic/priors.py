@@ -27,6 +27,8 @@ PRIVATE_WEIGHT = 0.2
 # The same in the first sweeps: from a random start topics first become those of documents, then authors share them.
 # After the last of these sweeps something is learned, which is when a cluster's workers get new priors.
 FIRST_PRIVATE_WEIGHT, FIRST_SWEEPS = 0.9, 50
+# A fit that ends within these goes on for so many sweeps in a copy, in which named authors get their words.
+SETTLING_SWEEPS = 10
 _RULES = {False: None, True: "asymmetric", "symmetric": "symmetric", "asymmetric": "asymmetric"}
 
 

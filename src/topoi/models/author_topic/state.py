@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.mapped import release
 from topoi.corpus.pieces import occurrences, row_blocks
-from topoi.engine.executors import SerialExecutor
-from topoi.engine.gibbs import Chain, log_joints
+from topoi.engine.executors import Executor, SerialExecutor
+from topoi.engine.gibbs import Chain, log_joints, sweep_chains
 from topoi.engine.samples import Sample, narrowest
 from topoi.engine.shards import Shards, cut
 from topoi.errors import ModelError
@@ -25,7 +25,7 @@ from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts, count_lists, empty_lists
 from topoi.models import inputs
 from topoi.models.author_topic import equations, word_major
-from topoi.models.author_topic.priors import FIRST_PRIVATE_WEIGHT, FIRST_SWEEPS
+from topoi.models.author_topic.priors import FIRST_PRIVATE_WEIGHT, FIRST_SWEEPS, SETTLING_SWEEPS
 from topoi.models.author_topic.shards import FEWEST_FOR_LISTS, release_shard
 from topoi.models.author_topic.work import AllowedTopics, FirstPriors, TopicWork, log_documents, private_histograms
 from topoi.models.averages import Averaged, frozen, mean_counts, mean_lists
@@ -37,6 +37,8 @@ from topoi.models.sparse.word_shard import SparseShard
 from topoi.models.validation import fits_kernels
 
 _LARGEST_UINT16 = 2**16 - 1
+# Numbers of sweeps over copies of chains begin here, beyond those of any fit.
+_SETTLING = 2**41
 
 
 def make_priors(alpha: NDArray[np.float64], beta: NDArray[np.float64]) -> Priors:
@@ -231,7 +233,7 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
 
     def snapshot(self, chain: TopicChain) -> Sample | None:
         """Topics, a byte per token (two if there are more than 256), and likewise authors where documents have any."""
-        if chain.sparse is not None and not chain.sparse.whole:
+        if (chain.sparse is not None and not chain.sparse.whole) or self._is_first(chain.sweep):
             return None
         limits = {"topic": self.n_topics, "slot": int(np.diff(self.lists.start).max(initial=1))}
         return self._gathered(chain, {name: narrowest(limits[name]) for name in self.sampled})
@@ -477,8 +479,25 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
 
     def _priors_of(self, chain: TopicChain, sweep: int) -> Any:
         """Priors of a sweep."""
-        first = sweep <= FIRST_SWEEPS and self.lists.fictitious and self.alpha_left_open
-        return FirstPriors(chain.priors, FIRST_PRIVATE_WEIGHT) if first else chain.priors
+        return FirstPriors(chain.priors, FIRST_PRIVATE_WEIGHT) if self._is_first(sweep) else chain.priors
+
+    def _is_first(self, sweep: int) -> bool:
+        """Whether private authors weigh more in a sweep than later."""
+        return sweep <= FIRST_SWEEPS and self.lists.fictitious and self.alpha_left_open
+
+    def settled(self, chains: list[TopicChain], sweep: int, seed: int, executor: Executor) -> list[TopicChain]:
+        """The chains that estimates are made from: copies after some later sweeps if the last was one of the first.
+
+        The running chains are not touched, so that they go on in the same way wherever a fit ends.
+        """
+        if self.sparse or sweep == 0 or not self._is_first(sweep):
+            return super().settled(chains, sweep, seed, executor)
+        copies = [self.restore(chain.index, self.to_arrays(chain), chain.trace) for chain in chains]
+        for number in range(SETTLING_SWEEPS):
+            sweep_chains(self, copies, _SETTLING + SETTLING_SWEEPS * sweep + number, seed, executor)
+        for chain, copy in zip(chains, copies, strict=True):
+            copy.sweep, copy.samples = sweep, chain.samples
+        return copies
 
 
 def chain_alpha(chain: TopicChain) -> NDArray[np.float64]:
