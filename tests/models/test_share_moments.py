@@ -209,7 +209,7 @@ def test_authors_have_the_moments_of_their_samples(corpus, fictitious, tmp_path)
 @pytest.mark.parametrize("fictitious", [False, True])
 def test_who_wrote_the_words_is_what_samples_say(corpus, fictitious, tmp_path):
     """In memory and in a store: means and spread of the shares that each sample gives a document's authors."""
-    model = topoi.AuthorTopicModel(3, fictitious_authors=fictitious, n_iter=40, random_state=0).fit(corpus)
+    model = topoi.AuthorTopicModel(3, fictitious_authors=fictitious, n_iter=80, random_state=0).fit(corpus)
     model.save(tmp_path / "m.topoi")
     view, several = topoi.view(tmp_path / "m.topoi"), 0
     for d in range(0, corpus.n_docs, 5):
