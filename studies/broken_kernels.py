@@ -366,14 +366,16 @@ PRIOR_MISTAKES = [
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="priors") for mistake in PRIOR_MISTAKES]
 
-GUIDANCE, GUIDED_START = "src/topoi/models/guidance.py", "src/topoi/kernels/guided.py"
+PHANTOMS, TOLD, GUIDED_START = (
+    f"src/topoi/{path}.py" for path in ("models/guidance/phantoms", "models/guidance/documents", "kernels/guided")
+)
 AUTHOR_STATE = "src/topoi/models/author_topic/state.py"
 TESTS["guidance"] = ["test_guidance.py"]
 FOLDERS["guidance"] = "models"
 GUIDANCE_MISTAKES = [
-    Mistake("guidance: phantoms forgotten in topics' totals", GUIDANCE, "counts.topic[...] += self.totals(beta)\n        self._ban", "self._ban"),
-    Mistake("guidance: beta of banned words still in the totals", GUIDANCE, "found - np.rint(lost / _GRID) * _GRID", "found"),
-    Mistake("guidance: banned words keep their beta", GUIDANCE, "= -np.asarray(beta, np.float32)[self.banned_word]\n", "= 0.0\n"),
+    Mistake("guidance: phantoms forgotten in topics' totals", PHANTOMS, "counts.topic[...] += self.totals(beta)\n        self._ban", "self._ban"),
+    Mistake("guidance: beta of banned words still in the totals", PHANTOMS, "found - np.rint(lost / _GRID) * _GRID", "found"),
+    Mistake("guidance: banned words keep their beta", PHANTOMS, "= -np.asarray(beta, np.float32)[self.banned_word]\n", "= 0.0\n"),
     Mistake("guidance: phantoms forgotten after a recount", AUTHOR_STATE, "            self.guidance.phantoms.add_to(chain.counts, chain.priors.beta)\n", "            pass\n"),
     Mistake("guidance: bans keep an old beta", AUTHOR_STATE, "            self.guidance.phantoms.change_beta(chain.counts, before.beta, chain.priors.beta)\n", "            pass\n"),
     Mistake("guidance: phantoms are data for beta", AUTHOR_STATE, "here = words[w] & topics[k]", "here = values > 0"),
@@ -382,7 +384,7 @@ GUIDANCE_MISTAKES = [
     Mistake("guidance: labels of the document before", KERNELS, "        _allow(scratch, sets, doc_set[d])\n        _sweep_document", "        _sweep_document"),
     Mistake("guidance: tokens begin where they may not be", GUIDED_START, "weights[j] = allowed[j] if own[j] >= 0 else 0.0", "weights[j] = 1.0"),
     Mistake("guidance: restored chains are not repaired", AUTHOR_STATE, "topic = self.guidance.repaired(self._corpus, topic, (0, index, 0))", "pass"),
-    Mistake("guidance: labels do not follow their documents", GUIDANCE, "values = [given.get(key) for key in corpus.documents[\"id\"].tolist()]", "values = [*given.values(), *[None] * corpus.n_docs][: corpus.n_docs]"),
+    Mistake("guidance: labels do not follow their documents", TOLD, "values = [given.get(key) for key in corpus.documents[\"id\"].tolist()]", "values = [*given.values(), *[None] * corpus.n_docs][: corpus.n_docs]"),
     Mistake("guidance: a topic that may not be had is drawn for a pair of authors", KERNELS, "            k = k0\n            q = q0\n", "            pass\n"),
     Mistake("guidance: a view forgets phantoms", "src/topoi/store/counts.py", "        if not rows:\n            return None\n        shape", "        if True:\n            return None\n        shape"),
     Mistake("guidance: mixtures of labelled documents have all topics", AUTHOR_PRIOR, "return np.asarray(self.alpha * told.allowed[told.doc_set[first:last]])", "return np.broadcast_to(self.alpha, (last - first, self.n_topics))"),

@@ -40,7 +40,7 @@ from topoi.models.dmr.likelihood import (
 from topoi.models.dmr.refitting import _learned_alpha
 from topoi.models.dmr.selection import held_out, some_cells
 from topoi.models.dmr.state import Plan, RegressionSampler
-from topoi.models.guidance import resolve_guidance
+from topoi.models.guidance.settings import resolve_guidance
 
 ALPHAS = np.array([[0.7, 0.3, 1.1], [0.1, 2.0, 0.4]])
 

@@ -14,7 +14,7 @@ from hdp.test_geweke import ALPHA, GAMMA, LENGTHS, errors_apart, statistics
 from hdp.test_sampler import quantiles_agree, run
 from topoi.errors import ModelError
 from topoi.kernels.random import new_stream
-from topoi.models.guidance import resolve_named
+from topoi.models.guidance.settings import resolve_named
 from topoi.models.hdp import equations, kernels
 from topoi.models.hdp.sampler import Concentration, HdpSampler
 

@@ -12,7 +12,9 @@ from author_topic.small_states import dirichlet_multinomial
 from topoi.errors import ModelError
 from topoi.kernels.random import new_stream
 from topoi.models.author_topic import equations, kernels, topic_lists, word_major
-from topoi.models.guidance import Phantoms, documents_told, resolve_guidance
+from topoi.models.guidance.documents import documents_told
+from topoi.models.guidance.phantoms import Phantoms
+from topoi.models.guidance.settings import resolve_guidance
 
 WORDS = ["a", "b", "c"]
 ALPHA, BETA = [0.7, 0.3, 1.1], [0.5, 0.2, 0.9]

@@ -20,7 +20,7 @@ from topoi.engine.gibbs import sweep_chains
 from topoi.errors import ModelError
 from topoi.kernels.draw import differences
 from topoi.models.dag import WORDS, Dag
-from topoi.models.guidance import resolve_guidance
+from topoi.models.guidance.settings import resolve_guidance
 from topoi.models.pachinko.four_level import four_level_weights
 from topoi.models.pachinko.general import general_weights
 from topoi.models.pachinko.state import PachinkoSampler

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from topoi.models.catalogue import Catalogue
     from topoi.models.dag import Dag
     from topoi.models.features.columns import Column
-    from topoi.models.guidance import Phantoms
+    from topoi.models.guidance.phantoms import Phantoms
     from topoi.models.periods import Trend
     from topoi.models.share_moments import Moments
     from topoi.models.smoothed_counts import Cells

@@ -125,7 +125,7 @@ SEEDS = Option(
     Path,
     'Seed words of topics, a JSON file: {"trade": ["tariff", "import"]}.',
     "FILE",
-    read="topoi.models.guided:read_guidance",
+    read="topoi.models.guidance.model:read_guidance",
     panel=_GUIDANCE,
 )
 SEED_STRENGTH = Option(
@@ -145,7 +145,7 @@ BAN = Option(
     Path,
     "Words that topics may not have, a JSON file by number or name of topic.",
     "FILE",
-    read="topoi.models.guided:read_guidance",
+    read="topoi.models.guidance.model:read_guidance",
     panel=_GUIDANCE,
 )
 PIN = Option(
@@ -154,7 +154,7 @@ PIN = Option(
     Path,
     "Words that only these topics may have, a JSON file.",
     "FILE",
-    read="topoi.models.guided:read_guidance",
+    read="topoi.models.guidance.model:read_guidance",
     panel=_GUIDANCE,
 )
 DOC_LABELS = Option(

@@ -39,7 +39,7 @@ from topoi.models.sources import ArraySource, Rows, TrainingDocument
 from topoi.models.validation import resolve_seed, whole_number
 
 if TYPE_CHECKING:
-    from topoi.models.guidance import Guidance
+    from topoi.models.guidance.guidance import Guidance
     from topoi.models.labels.make import TopicNames
 
 _NOBODY = np.zeros(0, np.int64)

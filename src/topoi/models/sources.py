@@ -19,7 +19,7 @@ from topoi.kernels.lanes import padded
 from topoi.kernels.word_lists import SparseCounts
 from topoi.models.averages import Averaged
 from topoi.models.contract import Chosen
-from topoi.models.guidance import Phantoms
+from topoi.models.guidance.phantoms import Phantoms
 from topoi.models.share_moments import DEVIATION_TYPE, Moments
 from topoi.models.smoothed_counts import Cells, blocks, count_samples, sparse_rows, whole_tokens
 

@@ -19,7 +19,7 @@ from topoi.kernels.counts import Assignments
 from topoi.models.averages import settled
 from topoi.models.dag import Dag
 from topoi.models.graph import Graph, make_graph, path_bytes
-from topoi.models.guidance import Phantoms
+from topoi.models.guidance.phantoms import Phantoms
 from topoi.models.share_moments import DEVIATION_TYPE, Moments
 from topoi.models.smoothed_counts import Cells, SmoothedCounts
 from topoi.models.sources import Rows, TrainingDocument

@@ -22,7 +22,7 @@ from topoi.models.calibration import BY_MIXTURE
 from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.gibbs import GibbsModel
 from topoi.models.growing import wider_setting
-from topoi.models.guided import Guided
+from topoi.models.guidance.model import Guided
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.mixing import AuthorMixtures
 from topoi.models.prediction import GIBBS, Predictions

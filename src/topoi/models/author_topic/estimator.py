@@ -20,7 +20,8 @@ from topoi.models.author_topic.posterior import AuthorTopicPosterior
 from topoi.models.author_topic.priors import private_authors
 from topoi.models.author_topic.state import AuthorTopicSampler, TopicChain
 from topoi.models.contract import DocumentsLike, SeedLike
-from topoi.models.guidance import DocLabels, DocumentsOfTopics, Seeds, WordsOfTopics
+from topoi.models.guidance.documents import DocLabels, DocumentsOfTopics
+from topoi.models.guidance.settings import Seeds, WordsOfTopics
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
 from topoi.models.prediction import GIBBS

@@ -21,7 +21,7 @@ from topoi.models.author_topic.mean_field import PassRule, infer_documents
 from topoi.models.author_topic.state import AuthorTopicSampler
 from topoi.models.averages import average
 from topoi.models.contract import CountSource, StoredSource
-from topoi.models.guidance import limits_documents
+from topoi.models.guidance.documents import limits_documents
 from topoi.models.kept_mixtures import KeptMixtures
 from topoi.models.posterior import SampledPosterior
 from topoi.models.ranges import document_range, for_documents

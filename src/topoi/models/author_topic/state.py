@@ -30,7 +30,7 @@ from topoi.models.author_topic.shards import FEWEST_FOR_LISTS, release_shard
 from topoi.models.author_topic.work import AllowedTopics, FirstPriors, TopicWork, log_documents, private_histograms
 from topoi.models.averages import Averaged, frozen, mean_counts, mean_lists
 from topoi.models.growing import widened_vector
-from topoi.models.guidance import Guidance
+from topoi.models.guidance.guidance import Guidance
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.sparse.scheme import SparseScheme, chosen_documents, shuffled
 from topoi.models.sparse.word_shard import SparseShard

@@ -29,8 +29,10 @@ from topoi.models.dmr.simulate import simulate_regression
 from topoi.models.dmr.state import Plan, RegressionSampler, checked_variance, prior_mean
 from topoi.models.gibbs import GibbsModel
 from topoi.models.growing import wider_setting
-from topoi.models.guidance import DocLabels, DocumentsOfTopics, Guidance, Seeds, WordsOfTopics
-from topoi.models.guided import Guided
+from topoi.models.guidance.documents import DocLabels, DocumentsOfTopics
+from topoi.models.guidance.guidance import Guidance
+from topoi.models.guidance.model import Guided
+from topoi.models.guidance.settings import Seeds, WordsOfTopics
 from topoi.models.tables import ChainTables
 from topoi.models.texts import corpus_with
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number

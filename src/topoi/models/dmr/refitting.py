@@ -25,7 +25,7 @@ from topoi.models.dmr.likelihood import Gaussian, TopicCells, maximise
 from topoi.models.dmr.selection import VARIANCES, best_variance, held_out
 from topoi.models.dmr.state import Plan, RegressionChain, RegressionSampler, checked_variance, prior_mean
 from topoi.models.draws import Draws
-from topoi.models.guidance import Guidance
+from topoi.models.guidance.guidance import Guidance
 from topoi.models.validation import positive_vector, whole_number
 
 _LEARN_EVERY, _SEED = 10, 0

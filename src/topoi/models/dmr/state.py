@@ -29,7 +29,7 @@ from topoi.models.dmr.likelihood import Density, Gaussian, Limits, TopicCells, a
 from topoi.models.dmr.selection import best_variance
 from topoi.models.dmr.work import RegressedShard, RegressionWork, SentPriors, joined_cells
 from topoi.models.draws import Draws
-from topoi.models.guidance import Guidance
+from topoi.models.guidance.guidance import Guidance
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.smoothed_counts import count_topics
 

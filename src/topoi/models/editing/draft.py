@@ -23,7 +23,7 @@ from topoi.models.editing import rules
 from topoi.models.editing.records import Edit, retired_topics
 from topoi.models.editing.splitting import restricted_problem, split_tokens
 from topoi.models.growing import Arrays, Grown, sample_new
-from topoi.models.guidance import SETTINGS
+from topoi.models.guidance.settings import SETTINGS
 
 if TYPE_CHECKING:
     from topoi.models.gibbs import GibbsModel

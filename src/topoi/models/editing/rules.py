@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from topoi.models.guidance import EVERY_WORD
+from topoi.models.guidance.settings import EVERY_WORD
 
 Settings = Mapping[str, Any]
 # A frozen topic's words weigh so many times what they did when it was frozen, and count no more than this in all.

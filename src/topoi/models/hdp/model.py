@@ -16,8 +16,9 @@ from topoi.engine.loop import Outcome
 from topoi.engine.shards import Shards
 from topoi.errors import ModelError
 from topoi.models.gibbs import GibbsModel
-from topoi.models.guidance import SETTINGS, DocLabels, DocumentsOfTopics, Seeds, WordsOfTopics, resolve_named
-from topoi.models.guided import Guided
+from topoi.models.guidance.documents import DocLabels, DocumentsOfTopics
+from topoi.models.guidance.model import Guided
+from topoi.models.guidance.settings import SETTINGS, Seeds, WordsOfTopics, resolve_named
 from topoi.models.hdp.posterior import HdpPosterior
 from topoi.models.hdp.sampler import LARGEST, Concentration, HdpSampler
 from topoi.models.inputs import WeightedAuthors

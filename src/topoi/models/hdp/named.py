@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
 from topoi.errors import ModelError
-from topoi.models.guidance import Guidance, Phantoms
+from topoi.models.guidance.guidance import Guidance
+from topoi.models.guidance.phantoms import Phantoms
 
 
 class NamedTopics:
@@ -25,7 +26,7 @@ class NamedTopics:
     Examples
     --------
     >>> import numpy as np, topoi
-    >>> from topoi.models.guidance import resolve_named
+    >>> from topoi.models.guidance.settings import resolve_named
     >>> from topoi.models.hdp.named import NamedTopics
     >>> corpus = topoi.Corpus.from_tokens([["sun", "star"]])
     >>> named = NamedTopics(resolve_named(corpus, 9, seeds={"sky": ["star"]}, pin={"sky": ["sun"]}), np.full(2, 0.5))

@@ -20,7 +20,7 @@ from topoi.models.author_topic.posterior import AuthorTopicPosterior, LabelledPo
 from topoi.models.author_topic.state import make_priors
 from topoi.models.averages import average, mean_counts, mean_lists
 from topoi.models.contract import StoredSource
-from topoi.models.guidance import limits_documents
+from topoi.models.guidance.documents import limits_documents
 from topoi.models.hdp.sampler import HdpSampler
 from topoi.models.sources import ArraySource
 

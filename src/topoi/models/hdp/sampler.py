@@ -19,7 +19,7 @@ from topoi.errors import ModelError
 from topoi.kernels.dirichlet import log_probability_columns
 from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
-from topoi.models.guidance import Guidance
+from topoi.models.guidance.guidance import Guidance
 from topoi.models.hdp import kernels
 from topoi.models.hdp.kernels import TopicCounts, Words
 from topoi.models.hdp.named import NamedTopics

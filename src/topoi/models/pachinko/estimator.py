@@ -18,16 +18,10 @@ from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.dag import Dag, as_dag
 from topoi.models.gibbs import GibbsModel
 from topoi.models.growing import wider_setting
-from topoi.models.guidance import (
-    SETTINGS,
-    DocLabels,
-    DocumentsOfTopics,
-    Guidance,
-    Seeds,
-    WordsOfTopics,
-    resolve_guidance,
-)
-from topoi.models.guided import Guided
+from topoi.models.guidance.documents import DocLabels, DocumentsOfTopics
+from topoi.models.guidance.guidance import Guidance
+from topoi.models.guidance.model import Guided
+from topoi.models.guidance.settings import SETTINGS, Seeds, WordsOfTopics, resolve_guidance
 from topoi.models.inputs import WeightedAuthors
 from topoi.models.matrices import MatrixInput
 from topoi.models.pachinko.learning import EdgeAlpha, resolve_alpha

@@ -26,7 +26,7 @@ from topoi.models.averages import Averaged, frozen, mean_counts, mean_lists
 from topoi.models.dag import Dag
 from topoi.models.graph import Graph, four_level_widths, make_graph, slot_children
 from topoi.models.growing import widened_vector
-from topoi.models.guidance import Guidance
+from topoi.models.guidance.guidance import Guidance
 from topoi.models.inputs import word_count_type
 from topoi.models.pachinko import blocks, equations, row_blocks
 from topoi.models.pachinko.equations import Paths

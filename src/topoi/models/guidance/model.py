@@ -15,16 +15,9 @@ from topoi.corpus.checked_json import read_json
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import occurrences
 from topoi.errors import ModelError
-from topoi.models.guidance import (
-    SETTINGS,
-    DocLabels,
-    DocumentsOfTopics,
-    Guidance,
-    Seeds,
-    WordsOfTopics,
-    documents_told,
-    resolve_guidance,
-)
+from topoi.models.guidance.documents import DocLabels, DocumentsOfTopics, documents_told
+from topoi.models.guidance.guidance import Guidance
+from topoi.models.guidance.settings import SETTINGS, Seeds, WordsOfTopics, resolve_guidance
 from topoi.models.posterior import Posterior
 
 _LARGEST_FILE = 10 * 2**20
@@ -138,7 +131,7 @@ def read_guidance(path: str | Path) -> dict[str, Any]:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from topoi.models.guided import read_guidance
+    >>> from topoi.models.guidance.model import read_guidance
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "seeds.json"
     >>> _ = path.write_text('{"trade": ["tariff", "import"]}')
     >>> read_guidance(path)

@@ -1,0 +1,1 @@
+"""Guidance of topics: seed words, words banned or pinned, labels of documents."""
