@@ -92,7 +92,10 @@ def log_partition(z: list[NDArray[Any]], alpha: float, gamma: float, n_named: in
     counts = np.stack([np.bincount(topics, minlength=n_topics) for topics in z])
     terms = []
     for tables in _all_tables(counts):
-        ways = sum(np.log(float(tables_number(n, m))) for n, m in zip(counts.ravel().tolist(), tables.ravel().tolist(), strict=True))
+        ways = sum(
+            np.log(float(tables_number(n, m)))
+            for n, m in zip(counts.ravel().tolist(), tables.ravel().tolist(), strict=True)
+        )
         per_topic, total = tables.sum(axis=0), tables.sum()
         per_topic[:n_named] += 1
         base = gamma + n_named
