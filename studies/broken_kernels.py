@@ -1,15 +1,20 @@
 """Break the kernels on purpose, one mistake at a time, and see which test notices.
 
-    python -m studies.broken_kernels [--only WORD]
+    python -m studies.broken_kernels [--only WORD] [--record FILE]
 
 Each mistake is made in a copy of the project; the tests of the mistake's family run against the copy. The last column is
 the first test that failed; a mistake that no test notices is printed as NOT NOTICED and the exit code is 1.
+
+With a record, a JSON file that is written after each mistake, the test that noticed a mistake the last time is run first,
+and the others only if it passes. A run that was broken off goes on where it ended: mistakes that were tried with the
+same source and tests are not tried again.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import hashlib
 import json
 import os
 import re
@@ -23,12 +28,16 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Queue
+from threading import Lock
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 # Times longer than the unbroken project took, compilation included, before tests count as never ending: a mistake can make
 # a sampler loop for ever. And the seconds that they may take in any case.
 _SLOWER, _LEAST_SECONDS = 5, 180
+# pytest's exit codes for a test that is not there, and the form of what it prints of one that failed.
+_NO_SUCH_TEST = (4, 5)
+_IS_TEST = re.compile(r"[\w/]+\.py::\S")
 TESTS = {
     "author_topic": [
         "test_conditional.py",
@@ -431,9 +440,14 @@ class Project:
             raise SystemExit(f"the unbroken project fails: {failure}")
         self.seconds[family] = time.monotonic() - started
 
-    def first_failure(self, family: str, seconds: float) -> str:
-        """The first test of a family that fails, or an empty string; tests that do not end in so many seconds fail."""
+    def first_failure(self, family: str, seconds: float, only: str = "") -> str:
+        """The first test of a family that fails, or an empty string; tests that do not end in so many seconds fail.
+
+        ``only`` is the test to run in place of all, as an earlier answer has it.
+        """
         environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+        folder = f"tests/{FOLDERS.get(family, family)}"
+        tests = [only] if only else TESTS[family]
         try:
             result = subprocess.run(
                 [
@@ -443,7 +457,7 @@ class Project:
                     "-x",
                     "-q",
                     "--no-header",
-                    *(f"tests/{FOLDERS.get(family, family)}/{t}" for t in TESTS[family]),
+                    *(f"{folder}/{test}" for test in tests),
                 ],
                 cwd=self.folder,
                 env=environment | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
@@ -456,11 +470,20 @@ class Project:
             return f"the tests did not end in {seconds:.0f} s"
         if result.returncode == 0:
             return ""
-        found = re.search(r"^(?:FAILED|ERROR) \S*/(\S+)", result.stdout, re.MULTILINE)
-        return found[1] if found else "the tests did not run: " + result.stdout[-300:] + result.stderr[-300:]
+        if only and result.returncode in _NO_SUCH_TEST:
+            return ""
+        found = re.search(r"^(?:FAILED|ERROR) (\S+\.py(?:::.+?)?)(?: - .*)?$", result.stdout, re.MULTILINE)
+        return (
+            found[1].removeprefix(f"{folder}/")
+            if found
+            else "the tests did not run: " + result.stdout[-300:] + result.stderr[-300:]
+        )
 
-    def notice(self, mistake: Mistake) -> str:
-        """The first test that fails with the mistake in place, or an empty string; the mistake is taken back."""
+    def notice(self, mistake: Mistake, before: str = "") -> str:
+        """The first test that fails with the mistake in place, or an empty string; the mistake is taken back.
+
+        ``before`` is the test that noticed it the last time, which is tried first.
+        """
         path = self.folder / mistake.file
         right = path.read_text(encoding="utf-8")
         if mistake.right not in right:
@@ -468,8 +491,10 @@ class Project:
         times = path.stat()
         self._forget_compiled(mistake.file, keep=True)
         path.write_text(right.replace(mistake.right, mistake.wrong), encoding="utf-8")
+        most = max(_LEAST_SECONDS, _SLOWER * self.seconds[mistake.family])
         try:
-            return self.first_failure(mistake.family, max(_LEAST_SECONDS, _SLOWER * self.seconds[mistake.family]))
+            again = self.first_failure(mistake.family, most, before) if _IS_TEST.match(before) else ""
+            return again or self.first_failure(mistake.family, most)
         finally:
             path.write_text(right, encoding="utf-8")
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -535,39 +560,90 @@ def _module(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+class Record:
+    """Which test noticed each mistake the last time, and of which source and tests that was; kept in a file."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.digest = _digest()
+        known = path is not None and path.exists()
+        self.found: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8")) if path and known else {}
+        self._lock = Lock()
+
+    def is_known(self, mistake: Mistake) -> bool:
+        """Whether a test has noticed the mistake in this very project."""
+        row = self.found.get(_name(mistake), {})
+        return bool(row.get("noticed_by")) and row.get("digest") == self.digest
+
+    def noticed_by(self, mistake: Mistake) -> str:
+        """The test that noticed the mistake the last time, or an empty string."""
+        return self.found.get(_name(mistake), {}).get("noticed_by", "")
+
+    def add(self, mistake: Mistake, test: str) -> None:
+        """Keep what noticed a mistake."""
+        with self._lock:
+            self.found[_name(mistake)] = {"noticed_by": test, "digest": self.digest}
+            if self.path is not None:
+                self.path.write_text(json.dumps(self.found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _name(mistake: Mistake) -> str:
+    return f"{mistake.family}: {mistake.what}"
+
+
+def _digest() -> str:
+    """Digest of source and tests."""
+    digest = hashlib.sha256()
+    for part in ("src", "tests"):
+        for path in sorted((ROOT / part).rglob("*.py")):
+            digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 def main() -> None:
     """Run every mistake, and the unbroken project first."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="only mistakes whose description has this in it")
     parser.add_argument("--family", default="", choices=["", *TESTS], help="only mistakes in this family")
     parser.add_argument("--jobs", type=int, default=1, help="so many at a time, each in a copy of its own")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="go on where a run ended; known tests first")
     parser.add_argument("--families", action="store_true", help="only print the families, as JSON")
     arguments = parser.parse_args()
     if arguments.families:
         print(json.dumps(list(TESTS)))
         return
     chosen = [mistake for mistake in MISTAKES if arguments.only in mistake.what and arguments.family in mistake.family]
-    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(arguments.jobs) as pool:
+    record = Record(arguments.record)
+    waiting = [mistake for mistake in chosen if not record.is_known(mistake)]
+    unnoticed = 0
+    for mistake, failure in _tried(waiting, arguments.jobs, record):
+        unnoticed += not failure
+        print(f"{mistake.what:55s} {failure or 'NOT NOTICED'}", flush=True)
+    before = f" ({len(chosen) - len(waiting)} noticed in earlier runs)" if len(waiting) < len(chosen) else ""
+    print(f"{len(chosen)} mistakes, {unnoticed} not noticed{before}")
+    sys.exit(unnoticed > 0)
+
+
+def _tried(mistakes: list[Mistake], n_jobs: int, record: Record) -> Iterator[tuple[Mistake, str]]:
+    """Every mistake with the test that notices it, or an empty string; several at a time, in order."""
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(n_jobs) as pool:
         first = Project(Path(name) / "0")
-        for family in dict.fromkeys(mistake.family for mistake in chosen):
+        for family in dict.fromkeys(mistake.family for mistake in mistakes):
             first.check_unbroken(family)
         free = Queue[Project]()
-        for project in (first, *(first.copy(Path(name) / str(job)) for job in range(1, arguments.jobs))):
+        for project in (first, *(first.copy(Path(name) / str(job)) for job in range(1, n_jobs))):
             free.put(project)
 
         def notice(mistake: Mistake) -> str:
             project = free.get()
             try:
-                return project.notice(mistake)
+                failure = project.notice(mistake, record.noticed_by(mistake))
             finally:
                 free.put(project)
+            record.add(mistake, failure)
+            return failure
 
-        unnoticed = 0
-        for mistake, failure in zip(chosen, pool.map(notice, chosen), strict=True):
-            unnoticed += not failure
-            print(f"{mistake.what:55s} {failure or 'NOT NOTICED'}", flush=True)
-    print(f"{len(chosen)} mistakes, {unnoticed} not noticed")
-    sys.exit(unnoticed > 0)
+        yield from zip(mistakes, pool.map(notice, mistakes), strict=True)
 
 
 if __name__ == "__main__":

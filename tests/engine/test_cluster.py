@@ -79,7 +79,10 @@ def test_counts_in_several_ranges(cluster, monkeypatch):
 def test_resume_and_checkpoint(cluster, tmp_path):
     """Sweeps here and sweeps on a cluster are the same chain."""
     whole = FAMILIES["lda"]().set_params(n_iter=20).fit(CORPUS)
-    assert_same(FAMILIES["lda"](executor=cluster).fit(CORPUS).resume(8), whole, traces=False)
+    model = FAMILIES["lda"](executor=cluster).fit(CORPUS)
+    of_fit = model.fit_info_["bytes_per_sweep"]
+    assert_same(model.resume(8), whole, traces=False)
+    assert of_fit / 3 < model.fit_info_["bytes_per_sweep"] <= of_fit  # of the sweeps that were resumed
     path = tmp_path / "fit.checkpoint"
     FAMILIES["lda"](executor=cluster, checkpoint=path, checkpoint_every=5).fit(CORPUS)
     assert_same(FAMILIES["lda"](checkpoint=path).set_params(n_iter=20).fit(CORPUS), whole, traces=False)
@@ -169,6 +172,14 @@ def test_cost_of_passes_over_counts(n_workers, n_shards, passes):
     machine = Machine(np.inf, 1e9, np.inf, 0.0, 0.0)
     cost = predict(1e6, 1000, 100, n_workers, machine, n_shards=n_shards)
     assert cost.seconds == pytest.approx(passes * 1000 * 112 / 1e9)
+
+
+@pytest.mark.parametrize(("n_shards", "alone"), [(4, 7 + 1), (32, 1)])  # in one range, and in eight
+def test_cost_of_passes_while_others_wait(n_shards, alone):
+    busy = Machine(np.inf, 1e9, np.inf, 0.0, 0.0)
+    waiting = busy._replace(cells_alone=2e9)
+    saved = [predict(1e6, 10_000, 100, 4, machine, n_shards=n_shards).seconds for machine in (busy, waiting)]
+    assert saved[0] - saved[1] == pytest.approx(alone * 10_000 * 112 / 2e9)
 
 
 def test_few_changes_take_few_bytes():

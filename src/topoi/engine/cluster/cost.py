@@ -29,13 +29,15 @@ class Machine(NamedTuple):
     tokens_per_second : float
         Tokens that one thread samples, at the number of topics that is planned; a fit here tells it.
     cells_per_second : float
-        Counts that one thread copies, compares or adds up.
+        Counts that one thread copies, compares or adds up while all threads do.
     bytes_per_second : float
         Network of one machine.
     seconds_per_task : float
         Scheduling of a task.
     seconds_per_sweep : float
         What a sweep takes besides: messages between client, scheduler and workers, one after the other.
+    cells_alone : float, optional
+        Counts that one thread adds up while the others wait, if that is more: threads share memory and cores.
     """
 
     tokens_per_second: float
@@ -43,6 +45,7 @@ class Machine(NamedTuple):
     bytes_per_second: float = 1e9
     seconds_per_task: float = 1e-3
     seconds_per_sweep: float = 0.015
+    cells_alone: float | None = None
 
 
 class Cost(NamedTuple):
@@ -166,14 +169,16 @@ def predict(
     # Besides the changes there are three passes over a sum: it is cleared, looked through, and written down.
     of_worker = sent_bytes(cells, alike * changed_cells(tokens / n_workers, moved))
     own, ranges_here = math.ceil(n_shards / n_workers), math.ceil(n_ranges / n_workers)
-    rows = (own + _OF_SUM) / min(n_ranges, n_threads) if own > 1 else 0.0
+    alone = machine.cells_alone or machine.cells_per_second
+    merging = (own + _OF_SUM) / min(n_ranges, n_threads) * cells / machine.cells_per_second if own > 1 else 0.0
     received, n_tasks = 0.0, n_shards + n_ranges
     if n_workers > 1:
-        rows += (n_workers + _OF_SUM) / n_ranges * math.ceil(ranges_here / n_threads)
+        rows = (n_workers + _OF_SUM) / n_ranges * math.ceil(ranges_here / n_threads)
+        merging += rows * cells / (alone if n_ranges == 1 else machine.cells_per_second)
         received = ranges_here * n_workers * of_worker / n_ranges
         n_tasks += n_workers * n_ranges
-    # The client adds the sum to its own counts before the next sweep begins.
-    merging = (rows + 1) * cells / machine.cells_per_second
+    # The client adds the sum to its own counts before the next sweep begins; everybody waits for that.
+    merging += cells / alone
     # It is sent to the client and then to the workers.
     sending = (received + 2 * of_all) / machine.bytes_per_second
     seconds = (

@@ -117,7 +117,7 @@ class ClusterSampling(Sampling[Any]):
         self._remote = RemoteChains(client, sampler, self.chains, works, job)
         self.losses = 0
         self._lost_in_a_row = 0
-        self.bytes_merged = 0
+        self.bytes_merged = self.sweeps_merged = 0
         self._done = self._collected = done
         self._due = False
         # The first root is made from the client's own chains.
@@ -174,6 +174,7 @@ class ClusterSampling(Sampling[Any]):
             pieces = self._remote.changes(futures)
             self.bytes_merged += sum(piece.nbytes for piece in pieces)
             apply(chain.counts, pieces)
+        self.sweeps_merged += 1
         self._remote.keep(merged)
         self._done = sweep
         if self.sampler.learns(sweep):
@@ -289,7 +290,7 @@ class ClusterSampling(Sampling[Any]):
         return {
             "workers": len(self._remote.crew.members),
             "rollbacks": self.losses,
-            "bytes_per_sweep": self.bytes_merged // max(self._done, 1),
+            "bytes_per_sweep": self.bytes_merged // max(self.sweeps_merged, 1),
         }
 
     def close(self) -> None:
