@@ -19,7 +19,9 @@ N_PARTS = 10
 _SIDES = ("first", "peak", "last")
 
 
-def passing_topics(model: Any, trends: pd.DataFrame, corpus: Corpus | None = None, level: float = LEVEL) -> pd.DataFrame:
+def passing_topics(
+    model: Any, trends: pd.DataFrame, corpus: Corpus | None = None, level: float = LEVEL
+) -> pd.DataFrame:
     """Topics that came and went, those that stood out most first, with intervals.
 
     All words are divided, in the order of time, into ten parts of equal size. A topic came and went if its share of one
@@ -66,7 +68,9 @@ def passing_topics(model: Any, trends: pd.DataFrame, corpus: Corpus | None = Non
         return _frame(np.array([], np.int64), shares, np.zeros((4, 0)), best, parts, found.periods, level)
     deviations = _deviations(found, parts, best)
     frame = _frame(np.arange(share.shape[1]), shares, deviations, best, parts, found.periods, level)
-    return frame[_clear(shares, deviations, level)].sort_values("height", ascending=False, kind="stable", ignore_index=True)
+    return frame[_clear(shares, deviations, level)].sort_values(
+        "height", ascending=False, kind="stable", ignore_index=True
+    )
 
 
 def stretch(words: NDArray[np.float64], start: float, end: float) -> NDArray[np.float64]:

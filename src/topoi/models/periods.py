@@ -65,7 +65,9 @@ def main_span(
     """
     years, total = [int(period) for period in periods], np.concatenate(([0.0], np.cumsum(words, dtype=np.float64)))
     first = np.searchsorted(total, total - part * total[-1] * (1 - 1e-12), side="right") - 1
-    stretches = [(years[last - 1] - years[at], years[at], years[last - 1]) for last, at in enumerate(first) if 0 <= at < last]
+    stretches = [
+        (years[last - 1] - years[at], years[at], years[last - 1]) for last, at in enumerate(first) if 0 <= at < last
+    ]
     length, *ends = min(stretches, default=(0, years[0], years[-1]))
     whole = years[-1] - years[0]
     if whole - length < max(2, _LEAST_SAVED * whole):

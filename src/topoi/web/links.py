@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -202,6 +202,15 @@ class Links(PageLinks):
         """Address that undoes the last change."""
         return f"/m/{self.slug}/history/undo"
 
+    def year_documents(self, n_years: int = 1, **query: object) -> Callable[[int], str] | None:
+        """Addresses of the documents of a year, or of ``n_years`` from it on, by further filters."""
+
+        def address(year: int) -> str:
+            span = {"year": year} if n_years == 1 else {"from": year, "to": year + n_years - 1}
+            return self.page("documents", {**query, **span})
+
+        return address
+
     def same(self, **query: object) -> str:
         """The current page with some parameters changed; None removes one."""
         return with_query(f"/m/{self.slug}/{self.here}", {**self.query, **query})
@@ -253,6 +262,10 @@ class StaticLinks(PageLinks):
     def label(self, topic: int) -> str:
         """Address that a label is posted to: none in a copy."""
         return ""
+
+    def year_documents(self, n_years: int = 1, **query: object) -> Callable[[int], str] | None:
+        """Addresses of the documents of a year: a copy has no such pages."""
+        return None
 
     def same(self, **query: object) -> str:
         """The current page."""

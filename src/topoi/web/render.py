@@ -6,7 +6,7 @@ import hashlib
 import mimetypes
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +16,9 @@ from topoi.web import filters
 from topoi.web.links import PageLinks
 from topoi.web.pages import KINDS, PAGES
 from topoi.web.pages.context import PageContext
+from topoi.web.pages.graph import node_ends
 from topoi.web.pages.text import one_line
+from topoi.web.pages.timespan import timeline
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -128,6 +130,9 @@ def site_of(
         "has_topics": context.has_topics,
         "has_texts": context.has_texts,
         "years": context.years,
+        "timeline": timeline(context),
+        "trend_ends": partial(_trend_ends, context),
+        "node_ends": partial(node_ends, context),
         "features": context.features,
         "nav": [
             (page.menu_key or page.kind, page.title, link.page(page.path, {}), is_at(page.kind, here))
@@ -136,6 +141,12 @@ def site_of(
         ],
         "here": here,
     }
+
+
+def _trend_ends(context: PageContext, topic: int) -> tuple[list[float], list[float]]:
+    """Ends of the intervals of a topic's shares of all years."""
+    trends = context.cache.trends
+    return trends.lower[topic].tolist(), trends.upper[topic].tolist()
 
 
 def _choices(context: PageContext) -> list[tuple[int, str]]:
@@ -169,6 +180,9 @@ def bare_site(file_name: str, *, read_only: bool) -> dict[str, Any]:
         "has_topics": False,
         "has_texts": False,
         "years": [],
+        "timeline": None,
+        "trend_ends": None,
+        "node_ends": None,
         "features": [],
         "nav": [],
         "here": "error",

@@ -277,8 +277,24 @@ def _filled(path: str, parameters: dict[str, Any]) -> str:
 
 def _given(request: Request, page: Page, path: str) -> dict[str, Any]:
     """The page's parameters that are in the address."""
-    names = [name for name in inspect.signature(page.build).parameters if f"{{{name}}}" not in path]
+    names = [in_address(name) for name in inspect.signature(page.build).parameters if f"{{{name}}}" not in path]
     return {name: request.query_params.getlist(name) for name in names if name in request.query_params}
+
+
+def in_address(name: str) -> str:
+    """Name of a parameter in addresses: without the underscore of names that are words of Python.
+
+    Examples
+    --------
+    >>> from topoi.web.server import in_address
+    >>> in_address("from_"), in_address("to")
+    ('from', 'to')
+    """
+    return name.rstrip("_")
+
+
+def _query(name: str, description: str | None) -> Any:
+    return Query(description=description, alias=in_address(name) if in_address(name) != name else None)
 
 
 def _signature(build: Callable[..., Any], path: str) -> inspect.Signature:
@@ -292,7 +308,7 @@ def _signature(build: Callable[..., Any], path: str) -> inspect.Signature:
     for given in list(inspect.signature(build).parameters.values())[1:]:
         kind, field = typing.get_args(hints[given.name])
         in_path = f"{{{given.name}}}" in path
-        where: Any = Path(description=field.description) if in_path else Query(description=field.description)
+        where: Any = Path(description=field.description) if in_path else _query(given.name, field.description)
         default = list(given.default) if isinstance(given.default, tuple) else given.default
         parameters.append(
             inspect.Parameter(

@@ -24,6 +24,8 @@ WordId = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="A word's num
 Query = Annotated[str, Field(max_length=LONGEST_QUERY, description="Words to look for; the last may be a beginning.")]
 PageNumber = Annotated[int, Field(ge=1, le=1_000_000, description="Which page of a long list, from 1.")]
 Year = Annotated[int | None, Field(ge=-100_000, le=100_000, description="Only documents of this year.")]
+FirstYear = Annotated[int | None, Field(ge=-100_000, le=100_000, description="The first year that charts show.")]
+LastYear = Annotated[int | None, Field(ge=-100_000, le=100_000, description="The last year that charts show.")]
 Relevance = Annotated[
     float,
     Field(ge=0, le=1, allow_inf_nan=False, description="1: the most probable words; 0: those of this topic alone."),
