@@ -97,8 +97,8 @@ class Server:
         def question(context: PageContext) -> tuple[Any, PageContext]:
             if page.costly(parameters):
                 with self.gate.pass_through():
-                    return page.build(context, **parameters), context
-            return page.build(context, **parameters), context
+                    return page.view(context, **parameters), context
+            return page.view(context, **parameters), context
 
         try:
             view, context = self.watcher.ask(link.slug, question)

@@ -67,13 +67,17 @@ class AuthorSize(AuthorName):
 
 
 class Doc(TypedDict):
-    """A document as lists show it; the title falls back to the identifier."""
+    """A document as lists show it; the title falls back to the identifier.
+
+    ``opening`` is there if another document of the page has the same title: the first words of the text, or topics.
+    """
 
     document_id: int
     identifier: str
     title: str
     year: int | None
     authors: list[AuthorName]
+    opening: NotRequired[str]
 
 
 class TopicShare(TypedDict):
