@@ -202,6 +202,10 @@ class Links(PageLinks):
         """Address that undoes the last change."""
         return f"/m/{self.slug}/history/undo"
 
+    def two_topics(self, other: str) -> Callable[[int, int], str]:
+        """Addresses of two topics beside each other, of this model and of another, whose slug is given."""
+        return lambda first, second: f"{self.compare(other, first=first, second=second)}#beside"
+
     def year_documents(self, n_years: int = 1, **query: object) -> Callable[[int], str] | None:
         """Addresses of the documents of a year, or of ``n_years`` from it on, by further filters."""
 

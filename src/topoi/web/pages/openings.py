@@ -47,7 +47,7 @@ def tell_apart(context: PageContext, view: View) -> View:
 def _documents(part: object) -> Iterator[dict[str, Any]]:
     """All documents anywhere in a view."""
     if isinstance(part, dict):
-        if part.keys() >= {"document_id", "identifier", "title"}:
+        if part.keys() >= {"document_id", "title"}:
             yield part
             return
         for key, value in part.items():

@@ -67,6 +67,12 @@ GroupValue = Annotated[
 ]
 TopicOrNone = Annotated[int | None, Field(ge=0, le=65_535, description="A topic whose documents are asked for.")]
 Slug = Annotated[str, Field(max_length=2_400, description="A model's name; bytes outside [A-Za-z0-9._-] are ~XX.")]
+FirstTopic = Annotated[
+    int | None, Field(ge=0, le=65_535, description="A topic of this model, to set beside one of the other.")
+]
+SecondTopic = Annotated[
+    int | None, Field(ge=0, le=65_535, description="A topic of the other model, to set beside one of this.")
+]
 OtherSlug = Annotated[str | None, Field(max_length=2_400, description="The model to compare with.")]
 BurnIn = Annotated[int, Field(ge=0, le=500, description="Sweeps before the first sample.")]
 Samples = Annotated[int, Field(ge=1, le=200, description="Samples that are averaged.")]
