@@ -189,6 +189,10 @@ class Links(PageLinks):
         """Suggestions for the search box."""
         return with_query(f"/m/{self.slug}/complete.json", query)
 
+    def ready(self) -> str:
+        """What is still being compiled."""
+        return f"/m/{self.slug}/ready.json"
+
     def label(self, topic: int) -> str:
         """Address that a topic's label is posted to."""
         return f"/m/{self.slug}/topic/{int(topic)}/label"

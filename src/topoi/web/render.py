@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from functools import cache, partial
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topoi import __version__
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 _CHANGING = ("topic", "document")
 
 
+# Addresses of fonts in style sheets, which get the fonts' versions, so that web browsers may cache them for ever.
+_FONT = re.compile(rb'url\("(fonts/[^"?]+)"\)')
+
+
 class StaticFile(NamedTuple):
     """A static file of the browser."""
 
@@ -39,13 +44,25 @@ class StaticFile(NamedTuple):
 @cache
 def static_files() -> Mapping[str, StaticFile]:
     """Files under ``/static/``, by name; read once, and nothing else is ever served from there."""
-    found = {}
-    for entry in files("topoi.web").joinpath("static").iterdir():
-        if entry.is_file() and not entry.name.startswith("."):
-            body = entry.read_bytes()
-            kind = mimetypes.guess_type(entry.name)[0] or "application/octet-stream"
-            found[entry.name] = StaticFile(body, _with_charset(kind), hashlib.blake2b(body, digest_size=6).hexdigest())
+    folder = files("topoi.web").joinpath("static")
+    found = {f"fonts/{entry.name}": _static_file(entry.name, entry.read_bytes()) for entry in _files(folder / "fonts")}
+    for entry in _files(folder):
+        body = entry.read_bytes()
+        if entry.name.endswith(".css"):
+            body = _FONT.sub(
+                lambda match: b'url("%s?v=%s")' % (match[1], found[match[1].decode()].version.encode()), body
+            )
+        found[entry.name] = _static_file(entry.name, body)
     return found
+
+
+def _files(folder: Traversable) -> list[Traversable]:
+    return [entry for entry in folder.iterdir() if entry.is_file() and not entry.name.startswith(".")]
+
+
+def _static_file(name: str, body: bytes) -> StaticFile:
+    kind = "font/woff2" if name.endswith(".woff2") else mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return StaticFile(body, _with_charset(kind), hashlib.blake2b(body, digest_size=6).hexdigest())
 
 
 def _with_charset(kind: str) -> str:

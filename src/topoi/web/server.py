@@ -23,10 +23,12 @@ from topoi.web.pages.change import title_of, undone, wish_of
 from topoi.web.pages.context import PageContext, StoreWatcher
 from topoi.web.pages.history import history_page
 from topoi.web.pages.parameters import ChangeNumber, Slug, Topic
+from topoi.web.pages.ready import STEPS
 from topoi.web.pages.shapes import TopicSummary
 from topoi.web.render import bare_site, render, site_of, static_files
 from topoi.web.security import Tokens
 from topoi.web.tables import to_csv
+from topoi.web.warming import Warming
 
 _LONGEST_LABEL = 1000
 # Shorter texts fit into an address, so that a query can be bookmarked and shared.
@@ -58,6 +60,7 @@ class Server:
         self.watcher = StoreWatcher(path)
         self.desk = EditDesk(self.watcher, self.prepare)
         self.watcher.desk = None if read_only else self.desk
+        self.watcher.warming = Warming(self.watcher, {"overview": self._first_page, **STEPS})
         self.read_only = read_only
         self.tokens = Tokens()
         self.gate = Gate()
@@ -151,6 +154,9 @@ class Server:
         context = self.watcher.context(slug)
         page = KINDS["overview"]
         self.cached_page(page, page.build(context), context, context.model["slug"])
+
+    def _first_page(self, context: PageContext) -> None:
+        self.prepare(context.model["slug"])
 
     def _site(self, context: PageContext, here: str, link: Links) -> dict[str, Any]:
         return site_of(context, here, link, read_only=self.read_only, token=self.tokens.token)

@@ -86,6 +86,7 @@ class AuthorPage(TypedDict):
     similar: list[AuthorNear]
     coauthors: list[AuthorSize]
     span: YearSpan | None
+    pending: list[str]
 
 
 class Work(NamedTuple):
@@ -136,8 +137,9 @@ def author_page(
         surprising=_surprises(surprising, documents),
         typical=_surprises(typical, documents),
         documents=[documents[work.document_id] for work in latest],
-        similar=_similar(context, author),
+        similar=_similar(context, author) if context.is_ready("near") else [],
         coauthors=_coauthors(coauthors),
+        pending=context.pending("near"),
         span=chosen_span(by_year["years"], by_year["n_documents"], from_, to) if by_year else None,
     )
 

@@ -95,6 +95,7 @@ class ComparePage(TypedDict):
     unmatched_first: list[Unmatched]
     unmatched_second: list[Unmatched]
     beside: SideBySide | None
+    pending: list[str]
 
 
 def compare_page(
@@ -118,6 +119,7 @@ def compare_page(
         unmatched_first=[],
         unmatched_second=[],
         beside=None,
+        pending=context.pending("compare") if other is not None else [],
     )
     if other is None:
         return page
@@ -126,8 +128,11 @@ def compare_page(
         raise ModelError("only models with topics can be compared")
     if compared.model["name"] == context.model["name"]:
         raise ModelError("choose another model to compare with: this is the same one")
+    page["second"] = compared.model
+    if page["pending"]:
+        return page
     found = context.cache.keep(("alignment", compared.cache.digest), lambda: _aligned(context, compared))
-    page["second"], page["matrix"], page["unpaired"] = compared.model, found["matrix"], found["unpaired"]
+    page["matrix"], page["unpaired"] = found["matrix"], found["unpaired"]
     usual = found["unpaired"]["most"] if found["unpaired"] else 0.0
     page["pairs"] = [
         Pair(first=context.badge(a), second=compared.badge(b), shared=shared, distance=distance, clear=shared > usual)

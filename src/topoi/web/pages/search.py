@@ -53,6 +53,7 @@ class SearchPage(TypedDict):
     words: list[WordLine]
     documents: list[FoundDocument]
     unknown: list[str]
+    pending: list[str]
 
 
 def search_page(context: PageContext, q: parameters.Query = "") -> SearchPage:
@@ -66,6 +67,7 @@ def search_page(context: PageContext, q: parameters.Query = "") -> SearchPage:
         words=find_words(context, q, N_WORDS),
         documents=documents,
         unknown=unknown,
+        pending=context.pending("search") if match_for(q) else [],
     )
 
 
@@ -77,6 +79,9 @@ def find_documents(context: PageContext, q: str) -> tuple[list[FoundDocument], l
     match = match_for(q)
     if not match:
         return [], []
+    if not context.is_ready("search"):
+        rows = found(context, match, None, N_DOCUMENTS)[1]
+        return [_plain(line) for line in lines(context, rows, q)], []
     search = context.cache.keep("search", lambda: Search(context.view))
     terms = find_terms(search.index, q, allow_none=True)
     unknown = [short(word, _LONGEST_WORD) for word in terms.unknown]
