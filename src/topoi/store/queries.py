@@ -223,6 +223,9 @@ PAGE_QUERIES = {
     "works": f"""
         SELECT {_DOCUMENT} FROM json_each(:ids) AS i
         CROSS JOIN document AS d ON d.document_id = i.value ORDER BY i.key""",
+    "openings": """
+        SELECT d.document_id, substr(d.text, 1, 300) AS text FROM json_each(:ids) AS i
+        CROSS JOIN document AS d ON d.document_id = i.value ORDER BY i.key""",
     "works_with_texts": f"""
         SELECT {_DOCUMENT}, substr(d.text, 1, 50000) AS text FROM json_each(:ids) AS i
         CROSS JOIN document AS d ON d.document_id = i.value ORDER BY i.key""",

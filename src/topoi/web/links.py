@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -189,6 +189,10 @@ class Links(PageLinks):
         """Suggestions for the search box."""
         return with_query(f"/m/{self.slug}/complete.json", query)
 
+    def ready(self) -> str:
+        """What is still being compiled."""
+        return f"/m/{self.slug}/ready.json"
+
     def label(self, topic: int) -> str:
         """Address that a topic's label is posted to."""
         return f"/m/{self.slug}/topic/{int(topic)}/label"
@@ -201,6 +205,19 @@ class Links(PageLinks):
     def undo(self) -> str:
         """Address that undoes the last change."""
         return f"/m/{self.slug}/history/undo"
+
+    def two_topics(self, other: str) -> Callable[[int, int], str]:
+        """Addresses of two topics beside each other, of this model and of another, whose slug is given."""
+        return lambda first, second: f"{self.compare(other, first=first, second=second)}#beside"
+
+    def year_documents(self, n_years: int = 1, **query: object) -> Callable[[int], str] | None:
+        """Addresses of the documents of a year, or of ``n_years`` from it on, by further filters."""
+
+        def address(year: int) -> str:
+            span = {"year": year} if n_years == 1 else {"from": year, "to": year + n_years - 1}
+            return self.page("documents", {**query, **span})
+
+        return address
 
     def same(self, **query: object) -> str:
         """The current page with some parameters changed; None removes one."""
@@ -253,6 +270,10 @@ class StaticLinks(PageLinks):
     def label(self, topic: int) -> str:
         """Address that a label is posted to: none in a copy."""
         return ""
+
+    def year_documents(self, n_years: int = 1, **query: object) -> Callable[[int], str] | None:
+        """Addresses of the documents of a year: a copy has no such pages."""
+        return None
 
     def same(self, **query: object) -> str:
         """The current page."""

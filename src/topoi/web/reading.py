@@ -7,7 +7,7 @@ number and its probability; tooltips are assembled from the side column.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -25,7 +25,7 @@ _SHORT_LINE = 45  # characters: shorter lines, as in verse or the head of a lett
 _LONG_PARAGRAPH = 4000  # characters: web browsers lay out many short paragraphs faster than one long one
 
 
-def badge(topic: Mapping[str, Any], n: int = 7) -> Markup:
+def badge(topic: Mapping[str, Any], n: int = 7, also_in: Collection[str] = ()) -> Markup:
     """Badge of a topic: its label, its number, and its first words in fading colours.
 
     Parameters
@@ -34,6 +34,8 @@ def badge(topic: Mapping[str, Any], n: int = 7) -> Markup:
         A topic summary, as in JSON views.
     n : int
         Number of things shown, the label included.
+    also_in : collection of str
+        Words of another topic; those that both have are marked.
 
     Examples
     --------
@@ -44,9 +46,9 @@ def badge(topic: Mapping[str, Any], n: int = 7) -> Markup:
     near, far = (others[: n // 2], others[n // 2 :]) if n > 3 else (others, [])
     parts = [f'<b dir="auto">{escape(clip(name, 60))}</b><sub><span class="vh">topic </span>{topic["topic"]}</sub>']
     if near:
-        parts.append(f' <span class="near">{_listed(near)}{"," if far else ""}</span>')
+        parts.append(f' <span class="near">{_listed(near, also_in)}{"," if far else ""}</span>')
     if far:
-        parts.append(f' <span class="far">{_listed(far)}</span>')
+        parts.append(f' <span class="far">{_listed(far, also_in)}</span>')
     return Markup("".join(parts))
 
 
@@ -66,8 +68,9 @@ def node_badge(node: Mapping[str, Any], n: int = 6) -> Markup:
     return Markup(f'<b dir="auto">{escape(clip(name, 60))}</b>{number}{more}')
 
 
-def _listed(words: Sequence[str]) -> str:
-    return escape(", ".join(clip(word, 30) for word in words))
+def _listed(words: Sequence[str], also_in: Collection[str] = ()) -> str:
+    shown = ((escape(clip(word, 30)), word in also_in) for word in words)
+    return ", ".join(f'<mark class="both">{word}</mark>' if marked else word for word, marked in shown)
 
 
 def document_row(
@@ -101,6 +104,8 @@ def document_row(
         f'<li class="doc">\n  <span class="num">{"" if document["year"] is None else document["year"]}</span>\n'
         f'  <span class="what">\n    <a class="title" dir="auto" href="{marked_up(address)}">{title}</a>\n'
     ]
+    if document.get("opening") and not snippet:
+        parts.append(f'<span class="opening" dir="auto">{marked_up(document["opening"])}</span>')
     shown = [one for one in document["authors"] if skip is None or one["author_id"] != skip]
     if shown:
         parts.append(f"<small>{author_names(link, shown)}</small>")

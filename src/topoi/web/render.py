@@ -6,8 +6,9 @@ import hashlib
 import mimetypes
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topoi import __version__
@@ -16,7 +17,9 @@ from topoi.web import filters
 from topoi.web.links import PageLinks
 from topoi.web.pages import KINDS, PAGES
 from topoi.web.pages.context import PageContext
+from topoi.web.pages.graph import node_ends
 from topoi.web.pages.text import one_line
+from topoi.web.pages.timespan import timeline
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
 
 # Pages with lists of topics to choose from.
 _CHANGING = ("topic", "document")
+
+
+# Addresses of fonts in style sheets, which get the fonts' versions, so that web browsers may cache them for ever.
+_FONT = re.compile(rb'url\("(fonts/[^"?]+)"\)')
 
 
 class StaticFile(NamedTuple):
@@ -37,13 +44,25 @@ class StaticFile(NamedTuple):
 @cache
 def static_files() -> Mapping[str, StaticFile]:
     """Files under ``/static/``, by name; read once, and nothing else is ever served from there."""
-    found = {}
-    for entry in files("topoi.web").joinpath("static").iterdir():
-        if entry.is_file() and not entry.name.startswith("."):
-            body = entry.read_bytes()
-            kind = mimetypes.guess_type(entry.name)[0] or "application/octet-stream"
-            found[entry.name] = StaticFile(body, _with_charset(kind), hashlib.blake2b(body, digest_size=6).hexdigest())
+    folder = files("topoi.web").joinpath("static")
+    found = {f"fonts/{entry.name}": _static_file(entry.name, entry.read_bytes()) for entry in _files(folder / "fonts")}
+    for entry in _files(folder):
+        body = entry.read_bytes()
+        if entry.name.endswith(".css"):
+            body = _FONT.sub(
+                lambda match: b'url("%s?v=%s")' % (match[1], found[match[1].decode()].version.encode()), body
+            )
+        found[entry.name] = _static_file(entry.name, body)
     return found
+
+
+def _files(folder: Traversable) -> list[Traversable]:
+    return [entry for entry in folder.iterdir() if entry.is_file() and not entry.name.startswith(".")]
+
+
+def _static_file(name: str, body: bytes) -> StaticFile:
+    kind = "font/woff2" if name.endswith(".woff2") else mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return StaticFile(body, _with_charset(kind), hashlib.blake2b(body, digest_size=6).hexdigest())
 
 
 def _with_charset(kind: str) -> str:
@@ -128,6 +147,9 @@ def site_of(
         "has_topics": context.has_topics,
         "has_texts": context.has_texts,
         "years": context.years,
+        "timeline": timeline(context),
+        "trend_ends": partial(_trend_ends, context),
+        "node_ends": partial(node_ends, context),
         "features": context.features,
         "nav": [
             (page.menu_key or page.kind, page.title, link.page(page.path, {}), is_at(page.kind, here))
@@ -136,6 +158,12 @@ def site_of(
         ],
         "here": here,
     }
+
+
+def _trend_ends(context: PageContext, topic: int) -> tuple[list[float], list[float]]:
+    """Ends of the intervals of a topic's shares of all years."""
+    trends = context.cache.trends
+    return trends.lower[topic].tolist(), trends.upper[topic].tolist()
 
 
 def _choices(context: PageContext) -> list[tuple[int, str]]:
@@ -169,6 +197,9 @@ def bare_site(file_name: str, *, read_only: bool) -> dict[str, Any]:
         "has_topics": False,
         "has_texts": False,
         "years": [],
+        "timeline": None,
+        "trend_ends": None,
+        "node_ends": None,
         "features": [],
         "nav": [],
         "here": "error",

@@ -23,10 +23,12 @@ from topoi.web.pages.change import title_of, undone, wish_of
 from topoi.web.pages.context import PageContext, StoreWatcher
 from topoi.web.pages.history import history_page
 from topoi.web.pages.parameters import ChangeNumber, Slug, Topic
+from topoi.web.pages.ready import STEPS
 from topoi.web.pages.shapes import TopicSummary
 from topoi.web.render import bare_site, render, site_of, static_files
 from topoi.web.security import Tokens
 from topoi.web.tables import to_csv
+from topoi.web.warming import Warming
 
 _LONGEST_LABEL = 1000
 # Shorter texts fit into an address, so that a query can be bookmarked and shared.
@@ -58,6 +60,7 @@ class Server:
         self.watcher = StoreWatcher(path)
         self.desk = EditDesk(self.watcher, self.prepare)
         self.watcher.desk = None if read_only else self.desk
+        self.watcher.warming = Warming(self.watcher, {"overview": self._first_page, **STEPS})
         self.read_only = read_only
         self.tokens = Tokens()
         self.gate = Gate()
@@ -97,8 +100,8 @@ class Server:
         def question(context: PageContext) -> tuple[Any, PageContext]:
             if page.costly(parameters):
                 with self.gate.pass_through():
-                    return page.build(context, **parameters), context
-            return page.build(context, **parameters), context
+                    return page.view(context, **parameters), context
+            return page.view(context, **parameters), context
 
         try:
             view, context = self.watcher.ask(link.slug, question)
@@ -151,6 +154,9 @@ class Server:
         context = self.watcher.context(slug)
         page = KINDS["overview"]
         self.cached_page(page, page.build(context), context, context.model["slug"])
+
+    def _first_page(self, context: PageContext) -> None:
+        self.prepare(context.model["slug"])
 
     def _site(self, context: PageContext, here: str, link: Links) -> dict[str, Any]:
         return site_of(context, here, link, read_only=self.read_only, token=self.tokens.token)
@@ -277,8 +283,24 @@ def _filled(path: str, parameters: dict[str, Any]) -> str:
 
 def _given(request: Request, page: Page, path: str) -> dict[str, Any]:
     """The page's parameters that are in the address."""
-    names = [name for name in inspect.signature(page.build).parameters if f"{{{name}}}" not in path]
+    names = [in_address(name) for name in inspect.signature(page.build).parameters if f"{{{name}}}" not in path]
     return {name: request.query_params.getlist(name) for name in names if name in request.query_params}
+
+
+def in_address(name: str) -> str:
+    """Name of a parameter in addresses: without the underscore of names that are words of Python.
+
+    Examples
+    --------
+    >>> from topoi.web.server import in_address
+    >>> in_address("from_"), in_address("to")
+    ('from', 'to')
+    """
+    return name.rstrip("_")
+
+
+def _query(name: str, description: str | None) -> Any:
+    return Query(description=description, alias=in_address(name) if in_address(name) != name else None)
 
 
 def _signature(build: Callable[..., Any], path: str) -> inspect.Signature:
@@ -292,7 +314,7 @@ def _signature(build: Callable[..., Any], path: str) -> inspect.Signature:
     for given in list(inspect.signature(build).parameters.values())[1:]:
         kind, field = typing.get_args(hints[given.name])
         in_path = f"{{{given.name}}}" in path
-        where: Any = Path(description=field.description) if in_path else Query(description=field.description)
+        where: Any = Path(description=field.description) if in_path else _query(given.name, field.description)
         default = list(given.default) if isinstance(given.default, tuple) else given.default
         parameters.append(
             inspect.Parameter(

@@ -21,6 +21,7 @@ from topoi.web.pages.page import Kept, Page, PageFile, Picture, has_some_authors
 from topoi.web.pages.parts import banded_shares, documents_by_id, listed_rows, name_of_author, nearest
 from topoi.web.pages.shapes import AuthorName, AuthorSize, BandedShare, Doc, Series, TopicSummary, WordLine
 from topoi.web.pages.text import listed, one_line, short
+from topoi.web.pages.timespan import YearSpan, chosen_span, limits
 from topoi.web.tables import Tables, lists_in, rows_by_year
 
 N_TOPICS, N_WORDS, N_YEAR_TOPICS, N_EXTREMES = 10, 30, 5, 5
@@ -84,6 +85,8 @@ class AuthorPage(TypedDict):
     documents: list[Doc]
     similar: list[AuthorNear]
     coauthors: list[AuthorSize]
+    span: YearSpan | None
+    pending: list[str]
 
 
 class Work(NamedTuple):
@@ -94,7 +97,12 @@ class Work(NamedTuple):
     perplexity: float | None
 
 
-def author_page(context: PageContext, author: parameters.AuthorId) -> AuthorPage:
+def author_page(
+    context: PageContext,
+    author: parameters.AuthorId,
+    from_: parameters.FirstYear = None,
+    to: parameters.LastYear = None,
+) -> AuthorPage:
     """An author: topics, years, co-authors, and odd documents."""
     rows = context.rows("author", author_id=author, n=N_COAUTHORS)
     if not rows:
@@ -117,19 +125,22 @@ def author_page(context: PageContext, author: parameters.AuthorId) -> AuthorPage
     latest = sorted(works, key=lambda work: (work.year is None, -(work.year or 0), -work.document_id))[:N_DOCUMENTS]
     surprising, typical, median = _extremes(works)
     documents = documents_by_id(context, [work.document_id for work in (*latest, *surprising, *typical)])
+    by_year = _by_year(context, works, topics)
     return AuthorPage(
         kind="author",
         author=head,
         summary=_summary(head, topics, words),
         topics=topics[:N_TOPICS],
         words=words[:N_WORDS],
-        by_year=_by_year(context, works, topics),
+        by_year=by_year,
         median_perplexity=median,
         surprising=_surprises(surprising, documents),
         typical=_surprises(typical, documents),
         documents=[documents[work.document_id] for work in latest],
-        similar=_similar(context, author),
+        similar=_similar(context, author) if context.is_ready("near") else [],
         coauthors=_coauthors(coauthors),
+        pending=context.pending("near"),
+        span=chosen_span(by_year["years"], by_year["n_documents"], from_, to) if by_year else None,
     )
 
 
@@ -259,7 +270,7 @@ def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
     if not view["by_year"] or not view["by_year"]["years"]:
         return None
     name = view["author"]["name"]
-    return Picture(charts.stacked(view["by_year"], name), clip(name, 120))
+    return Picture(charts.stacked(view["by_year"], name, shown=limits(view["span"])), clip(name, 120))
 
 
 def _tables(view: Mapping[str, Any]) -> Tables:

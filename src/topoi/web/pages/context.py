@@ -27,6 +27,7 @@ from topoi.web.links import name_of, slug_of
 from topoi.web.pages.names import AuthorIndex
 from topoi.web.pages.shapes import Collection, Model, TopicSummary
 from topoi.web.pages.text import one_line, short
+from topoi.web.warming import Warming
 
 if TYPE_CHECKING:
     from topoi.web.edits import EditDesk
@@ -228,11 +229,14 @@ class StoreWatcher:
     ----------
     desk : EditDesk, optional
         Where changes of topics are made; None if there are to be none.
+    warming : Warming
+        What is compiled in the background.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.desk: EditDesk | None = None
+        self.warming = Warming(self, {})
         self._lock = threading.Lock()
         self._seen: tuple[int, ...] | None = None
         self._snapshot: Snapshot | None = None
@@ -322,6 +326,14 @@ class PageContext:
             first_year=years[0] if years else None,
             last_year=years[-1] if years else None,
         )
+
+    def is_ready(self, kind: str) -> bool:
+        """Whether a part of pages can be made without waiting for the compiler."""
+        return self.watcher.warming.is_ready(self.model["slug"], kind)
+
+    def pending(self, *kinds: str) -> list[str]:
+        """Parts that wait for the compiler."""
+        return [kind for kind in kinds if not self.is_ready(kind)]
 
     @property
     def has_texts(self) -> bool:

@@ -61,7 +61,8 @@ class DocumentNear(TypedDict):
 class DocumentPage(TypedDict):
     """A document; ``n_hidden`` counts known words beyond what is shown of a very long text.
 
-    ``has_links`` says whether the model reads links between documents.
+    ``has_links`` says whether the model reads links between documents. ``pending`` names what is still being compiled:
+    with "labels", probabilities of labels are missing (all are 1), and so are similar documents.
     Shares are those of ``topoi.document_topics``: posterior means, with intervals unless sampled on the spot.
     ``sampling`` is null if the model's documents cannot be sampled: the labels are then those of the stored sample.
     """
@@ -76,6 +77,7 @@ class DocumentPage(TypedDict):
     authors: list[AuthorShare]
     faces: dict[str, TopicSummary]
     sampling: Sampling | None
+    pending: list[str]
     has_links: bool
     similar: list[DocumentNear]
 
@@ -92,7 +94,7 @@ def document_page(
     if document >= context.collection["n_documents"]:
         there = f"documents are numbered 0 to {context.collection['n_documents'] - 1}"
         raise NotFoundError(f"there is no document {document}; {there}")
-    near = _nearest(context, document)
+    near = _nearest(context, document) if context.is_ready("labels") else []
     numbers = json.dumps([document, *(other for other, _, _ in near)])
     rows = context.rows("work_and_others", ids=numbers, n=N_SUPER_OF_DOCUMENT)
     if not rows or rows[0][0] != document:
@@ -118,6 +120,7 @@ def document_page(
         authors=_authors(context, full, labels, sampling["live"]),
         faces=badges_of(context, pieces),
         sampling=sampling if _can_sample(context) else None,
+        pending=[] if sampling["live"] else context.pending("labels"),
         has_links=context.cache.keep("reads links", lambda: _reads_links(context)),
         similar=[
             DocumentNear(document=others[other], distance=distance, topics=topics)
@@ -237,6 +240,8 @@ def _labels(context: PageContext, full: FullDoc, sampling: Sampling) -> Any:
         check_sampling(full["n_tokens"], context.view.n_topics, 1 + len(full["authors"]) * context.has_authors, *plan)
         return label_document(context.view, full["document_id"], *plan)
     if full["n_tokens"] * context.view.n_topics > _MOST_PROBABILITIES or not _can_sample(context):
+        return stored_labels(context.view, full["document_id"])
+    if not context.is_ready("labels"):
         return stored_labels(context.view, full["document_id"])
     return label_document(context.view, full["document_id"])
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from topoi.web.pages.context import PageContext
+from topoi.web.pages.openings import tell_apart
 from topoi.web.tables import Tables, lists_in
 
 View = Mapping[str, Any]
@@ -137,11 +138,20 @@ class Page:
     file_of: Callable[[Mapping[str, Any]], str] | None = None
     variants: Callable[[View], Mapping[str, View]] = lambda view: {}
 
+    def view(self, context: PageContext, **parameters: Any) -> Any:
+        """The JSON view, in which documents of equal titles are told apart."""
+        return tell_apart(context, self.build(context, **parameters))
+
     def copied(self, context: PageContext, kept: Kept) -> Iterable[PageFile]:
         """The page's files in a static copy of a model."""
         if self.needs_server or not self.needs(context):
             return ()
-        return [PageFile(self.path, self.build)] if self.files is None else self.files(context, kept)
+        given = [PageFile(self.path, self.build)] if self.files is None else self.files(context, kept)
+        return (PageFile(file.here, partial(_told_apart, file.build)) for file in given)
+
+
+def _told_apart(build: Callable[[PageContext], Any], context: PageContext) -> Any:
+    return tell_apart(context, build(context))
 
 
 def numbered(path: str, build: Callable[..., Any], numbers: Iterable[Any]) -> Iterator[PageFile]:

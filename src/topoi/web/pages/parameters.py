@@ -24,6 +24,8 @@ WordId = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="A word's num
 Query = Annotated[str, Field(max_length=LONGEST_QUERY, description="Words to look for; the last may be a beginning.")]
 PageNumber = Annotated[int, Field(ge=1, le=1_000_000, description="Which page of a long list, from 1.")]
 Year = Annotated[int | None, Field(ge=-100_000, le=100_000, description="Only documents of this year.")]
+FirstYear = Annotated[int | None, Field(ge=-100_000, le=100_000, description="The first year that charts show.")]
+LastYear = Annotated[int | None, Field(ge=-100_000, le=100_000, description="The last year that charts show.")]
 Relevance = Annotated[
     float,
     Field(ge=0, le=1, allow_inf_nan=False, description="1: the most probable words; 0: those of this topic alone."),
@@ -65,6 +67,12 @@ GroupValue = Annotated[
 ]
 TopicOrNone = Annotated[int | None, Field(ge=0, le=65_535, description="A topic whose documents are asked for.")]
 Slug = Annotated[str, Field(max_length=2_400, description="A model's name; bytes outside [A-Za-z0-9._-] are ~XX.")]
+FirstTopic = Annotated[
+    int | None, Field(ge=0, le=65_535, description="A topic of this model, to set beside one of the other.")
+]
+SecondTopic = Annotated[
+    int | None, Field(ge=0, le=65_535, description="A topic of the other model, to set beside one of this.")
+]
 OtherSlug = Annotated[str | None, Field(max_length=2_400, description="The model to compare with.")]
 BurnIn = Annotated[int, Field(ge=0, le=500, description="Sweeps before the first sample.")]
 Samples = Annotated[int, Field(ge=1, le=200, description="Samples that are averaged.")]

@@ -17,6 +17,7 @@ from topoi.web.links import Links
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.names import fold
+from topoi.web.pages.openings import openings_of
 from topoi.web.pages.page import Page
 from topoi.web.pages.parts import found, lines, name_of_author
 from topoi.web.pages.shapes import AuthorSize, Completion, DocumentLine, TopicSummary, WordLine
@@ -52,6 +53,7 @@ class SearchPage(TypedDict):
     words: list[WordLine]
     documents: list[FoundDocument]
     unknown: list[str]
+    pending: list[str]
 
 
 def search_page(context: PageContext, q: parameters.Query = "") -> SearchPage:
@@ -65,6 +67,7 @@ def search_page(context: PageContext, q: parameters.Query = "") -> SearchPage:
         words=find_words(context, q, N_WORDS),
         documents=documents,
         unknown=unknown,
+        pending=context.pending("search") if match_for(q) else [],
     )
 
 
@@ -76,6 +79,9 @@ def find_documents(context: PageContext, q: str) -> tuple[list[FoundDocument], l
     match = match_for(q)
     if not match:
         return [], []
+    if not context.is_ready("search"):
+        rows = found(context, match, None, N_DOCUMENTS)[1]
+        return [_plain(line) for line in lines(context, rows, q)], []
     search = context.cache.keep("search", lambda: Search(context.view))
     terms = find_terms(search.index, q, allow_none=True)
     unknown = [short(word, _LONGEST_WORD) for word in terms.unknown]
@@ -227,14 +233,18 @@ def _titles(context: PageContext, q: str, link: Links, n: int) -> list[Completio
     match = match_for(q, column="title")
     if not match or n <= 0:
         return []
+    rows = context.rows("found_titles", match=match, n=n)
+    labels = [short(one_line(str(title or identifier)), _LONGEST_LABEL) for _, identifier, title, _ in rows]
+    alike = [row[0] for row, label in zip(rows, labels, strict=True) if labels.count(label) > 1]
+    openings = openings_of(context, alike) if alike else {}
     return [
         Completion(
             kind="document",
-            label=short(one_line(str(title or identifier)), _LONGEST_LABEL),
-            detail="" if year is None else str(year),
+            label=label,
+            detail=": ".join(part for part in ("" if year is None else str(year), openings.get(number, "")) if part),
             href=link.document(number),
         )
-        for number, identifier, title, year in context.rows("found_titles", match=match, n=n)
+        for (number, _, _, year), label in zip(rows, labels, strict=True)
     ]
 
 

@@ -17,6 +17,7 @@ from topoi.web.pages.page import Kept, Page, PageFile, Picture, has_topics, numb
 from topoi.web.pages.parts import banded_documents, name_of_author
 from topoi.web.pages.shapes import AuthorName, SuperTopicPart, TopicDocument, TopicSummary, YearShares
 from topoi.web.pages.text import short
+from topoi.web.pages.timespan import YearSpan, collection_span, limits
 from topoi.web.tables import Tables, lists_in, rows_by_year
 
 N_WORDS, N_AUTHORS, N_DOCUMENTS, N_NEIGHBOURS = 30, 20, 15, 6
@@ -66,9 +67,16 @@ class TopicPage(TypedDict):
     neighbours: list[Neighbour]
     trend: YearShares | None
     super_topics: list[SuperTopicPart]
+    span: YearSpan | None
 
 
-def topic_page(context: PageContext, topic: parameters.Topic, relevance: parameters.Relevance = 0.6) -> TopicPage:
+def topic_page(
+    context: PageContext,
+    topic: parameters.Topic,
+    relevance: parameters.Relevance = 0.6,
+    from_: parameters.FirstYear = None,
+    to: parameters.LastYear = None,
+) -> TopicPage:
     """A topic's words in the order of their relevance, its authors, documents, neighbours and trend."""
     context.check_topic(topic)
     return TopicPage(
@@ -92,6 +100,7 @@ def topic_page(context: PageContext, topic: parameters.Topic, relevance: paramet
         ],
         trend=trend_of(context, topic),
         super_topics=super_topics_of(context, topic),
+        span=collection_span(context, from_, to),
     )
 
 
@@ -141,7 +150,7 @@ def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
     if not view["trend"] or len(view["trend"]["years"]) < 2:
         return None
     title = f"{charts.topic_name(view['topic'], 60)} (topic {view['topic']['topic']}), share of each year’s words"
-    return Picture(charts.columns(view["trend"], view["topic"]), title)
+    return Picture(charts.columns(view["trend"], view["topic"], shown=limits(view["span"])), title)
 
 
 def _tables(view: Mapping[str, Any]) -> Tables:
