@@ -131,6 +131,7 @@ def _add_data(app: FastAPI, server: Server, page: Page) -> None:
         f"/m/{{slug}}/{path}.json",
         server.endpoint(page, path, server.as_json),
         operation_id=name,
+        openapi_extra={"parameters": list(page.filters)} if page.filters else None,
         **described,
     )
     if page.takes_text:

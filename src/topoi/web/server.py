@@ -36,6 +36,8 @@ Form = Annotated[dict[str, list[str]], Depends(form_of)]
 SlugInPath = Annotated[Slug, Path()]
 TopicInPath = Annotated[Topic, Path()]
 ChangeInPath = Annotated[ChangeNumber, Path()]
+# The parameter of a CSV file that names one of its page's lists, and that of pages that read any parameter.
+_TABLE, _ASKED = "table", "asked"
 # Most changes of small collections are tried within this time, so that the first page seen has the preview.
 _PATIENCE = 1.0
 
@@ -71,6 +73,8 @@ class Server:
 
         def handler(request: Request, slug: str, **parameters: object) -> Response:
             given = _given(request, page, path)
+            if page.filters:
+                parameters[_ASKED] = request.query_params.multi_items()
             link = Links(slug, _filled(path, parameters), given, self._versions)
             return self._answer(request, link, page, parameters, answer)
 
@@ -118,7 +122,7 @@ class Server:
 
     def as_csv(self, view: Mapping[str, Any], context: PageContext, link: Links, request: Request) -> Response:
         """One list of a page as CSV."""
-        table = request.query_params.get("table")
+        table = request.query_params.get(_TABLE)
         body = to_csv(page_of(view).tables(view), table)
         return download(body, "text/csv", f"{link.here or 'overview'}-{table or 'table'}.csv".replace("/", "-"))
 
@@ -278,6 +282,8 @@ def _filled(path: str, parameters: dict[str, Any]) -> str:
 def _given(request: Request, page: Page, path: str) -> dict[str, Any]:
     """The page's parameters that are in the address."""
     names = [name for name in inspect.signature(page.build).parameters if f"{{{name}}}" not in path]
+    if page.filters:
+        names = [name for name in request.query_params if name != _TABLE]
     return {name: request.query_params.getlist(name) for name in names if name in request.query_params}
 
 
@@ -290,6 +296,8 @@ def _signature(build: Callable[..., Any], path: str) -> inspect.Signature:
         inspect.Parameter("slug", first, annotation=SlugInPath),
     ]
     for given in list(inspect.signature(build).parameters.values())[1:]:
+        if given.name == _ASKED:
+            continue
         kind, field = typing.get_args(hints[given.name])
         in_path = f"{{{given.name}}}" in path
         where: Any = Path(description=field.description) if in_path else Query(description=field.description)

@@ -20,6 +20,7 @@ from topoi.models.ranking import reading_order
 from topoi.models.registry import find
 from topoi.models.share_moments import Moments
 from topoi.store.door import find_damage, stored_json
+from topoi.store.facets import DocumentColumns
 from topoi.store.queries import PAGE_QUERIES
 from topoi.store.store import Store
 from topoi.store.view import ModelView
@@ -187,10 +188,11 @@ class Snapshot:
         same = before is not None and before.store is store and before.corpus == self.corpus
         self.caches: dict[str, ModelCache] = {}
         self._authors: AuthorIndex | None = None
+        self._columns: DocumentColumns | None = None
         if same and before is not None:
             kept = before.caches.items()
             self.caches = {name: cache for name, cache in kept if self.digests.get(name) == cache.digest}
-            self._authors = before._authors
+            self._authors, self._columns = before._authors, before._columns
 
     @property
     def authors(self) -> AuthorIndex:
@@ -201,6 +203,14 @@ class Snapshot:
                 blocks = self.store.blocks(PAGE_QUERIES["author_names"], (), self.corpus.limits)
                 self._authors = AuthorIndex(self._numbered(row for rows in blocks for row in rows))
             return self._authors
+
+    @property
+    def columns(self) -> DocumentColumns:
+        """Columns of all documents, for filters and counts."""
+        with self._author_lock:
+            if self._columns is None:
+                self._columns = DocumentColumns(self.store)
+            return self._columns
 
     def _numbered(self, rows: Iterable[Any]) -> Iterator[tuple[str, int]]:
         for expected, (number, name, n_documents) in enumerate(rows):

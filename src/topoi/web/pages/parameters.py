@@ -23,7 +23,11 @@ DocumentOrNone = Annotated[
 WordId = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="A word's number, from 0.")]
 Query = Annotated[str, Field(max_length=LONGEST_QUERY, description="Words to look for; the last may be a beginning.")]
 PageNumber = Annotated[int, Field(ge=1, le=1_000_000, description="Which page of a long list, from 1.")]
-Year = Annotated[int | None, Field(ge=-100_000, le=100_000, description="Only documents of this year.")]
+
+Sort = Annotated[
+    Literal["relevance", "file", "newest", "oldest", "topic", "longest", "surprising"] | None,
+    Field(description="Order of the documents; without one, by relevance to words or topics, or as in the file."),
+]
 Relevance = Annotated[
     float,
     Field(ge=0, le=1, allow_inf_nan=False, description="1: the most probable words; 0: those of this topic alone."),

@@ -15,6 +15,7 @@ from topoi.web.pages.context import PageContext
 from topoi.web.pages.graph import super_topics_of
 from topoi.web.pages.page import Kept, Page, PageFile, Picture, has_topics, numbered
 from topoi.web.pages.parts import banded_documents, name_of_author
+from topoi.web.pages.selection import documents_of_topics
 from topoi.web.pages.shapes import AuthorName, SuperTopicPart, TopicDocument, TopicSummary, YearShares
 from topoi.web.pages.text import short
 from topoi.web.tables import Tables, lists_in, rows_by_year
@@ -51,7 +52,8 @@ class Neighbour(TypedDict):
 class TopicPage(TypedDict):
     """A topic; ``super_topics`` are the nodes that draw from it, in a model over a graph.
 
-    ``lower`` and ``upper`` are the ends of the interval (0.9) of its share of all words.
+    ``lower`` and ``upper`` are the ends of the interval (0.9) of its share of all words; ``n_documents`` have a tenth or
+    more of their words in it.
     """
 
     kind: Literal["topic"]
@@ -59,6 +61,7 @@ class TopicPage(TypedDict):
     lower: float
     upper: float
     n_tokens: int
+    n_documents: int
     relevance: float
     words: list[TopicWord]
     authors: list[TopicAuthor]
@@ -77,6 +80,7 @@ def topic_page(context: PageContext, topic: parameters.Topic, relevance: paramet
         lower=context.cache.topics[topic]["lower"],
         upper=context.cache.topics[topic]["upper"],
         n_tokens=context.cache.topics[topic]["n_tokens"],
+        n_documents=int(documents_of_topics(context)[topic]),
         relevance=relevance,
         words=_words(context, topic, relevance),
         authors=_authors(context, topic),
