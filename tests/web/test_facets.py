@@ -142,7 +142,7 @@ def test_further_pages_keep_the_filters(client):
 
 
 @pytest.mark.parametrize("query", [
-    "topic=-1", "topic=x", "topic=1e3", "topic=99999999999", "author=x", "from=x", "to=1e9", "year=999999999",
+    "topic=-1", "topic=x", "topic=1e3", "topic=99999999999", "from=x", "to=1e9", "year=999999999",
     "least=0", "least=nan", "least=x", "q=" + "x" * 201, "&".join(f"topic={k}" for k in range(11)),
     "&".join(f"venue={k}" for k in range(11)), "venue=" + "x" * 1001, "&".join("z=1" for _ in range(61)),
     "sort=sideways", "page=0",
@@ -153,9 +153,16 @@ def test_what_cannot_be_asked_is_said(client, query):
     assert answer.json()["kind"] == "error" and len(answer.json()["detail"]) > 10
 
 
-@pytest.mark.parametrize("query", ["topic=6", "author=9", "author=2147483647"])
+@pytest.mark.parametrize("query", ["topic=6", "author=9", "author=2147483647", "author=x", "author=%00", "author=%25"])
 def test_what_is_not_there_is_not_found(client, query):
     assert client.get(f"/m/{MAIN}/documents.json?{query}").status_code == 404
+
+
+def test_authors_by_name(client):
+    assert get(client, "documents.json?author=astrom+eva")["facets"]["chosen"][0]["label"] == "Åström, Eva"
+    assert everything(client, "author=JORDAN,%20M") == everything(client, "author=8")
+    answer = client.get(f"/m/{MAIN}/documents.json?author=jordan")
+    assert answer.status_code == 404 and "Jordan, M" in answer.json()["detail"]
 
 
 def test_unknown_columns_are_named(client):

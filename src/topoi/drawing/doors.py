@@ -61,3 +61,31 @@ def _column(row: Mapping[str, Any], x: float, step: float, base: float, height: 
         href=address,
         aria_label=words,
     )
+
+
+def times(ratio: float) -> str:
+    """A ratio in words.
+
+    Examples
+    --------
+    >>> times(3.24), times(12.7), times(0.5), times(2500.0)
+    ('3.2×', '13×', '0.50×', 'over 1000×')
+    """
+    if ratio > 1000:
+        return "over 1000×"
+    return f"{_digits(ratio)}×"
+
+
+def times_between(lower: float, upper: float) -> str:
+    """The interval of a ratio.
+
+    Examples
+    --------
+    >>> times_between(1.25, 12.2), times_between(2.0, 5000.0)
+    ('1.2–12', '2.0 or more')
+    """
+    return f"{_digits(lower)} or more" if upper > 1000 else f"{_digits(lower)}–{_digits(upper)}"
+
+
+def _digits(value: float) -> str:
+    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"

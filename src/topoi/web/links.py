@@ -249,6 +249,11 @@ class StaticLinks(PageLinks):
     slug: str
     here: str = ""
 
+    @property
+    def query(self) -> Mapping[str, Any]:
+        """Query parameters of the current page: files have none."""
+        return {}
+
     def page(self, path: str, query: Mapping[str, Any], slug: str | None = None) -> str:
         """Name of a page's file, relative to the current one."""
         return self._from_here(f"{slug or self.slug}/{path or 'index'}.html")

@@ -92,7 +92,7 @@ def count_facets(context: PageContext, selection: Selection) -> Facets:
         {row[0]: name_of_author(row[1]) for row in context.rows("authors", ids=json.dumps(wanted))} if wanted else {}
     )
     return Facets(
-        chosen=_chosen(context, selection, names),
+        chosen=chosen_filters(context, selection, names),
         topics=[TopicCount(topic=context.badge(k), n_documents=n, is_chosen=k in selection.topics) for k, n in topics],
         authors=[
             AuthorCount(author_id=a, author=names[a], n_documents=n, is_chosen=a in selection.authors)
@@ -114,7 +114,8 @@ def author_names(context: PageContext, selection: Selection) -> dict[int, str]:
     return {row[0]: name_of_author(row[1]) for row in rows}
 
 
-def _chosen(context: PageContext, selection: Selection, names: dict[int, str]) -> list[ChosenFilter]:
+def chosen_filters(context: PageContext, selection: Selection, names: dict[int, str]) -> list[ChosenFilter]:
+    """Filters of a selection, each with words for it; ``names`` are those of authors."""
     found = (
         [ChosenFilter(parameter="q", value=selection.query, label=f"“{selection.query}”")] if selection.query else []
     )
@@ -150,7 +151,7 @@ def _counted(
 
 
 def _commonest(counts: NDArray[np.int64], n: int, always: Sequence[int] = ()) -> list[tuple[int, int]]:
-    """The ``n`` largest counts with their places, ties by place; those of ``always`` first of all, if they are not 0."""
+    """The ``n`` largest counts with their places, ties by place; those of ``always``, if not 0, come first."""
     if len(counts) > 4 * n:
         least = np.partition(counts, len(counts) - n)[len(counts) - n]
         places = np.flatnonzero(counts >= max(least, 1))

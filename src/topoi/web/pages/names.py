@@ -70,6 +70,10 @@ class AuthorIndex:
         opening = f" {' '.join(terms)}"
         return sorted(found, key=lambda a: (not self._name(a).startswith(opening), -self._sizes[a], a))
 
+    def folded(self, author: int) -> str:
+        """An author's name, folded."""
+        return self._name(author).strip()
+
     def _with(self, parts: list[str]) -> list[int]:
         rarest = max(parts, key=len)
         found = []

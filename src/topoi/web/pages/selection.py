@@ -5,6 +5,7 @@ The same parameters choose documents on every page that takes them; a prefix tel
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -15,9 +16,10 @@ from numpy.typing import NDArray
 from topoi.errors import ModelError, NotFoundError
 from topoi.store.facets import SMALLEST_SHARE, TopicCells
 from topoi.web.pages.context import Answers, PageContext
+from topoi.web.pages.names import fold
 from topoi.web.pages.parameters import LARGEST_NUMBER, LONGEST_QUERY, LONGEST_VALUE
 from topoi.web.pages.parts import MOST_RANKED
-from topoi.web.pages.text import match_for, one_line, short
+from topoi.web.pages.text import listed, match_for, one_line, short
 
 LEAST = 0.1
 MOST_PAIRS = 60
@@ -120,7 +122,7 @@ def parse_selection(context: PageContext, asked: Pairs, prefix: str = "") -> Sel
         raise ModelError(f"q: at most {LONGEST_QUERY} characters can be searched for, not {len(query):,}")
     year = _whole(given, "year", -_LARGEST_YEAR, _LARGEST_YEAR)
     first, last = (_whole(given, name, -_LARGEST_YEAR, _LARGEST_YEAR) for name in ("from", "to"))
-    topics, authors = _numbers(given, "topic", 65_535), _numbers(given, "author", LARGEST_NUMBER)
+    topics, authors = _numbers(given, "topic", 65_535), _authors(context, given)
     values, unknown = _values(context, given)
     found = Selection(
         query=query,
@@ -170,6 +172,25 @@ def _numbers(given: Mapping[str, list[str]], name: str, high: int) -> tuple[int,
     if len(texts) > MOST_CHOSEN:
         raise ModelError(f"{name}: {len(texts)} are asked for; at most {MOST_CHOSEN} can be")
     return tuple(dict.fromkeys(_number(name, text, 0, high) for text in texts))
+
+
+def _authors(context: PageContext, given: Mapping[str, list[str]]) -> tuple[int, ...]:
+    """Authors by number or, if it is none, by name."""
+    texts = given.get("author", [])
+    numbers = [text if text.strip().isdecimal() else str(find_author(context, text)) for text in texts[:MOST_CHOSEN]]
+    return _numbers({"author": numbers + texts[MOST_CHOSEN:]}, "author", LARGEST_NUMBER)
+
+
+def find_author(context: PageContext, name: str) -> int:
+    """Number of the author of a name, with or without accents and capitals; of several, the one with most documents."""
+    known = context.snapshot.authors
+    found = known.find(short(name, LONGEST_QUERY)) if fold(name) else []
+    same = [a for a in found if known.folded(a) == fold(name)]
+    if not same:
+        rows = context.rows("authors", ids=json.dumps(found[:3]))
+        near = f"; there are {listed([repr(short(str(row[1]), 60)) for row in rows])}" if rows else ""
+        raise NotFoundError(f"there is no author {short(one_line(name), 60)!r}{near}")
+    return same[0]
 
 
 def _share(given: Mapping[str, list[str]]) -> float:
@@ -309,16 +330,15 @@ def described(prefix: str = "", what: str = "documents") -> list[dict[str, Any]]
     year = {"type": "integer", "minimum": -_LARGEST_YEAR, "maximum": _LARGEST_YEAR}
     share = {"type": "number", "minimum": SMALLEST_SHARE, "maximum": 1, "default": LEAST}
 
-    def several(high: int) -> dict[str, Any]:
-        number = {"type": "integer", "minimum": 0, "maximum": high}
-        return {"type": "array", "items": number, "maxItems": MOST_CHOSEN}
-
+    number = {"type": "integer", "minimum": 0, "maximum": 65_535}
+    topics = {"type": "array", "items": number, "maxItems": MOST_CHOSEN}
     text = {"type": "string", "maxLength": LONGEST_VALUE}
+    people = {"type": "array", "items": text, "maxItems": MOST_CHOSEN}
     columns = {"type": "object", "additionalProperties": text, "maxProperties": MOST_CHOSEN}
     return [
         one("q", {"type": "string", "maxLength": LONGEST_QUERY}, f"Words that all are in the {what}."),
-        one("topic", several(65_535), f"Topics of the {what}; all must hold."),
-        one("author", several(LARGEST_NUMBER), f"Authors of the {what}; all must hold."),
+        one("topic", topics, f"Topics of the {what}; all must hold."),
+        one("author", people, f"Authors of the {what}, by number or by name; all must hold."),
         one("from", year, "The first year."),
         one("to", year, "The last year."),
         one("year", year, f"Only {what} of this year."),

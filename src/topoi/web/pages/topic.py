@@ -52,8 +52,8 @@ class Neighbour(TypedDict):
 class TopicPage(TypedDict):
     """A topic; ``super_topics`` are the nodes that draw from it, in a model over a graph.
 
-    ``lower`` and ``upper`` are the ends of the interval (0.9) of its share of all words; ``n_documents`` have a tenth or
-    more of their words in it.
+    ``lower`` and ``upper`` are the ends of the interval (0.9) of its share of all words; ``n_documents`` have a
+    tenth of their words or more in it.
     """
 
     kind: Literal["topic"]
