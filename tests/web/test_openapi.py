@@ -18,6 +18,7 @@ FEW, MANY = 5, 150
 TWINS = [
     "overview",
     "topic/{topic}",
+    "together",
     "change/{change}",
     "history",
     "structure",

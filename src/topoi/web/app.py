@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import threading
 import typing
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -84,11 +85,12 @@ def make_app(
 
 @asynccontextmanager
 async def _serving(app: FastAPI) -> AsyncIterator[None]:
-    """Limit the threads that build pages; at the end, give up a change of topics that is being worked on."""
+    """Limit the threads that build pages, and fill the caches of lists; at the end, give up a change of topics."""
     import anyio.to_thread
 
     # More threads would only take memory and slow each other down.
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
+    threading.Thread(target=app.state.server.warm, name="warming", daemon=True).start()
     yield
     app.state.server.desk.stop()
 

@@ -133,6 +133,14 @@ class PageLinks(ABC):
         """Comparison of two models; ``other`` is a slug."""
         return self.page(f"compare/{other}" if other else "compare", query)
 
+    def together(self, **query: object) -> str:
+        """Topics in the same documents."""
+        return self.page("together", query)
+
+    def oddities(self, **query: object) -> str:
+        """Surprising documents."""
+        return self.page("oddities", query)
+
     def search(self, **query: object) -> str:
         """Full search."""
         return self.page("search", query)

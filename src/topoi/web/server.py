@@ -19,8 +19,10 @@ from topoi.web.forms import form_model, form_of, read_form
 from topoi.web.limits import Gate
 from topoi.web.links import Links
 from topoi.web.pages import KINDS, Page, page_of, picture_of
+from topoi.web.pages.authors import authors_page
 from topoi.web.pages.change import title_of, undone, wish_of
 from topoi.web.pages.context import PageContext, StoreWatcher
+from topoi.web.pages.documents import documents_page
 from topoi.web.pages.history import history_page
 from topoi.web.pages.parameters import ChangeNumber, Slug, Topic
 from topoi.web.pages.shapes import TopicSummary
@@ -155,6 +157,16 @@ class Server:
         context = self.watcher.context(slug)
         page = KINDS["overview"]
         self.cached_page(page, page.build(context), context, context.model["slug"])
+
+    def warm(self) -> None:
+        """Read what filters, counts and names need, so that the first visitor does not wait for it."""
+        try:
+            context = self.watcher.context(None)
+            documents_page(context)
+            if context.collection["n_authors"]:
+                authors_page(context)
+        except TopoiError:
+            pass  # the first page that is asked for says what is wrong
 
     def _site(self, context: PageContext, here: str, link: Links) -> dict[str, Any]:
         return site_of(context, here, link, read_only=self.read_only, token=self.tokens.token)

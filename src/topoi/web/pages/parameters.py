@@ -28,6 +28,19 @@ Sort = Annotated[
     Literal["relevance", "file", "newest", "oldest", "topic", "longest", "surprising"] | None,
     Field(description="Order of the documents; without one, by relevance to words or topics, or as in the file."),
 ]
+TopicAuthors = Annotated[
+    Literal["most", "specialists"],
+    Field(description="Authors with most words of the topic, or those with most of their own words in it."),
+]
+AuthorSort = Annotated[
+    Literal["documents", "name", "last"],
+    Field(description="Order of authors: most documents first, by family name, or last active first."),
+]
+Letter = Annotated[str, Field(max_length=1, description="First letter of family names; # for all other signs.")]
+FewestDocuments = Annotated[int, Field(ge=1, le=LARGEST_NUMBER, description="Only authors of so many documents.")]
+ActiveSince = Annotated[
+    int | None, Field(ge=-100_000, le=100_000, description="Only authors with a document of this year or a later one.")
+]
 Relevance = Annotated[
     float,
     Field(ge=0, le=1, allow_inf_nan=False, description="1: the most probable words; 0: those of this topic alone."),
