@@ -38,6 +38,7 @@ PAGES = [
     "documents?q=%22%27%3B--",
     "word/0",
     "word/12",
+    "word/3?with=4&with=star&with=zzzz",
     "trends",
     "trends?topic=1&topic=2&by=decade",
     "groups",

@@ -29,6 +29,7 @@ PAGES = [
     "documents",
     "documents?q=script",
     "word/0",
+    "word/0?with=%3Cscript%3E&with=1",
     "trends",
     "search?q=script",
     "search?q=<script>alert(1)</script>",

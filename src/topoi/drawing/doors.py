@@ -7,8 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from topoi.drawing.svg import element
-from topoi.drawing.words import count, percent, span
+from topoi.drawing.colours import hue_class, topic_class
+from topoi.drawing.svg import element, path, picture, ticks, topic_name
+from topoi.drawing.text import fit, spread
+from topoi.drawing.words import clip, count, percent, span
 
 # A column may stand for few words, so that its documents are those with any.
 LEAST_LINKED = 0.01
@@ -160,6 +162,15 @@ def spans(view: Mapping[str, Any]) -> list[tuple[int, int]]:
     return list(zip(view["first"], view["last"], strict=True))
 
 
+def word_address(link: Any, word: str) -> Callable[[Mapping[str, Any]], str]:
+    """Function of two years that returns the address of the documents with a word in that time."""
+
+    def of(years: Mapping[str, Any]) -> str:
+        return str(link.documents(q=word.replace("_", " "), **{"from": years["first"], "to": years["last"]}))
+
+    return of
+
+
 def address(link: Any, author: int, topic: int) -> Callable[[int, int], str]:
     """Function of two years that returns the address of an author's documents about a topic in that time."""
 
@@ -168,3 +179,141 @@ def address(link: Any, author: int, topic: int) -> Callable[[int, int], str]:
         return str(link.documents(author=author, topic=topic, least=LEAST_LINKED, **years))
 
     return of
+
+
+def word_chart(years: Mapping[str, Any], address: Callable[[Mapping[str, Any]], str] | None = None) -> Markup:
+    """A word's share of all words along time, stacked by topic; several words as lines.
+
+    Parameters
+    ----------
+    years : mapping
+        first, last (spans of years), words (word, hue, share), topics (topic, share).
+    address : callable, optional
+        Function of a span's first and last year that returns where its column leads.
+
+    Examples
+    --------
+    >>> word = {"word": "tax", "hue": 10, "share": [0.1, 0.2]}
+    >>> years = {"first": [1990, 1991], "last": [1990, 1991], "words": [word], "topics": []}
+    >>> "tax" in word_chart(years)
+    True
+    """
+    words = years["words"]
+    names = ", ".join(clip(one["word"], 30) for one in words)
+    several = len(words) > 1
+    peak = max(range(len(years["first"])), key=lambda at: max(one["share"][at] for one in words))
+    label = (
+        f"Share of all words by year: {names}; highest {span(years['first'][peak], years['last'][peak])} with "
+        f"{_per_mille(max(one['share'][peak] for one in words))}"
+    )
+
+    def draw(width: float) -> tuple[float, Markup]:
+        plane = _Years(years, width)
+        marks = plane.axes()
+        marks += plane.word_lines() if several else plane.stack()
+        return plane.height, Markup("").join([*marks, *plane.strips(address)])
+
+    return picture(draw, label, role="group", kind="word-years")
+
+
+class _Years:
+    """Plotting area of words along time."""
+
+    def __init__(self, years: Mapping[str, Any], width: float) -> None:
+        self.years, self.width, self.height = years, width, 220.0 if width > 500 else 180.0
+        self.left, self.right = 46.0, width - (130.0 if width > 500 else 8.0)
+        self.base, self.top = self.height - 22, 12.0
+        self.high = max([share for one in years["words"] for share in one["share"]] + [1e-9])
+        self.n = len(years["first"])
+        self.step = (self.right - self.left) / self.n
+
+    def y(self, share: float) -> float:
+        return self.base - (self.base - self.top) * share / self.high
+
+    def middle(self, at: int) -> float:
+        return self.left + (at + 0.5) * self.step
+
+    def axes(self) -> list[Markup]:
+        marks = []
+        for value in ticks(self.high * 1000, 3):
+            y = round(self.y(value / 1000)) + 0.5
+            marks.append(
+                element("path", d=f"M{self.left:.0f} {y}H{self.right:.0f}", class_="base" if not value else "grid")
+            )
+            if value:
+                words = f"{value:g}\u202f‰"
+                marks.append(element("text", words, x=self.left - 6, y=y + 3.5, text_anchor="end", class_="axis"))
+        every = max(-(-self.n * 48 // int(self.right - self.left)), 1)
+        for at in range(0, self.n, every):
+            first = str(self.years["first"][at])
+            marks.append(
+                element("text", first, x=self.middle(at), y=self.height - 6, text_anchor="middle", class_="axis")
+            )
+        return marks
+
+    def stack(self) -> list[Markup]:
+        """Columns of one word, each topic's part in its hue, the rest on top of them."""
+        own, topics = self.years["words"][0]["share"], self.years["topics"]
+        marks, below = [], [0.0] * self.n
+        for one in topics:
+            kind = f"fill {topic_class(one['topic'])}"
+            marks += [
+                self._part(at, below[at], below[at] + share, kind) for at, share in enumerate(one["share"]) if share
+            ]
+            below = [a + b for a, b in zip(below, one["share"], strict=True)]
+        marks += [self._part(at, below[at], total, "rest") for at, total in enumerate(own) if total > below[at]]
+        return marks + (self._legend() if self.width > 500 and topics else [])
+
+    def _part(self, at: int, low: float, high: float, kind: str) -> Markup:
+        top = self.y(high)
+        x, wide = self.left + (at + 0.08) * self.step, 0.84 * self.step
+        return element("rect", x=x, y=top, width=wide, height=max(self.y(low) - top, 0.0), class_=kind)
+
+    def _legend(self) -> list[Markup]:
+        names = [(topic_name(one["topic"]), topic_class(one["topic"])) for one in self.years["topics"]]
+        marks = []
+        for at, (name, kind) in enumerate([*names, ("other topics", "rest")]):
+            y = self.top + 8 + 18 * at
+            swatch = element(
+                "rect",
+                x=self.right + 12,
+                y=y - 8,
+                width=9.0,
+                height=9.0,
+                class_="rest" if kind == "rest" else f"fill {kind}",
+            )
+            marks += [swatch, element("text", fit(name, 12, 98), x=self.right + 26, y=y, class_="axis name")]
+        return marks
+
+    def word_lines(self) -> list[Markup]:
+        """A line for each word, named at its end."""
+        marks, ends = [], []
+        for at, one in enumerate(self.years["words"]):
+            kind = f"{hue_class(one['hue'])} line" + (f" dash{at % 4}" if at % 4 else "")
+            points = [(self.middle(i), self.y(share)) for i, share in enumerate(one["share"])]
+            marks.append(element("path", d=path(points), class_=kind))
+            ends.append((points[-1][1], clip(one["word"], 20), hue_class(one["hue"])))
+        if self.width <= 500:
+            return marks
+        places = spread([y for y, *_ in ends], 15, self.top, self.base)
+        return marks + [
+            element("text", fit(name, 12, 112), x=self.right + 8, y=y + 4, class_=f"axis name fill {kind}")
+            for y, (_, name, kind) in zip(places, ends, strict=True)
+        ]
+
+    def strips(self, address: Callable[[Mapping[str, Any]], str] | None) -> list[Markup]:
+        """Invisible strips with exact numbers, which lead to documents."""
+        marks = []
+        for at in range(self.n):
+            first, last = self.years["first"][at], self.years["last"][at]
+            shares = "; ".join(f"{clip(one['word'], 30)} {_per_mille(one['share'][at])}" for one in self.years["words"])
+            words = f"{span(first, last)}: {shares}"
+            place = {"x": self.left + at * self.step, "y": self.top, "width": self.step, "height": self.base - self.top}
+            strip = element("rect", element("title", words), class_="band", **place)
+            where = None if address is None else address({"first": first, "last": last})
+            marks.append(strip if where is None else element("a", strip, href=where, aria_label=words))
+        return marks
+
+
+def _per_mille(share: float) -> str:
+    return f"{1000 * share:.2g}\u202f‰" if share < 0.01 else percent(share)

@@ -269,6 +269,11 @@ PAGE_QUERIES = {
             WHERE document_search MATCH :match ORDER BY rank LIMIT :n) AS f
         LEFT JOIN document AS d ON d.document_id = f.document_id
         WHERE w.word_id = :word_id ORDER BY f.rank""",
+    "passages": """
+        SELECT d.document_id, substr(d.title, 1, 301) AS title, d.year, t.word_ids, t.starts, t.lengths,
+            substr(d.text, 1, :n) AS text
+        FROM json_each(:ids) AS i CROSS JOIN document AS d ON d.document_id = i.value
+        JOIN document_token AS t ON t.document_id = d.document_id ORDER BY i.key""",
     "edits": """
         SELECT record FROM edit WHERE model_id = :model_id ORDER BY number""",
     "steps_to_undo": """

@@ -33,6 +33,7 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8765
 # Requests that wait for a labelling hold a thread each; some threads are always left for readers.
 _THREADS = AT_ONCE + MOST_WAITING + 6
+_WARMING_DELAY = 3.0
 _HIDDEN: dict[str, Any] = {"include_in_schema": False, "response_model": None}
 _ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"model": shapes.ErrorPage, "description": "A parameter is outside its limits."},
@@ -90,8 +91,12 @@ async def _serving(app: FastAPI) -> AsyncIterator[None]:
 
     # More threads would only take memory and slow each other down.
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
-    threading.Thread(target=app.state.server.warm, name="warming", daemon=True).start()
+    # Somewhat later: the page that opens first has the processor for itself.
+    warming = threading.Timer(_WARMING_DELAY, app.state.server.warm)
+    warming.daemon = True
+    warming.start()
     yield
+    warming.cancel()
     app.state.server.desk.stop()
 
 

@@ -291,9 +291,21 @@ def _filled(path: str, parameters: dict[str, Any]) -> str:
     return path.format(**{name: value for name, value in parameters.items() if f"{{{name}}}" in path})
 
 
+def query_name(parameter: str) -> str:
+    """Name in an address of a page's parameter; words of Python's own end in an underscore as parameters.
+
+    Examples
+    --------
+    >>> from topoi.web.server import query_name
+    >>> query_name("with_"), query_name("topic")
+    ('with', 'topic')
+    """
+    return parameter.rstrip("_")
+
+
 def _given(request: Request, page: Page, path: str) -> dict[str, Any]:
     """The page's parameters that are in the address."""
-    names = [name for name in inspect.signature(page.build).parameters if f"{{{name}}}" not in path]
+    names = [query_name(name) for name in inspect.signature(page.build).parameters if f"{{{name}}}" not in path]
     if page.filters:
         names = [name for name in request.query_params if name != _TABLE]
     return {name: request.query_params.getlist(name) for name in names if name in request.query_params}
@@ -312,7 +324,10 @@ def _signature(build: Callable[..., Any], path: str) -> inspect.Signature:
             continue
         kind, field = typing.get_args(hints[given.name])
         in_path = f"{{{given.name}}}" in path
-        where: Any = Path(description=field.description) if in_path else Query(description=field.description)
+        alias = query_name(given.name)
+        where: Any = (
+            Path(description=field.description) if in_path else Query(description=field.description, alias=alias)
+        )
         default = list(given.default) if isinstance(given.default, tuple) else given.default
         parameters.append(
             inspect.Parameter(

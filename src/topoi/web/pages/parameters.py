@@ -32,6 +32,10 @@ TopicAuthors = Annotated[
     Literal["most", "specialists"],
     Field(description="Authors with most words of the topic, or those with most of their own words in it."),
 ]
+OtherWords = Annotated[
+    list[Annotated[str, Field(max_length=LONGEST_QUERY)]],
+    Field(max_length=MOST_VALUES - 1, description="Other words for the same chart, by number or as they are written."),
+]
 AuthorSort = Annotated[
     Literal["documents", "name", "last"],
     Field(description="Order of authors: most documents first, by family name, or last active first."),
