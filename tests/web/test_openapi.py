@@ -18,6 +18,7 @@ FEW, MANY = 5, 150
 TWINS = [
     "overview",
     "topic/{topic}",
+    "together",
     "change/{change}",
     "history",
     "structure",
@@ -69,7 +70,7 @@ def test_describes_every_twin(client):
             assert operation["summary"]
             for parameter in operation["parameters"]:
                 assert parameter["description"]
-                limits = {"maximum", "maxLength", "maxItems", "enum", "anyOf"}
+                limits = {"maximum", "maxLength", "maxItems", "maxProperties", "enum", "anyOf"}
                 assert limits & set(parameter["schema"]), parameter
 
 

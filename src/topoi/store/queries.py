@@ -245,12 +245,6 @@ PAGE_QUERIES = {
         SELECT substr(a.author, 1, 201) AS author
         FROM document_author AS da JOIN author AS a ON a.author_id = da.author_id
         WHERE da.document_id = :document_id ORDER BY da.position LIMIT 50""",
-    "works_of_year": f"""
-        SELECT {_DOCUMENT} FROM (
-            SELECT document_id FROM document WHERE year = :year ORDER BY document_id LIMIT :n OFFSET :skip) AS y
-        JOIN document AS d ON d.document_id = y.document_id ORDER BY d.document_id""",
-    "n_of_year": """
-        SELECT count(*) AS n_found FROM document WHERE year = :year""",
     "found": f"""
         SELECT {_DOCUMENT}, substr(d.text, 1, 50000) AS text
         FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
@@ -259,15 +253,13 @@ PAGE_QUERIES = {
         SELECT {_DOCUMENT}, substr(d.text, 1, 50000) AS text
         FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
         WHERE document_search MATCH :match LIMIT :n OFFSET :skip""",
-    "found_in_year": f"""
-        SELECT {_DOCUMENT}, substr(d.text, 1, 50000) AS text
-        FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
-        WHERE document_search MATCH :match AND d.year = :year ORDER BY document_search.rank LIMIT :n OFFSET :skip""",
     "n_found": """
         SELECT count(*) AS n_found FROM document_search WHERE document_search MATCH :match""",
-    "n_found_in_year": """
-        SELECT count(*) AS n_found FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
-        WHERE document_search MATCH :match AND d.year = :year""",
+    "matching": """
+        SELECT rowid AS document_id FROM document_search WHERE document_search MATCH :match""",
+    "matching_ranked": """
+        SELECT rowid AS document_id FROM document_search WHERE document_search MATCH :match
+        ORDER BY document_search.rank""",
     "found_titles": """
         SELECT d.document_id, substr(d.identifier, 1, 301) AS identifier, substr(d.title, 1, 301) AS title, d.year
         FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
@@ -280,6 +272,11 @@ PAGE_QUERIES = {
             WHERE document_search MATCH :match ORDER BY rank LIMIT :n) AS f
         LEFT JOIN document AS d ON d.document_id = f.document_id
         WHERE w.word_id = :word_id ORDER BY f.rank""",
+    "passages": """
+        SELECT d.document_id, substr(d.title, 1, 301) AS title, d.year, t.word_ids, t.starts, t.lengths,
+            substr(d.text, 1, :n) AS text
+        FROM json_each(:ids) AS i CROSS JOIN document AS d ON d.document_id = i.value
+        JOIN document_token AS t ON t.document_id = d.document_id ORDER BY i.key""",
     "edits": """
         SELECT record FROM edit WHERE model_id = :model_id ORDER BY number""",
     "steps_to_undo": """

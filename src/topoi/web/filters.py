@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from topoi.drawing.words import clip, count, percent, percents, rounded, span, thousands
 from topoi.models.registry import find
+from topoi.store.facets import value_text
+from topoi.web.pages.selection import parameter_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -49,15 +51,17 @@ FILTERS = {
     "count": count,
     "family": family_name,
     "has": has_page,
+    "value_text": value_text,
+    "parameter": parameter_of,
 }
 
 
 def install(environment: Environment) -> None:
     """Install these filters, and the modules that draw and colour, in a template environment."""
-    from topoi.drawing import charts, colours
+    from topoi.drawing import charts, colours, doors
     from topoi.web import reading
 
     environment.filters.update(FILTERS)
-    environment.globals.update(charts=charts, colours=colours, reading=reading, span=span)
+    environment.globals.update(charts=charts, colours=colours, doors=doors, reading=reading, span=span)
     environment.trim_blocks = True
     environment.lstrip_blocks = True

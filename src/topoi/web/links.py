@@ -53,6 +53,18 @@ def name_of(slug: str) -> str:
     return name
 
 
+def prefixed(prefix: str, query: Mapping[str, Any]) -> dict[str, Any]:
+    """Query parameters with a prefix, as for one of two selections of documents.
+
+    Examples
+    --------
+    >>> from topoi.web.links import prefixed
+    >>> prefixed("a.", {"topic": [3]})
+    {'a.topic': [3]}
+    """
+    return {prefix + name: value for name, value in query.items()}
+
+
 def with_query(path: str, query: Mapping[str, Any]) -> str:
     """A path with query parameters; None is left out, lists are repeated.
 
@@ -112,9 +124,22 @@ class PageLinks(ABC):
         """Comparison of groups of documents."""
         return self.page("groups", query)
 
+    def groups_of(self, query: Mapping[str, Any], other: Mapping[str, Any] | None = None) -> str:
+        """Comparison of the documents of one selection with those of another, or with all others."""
+        kept = {name: value for name, value in query.items() if name not in ("sort", "page")}
+        return self.page("groups", prefixed("a.", kept) | prefixed("b.", other or {}))
+
     def compare(self, other: str | None = None, **query: object) -> str:
         """Comparison of two models; ``other`` is a slug."""
         return self.page(f"compare/{other}" if other else "compare", query)
+
+    def together(self, **query: object) -> str:
+        """Topics in the same documents."""
+        return self.page("together", query)
+
+    def oddities(self, **query: object) -> str:
+        """Surprising documents."""
+        return self.page("oddities", query)
 
     def search(self, **query: object) -> str:
         """Full search."""
@@ -223,6 +248,12 @@ class Links(PageLinks):
         """The current page with some parameters changed; None removes one."""
         return with_query(f"/m/{self.slug}/{self.here}", {**self.query, **query})
 
+    def between(self, years: Mapping[str, Any]) -> str:
+        """The current page with documents of some years, ``first`` to ``last``, only."""
+        first, last = years["first"], years["last"]
+        span = {"year": first, "from": None, "to": None} if first == last else {"year": None, "from": first, "to": last}
+        return self.same(**span, page=None)
+
     def home(self) -> str:
         """First page of the model saved last."""
         return "/"
@@ -242,6 +273,11 @@ class StaticLinks(PageLinks):
 
     slug: str
     here: str = ""
+
+    @property
+    def query(self) -> Mapping[str, Any]:
+        """Query parameters of the current page: files have none."""
+        return {}
 
     def page(self, path: str, query: Mapping[str, Any], slug: str | None = None) -> str:
         """Name of a page's file, relative to the current one."""

@@ -19,8 +19,10 @@ from topoi.web.forms import form_model, form_of, read_form
 from topoi.web.limits import Gate
 from topoi.web.links import Links
 from topoi.web.pages import KINDS, Page, page_of, picture_of
+from topoi.web.pages.authors import authors_page
 from topoi.web.pages.change import title_of, undone, wish_of
 from topoi.web.pages.context import PageContext, StoreWatcher
+from topoi.web.pages.documents import documents_page
 from topoi.web.pages.history import history_page
 from topoi.web.pages.parameters import ChangeNumber, Slug, Topic
 from topoi.web.pages.ready import STEPS
@@ -38,6 +40,8 @@ Form = Annotated[dict[str, list[str]], Depends(form_of)]
 SlugInPath = Annotated[Slug, Path()]
 TopicInPath = Annotated[Topic, Path()]
 ChangeInPath = Annotated[ChangeNumber, Path()]
+# The parameter of a CSV file that names one of its page's lists, and that of pages that read any parameter.
+_TABLE, _ASKED = "table", "asked"
 # Most changes of small collections are tried within this time, so that the first page seen has the preview.
 _PATIENCE = 1.0
 
@@ -74,6 +78,8 @@ class Server:
 
         def handler(request: Request, slug: str, **parameters: object) -> Response:
             given = _given(request, page, path)
+            if page.filters:
+                parameters[_ASKED] = request.query_params.multi_items()
             link = Links(slug, _filled(path, parameters), given, self._versions)
             return self._answer(request, link, page, parameters, answer)
 
@@ -121,7 +127,7 @@ class Server:
 
     def as_csv(self, view: Mapping[str, Any], context: PageContext, link: Links, request: Request) -> Response:
         """One list of a page as CSV."""
-        table = request.query_params.get("table")
+        table = request.query_params.get(_TABLE)
         body = to_csv(page_of(view).tables(view), table)
         return download(body, "text/csv", f"{link.here or 'overview'}-{table or 'table'}.csv".replace("/", "-"))
 
@@ -157,6 +163,16 @@ class Server:
 
     def _first_page(self, context: PageContext) -> None:
         self.prepare(context.model["slug"])
+
+    def warm(self) -> None:
+        """Read what filters, counts and names need, so that the first visitor does not wait for it."""
+        try:
+            context = self.watcher.context(None)
+            documents_page(context)
+            if context.collection["n_authors"]:
+                authors_page(context)
+        except TopoiError:
+            pass  # the first page that is asked for says what is wrong
 
     def _site(self, context: PageContext, here: str, link: Links) -> dict[str, Any]:
         return site_of(context, here, link, read_only=self.read_only, token=self.tokens.token)
@@ -284,6 +300,8 @@ def _filled(path: str, parameters: dict[str, Any]) -> str:
 def _given(request: Request, page: Page, path: str) -> dict[str, Any]:
     """The page's parameters that are in the address."""
     names = [in_address(name) for name in inspect.signature(page.build).parameters if f"{{{name}}}" not in path]
+    if page.filters:
+        names = [name for name in request.query_params if name != _TABLE]
     return {name: request.query_params.getlist(name) for name in names if name in request.query_params}
 
 
@@ -312,6 +330,8 @@ def _signature(build: Callable[..., Any], path: str) -> inspect.Signature:
         inspect.Parameter("slug", first, annotation=SlugInPath),
     ]
     for given in list(inspect.signature(build).parameters.values())[1:]:
+        if given.name == _ASKED:
+            continue
         kind, field = typing.get_args(hints[given.name])
         in_path = f"{{{given.name}}}" in path
         where: Any = Path(description=field.description) if in_path else _query(given.name, field.description)

@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.analysis.authors import shared_topics
+from topoi.analysis.name_variants import NameIndex
 from topoi.errors import ModelError, NotFoundError, StoreError
 from topoi.models.editing.records import Edit, retired_topics
 from topoi.models.ranking import reading_order
 from topoi.models.registry import find
 from topoi.models.share_moments import Moments
 from topoi.store.door import find_damage, stored_json
+from topoi.store.facets import DocumentColumns
 from topoi.store.queries import PAGE_QUERIES
 from topoi.store.store import Store
 from topoi.store.view import ModelView
@@ -188,20 +190,52 @@ class Snapshot:
         same = before is not None and before.store is store and before.corpus == self.corpus
         self.caches: dict[str, ModelCache] = {}
         self._authors: AuthorIndex | None = None
+        self._columns: DocumentColumns | None = None
+        self._names: NameIndex | None = None
+        self._names_in_order: NDArray[np.int32] | None = None
         if same and before is not None:
             kept = before.caches.items()
             self.caches = {name: cache for name, cache in kept if self.digests.get(name) == cache.digest}
-            self._authors = before._authors
+            self._authors, self._columns = before._authors, before._columns
+            self._names, self._names_in_order = before._names, before._names_in_order
 
     @property
     def authors(self) -> AuthorIndex:
         """Index of all authors' names."""
         with self._author_lock:
             if self._authors is None:
-                # In blocks: a list of all of them would take ten times the memory of the index.
-                blocks = self.store.blocks(PAGE_QUERIES["author_names"], (), self.corpus.limits)
-                self._authors = AuthorIndex(self._numbered(row for rows in blocks for row in rows))
+                self._authors = AuthorIndex(self._author_rows())
             return self._authors
+
+    @property
+    def names(self) -> NameIndex:
+        """All authors' names in parts."""
+        with self._author_lock:
+            if self._names is None:
+                self._names = NameIndex(name for name, _ in self._author_rows())
+            return self._names
+
+    @property
+    def names_in_order(self) -> NDArray[np.int32]:
+        """Numbers of all authors by family name."""
+        names = self.names
+        with self._author_lock:
+            if self._names_in_order is None:
+                self._names_in_order = np.array(names.order(), np.int32)
+            return self._names_in_order
+
+    def _author_rows(self) -> Iterator[tuple[str, int]]:
+        # In blocks: a list of all of them would take ten times the memory of the index.
+        blocks = self.store.blocks(PAGE_QUERIES["author_names"], (), self.corpus.limits)
+        return self._numbered(row for rows in blocks for row in rows)
+
+    @property
+    def columns(self) -> DocumentColumns:
+        """Columns of all documents, for filters and counts."""
+        with self._author_lock:
+            if self._columns is None:
+                self._columns = DocumentColumns(self.store)
+            return self._columns
 
     def _numbered(self, rows: Iterable[Any]) -> Iterator[tuple[str, int]]:
         for expected, (number, name, n_documents) in enumerate(rows):

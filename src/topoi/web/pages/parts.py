@@ -117,17 +117,12 @@ def lines(
     ]
 
 
-def found(context: PageContext, match: str, year: int | None, n: int, skip: int = 0) -> tuple[int, list[Any]]:
-    """Number of documents that match a query, and some of them, the best first."""
-    if year is not None:
-        n_found = context.rows("n_found_in_year", match=match, year=year)[0][0]
-        query = "found_in_year"
-    else:
-        n_found = context.rows("n_found", match=match)[0][0]
-        # Ranking by very common words takes long and is not informative.
-        query = "found" if n_found <= MOST_RANKED else "found_unranked"
-    rows = context.rows(query, match=match, year=year, n=n, skip=skip) if skip < n_found else []
-    return n_found, rows
+def found(context: PageContext, match: str, n: int) -> list[Any]:
+    """Some documents that match a query, the best first."""
+    n_found = context.rows("n_found", match=match)[0][0]
+    # Ranking by very common words takes long and is not informative.
+    query = "found" if n_found <= MOST_RANKED else "found_unranked"
+    return context.rows(query, match=match, n=n, skip=0) if n_found else []
 
 
 def moves(context: PageContext, by: Literal["year", "decade"] = "year") -> list[dict[str, Any]]:

@@ -86,7 +86,7 @@ def find_documents(context: PageContext, q: str) -> tuple[list[FoundDocument], l
     terms = find_terms(search.index, q, allow_none=True)
     unknown = [short(word, _LONGEST_WORD) for word in terms.unknown]
     if not terms:
-        rows = found(context, match, None, N_DOCUMENTS)[1]
+        rows = found(context, match, N_DOCUMENTS)
         return [_plain(line) for line in lines(context, rows, q)], unknown
     hits = search.find(Evidence(search.index, terms, search.topics), N_DOCUMENTS)
     # Without any of the words, and less likely than elsewhere by its topics, a document is no answer.
