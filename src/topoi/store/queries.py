@@ -246,6 +246,8 @@ PAGE_QUERIES = {
         SELECT {_DOCUMENT} FROM (
             SELECT document_id FROM document WHERE year = :year ORDER BY document_id LIMIT :n OFFSET :skip) AS y
         JOIN document AS d ON d.document_id = y.document_id ORDER BY d.document_id""",
+    "document_years": """
+        SELECT document_id, year FROM document WHERE year NOT NULL""",
     "n_of_year": """
         SELECT count(*) AS n_found FROM document WHERE year = :year""",
     "found": f"""
@@ -289,3 +291,8 @@ PAGE_QUERIES = {
 READ_ONCE = frozenset(
     {"models", "faces", "trends", "decades", "graph_nodes", "graph_edges", "graph_trends", "author_names"}
 )
+# Words of the full-text index: a table in memory that reads it, and its rows, word by word.
+FULL_TEXT_QUERIES = {
+    "open": "CREATE VIRTUAL TABLE temp.indexed_word USING fts5vocab(main, document_search, 'instance')",
+    "words": "SELECT term, doc FROM temp.indexed_word",
+}

@@ -291,6 +291,17 @@ def _samples(parameters: dict[str, Any]) -> bool:
     return any(parameters.get(name) is not None for name in ("burn_in", "samples", "lag"))
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    number, sampling = view["document"]["document_id"], view["sampling"]
+    if not site["has_topics"]:
+        return f"model.rows('document', document_id={number})"
+    if sampling and sampling["live"]:
+        plan = f"{sampling['burn_in']}, {sampling['samples']}, {sampling['lag']}"
+        return f"topoi.label_document(model, {number}, {plan})"
+    shares = f"topoi.document_topics(model, {number}, {N_TOPICS})"
+    return f"{shares}, topoi.label_document(model, {number})" if sampling else shares
+
+
 PAGE = Page(
     "document",
     "Document",
@@ -303,4 +314,5 @@ PAGE = Page(
     costly=_samples,
     files=_files,
     variants=_variants,
+    python=_python,
 )

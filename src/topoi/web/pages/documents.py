@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
@@ -61,6 +61,18 @@ def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
     return in_parts("documents", documents_page, context)
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    first, match = (view["page"] - 1) * A_PAGE, match_for(view["query"])
+    if match is not None:
+        own = "" if view["year"] is None else f" if row[3] == {view['year']}"
+        return f"[row for row in model.rows('search', match={match!r}, n=-1){own}][{first}:{first + A_PAGE}]"
+    if view["query"].strip():
+        return None
+    where = "" if view["year"] is None else f" WHERE year = {view['year']}"
+    query = f"SELECT document_id, title, year FROM document{where} ORDER BY document_id LIMIT {A_PAGE} OFFSET {first}"
+    return f"model.store.sql({query!r})"
+
+
 PAGE = Page(
     "documents",
     "Documents",
@@ -69,4 +81,5 @@ PAGE = Page(
     DocumentsPage,
     place=80,
     files=_files,
+    python=_python,
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -79,6 +79,24 @@ def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
     return numbered("word", word_page, kept.words)
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    word = view["word"]["word"]
+    return (
+        f"topoi.word_topics(model, {word!r}, {N_TOPICS})"
+        if site["has_topics"]
+        else f"model.rows('word_by_word', word={word!r})"
+    )
+
+
 PAGE = Page(
-    "word", "Word", "word/{word}", word_page, WordPage, place=100, in_menu=False, below="overview", files=_files
+    "word",
+    "Word",
+    "word/{word}",
+    word_page,
+    WordPage,
+    place=100,
+    in_menu=False,
+    below="overview",
+    files=_files,
+    python=_python,
 )
