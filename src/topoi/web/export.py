@@ -213,6 +213,8 @@ def _write_all(copies: list[Copy], folder: Path, progress: Callable[[int, int], 
         for _ in copy.write():
             done += 1
             progress(done, max(total, done))
+    if done < total:
+        progress(done, done)
     return done
 
 
