@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from topoi.corpus.checked_json import read_json
 from topoi.errors import NotFoundError, StoreError
 from topoi.models.share_moments import Moments
+from topoi.models.smoothed_counts import distances
 from topoi.web.limits import check_sampling
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
@@ -269,8 +270,13 @@ def _nearest(context: PageContext, number: int) -> list[tuple[int, float, list[T
     if not counts.any():
         return []
     own = counts / counts.sum()
-    distance = compared.distances(own, "jensen-shannon")
-    rows = context.cache.keep("documents with words", lambda: np.flatnonzero(documents.totals > 0))
+    likely = context.likely_neighbours.get(number)
+    if likely is None:
+        rows = context.cache.keep("documents with words", lambda: np.flatnonzero(documents.totals > 0))
+        distance = compared.distances(own, "jensen-shannon")
+    else:
+        rows, distance = likely, np.zeros(len(documents))
+        distance[rows] = distances(own, compared.shares(rows), "jensen-shannon")
     chosen = nearest(distance, rows[rows != number], N_SIMILAR)
     if not chosen:
         return []

@@ -15,6 +15,7 @@ from topoi.web.pages.page import Kept
 from topoi.web.pages.parts import documents_by_id, falling, leading_topics, name_of_author, rising, shares_by
 from topoi.web.pages.text import collection_title
 from topoi.web.pages.trends import N_MOVES
+from topoi.web.reader.near import LEAST, likely_neighbours
 from topoi.web.reader.packing import Interned, script, shortened
 from topoi.web.reader.texts import LabelledTexts
 from topoi.web.share import opening_lines
@@ -23,7 +24,7 @@ FORMAT = 1
 # Items to a file, of which a list of thirty may need thirty files.
 LISTED, NAMED = 512, 2048
 # Characters of JSON to a file, before compression.
-_MOST_CHARACTERS = 200_000
+_MOST_CHARACTERS = 400_000
 _MILLIONTHS = 1_000_000
 # Lines of Python for the lists that the reader makes, to be filled in.
 _PYTHON = {
@@ -110,9 +111,12 @@ def _packed(
     context: PageContext, kind: str, numbers: Sequence[int], interned: Callable[[], Interned]
 ) -> Iterator[DataFile]:
     """JSON views of one kind of page."""
+    near = _near(context, numbers) if kind == "document" else None
     build, site = KINDS[kind].build, {"has_topics": context.has_topics, "has_authors": context.has_authors}
     part, start, n_files = _Part(kind, interned(), site), 0, 0
     for at, number in enumerate(numbers, 1):
+        if near is not None:
+            context.likely_neighbours = dict([next(near)])
         part.add(build(context, number))
         if part.size < _MOST_CHARACTERS and at < len(numbers):
             yield DataFile(kind)
@@ -120,6 +124,13 @@ def _packed(
         name = f"{kind}-{n_files}"
         yield DataFile(kind, start, name, part.file(name))
         part, start, n_files = _Part(kind, interned(), site), at, n_files + 1
+
+
+def _near(context: PageContext, numbers: Sequence[int]) -> Iterator[tuple[int, Any]] | None:
+    """Likely neighbours of documents of a large collection, in their order."""
+    if not context.has_topics or context.collection["n_documents"] < LEAST:
+        return None
+    return likely_neighbours(context.view.chains_[0].documents, numbers)
 
 
 class _Part:
