@@ -245,6 +245,8 @@ PAGE_QUERIES = {
         SELECT substr(a.author, 1, 201) AS author
         FROM document_author AS da JOIN author AS a ON a.author_id = da.author_id
         WHERE da.document_id = :document_id ORDER BY da.position LIMIT 50""",
+    "document_years": """
+        SELECT document_id, year FROM document WHERE year NOT NULL""",
     "found": f"""
         SELECT {_DOCUMENT}, substr(d.text, 1, 50000) AS text
         FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
@@ -289,3 +291,8 @@ PAGE_QUERIES = {
 READ_ONCE = frozenset(
     {"models", "faces", "trends", "decades", "graph_nodes", "graph_edges", "graph_trends", "author_names"}
 )
+# Words of the full-text index: a table in memory that reads it, and its rows, word by word.
+FULL_TEXT_QUERIES = {
+    "open": "CREATE VIRTUAL TABLE temp.indexed_word USING fts5vocab(main, document_search, 'instance')",
+    "words": "SELECT term, doc FROM temp.indexed_word",
+}

@@ -38,7 +38,7 @@ def has_page(site: Mapping[str, Any], kind: str) -> bool:
     (True, False, False)
     """
     if kind == "search":
-        return not site["static"]
+        return not site["static"] or bool(site.get("reader"))
     return any(entry[0] == kind for entry in site["nav"])
 
 

@@ -18,8 +18,10 @@ from topoi.web.links import PageLinks
 from topoi.web.pages import KINDS, PAGES
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.graph import node_ends
-from topoi.web.pages.text import one_line
+from topoi.web.pages.text import collection_title
 from topoi.web.pages.timespan import timeline
+from topoi.web.security import STATIC_POLICY
+from topoi.web.share import citation, python_lines
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -93,20 +95,8 @@ def render(page: Mapping[str, Any], site: Mapping[str, Any], link: PageLinks) ->
         Link builder.
     """
     template = environment().get_template(f"{page['kind']}.html")
-    return template.render(page=page, site=site, link=link)
-
-
-def collection_title(name: str) -> str:
-    """Title from the name of a file.
-
-    Examples
-    --------
-    >>> from topoi.web.render import collection_title
-    >>> collection_title("state-of-the-union.topoi"), collection_title("ACL_abstracts.topoi")
-    ('State of the union', 'ACL abstracts')
-    """
-    stem = one_line(re.sub(r"[-_]+", " ", name.removesuffix(".topoi"))) or name
-    return stem[:1].upper() + stem[1:]
+    lines = python_lines(page, site) if site["model"] else None
+    return template.render(page=page, site=site, link=link, python=lines)
 
 
 def site_of(
@@ -140,6 +130,8 @@ def site_of(
         "changed": {k for edit in context.last_step for k in edit.topics},
         "n_edits": len(context.cache.edits) if context.has_topics else 0,
         "static": static,
+        "policy": STATIC_POLICY if static else None,
+        "citation": citation(context),
         "token": token,
         "models": context.snapshot.models,
         "model": context.model,
@@ -183,6 +175,9 @@ def bare_site(file_name: str, *, read_only: bool) -> dict[str, Any]:
         "title": collection_title(file_name),
         "path": file_name,
         "static": False,
+        "policy": None,
+        "citation": None,
+        "reader": False,
         "read_only": read_only,
         "token": "",
         "may_change": False,

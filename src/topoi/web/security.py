@@ -25,6 +25,8 @@ CONTENT_SECURITY_POLICY = (
     "connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+# Of pages in files, in a meta element, where frame-ancestors means nothing.
+STATIC_POLICY = CONTENT_SECURITY_POLICY.partition("; frame-ancestors")[0]
 HEADERS = {
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "x-content-type-options": "nosniff",

@@ -319,6 +319,16 @@ def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
     return numbered("author", author_page, kept.authors)
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    number = view["author"]["author_id"]
+    if not site["has_topics"]:
+        return f"model.rows('author_words', author_id={number}, n={N_WORDS})"
+    if site["has_authors"]:
+        return f"model.author_topics({number}, {N_TOPICS})"
+    works = f"[row[0] for row in model.rows('author_documents', author_id={number}, n=-1)]"
+    return f"model.chains_[0].documents.counts({works}).sum(axis=0)"
+
+
 PAGE = Page(
     "author",
     "Author",
@@ -332,4 +342,5 @@ PAGE = Page(
     chart=_chart,
     tables=_tables,
     files=_files,
+    python=_python,
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,6 +135,14 @@ def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
     return in_parts("authors", authors_page, context)
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    if not (view["query"] or view["letter"] or view["since"]) and view["least"] == 1 and view["sort"] == "documents":
+        return f"model.rows('authors_by_documents', n={A_PAGE}, skip={(view['page'] - 1) * A_PAGE})"
+    numbers = ", ".join(str(one["author_id"]) for one in view["authors"])
+    query = f"SELECT author_id, author, n_documents FROM author WHERE author_id IN ({numbers})"
+    return f"model.store.sql({query!r})" if numbers else None
+
+
 PAGE = Page(
     "authors",
     "Authors",
@@ -144,4 +152,5 @@ PAGE = Page(
     place=60,
     needs=has_some_authors,
     files=_files,
+    python=_python,
 )

@@ -248,6 +248,12 @@ def _with_other(parameters: dict[str, Any]) -> bool:
     return parameters.get("other") is not None
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    if view["second"] is None:
+        return None
+    return f"topoi.align_topics(model, topoi.view(model.store, {view['second']['name']!r})).pairs"
+
+
 PAGE = Page(
     "compare",
     "Compare",
@@ -260,4 +266,5 @@ PAGE = Page(
     costly=_with_other,
     tables=_tables,
     files=_files,
+    python=_python,
 )

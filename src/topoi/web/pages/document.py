@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from topoi.corpus.checked_json import read_json
 from topoi.errors import NotFoundError, StoreError
 from topoi.models.share_moments import Moments
+from topoi.models.smoothed_counts import distances
 from topoi.web.limits import check_sampling
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
@@ -274,8 +275,13 @@ def _nearest(context: PageContext, number: int) -> list[tuple[int, float, list[T
     if not counts.any():
         return []
     own = counts / counts.sum()
-    distance = compared.distances(own, "jensen-shannon")
-    rows = context.cache.keep("documents with words", lambda: np.flatnonzero(documents.totals > 0))
+    likely = context.likely_neighbours.get(number)
+    if likely is None:
+        rows = context.cache.keep("documents with words", lambda: np.flatnonzero(documents.totals > 0))
+        distance = compared.distances(own, "jensen-shannon")
+    else:
+        rows, distance = likely, np.zeros(len(documents))
+        distance[rows] = distances(own, compared.shares(rows), "jensen-shannon")
     chosen = nearest(distance, rows[rows != number], N_SIMILAR)
     if not chosen:
         return []
@@ -296,6 +302,17 @@ def _samples(parameters: dict[str, Any]) -> bool:
     return any(parameters.get(name) is not None for name in ("burn_in", "samples", "lag"))
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    number, sampling = view["document"]["document_id"], view["sampling"]
+    if not site["has_topics"]:
+        return f"model.rows('document', document_id={number})"
+    if sampling and sampling["live"]:
+        plan = f"{sampling['burn_in']}, {sampling['samples']}, {sampling['lag']}"
+        return f"topoi.label_document(model, {number}, {plan})"
+    shares = f"topoi.document_topics(model, {number}, {N_TOPICS})"
+    return f"{shares}, topoi.label_document(model, {number})" if sampling else shares
+
+
 PAGE = Page(
     "document",
     "Document",
@@ -308,4 +325,5 @@ PAGE = Page(
     costly=_samples,
     files=_files,
     variants=_variants,
+    python=_python,
 )

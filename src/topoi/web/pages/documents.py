@@ -143,6 +143,13 @@ def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
     return in_parts("documents", documents_page, context)
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    numbers = json.dumps([one["document"]["document_id"] for one in view["documents"]])
+    listed = f"json_each('{numbers}') AS listed JOIN document ON document_id = listed.value"
+    query = f"SELECT document_id, title, year FROM {listed} ORDER BY listed.key"
+    return f"model.store.sql({query!r})" if view["documents"] else None
+
+
 PAGE = Page(
     "documents",
     "Documents",
@@ -153,4 +160,5 @@ PAGE = Page(
     filters=described(),
     tables=_tables,
     files=_files,
+    python=_python,
 )

@@ -355,6 +355,16 @@ def _asked(given: dict[str, Any]) -> bool:
     return given.get("by") is not None or any(name.startswith(PREFIXES) for name, _ in given.get("asked", ()))
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    from topoi.analysis.groups import REST
+
+    if not view["differences"]:
+        return None
+    groups = [view["group"]] if view["other"] == REST else [view["group"], view["other"]]
+    asked = f"{view['by']!r}, {groups!r}, units={view['units']!r}, n_permutations={_PERMUTATIONS}"
+    return f"topoi.compare_groups(model, {asked})"
+
+
 PAGE = Page(
     "groups",
     "Groups",
@@ -367,4 +377,5 @@ PAGE = Page(
     filters=[*described("a.", "first documents"), *described("b.", "documents beside them")],
     needs_server=True,
     chart=_chart,
+    python=_python,
 )

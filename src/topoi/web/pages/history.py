@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -76,6 +77,10 @@ def has_edits(context: PageContext) -> bool:
     return context.has_topics and bool(context.cache.edits)
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    return "model.store.edits(model.name)"
+
+
 PAGE = Page(
     "history",
     "History",
@@ -86,4 +91,5 @@ PAGE = Page(
     needs=has_edits,
     in_menu=False,
     below="overview",
+    python=_python,
 )

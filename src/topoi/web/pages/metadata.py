@@ -461,6 +461,20 @@ def _has_features(context: PageContext) -> bool:
     return bool(context.features)
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    if view["along"] is None:
+        return None
+    kinds = {feature["name"]: feature["kind"] for feature in view["features"]}
+    given: dict[str, list[Any]] = {}
+    if view["by"] is not None:
+        given[view["by"]] = [one if kinds[view["by"]] == "category" else [one] for one in view["values"]] or [None]
+    if view["held_feature"] is not None:
+        given[view["held_feature"]] = [view["held"]]
+    n = N_POINTS if view["is_number"] else N_NAMES
+    asked = f"{view['along']!r}, {given or None!r}, n={n}, level={LEVEL}, noise={view['bands'] == 'document'}"
+    return f"topoi.share_curve(model.load(), {asked})"
+
+
 PAGE = Page(
     "metadata",
     "Metadata",
@@ -474,4 +488,5 @@ PAGE = Page(
     tables=_tables,
     files=_files,
     file_of=_file_of,
+    python=_python,
 )

@@ -137,6 +137,10 @@ def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
     return numbered("structure", node_page, inner_nodes(context))
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    return f"topoi.node_documents(model, {view['node']['node']}, {N_DOCUMENTS})"
+
+
 PAGE = Page(
     "node",
     "Super-topic",
@@ -150,4 +154,5 @@ PAGE = Page(
     chart=_chart,
     tables=_tables,
     files=_files,
+    python=_python,
 )

@@ -67,6 +67,10 @@ def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
     return Picture(charts.topic_map(view["topics"]), f"{clip(site['title'], 120)}: map of topics")
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    return "model.topic_sizes()" if site["has_topics"] else "model.store.sizes"
+
+
 PAGE = Page(
     "overview",
     "Topics",
@@ -78,4 +82,5 @@ PAGE = Page(
     is_cached=True,
     chart=_chart,
     chart_path="map",
+    python=_python,
 )

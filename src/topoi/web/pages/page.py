@@ -114,6 +114,9 @@ class Page:
         Function of a page context and of what a static copy keeps that yields the page's files; by default one.
     file_of : callable, optional
         Function of a query that names the file which answers it, where more than a page's number matters.
+    python : callable, optional
+        Function of the JSON view and the site that returns one line of Python with its numbers, where ``model`` is
+        ``topoi.view`` of the model; None if there is no such line.
     variants : callable
         Function of the JSON view that returns further files of a static copy: endings of their names, and their views.
     """
@@ -139,6 +142,7 @@ class Page:
     tables: Callable[[View], Tables] = lists_in
     files: Callable[[PageContext, Kept], Iterable[PageFile]] | None = None
     file_of: Callable[[Mapping[str, Any]], str] | None = None
+    python: Callable[[View, View], str | None] | None = None
     variants: Callable[[View], Mapping[str, View]] = lambda view: {}
 
     def view(self, context: PageContext, **parameters: Any) -> Any:

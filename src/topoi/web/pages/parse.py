@@ -17,6 +17,7 @@ from topoi.web.pages.document import BURN_IN, LAG, SAMPLES
 from topoi.web.pages.page import Page, has_topics, with_text
 from topoi.web.pages.parts import author_shares, badges_of, name_of_author, pieces_of, topic_shares
 from topoi.web.pages.shapes import AuthorName, AuthorShare, Piece, Sampling, TopicShare, TopicSummary
+from topoi.web.pages.text import as_python
 from topoi.web.tables import Tables, lists_in
 
 N_LIKELY = 5
@@ -201,6 +202,17 @@ def _tables(view: Mapping[str, Any]) -> Tables:
     return lists_in(view) | lists_in(view["result"] or {})
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    text, sampling = as_python(view["text"]), view["sampling"]
+    if view["result"] is None:
+        return None
+    if view["who"] == "any":
+        return f"topoi.likely_authors(model, {text}, {N_LIKELY})"
+    authors = view["authors"] if view["who"] == "named" else None
+    plan = f"{sampling['burn_in']}, {sampling['samples']}, {sampling['lag']}"
+    return f"topoi.label_words(model, {text}, {authors!r}, {plan})"
+
+
 PAGE = Page(
     "parse",
     "Parse",
@@ -213,4 +225,5 @@ PAGE = Page(
     takes_text=True,
     needs_server=True,
     tables=_tables,
+    python=_python,
 )

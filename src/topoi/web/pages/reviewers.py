@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -14,6 +15,7 @@ from topoi.web.pages.page import Page, with_text
 from topoi.web.pages.parse import document_text, split_names
 from topoi.web.pages.parts import name_of_author
 from topoi.web.pages.shapes import AuthorSize, TopicSummary
+from topoi.web.pages.text import as_python
 
 N_REVIEWERS = 15
 
@@ -108,6 +110,12 @@ def _has_topics_of_authors(context: PageContext) -> bool:
     return context.has_topics and context.has_authors
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    if not view["reviewers"]:
+        return None
+    return f"topoi.recommend_reviewers(model, {as_python(view['text'])}, {N_REVIEWERS}, exclude={view['exclude']!r})"
+
+
 PAGE = Page(
     "reviewers",
     "Reviewers",
@@ -119,4 +127,5 @@ PAGE = Page(
     costly=with_text,
     takes_text=True,
     needs_server=True,
+    python=_python,
 )

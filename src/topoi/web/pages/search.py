@@ -248,4 +248,11 @@ def _titles(context: PageContext, q: str, link: Links, n: int) -> list[Completio
     ]
 
 
-PAGE = Page("search", "Search", "search", search_page, SearchPage, place=130, in_menu=False, needs_server=True)
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    ranked = any(row["score"] is not None for row in view["documents"])
+    return f"topoi.Search(model).query({view['query']!r}, n={N_DOCUMENTS})" if ranked else None
+
+
+PAGE = Page(
+    "search", "Search", "search", search_page, SearchPage, place=130, in_menu=False, needs_server=True, python=_python
+)

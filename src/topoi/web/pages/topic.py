@@ -198,6 +198,10 @@ def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
     return numbered("topic", topic_page, context.topics)
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    return f"model.top_words({N_WORDS}, topic={view['topic']['topic']}, relevance={view['relevance']!r})"
+
+
 PAGE = Page(
     "topic",
     "Topic",
@@ -211,4 +215,5 @@ PAGE = Page(
     chart=_chart,
     tables=_tables,
     files=_files,
+    python=_python,
 )

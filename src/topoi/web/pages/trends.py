@@ -96,6 +96,12 @@ def _has_years(context: PageContext) -> bool:
     return len(context.years) > 1
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    if not view["years"]:
+        return None
+    return f"topoi.topic_trends(model, by={view['by']!r}).query('topic in {view['chosen']}')"
+
+
 PAGE = Page(
     "trends",
     "Trends",
@@ -106,4 +112,5 @@ PAGE = Page(
     needs=_has_years,
     chart=_chart,
     tables=_tables,
+    python=_python,
 )

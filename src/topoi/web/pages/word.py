@@ -131,6 +131,15 @@ def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
     return numbered("word", word_page, kept.words)
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    word = view["word"]["word"]
+    return (
+        f"topoi.word_topics(model, {word!r}, {N_TOPICS})"
+        if site["has_topics"]
+        else f"model.rows('word_by_word', word={word!r})"
+    )
+
+
 PAGE = Page(
     "word",
     "Word",
@@ -143,4 +152,5 @@ PAGE = Page(
     chart=_chart,
     tables=_tables,
     files=_files,
+    python=_python,
 )
