@@ -17,7 +17,7 @@ from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.errors import NotFoundError, StoreError
 from topoi.store.arrays import checksum, put_arrays, to_json
-from topoi.store.corpus_rows import bare, put_corpus
+from topoi.store.corpus_rows import bare, has_other_metadata, knows_metadata, put_corpus, put_metadata
 from topoi.store.migrate import migrated
 from topoi.store.read import find_model
 from topoi.store.replace import change, sole_writer
@@ -114,7 +114,8 @@ def save_model(
     entry : ModelEntry
         The model.
     texts : bool
-        Whether to store texts and metadata. Those already in the file stay.
+        Whether to store texts and metadata. Texts already in the file stay. Metadata that differ from those of the file
+        replace them if the file has no other model, and are a ``StoreError`` if it has.
     fresh : bool
         Replace the whole file.
     given_labels : sequence of (topic, label, created)
@@ -125,7 +126,8 @@ def save_model(
         migrated(path)
 
     def edit(connection: sqlite3.Connection) -> None:
-        _share_corpus(connection, corpus if texts else bare(corpus), corpus.fingerprint(), texts, path)
+        given = corpus if texts else bare(corpus)
+        _share_corpus(connection, given, corpus.fingerprint(), texts, path, entry.name)
         labels = {row[0]: row for row in [*_remove(connection, entry), *given_labels]}
         named = {topic: (topic, name, now()) for topic, name in entry.names.items()}
         put_entry(connection, entry, list((named | labels).values()))
@@ -150,7 +152,10 @@ def check_name(name: str) -> None:
         )
 
 
-def _share_corpus(connection: sqlite3.Connection, corpus: Corpus, fingerprint: str, texts: bool, path: Path) -> None:
+def _share_corpus(
+    connection: sqlite3.Connection, corpus: Corpus, fingerprint: str, texts: bool, path: Path, name: str
+) -> None:
+    """Write the corpus if the file has none, or knows less of it; refuse another one."""
     row = connection.execute("SELECT fingerprint, has_texts, n_documents, n_tokens FROM corpus").fetchone()
     if row is not None and row[0] != fingerprint:
         raise StoreError(
@@ -159,6 +164,14 @@ def _share_corpus(connection: sqlite3.Connection, corpus: Corpus, fingerprint: s
         )
     if row is None or (texts and not row[1] and corpus.texts is not None):
         put_corpus(connection, corpus, texts)
+    elif texts and has_other_metadata(connection, corpus):
+        others = [found for (found,) in connection.execute("SELECT name FROM model WHERE name <> ? ORDER BY model_id", (name,))]
+        if others and knows_metadata(connection):
+            raise StoreError(
+                f"{path} holds the same words with other metadata of the documents, and {others[0]!r} was fitted with "
+                "those: one file, one corpus; save to another file, or give the documents the same metadata"
+            )
+        put_metadata(connection, corpus)
 
 
 def _remove(connection: sqlite3.Connection, entry: ModelEntry) -> list[tuple[Any, ...]]:
