@@ -265,6 +265,7 @@ class Editor:
             edited._seconds = edited.fit_info_["seconds"] = model._seconds + time.perf_counter() - start
         else:
             edited, n_iter = copy.copy(model), 0
+        self._refresh()
         step = 1 + max((edit.step for edit in model.edits_), default=0)
         made: dict[str, Any] = {
             "step": step,
@@ -275,11 +276,14 @@ class Editor:
         }
         first = 1 + len(model._edits)
         records = [replace(edit, number=first + i, **made).to_dict() for i, edit in enumerate(pending)]
-        _note_edits(edited, [*model._edits, *records])
+        note_edits(edited, [*model._edits, *records])
         before = dict(model.__dict__)
         self._finish(step, edited)
         self._keep(step, before)
         return model
+
+    def _refresh(self) -> None:
+        """Take over edits that were made elsewhere; in memory there are none."""
 
     def _keep(self, step: int, before: dict[str, Any]) -> None:
         """Keep what the model was before a commit."""
@@ -297,11 +301,12 @@ class Editor:
 
         Edits that are not committed are dropped. The history keeps what was undone. Return the model.
         """
+        self._refresh()
         step = last_step(self._model.edits_)
         edited = copy.copy(self._model)
         edited.__dict__.clear()
         edited.__dict__.update(self._state_before(step))
-        _note_edits(edited, marked_undone(self._model._edits, step))
+        note_edits(edited, marked_undone(self._model._edits, step))
         self._finish(step, edited)
         self._before.pop(step, None)
         return self._model
@@ -426,7 +431,8 @@ def marked_undone(records: list[dict[str, Any]], step: int) -> list[dict[str, An
     return [record | {"undone": True} if record["step"] == step else record for record in records]
 
 
-def _note_edits(model: GibbsModel[Any, Any], records: list[dict[str, Any]]) -> None:
+def note_edits(model: GibbsModel[Any, Any], records: list[dict[str, Any]]) -> None:
+    """Give a model the records of its edits."""
     model._edits = records
     model.fit_info_ = model.fit_info_ | {"edits": records}
 
