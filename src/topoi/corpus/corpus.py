@@ -94,6 +94,7 @@ class Corpus(Encoding):
         self.token_end = token_end
         self.report = CorpusReport(n_read=n_docs) if report is None else report
         self.scratch = Scratch() if scratch is None else scratch
+        self._fingerprint: str | None = None
 
     @property
     def documents(self) -> pd.DataFrame:
@@ -319,6 +320,7 @@ class Corpus(Encoding):
     def _copy(self) -> Self:
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
+        new._fingerprint = None
         return new
 
     def _set_authors(self, table: author_names.AuthorTable) -> None:
@@ -366,7 +368,9 @@ class Corpus(Encoding):
         >>> a.fingerprint() == b.fingerprint(), len(a.fingerprint())
         (False, 32)
         """
-        return corpus_fingerprint(self)
+        if self._fingerprint is None:
+            self._fingerprint = corpus_fingerprint(self)
+        return self._fingerprint
 
     def to_bundle(self, texts: bool = True) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Serialise the corpus as JSON-able settings and numeric arrays, from which ``from_bundle`` rebuilds it.

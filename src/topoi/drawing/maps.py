@@ -33,7 +33,7 @@ def topic_map(topics: Sequence[TopicSummary], link: object = None) -> Markup:
     topics : sequence of summaries
         Those without a place (``x``, ``y``) are left out.
     link : object, optional
-        Link builder, ``link.topic(7)``; if given, each disc links to its topic.
+        Link builder, ``link.topic(7)``; if given, each disc links to its topic, unless that ``is_new``.
     """
     placed = [summary for summary in topics if summary.get("x") is not None and summary.get("y") is not None]
     return _drawn(tuple(_disc(summary, link) for summary in placed)) if placed else Markup("")
@@ -55,7 +55,7 @@ class _Disc(NamedTuple):
 def _disc(summary: TopicSummary, link: Any) -> _Disc:
     words = ", ".join((summary.get("words") or [])[:6])
     title = f"{topic_name(summary, 60)} ({summary['topic']}), {percent(summary['share'])}: {words}"
-    address = link.topic(summary["topic"]) if link else None
+    address = link.topic(summary["topic"]) if link and not summary.get("is_new") else None
     is_background = bool(summary.get("glue"))
     kind, name = topic_class(summary), topic_name(summary, 20)
     return _Disc(summary["x"], summary["y"], summary["share"], is_background, kind, name, title, address)

@@ -80,7 +80,8 @@ class FittedModel(BaseEstimator):
             A name for the model within the file; that of its class if not given.
         corpus : bool
             Whether to include texts and metadata. Word ids and the names of authors are always included: the counts
-            follow from them. Texts that the file already holds stay there.
+            follow from them. Texts that the file already holds stay there; other metadata of the documents replace
+            those of the file, unless it holds other models, which is a ``StoreError``.
         replace_file : bool
             Begin a new file in place of whatever is there.
 

@@ -410,8 +410,8 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         return progress, arrays
 
     def identity_of_fit(self) -> dict[str, Any]:
-        """Model, seed and number of shards, and edits, after which numbers may mean other topics."""
-        made = [edit.text for edit in self.edits_ if not edit.undone]
+        """Model, seed and number of shards, and edits, after which numbers may mean other topics; names change none."""
+        made = [edit.text for edit in self.edits_ if not edit.undone and edit.kind != "rename"]
         edits = {"edits": made} if made else {}
         return super().identity_of_fit() | {"n_shards": self.fit_info_["n_shards"]} | edits
 

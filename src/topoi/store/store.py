@@ -416,7 +416,7 @@ class Store:
 
         return stored_retired(self, model)
 
-    def set_label(self, model: str | None, topic: int, text: str | None) -> None:
+    def set_label(self, model: str | None, topic: int, text: str | None, who: str | None = None) -> None:
         """Set a topic's label; an empty text or None removes it.
 
         Labels survive when the same model is saved again after more sweeps, and are removed when another replaces it.
@@ -429,6 +429,8 @@ class Store:
             The topic.
         text : str or None
             At most 1,000 characters.
+        who : str, optional
+            If given, the name is an edit by this person (or ""): in the history, and undone as others are.
 
         Examples
         --------
@@ -437,7 +439,7 @@ class Store:
         >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
         >>> topoi.open_store(path).set_label(None, 0, "harvest")
         """
-        write.set_label(self.path, model, topic, text)
+        write.set_label(self.path, model, topic, text, who)
 
 
 def _contents(path: Path) -> tuple[int, ...]:

@@ -128,7 +128,7 @@ def site_of(
         "choices": _choices(context) if may_change and here in _CHANGING else [],
         "n_topics": len(context.topics),
         "changed": {k for edit in context.last_step for k in edit.topics},
-        "n_edits": len(context.cache.edits) if context.has_topics else 0,
+        "n_edits": len(context.edits),
         "static": static,
         "policy": STATIC_POLICY if static else None,
         "citation": citation(context),

@@ -201,7 +201,8 @@ class Server:
         context = self.watcher.context(slug)
         context.check_topic(topic)
         with self.writing.pass_through():
-            context.view.store.set_label(context.view.name, topic, text or None)
+            who = "browser" if context.why_fixed is None else None  # models that can be edited have a history
+            context.view.store.set_label(context.view.name, topic, text or None, who)
         return RedirectResponse(Links(slug).topic(topic), 303)
 
     def _check_writer(self, request: Request, form: Mapping[str, list[str]], what: str) -> None:
@@ -234,7 +235,7 @@ class Server:
         return self._shown(found)
 
     def leave(self, request: Request, slug: SlugInPath, change: ChangeInPath, form: Form) -> Response:
-        """Leave a change that was shown, and go back to where it was asked for."""
+        """Leave a change that was shown, or stop one, and go back to where it was asked for."""
         self._editor(request, slug, form)
         found = self.desk.find(slug, change)
         self.desk.leave(found)

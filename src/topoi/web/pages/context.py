@@ -62,6 +62,16 @@ class Trends(NamedTuple):
     upper: NDArray[np.float64]
 
 
+def read_edits(view: ModelView) -> list[Edit]:
+    """Edits of a model by hand, the first one first."""
+    rows = rows_of(view.store, "edits", model_id=view.model_id)
+    try:
+        with view.store.named():
+            return [Edit.from_dict(stored_json(record, "an edit", dict)) for (record,) in rows]
+    except ModelError as error:
+        raise StoreError(f"{view.store.path} is damaged: {error}") from error
+
+
 class ModelCache:
     """Cache of a model, valid while its contents do not change: topic summaries, trends, its view."""
 
@@ -89,21 +99,13 @@ class ModelCache:
 
     @property
     def edits(self) -> list[Edit]:
-        """Edits by hand, the first one first."""
-        return self.keep("edits", self._read_edits)
+        """Edits by hand, the first one first; names that were given since may be missing."""
+        return self.keep("edits", lambda: read_edits(self.view))
 
     @property
     def retired(self) -> frozenset[int]:
         """Topics that were merged into others: they are empty, and no list shows them."""
         return self.keep("retired", lambda: frozenset(retired_topics(self.edits)))
-
-    def _read_edits(self) -> list[Edit]:
-        rows = rows_of(self.view.store, "edits", model_id=self.view.model_id)
-        try:
-            with self.view.store.named():
-                return [Edit.from_dict(stored_json(record, "an edit", dict)) for (record,) in rows]
-        except ModelError as error:
-            raise StoreError(f"{self.view.store.path} is damaged: {error}") from error
 
     @property
     def trends(self) -> Trends:
@@ -189,6 +191,7 @@ class Snapshot:
         self.corpus = store.sizes
         same = before is not None and before.store is store and before.corpus == self.corpus
         self.caches: dict[str, ModelCache] = {}
+        self._edits: dict[str, list[Edit]] = {}
         self._authors: AuthorIndex | None = None
         self._columns: DocumentColumns | None = None
         self._names: NameIndex | None = None
@@ -242,6 +245,14 @@ class Snapshot:
             if number != expected:
                 raise StoreError(f"{self.store.path}: the authors are not numbered from 0")
             yield name, n_documents
+
+    def edits(self, name: str) -> list[Edit]:
+        """Edits of a model by hand, the first one first; names may be given without any change of the model."""
+        with self._lock:
+            known = self._edits.get(name)
+        if known is None:
+            known = self._edits[name] = read_edits(self.cache(name).view)
+        return known
 
     def cache(self, name: str) -> ModelCache:
         """The cache of a model."""
@@ -436,8 +447,13 @@ class PageContext:
     @property
     def last_step(self) -> list[Edit]:
         """Edits of the last commit that is not undone."""
-        kept = [edit for edit in self.cache.edits if not edit.undone] if self.has_topics else []
+        kept = [edit for edit in self.edits if not edit.undone]
         return [edit for edit in kept if edit.step == kept[-1].step]
+
+    @property
+    def edits(self) -> list[Edit]:
+        """Edits by hand, the first one first; a model without topics has none."""
+        return self.snapshot.edits(self.view.name) if self.has_topics else []
 
     def merged_into(self, topic: int) -> int:
         """The topic that has the words of a retired one."""

@@ -277,7 +277,7 @@
     for (const disc of all(".map a")) {
       const circle = one("circle", disc);
       const drawing = disc.closest("svg").getAttribute("class");
-      if (circle) found.set(`${drawing} ${disc.getAttribute("href")}`, { left: circle.cx.baseVal.value, top: circle.cy.baseVal.value });
+      if (circle) found.set(`${drawing} ${disc.getAttribute("href")}`, { left: circle.cx.baseVal.value, top: circle.cy.baseVal.value, r: circle.r.baseVal.value });
     }
     return found;
   }
@@ -292,6 +292,7 @@
       else if (old.left !== fresh.left || old.top !== fresh.top) {
         item.animate([{ transform: `translate(${old.left - fresh.left}px, ${old.top - fresh.top}px)` }, { transform: "none" }], how);
       }
+      if (old && old.r !== fresh.r) one("circle", item)?.animate([{ r: `${old.r}px` }, { r: `${fresh.r}px` }], how);
     };
     for (const item of all("[data-flip]")) move(item, item.dataset.flip);
     if (![...before.keys()].some((key) => key.includes("/topic/"))) return;
@@ -309,8 +310,11 @@
         if (!(answer.headers.get("content-type") || "").includes("html")) throw new Error("no page");
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
         if (location.href !== here) return;
+        if (one(".stop button:active")) continue; // it is being pressed
         const before = places();
+        const focused = one(".stop button") === document.activeElement;
         put(page, ["main"]);
+        if (focused) one(".stop button")?.focus();
         glide(before);
       }
       if (location.href === here) say(one("#change .sub")?.textContent || "Done");
