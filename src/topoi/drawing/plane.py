@@ -9,6 +9,8 @@ from markupsafe import Markup
 from topoi.drawing.svg import element, path, ticks, year_ticks
 
 Address = Callable[[int], str]
+# Widths of a year, in pixels: below it, dark whiskers would hide the columns behind them.
+_ROOM_FOR_INK = 6.0
 
 
 class Plane:
@@ -73,7 +75,8 @@ class Plane:
     def whisker(self, year: int, lower: float, upper: float) -> Markup:
         """The interval of a year's value."""
         bottom, top = self.y(min(lower, self.high)), self.y(min(upper, self.high))
-        return element("path", d=f"M{self.x(year):.1f} {bottom:.1f}V{top:.1f}", class_="whisker thin")
+        kind = "whisker thin" if self.step >= _ROOM_FOR_INK else "whisker fine"
+        return element("path", d=f"M{self.x(year):.1f} {bottom:.1f}V{top:.1f}", class_=kind)
 
     def between(self, years: Sequence[int], lower: Sequence[float | None], upper: Sequence[float | None]) -> str:
         """Path data of the area between two lines."""

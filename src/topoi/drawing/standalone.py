@@ -93,6 +93,8 @@ def _look(tag: str, classes: list[str], around: float | None, is_background: boo
         return {"fill": colour, "fill-opacity": "0.4"}
     if "ring" in classes:
         return {"fill": LIGHT.paper, "stroke": colour, "stroke-width": "1.6"}
+    if "fine" in classes:
+        return {"fill": "none", "stroke": colour, "stroke-opacity": "0.4", "stroke-width": "1"}
     if "thin" in classes:
         return {"fill": "none", "stroke": LIGHT.ink, "stroke-opacity": "0.55", "stroke-width": "1"}
     if "whisker" in classes:

@@ -100,12 +100,15 @@ def document_row(
         A remark.
     """
     title, address = marked_up(clip(document["title"], _LONGEST_TITLE)), link.document(document["document_id"])
+    if document.get("opening") and not snippet:
+        # The title says nothing here, so the first words are what the eye should find.
+        title = Markup('<span class="same">{}</span> <span class="opening">{}</span>').format(
+            title, document["opening"]
+        )
     parts = [
         f'<li class="doc">\n  <span class="num">{"" if document["year"] is None else document["year"]}</span>\n'
         f'  <span class="what">\n    <a class="title" dir="auto" href="{marked_up(address)}">{title}</a>\n'
     ]
-    if document.get("opening") and not snippet:
-        parts.append(f'<span class="opening" dir="auto">{marked_up(document["opening"])}</span>')
     shown = [one for one in document["authors"] if skip is None or one["author_id"] != skip]
     if shown:
         parts.append(f"<small>{author_names(link, shown)}</small>")
