@@ -14,6 +14,7 @@ PAGES = [
     "topic/5?relevance=1",
     "topic/1?authors=specialists",
     "together",
+    "oddities",
     "documents?topic=1&from=1991&to=1995&venue=ACL&sort=newest",
     "documents?author=2&q=star",
     "authors?sort=name&letter=J",

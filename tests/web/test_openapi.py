@@ -19,6 +19,7 @@ TWINS = [
     "overview",
     "topic/{topic}",
     "together",
+    "oddities",
     "change/{change}",
     "history",
     "structure",

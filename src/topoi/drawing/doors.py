@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import exp
 from typing import Any
 
 from markupsafe import Markup
@@ -317,3 +318,14 @@ class _Years:
 
 def _per_mille(share: float) -> str:
     return f"{1000 * share:.2g}\u202f‰" if share < 0.01 else percent(share)
+
+
+def ratio(score: float) -> float:
+    """The ratio whose logarithm is a score.
+
+    Examples
+    --------
+    >>> ratio(0.0)
+    1.0
+    """
+    return float(exp(min(score, 20.0)))

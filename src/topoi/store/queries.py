@@ -274,6 +274,8 @@ PAGE_QUERIES = {
             WHERE document_search MATCH :match ORDER BY rank LIMIT :n) AS f
         LEFT JOIN document AS d ON d.document_id = f.document_id
         WHERE w.word_id = :word_id ORDER BY f.rank""",
+    "all_perplexities": """
+        SELECT author_id, document_id, perplexity FROM author_document WHERE model_id = :model_id""",
     "passages": """
         SELECT d.document_id, substr(d.title, 1, 301) AS title, d.year, t.word_ids, t.starts, t.lengths,
             substr(d.text, 1, :n) AS text
@@ -289,7 +291,17 @@ PAGE_QUERIES = {
 }
 # Queries whose results are cached until the file changes.
 READ_ONCE = frozenset(
-    {"models", "faces", "trends", "decades", "graph_nodes", "graph_edges", "graph_trends", "author_names"}
+    {
+        "models",
+        "faces",
+        "trends",
+        "decades",
+        "graph_nodes",
+        "graph_edges",
+        "graph_trends",
+        "author_names",
+        "all_perplexities",
+    }
 )
 # Words of the full-text index: a table in memory that reads it, and its rows, word by word.
 FULL_TEXT_QUERIES = {

@@ -362,6 +362,11 @@ class PageContext:
         """Rows of one of ``topoi.store.queries.PAGE_QUERIES`` for this model."""
         return rows_of(self.view.store, query, self.view.limits, model_id=self.view.model_id, **parameters)
 
+    def blocks(self, query: str, **parameters: object) -> Iterator[list[Any]]:
+        """``rows`` in blocks, for callers that need not hold all of them."""
+        given = {"model_id": self.view.model_id, **parameters}
+        return self.view.store.blocks(PAGE_QUERIES[query], given, self.view.limits)
+
     @cached_property
     def collection(self) -> Collection:
         """Size of the collection."""

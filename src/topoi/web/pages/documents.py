@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.facets import Facets, count_facets
+from topoi.web.pages.oddities import known_surprises
 from topoi.web.pages.page import Kept, Page, PageFile, in_parts
 from topoi.web.pages.parts import lines
 from topoi.web.pages.selection import (
@@ -104,7 +105,8 @@ def _sorts(context: PageContext, selection: Selection) -> list[str]:
     first = ["relevance"] if selection.query else []
     first += ["topic"] if selection.topics else []
     has_years = bool((~np.isnan(context.snapshot.columns.years)).any())
-    return [*first, "file", *(["newest", "oldest"] if has_years else []), "longest"]
+    surprising = ["surprising"] if known_surprises(context) is not None else []
+    return [*first, "file", *(["newest", "oldest"] if has_years else []), "longest", *surprising]
 
 
 def ordered(context: PageContext, selection: Selection, chosen: Chosen, sort: str) -> NDArray[np.int64]:
@@ -121,6 +123,8 @@ def ordered(context: PageContext, selection: Selection, chosen: Chosen, sort: st
         keys += [] if share is None else [-share]
     elif sort == "longest":
         keys.append(-columns.lengths)
+    elif sort == "surprising" and (perplexity := known_surprises(context)) is not None:
+        keys.append(np.where(np.isnan(perplexity), np.inf, -perplexity))
     return ids_in_order(chosen.passed, keys)
 
 

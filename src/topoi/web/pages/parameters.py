@@ -47,6 +47,10 @@ FewestDocuments = Annotated[int, Field(ge=1, le=LARGEST_NUMBER, description="Onl
 ActiveSince = Annotated[
     int | None, Field(ge=-100_000, le=100_000, description="Only authors with a document of this year or a later one.")
 ]
+LeastOrNone = Annotated[
+    int | None,
+    Field(ge=1, le=LARGEST_NUMBER, description="Only authors of so many documents; 3 by default if that leaves many."),
+]
 Relevance = Annotated[
     float,
     Field(ge=0, le=1, allow_inf_nan=False, description="1: the most probable words; 0: those of this topic alone."),
