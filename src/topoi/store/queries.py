@@ -246,8 +246,6 @@ PAGE_QUERIES = {
         SELECT {_DOCUMENT} FROM (
             SELECT document_id FROM document WHERE year = :year ORDER BY document_id LIMIT :n OFFSET :skip) AS y
         JOIN document AS d ON d.document_id = y.document_id ORDER BY d.document_id""",
-    "document_years": """
-        SELECT document_id, year FROM document WHERE year NOT NULL""",
     "n_of_year": """
         SELECT count(*) AS n_found FROM document WHERE year = :year""",
     "found": f"""
