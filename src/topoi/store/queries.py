@@ -245,8 +245,6 @@ PAGE_QUERIES = {
         SELECT substr(a.author, 1, 201) AS author
         FROM document_author AS da JOIN author AS a ON a.author_id = da.author_id
         WHERE da.document_id = :document_id ORDER BY da.position LIMIT 50""",
-    "document_years": """
-        SELECT document_id, year FROM document WHERE year NOT NULL""",
     "found": f"""
         SELECT {_DOCUMENT}, substr(d.text, 1, 50000) AS text
         FROM document_search JOIN document AS d ON d.document_id = document_search.rowid

@@ -48,12 +48,13 @@ class DataFile(NamedTuple):
 def n_packed(context: PageContext, kept: Kept) -> int:
     """Number of steps of ``data_files``."""
     listed = -(-int(context.collection["n_documents"]) // LISTED) + -(-int(context.collection["n_authors"]) // NAMED)
-    return listed + sum(map(len, kept))
+    return 1 + listed + sum(map(len, kept))
 
 
 def data_files(context: PageContext, kept: Kept) -> Iterator[DataFile]:
     """The files of all tables, in steps that take a moment each."""
     documents = documents_by_id(context, range(int(context.collection["n_documents"])))
+    yield _years(documents)
     yield from _listed(context, documents)
     yield from _named(context)
     tables: list[tuple[str, Sequence[int]]] = [("document", kept.documents), ("word", kept.words)]
@@ -80,14 +81,12 @@ def _listed(context: PageContext, documents: Mapping[int, Mapping[str, Any]]) ->
         yield DataFile("list", start, name, script(name, shortened({**head, "names": interned.names})))
 
 
-def years_file(context: PageContext) -> bytes:
+def _years(documents: Mapping[int, Mapping[str, Any]]) -> DataFile:
     """Year of each document; 0 for none, else how much it exceeds the year before the first."""
-    years = np.zeros(int(context.collection["n_documents"]), np.int64)
-    dated = [(int(d), int(year)) for d, year in context.rows("document_years")]
-    before = min((year for _, year in dated), default=1) - 1
-    for d, year in dated:
-        years[d] = year - before
-    return script("years", {"before": before}, [years])
+    known = [documents[d]["year"] for d in range(len(documents))]
+    before = min((year for year in known if year is not None), default=1) - 1
+    years = [0 if year is None else year - before for year in known]
+    return DataFile("years", 0, "years", script("years", {"before": before}, [years]))
 
 
 def _named(context: PageContext) -> Iterator[DataFile]:

@@ -15,7 +15,7 @@ from topoi.web.pages import KINDS
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Page
 from topoi.web.pages.shapes import ErrorPage
-from topoi.web.reader.data import core_file, data_files, n_packed, trends_file, years_file
+from topoi.web.reader.data import core_file, data_files, n_packed, trends_file
 from topoi.web.reader.index import index_files
 from topoi.web.reader.lean import lean
 
@@ -157,7 +157,6 @@ class ReaderCopy(Copy):
             yield
         if KINDS["trends"].needs(self.context):
             self._write_data("trends", trends_file(self.context))
-        self._write_data("years", years_file(self.context))
         self._write_data("core", core_file(self.context, self.kept, starts))
 
     def _write_data(self, name: str, body: bytes) -> None:
