@@ -276,6 +276,7 @@ CLUSTER_MISTAKES = [
     Mistake("cluster: the last change is left out", DELTAS, "n_changed += change != 0", "n_changed += change > 0"),
     Mistake("cluster: a worker's shards are taken twice", REMOTE, "if other == home]", "if other >= home]"),
     Mistake("cluster: assignments are taken as they arrive", CLUSTER, "                arrived += [(chain", "                for s, a in zip(some, found, strict=True):\n                    self._take(chain, s, a)\n                arrived += [(chain"),
+    Mistake("cluster: workers keep banned cells of an older beta", REMOTE, "        self._current = set()\n\n    def _scattered", "        pass\n\n    def _scattered"),
     Mistake("cluster: ranges of another length", DELTAS, "zip(bounds(flat.size, len(pieces)), pieces", "zip(bounds(flat.size, len(pieces))[::-1], pieces"),
     Mistake("cluster: all shards draw the same numbers", WORKER, "new_stream(job.seed, chain, sweep, shard)", "new_stream(job.seed, chain, sweep, 0)"),
     Mistake("cluster: shards see each other's changes", WORKER, "np.copyto(mine, array)", "pass"),

@@ -349,8 +349,8 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         return self.shared_terms(chain) + each
 
     def undistributable(self) -> str | None:
-        """Counts in lists are recounted by the client, and workers know no guidance."""
-        return f"sparse={self.sparse!r}" if self.sparse else None if self.guidance is None else "seeds or bans"
+        """Counts in lists are recounted by the client."""
+        return f"sparse={self.sparse!r}" if self.sparse else None
 
     def shard_work(self, shard: int) -> PathWork:
         """The documents of a shard."""
