@@ -24,7 +24,7 @@ from topoi.store.door import stored_json
 from topoi.store.faces import faces_of, with_faces, with_faces_of
 from topoi.store.files import load, rebuilt
 from topoi.store.migrate import migrated
-from topoi.store.read import StoredModel, find_model
+from topoi.store.read import StoredModel, automatic_labels, find_model
 from topoi.store.replace import change
 from topoi.store.save import model_entry
 from topoi.store.store import Store
@@ -139,7 +139,7 @@ class StoreEditor(Editor):
         store = self._store
         with store.connection() as connection, store.named():
             model_id, kind = find_model(connection, self.name, "model_id, model")
-            query = "SELECT bundle, digest FROM edit_state WHERE model_id = ? AND step = ?"
+            query = "SELECT bundle, digest, labels FROM edit_state WHERE model_id = ? AND step = ?"
             row = connection.execute(query, (model_id, step)).fetchone()
             if row is None:
                 raise ModelError(
@@ -149,7 +149,7 @@ class StoreEditor(Editor):
             meta = stored_json(row[0], "the model before the edit", "model.bundle")
             arrays = get_arrays(connection, model_id, step)
             check_digest(checksum(meta, arrays), row[1], "the model before the edit")
-        stored = StoredModel(str(kind), self._model.corpus_, meta, arrays)
+        stored = StoredModel(str(kind), self._model.corpus_, meta, arrays, _automatic_before(row[2]))
         return dict(rebuilt(store.path, stored).__dict__)
 
 
@@ -171,7 +171,8 @@ def _commit(
     after = {topic: row for topic, row in after.items() if topic not in names or names[topic]}
     was = "UPDATE array SET name = ? || name WHERE model_id = ? AND name NOT GLOB 'undo[0-9]*'"
     connection.execute(was, (undo_prefix(step), model_id))
-    states.append((step, bundle, digest, _shown_json(labels, faces_of(connection, model_id))))
+    shown = _shown_json(labels, faces_of(connection, model_id), automatic_labels(connection, model_id))
+    states.append((step, bundle, digest, shown))
     _replace(connection, model_id, with_faces_of(connection, model_id, entry), list(after.values()), states)
 
 
@@ -212,8 +213,11 @@ def _replace(
     connection.executemany("INSERT INTO edit_state VALUES (?, ?, ?, ?, ?)", [(new_id, *row) for row in states])
 
 
-def _shown_json(labels: dict[int, tuple[Any, ...]], faces: list[tuple[Any, ...]]) -> str:
-    return to_json({"labels": [list(row) for row in labels.values()], "faces": [list(row) for row in faces]})
+def _shown_json(
+    labels: dict[int, tuple[Any, ...]], faces: list[tuple[Any, ...]], automatic: list[tuple[int, str]]
+) -> str:
+    given = [list(row) for row in labels.values()]
+    return to_json({"labels": given, "faces": [list(row) for row in faces], "automatic": [row[1] for row in automatic]})
 
 
 def _shown_before(text: object) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
@@ -223,6 +227,11 @@ def _shown_before(text: object) -> tuple[list[tuple[Any, ...]], list[tuple[Any, 
     faces = [(int(k), int(hue), *(None if v is None else float(v) for v in (x, y)))
              for k, hue, x, y in found.get("faces", [])]  # fmt: skip
     return labels, faces
+
+
+def _automatic_before(text: object) -> list[str]:
+    """Automatic labels of all topics before an edit."""
+    return [str(label) for label in from_json(text, "the labels before the edit").get("automatic", [])]
 
 
 def list_edits(store: Store, name: str | None = None) -> list[Edit]:

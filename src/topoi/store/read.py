@@ -40,6 +40,7 @@ class StoredModel(NamedTuple):
     corpus: Corpus
     meta: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
+    labels: Sequence[str] = ()
 
 
 def find_model(connection: sqlite3.Connection, name: str | None, columns: str) -> tuple[Any, ...]:
@@ -55,6 +56,12 @@ def find_model(connection: sqlite3.Connection, name: str | None, columns: str) -
     return found[0]
 
 
+def automatic_labels(connection: sqlite3.Connection, model_id: int) -> list[tuple[int, str]]:
+    """Topics of a model and the labels that they were saved with; names that people gave are elsewhere."""
+    rows = read_rows(connection, "SELECT topic, label FROM topic WHERE model_id = ? ORDER BY topic", (model_id,))
+    return [(int(topic), str(label)) for topic, label in rows]
+
+
 def read_model(connection: sqlite3.Connection, path: Path, name: str | None = None) -> StoredModel:
     """Read a model's settings and arrays in one read transaction; damage is a ``StoreError`` that names the file."""
     with store_errors(path):
@@ -68,7 +75,8 @@ def read_model(connection: sqlite3.Connection, path: Path, name: str | None = No
             check_sizes(connection, model_id, meta["settings"], n_topics or 0)
             arrays = get_arrays(connection, model_id)
             check_digest(checksum(meta, arrays), digest, "the model")
-            return StoredModel(model, get_corpus(connection), meta, arrays)
+            labels = [label for _, label in automatic_labels(connection, model_id)]
+            return StoredModel(model, get_corpus(connection), meta, arrays, labels)
         except NotFoundError as error:
             raise NotFoundError(f"{path}: {error}") from None
         except StoreError as error:
