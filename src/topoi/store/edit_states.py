@@ -15,7 +15,7 @@ from topoi.models.editing.editor import MOST_STATES
 from topoi.models.editing.records import Edit, given_names
 from topoi.store.arrays import checksum, from_json, to_json, undo_prefix
 from topoi.store.faces import faces_of, with_faces
-from topoi.store.read import read_edits
+from topoi.store.read import automatic_labels, read_edits
 from topoi.store.write import (
     ModelEntry,
     edit_columns,
@@ -168,9 +168,11 @@ class StoredStates:
         return int(self._connection.execute("SELECT max(model_id) + 1 FROM model").fetchone()[0])
 
     def _shown(self) -> dict[str, Any]:
-        """Labels, and hues and places of topics, as JSON can hold them."""
+        """Labels, automatic ones, and hues and places of topics, as JSON can hold them."""
         faces = faces_of(self._connection, self._id)
-        return {"labels": [list(row) for row in self._labels.values()], "faces": [list(row) for row in faces]}
+        automatic = [label for _, label in automatic_labels(self._connection, self._id)]
+        given = [list(row) for row in self._labels.values()]
+        return {"labels": given, "faces": [list(row) for row in faces], "automatic": automatic}
 
     def _before(self, step: int) -> dict[str, Any]:
         return _parsed(next(state[3] for state in self._states if state[0] == step))
@@ -191,6 +193,11 @@ class StoredStates:
 def is_of_names(shown: object) -> bool:
     """Whether a state, given by its column ``labels``, is that before a change of names alone."""
     return _parsed(shown).get("names") is True
+
+
+def automatic_before(shown: object) -> list[str]:
+    """Automatic labels of all topics in a state, given by its column ``labels``."""
+    return [str(label) for label in _parsed(shown).get("automatic", [])]
 
 
 def _parsed(text: object) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from topoi.models.gibbs import GibbsModel
 from topoi.store.arrays import checksum, get_arrays
 from topoi.store.corpus_rows import check_digest
 from topoi.store.door import stored_json
-from topoi.store.edit_states import StoredStates, is_of_names
+from topoi.store.edit_states import StoredStates, automatic_before, is_of_names
 from topoi.store.faces import with_faces_of
 from topoi.store.files import load, rebuilt
 from topoi.store.migrate import migrated
@@ -180,7 +180,7 @@ class StoreEditor(Editor):
             meta = stored_json(row[0], "the model before the edit", "model.bundle")
             arrays = get_arrays(connection, model_id, step)
             check_digest(checksum(meta, arrays), row[1], "the model before the edit")
-        stored = StoredModel(str(kind), self._model.corpus_, meta, arrays)
+        stored = StoredModel(str(kind), self._model.corpus_, meta, arrays, automatic_before(row[2]))
         return dict(rebuilt(store.path, stored).__dict__)
 
 

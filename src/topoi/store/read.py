@@ -41,6 +41,7 @@ class StoredModel(NamedTuple):
     corpus: Corpus
     meta: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
+    labels: Sequence[str] = ()
 
 
 def find_model(connection: sqlite3.Connection, name: str | None, columns: str) -> tuple[Any, ...]:
@@ -54,6 +55,12 @@ def find_model(connection: sqlite3.Connection, name: str | None, columns: str) -
         there = f"; there are: {', '.join(map(repr, names))}" if names else "; there is none"
         raise NotFoundError(f"there is no model {name!r}{there}" if name is not None else f"no model{there}")
     return found[0]
+
+
+def automatic_labels(connection: sqlite3.Connection, model_id: int) -> list[tuple[int, str]]:
+    """Topics of a model and the labels that they were saved with; names that people gave are elsewhere."""
+    rows = read_rows(connection, "SELECT topic, label FROM topic WHERE model_id = ? ORDER BY topic", (model_id,))
+    return [(int(topic), str(label)) for topic, label in rows]
 
 
 def read_model(connection: sqlite3.Connection, path: Path, name: str | None = None) -> StoredModel:
@@ -72,7 +79,8 @@ def read_model(connection: sqlite3.Connection, path: Path, name: str | None = No
             if edits := read_edits(connection, model_id):
                 # Names that were given in the store itself are in the table alone.
                 meta["fit_info"] = meta["fit_info"] | {"edits": [edit.to_dict() for edit in edits]}
-            return StoredModel(model, get_corpus(connection), meta, arrays)
+            labels = [label for _, label in automatic_labels(connection, model_id)]
+            return StoredModel(model, get_corpus(connection), meta, arrays, labels)
         except NotFoundError as error:
             raise NotFoundError(f"{path}: {error}") from None
         except StoreError as error:
