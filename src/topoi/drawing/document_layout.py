@@ -26,8 +26,8 @@ from topoi.models.smoothed_counts import Cells, blocks
 PERPLEXITY = 30.0
 _NEIGHBOURS = 3 * int(PERPLEXITY)
 # Neighbours of all are found in about this many multiplications, by fewer topics of each document if there are many.
-_PRODUCTS = 4e10
-_FEWEST_TOPICS, _MOST_TOPICS = 8, 32
+_PRODUCTS = 1.2e10
+_FEWEST_TOPICS, _MOST_TOPICS = 8, 64
 # Attraction in the last steps: above 1, groups are denser and stand farther apart.
 _PULL = 1.0
 _DIGITS = 6
@@ -94,7 +94,7 @@ def topics_of_each(n_docs: int, n_topics: int) -> int:
     --------
     >>> from topoi.drawing.document_layout import topics_of_each
     >>> topics_of_each(1000, 20), topics_of_each(62_444, 300), topics_of_each(200_000, 40)
-    (20, 32, 8)
+    (20, 30, 8)
     """
     affordable = math.isqrt(int(_PRODUCTS * n_topics / max(n_docs, 1) ** 2))
     return min(n_topics, max(_FEWEST_TOPICS, min(_MOST_TOPICS, affordable)))

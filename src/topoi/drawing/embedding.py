@@ -156,6 +156,7 @@ class Descent:
         self._velocity, self._gain = np.zeros((n, 2)), np.ones((n, 2))
         self._tree, self._codes = kernels.empty_tree(n), np.empty(n, np.uint64)
         self._push, self._pull, self._total = np.empty((n, 2)), np.empty((n, 2)), np.empty(n)
+        self._leaves = np.empty(n, np.int32)
         self._parts = _ranges(n)
 
     def gradient(self, pull: float = 1.0) -> Floats:
@@ -166,11 +167,16 @@ class Descent:
         ordered = points[order]
         n_cells = kernels.build_tree(self._codes[order], ordered, side, self._tree)
 
-        def forces(part: tuple[int, int]) -> None:
-            kernels.repulsion(*part, order, ordered, self._tree, n_cells, self._openness, self._push, self._total)
-            kernels.attraction(*part, *pairs, points, self._pull)
+        n_leaves = kernels.leaves_of(self._tree, n_cells, self._leaves)
+        near = self._leaves, order, ordered, self._tree, n_cells, self._openness, self._push, self._total
 
-        list(self._executor.map(forces, self._parts))
+        def forces(part: int) -> None:
+            # Pieces of leaves and of points: each thread gets its part of both.
+            n_parts = len(self._parts)
+            kernels.repulsion(part * n_leaves // n_parts, (part + 1) * n_leaves // n_parts, *near)
+            kernels.attraction(*self._parts[part], *pairs, points, self._pull)
+
+        list(self._executor.map(forces, range(len(self._parts))))
         total = max(float(self._total.sum()), 1e-300)
         return np.asarray(4.0 * (pull * self._pull - self._push / total))
 

@@ -17,7 +17,9 @@ from topoi.kernels.jit import compiled, inlined, lean
 # Bits of a coordinate on the curve: cells are at least this small a part of the whole square.
 _BITS = 20
 # Cells with so few points are not divided further.
-_LEAF = 6
+_LEAF = 16
+# Cells and points that are gathered before they are added.
+_AT_ONCE = 512
 # Gains of a coordinate's step: larger while its gradient keeps its sign.
 _SMALLEST_GAIN = 0.01
 
@@ -133,40 +135,80 @@ def build_tree(codes, sorted_points, side, tree):
 
 
 @lean
-def repulsion(first, last, order, sorted_points, tree, n_cells, openness, force, total):
+def leaves_of(tree, n_cells, leaves):
+    """Set the cells that are not divided; return how many there are."""
+    n = 0
+    for cell in range(n_cells):
+        if tree.after[cell] == cell + 1:
+            leaves[n] = cell
+            n += 1
+    return n
+
+
+@compiled
+def repulsion(first, last, leaves, order, sorted_points, tree, n_cells, openness, force, total):
     """Set Σ w² · difference (``force``) and Σ w (``total``), with w = 1 / (1 + distance²), of some points.
 
-    Points are those at ``first`` to ``last`` along the curve; a cell whose width is below ``openness`` times its
-    distance stands for its points.
+    Points are those of the leaves ``first`` to ``last``. Cells whose width is below ``openness`` times their distance
+    from all points of a leaf stand for their points; they are gathered once for a leaf and then added to its points
+    side by side, which the processor does in one go.
     """
-    square = openness * openness
-    for i in range(first, last):
-        x, y = sorted_points[i, 0], sorted_points[i, 1]
-        fx, fy, z = 0.0, 0.0, 0.0
-        cell = 0
-        while cell < n_cells:
-            dx, dy = x - tree.x[cell], y - tree.y[cell]
-            apart = dx * dx + dy * dy
-            begin, end = tree.begin[cell], tree.end[cell]
-            if tree.width[cell] * tree.width[cell] < square * apart and not (begin <= i < end):
-                w = 1.0 / (1.0 + apart)
-                number = np.float64(end - begin)
-                z += number * w
-                fx += number * w * w * dx
-                fy += number * w * w * dy
+    others = np.empty((3, _AT_ONCE))
+    own = np.empty((5, _LEAF))
+    for at in range(first, last):
+        leaf = leaves[at]
+        # Points too near each other to be divided share a leaf of any size.
+        for begin in range(tree.begin[leaf], tree.end[leaf], _LEAF):
+            m = min(begin + _LEAF, tree.end[leaf]) - begin
+            x, y, reach = 0.0, 0.0, 0.0
+            for p in range(m):
+                own[0, p], own[1, p] = sorted_points[begin + p, 0], sorted_points[begin + p, 1]
+                own[2, p], own[3, p], own[4, p] = 0.0, 0.0, 0.0
+                x += own[0, p] / m
+                y += own[1, p] / m
+            for p in range(m):
+                reach = max(reach, math.sqrt((own[0, p] - x) ** 2 + (own[1, p] - y) ** 2))
+            n, cell = 0, 0
+            while cell < n_cells:
+                dx, dy = x - tree.x[cell], y - tree.y[cell]
+                gap = math.sqrt(dx * dx + dy * dy) - reach
+                if gap > 0.0 and tree.width[cell] < openness * gap:
+                    others[0, n], others[1, n] = tree.x[cell], tree.y[cell]
+                    others[2, n] = tree.end[cell] - tree.begin[cell]
+                    n += 1
+                elif tree.after[cell] > cell + 1:
+                    cell += 1
+                    continue
+                else:
+                    for j in range(tree.begin[cell], tree.end[cell]):
+                        if n == _AT_ONCE:
+                            _add_repulsion(others, n, own, m)
+                            n = 0
+                        others[0, n], others[1, n], others[2, n] = sorted_points[j, 0], sorted_points[j, 1], 1.0
+                        n += 1
                 cell = tree.after[cell]
-            elif tree.after[cell] > cell + 1:
-                cell += 1
-            else:
-                for j in range(begin, end):
-                    if j != i:
-                        dx, dy = x - sorted_points[j, 0], y - sorted_points[j, 1]
-                        w = 1.0 / (1.0 + dx * dx + dy * dy)
-                        z += w
-                        fx += w * w * dx
-                        fy += w * w * dy
-                cell = tree.after[cell]
-        force[order[i], 0], force[order[i], 1], total[order[i]] = fx, fy, z
+                if n == _AT_ONCE:
+                    _add_repulsion(others, n, own, m)
+                    n = 0
+            _add_repulsion(others, n, own, m)
+            for p in range(m):
+                i = order[begin + p]
+                # A point is among its own others, without force, but with a weight of one.
+                force[i, 0], force[i, 1], total[i] = own[2, p], own[3, p], own[4, p] - 1.0
+
+
+@lean
+def _add_repulsion(others, n, own, m):
+    """Add ``n`` others to the forces (rows 2 and 3) and weights (row 4) of ``m`` points."""
+    for o in range(n):
+        x, y, number = others[0, o], others[1, o], others[2, o]
+        for p in range(m):
+            dx, dy = own[0, p] - x, own[1, p] - y
+            w = 1.0 / (1.0 + dx * dx + dy * dy)
+            each = number * w
+            own[4, p] += each
+            own[2, p] += each * w * dx
+            own[3, p] += each * w * dy
 
 
 @lean

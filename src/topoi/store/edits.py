@@ -24,6 +24,7 @@ from topoi.store.door import stored_json
 from topoi.store.faces import faces_of, with_faces, with_faces_of
 from topoi.store.files import load, rebuilt
 from topoi.store.migrate import migrated
+from topoi.store.places import get_places, put_places
 from topoi.store.read import StoredModel, find_model
 from topoi.store.replace import change
 from topoi.store.save import model_entry
@@ -106,7 +107,7 @@ class StoreEditor(Editor):
     def _finish(self, step: int, edited: GibbsModel[Any, Any]) -> None:
         done = {each.number for each in self._model.edits_}
         made = [each for each in edited.edits_ if each.number not in done]
-        entry = model_entry(edited, self.name, texts=True)
+        entry = model_entry(edited, self.name, texts=True, places=False)
         path = self._store.path.resolve()
         migrated(path)
 
@@ -206,8 +207,11 @@ def _replace(
         # Without a model for a moment: those of the old one are removed.
         query = "UPDATE array SET model_id = NULL WHERE model_id = ? AND name GLOB ?"
         connection.execute(query, (model_id, f"{undo_prefix(step)}*"))
+    # Documents stay where they are on the map: who merges two topics knows their way about it.
+    places = get_places(connection, model_id)
     remove_rows(connection, model_id)
     new_id = put_entry(connection, entry, labels)
+    put_places(connection, new_id, places)
     connection.execute("UPDATE array SET model_id = ? WHERE model_id IS NULL AND name GLOB 'undo[0-9]*'", (new_id,))
     connection.executemany("INSERT INTO edit_state VALUES (?, ?, ?, ?, ?)", [(new_id, *row) for row in states])
 

@@ -26,7 +26,8 @@ def with_faces_of(connection: sqlite3.Connection, model_id: int, entry: ModelEnt
     model_id : int
         The old model.
     entry : ModelEntry
-        The new one. Topics that the old model does not have get hues far from all others, and places among similar ones.
+        The new one. Topics that the old model does not have get hues far from all others, and places
+        among similar ones.
     """
     topics = entry.tables.get("topic")
     rows = faces_of(connection, model_id)

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from topoi.corpus.blocks import Table
+from topoi.drawing.document_layout import document_places
 from topoi.models.base import ABOUT_ESTIMATES, FREE_TO_CHANGE, FittedModel
 from topoi.models.editing.records import Edit, given_names
 from topoi.models.posterior import Posterior
 from topoi.store.arrays import checksum, to_json
 from topoi.store.corpus_rows import bare
+from topoi.store.places import MOST_PLACED_BY_SAVE, place_columns
 from topoi.store.store import Store
 from topoi.store.topic_rows import topic_parameters, topic_tables
 from topoi.store.write import ModelEntry, save_model
@@ -23,8 +25,11 @@ def save_fitted(model: FittedModel, path: Any, name: str | None, texts: bool, re
     save_model(place, model.corpus_, model_entry(model, name or type(model).__name__, texts), texts, replace_file)
 
 
-def model_entry(model: FittedModel, name: str, texts: bool) -> ModelEntry:
-    """The entry of a fitted model: tables that all models with topics have, and its family's own."""
+def model_entry(model: FittedModel, name: str, texts: bool, places: bool = True) -> ModelEntry:
+    """The entry of a fitted model: tables that all models with topics have, and its family's own.
+
+    Documents get places on the map if there are few of them, unless ``places`` is false.
+    """
     meta, arrays = model.bundle_pieces()
     corpus, trace = model.corpus_ if texts else bare(model.corpus_), model.trace_
     first = next(iter(model.chains_), None)
@@ -34,6 +39,8 @@ def model_entry(model: FittedModel, name: str, texts: bool) -> ModelEntry:
         "trace": {column: trace[column].to_numpy() for column in ("chain", "sweep", "log_joint")},
     }
     tables |= {"edit": _edit_rows(model.edits_)} if model.edits_ else {}
+    if places and isinstance(first, Posterior) and corpus.n_docs <= MOST_PLACED_BY_SAVE:
+        tables["document_place"] = place_columns(document_places(model, n_jobs=1))
     topics = tables.get("topic")
     settings = {k: v for k, v in meta["settings"].items() if k not in FREE_TO_CHANGE | ABOUT_ESTIMATES}
     identity = settings | model.identity_of_fit()

@@ -35,6 +35,7 @@ MODEL_TABLES = (
     "topic_neighbour",
     "mixture",
     "document_share",
+    "document_place",
     "topic_trend",
     "topic_decade",
     "author_word",

@@ -91,6 +91,7 @@ async def _serving(app: FastAPI) -> AsyncIterator[None]:
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
     yield
     app.state.server.desk.stop()
+    app.state.server.places.stop()
 
 
 def _add_routes(app: FastAPI, server: Server) -> None:
@@ -118,6 +119,7 @@ def _add_routes(app: FastAPI, server: Server) -> None:
         ("change/{change}/keep", server.keep),
         ("change/{change}/leave", server.leave),
         ("history/undo", server.undo),
+        ("map/place", server.place),
     ):
         app.add_api_route(f"/m/{{slug}}/{path}", handler, methods=["POST"], **_HIDDEN)
 

@@ -24,6 +24,7 @@ from topoi.web.pages.context import PageContext, StoreWatcher
 from topoi.web.pages.history import history_page
 from topoi.web.pages.parameters import ChangeNumber, Slug, Topic
 from topoi.web.pages.shapes import TopicSummary
+from topoi.web.places import PlaceDesk
 from topoi.web.render import bare_site, render, site_of, static_files
 from topoi.web.security import Tokens
 from topoi.web.tables import to_csv
@@ -58,6 +59,8 @@ class Server:
         self.watcher = StoreWatcher(path)
         self.desk = EditDesk(self.watcher, self.prepare)
         self.watcher.desk = None if read_only else self.desk
+        self.places = PlaceDesk(self.watcher)
+        self.watcher.places = None if read_only else self.places
         self.read_only = read_only
         self.tokens = Tokens()
         self.gate = Gate()
@@ -217,6 +220,17 @@ class Server:
         found = self.desk.find(slug, change)
         self.desk.leave(found)
         return RedirectResponse(Links(slug).page(found.back, {}), 303)
+
+    def place(self, request: Request, slug: SlugInPath, form: Form) -> Response:
+        """Compute the places of documents on the map."""
+        self._check_writer(request, form, "places on the map are")
+        context = self.watcher.context(slug)
+        if not context.has_topics:
+            raise HTTPException(400, "this model has no topics, by which documents could be placed on a map")
+        if not self.places.start(context.view.name):
+            raise HTTPException(409, "places of documents are being worked out already: wait for them")
+        self.places.wait(_PATIENCE)
+        return RedirectResponse(Links(slug).page("map", {}), 303)
 
     def undo(self, request: Request, slug: SlugInPath, form: Form) -> Response:
         """Undo the last change."""
