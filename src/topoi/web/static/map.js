@@ -65,8 +65,10 @@
       this.topics = page.topics;
       this.n = points.n;
       const together = decode(points.places, 5);
+      this.flat = new Float32Array(this.n);
       this.x = new Float32Array(this.n);
       this.y = new Float32Array(this.n);
+      this.stretch = 0;
       let [lowX, lowY, highX, highY] = [1, 1, 0, 0];
       const order = [];
       // A fixed order in which any beginning is spread evenly over all documents, so that fewer dots are a fair part of them.
@@ -74,7 +76,7 @@
       for (let i = 0, at = 0; i < this.n; i++, at = (at + stride) % this.n) {
         const sx = Math.floor(together[at] / 32768), sy = together[at] % 32768;
         if (sx === NOWHERE) continue;
-        const x = this.x[at] = sx / STEPS, y = this.y[at] = sy / STEPS;
+        const x = this.flat[at] = sx / STEPS, y = this.y[at] = sy / STEPS;
         order.push(at);
         if (x < lowX) lowX = x;
         if (x > highX) highX = x;
@@ -82,7 +84,7 @@
         if (y > highY) highY = y;
       }
       this.order = Uint32Array.from(order);
-      this.bounds = [lowX, lowY, Math.max(highX, lowX + 1e-6), Math.max(highY, lowY + 1e-6)];
+      this.extent = [lowX, lowY, Math.max(highX, lowX + 1e-6), Math.max(highY, lowY + 1e-6)];
       this.topic = decode(points.topics, points.topics.length / Math.max(this.n, 1));
       this.year = points.years ? decode(points.years, 2) : null;
       this.firstYear = points.first_year;
@@ -92,7 +94,6 @@
       this.hits = null;
       this.only = null;
       this.titles = new Map();
-      this.index();
       this.canvas = document.createElement("canvas");
       this.canvas.tabIndex = 0;
       this.canvas.setAttribute("role", "application");
@@ -115,10 +116,22 @@
       dark.addEventListener("change", () => { this.paint(); this.draw(); });
     }
 
+    // The map is widened, or made taller, towards the shape of the picture: only who is near whom has a meaning.
+    shape() {
+      const [x0, y0, x1, y1] = this.extent, wanted = this.width / Math.max(this.height, 1) * (y1 - y0) / (x1 - x0);
+      const stretch = Math.round(8 * clamp(wanted, 0.65, 1.75)) / 8;
+      if (stretch === this.stretch) return false;
+      this.stretch = stretch;
+      for (const i of this.order) this.x[i] = this.flat[i] * stretch;
+      this.bounds = [x0 * stretch, y0, x1 * stretch, y1];
+      this.index();
+      return true;
+    }
+
     // Dots by cells of a grid, to find the one under the pointer.
     index() {
       const cells = this.cells = 128, heads = new Uint32Array(cells * cells + 1), at = new Uint32Array(this.order.length);
-      const cell = (i) => clamp(Math.floor(this.y[i] * cells), 0, cells - 1) * cells + clamp(Math.floor(this.x[i] * cells), 0, cells - 1);
+      const cell = (i) => clamp(Math.floor(this.y[i] * cells), 0, cells - 1) * cells + clamp(Math.floor(this.flat[i] * cells), 0, cells - 1);
       for (const i of this.order) heads[cell(i) + 1]++;
       for (let c = 0; c < cells * cells; c++) heads[c + 1] += heads[c];
       const next = heads.slice();
@@ -129,10 +142,10 @@
 
     nearest(px, py, reach) {
       const { scale, left, top } = this.view, x = (px - left) / scale, y = (py - top) / scale, r = reach / scale;
-      const c = this.cells, low = (v) => clamp(Math.floor((v - r) * c), 0, c - 1), high = (v) => clamp(Math.floor((v + r) * c), 0, c - 1);
+      const c = this.cells, cut = (v) => clamp(Math.floor(v * c), 0, c - 1), wide = this.stretch;
       let best = -1, least = r * r;
-      for (let cy = low(y); cy <= high(y); cy++) {
-        for (let cx = low(x); cx <= high(x); cx++) {
+      for (let cy = cut(y - r); cy <= cut(y + r); cy++) {
+        for (let cx = cut((x - r) / wide); cx <= cut((x + r) / wide); cx++) {
           for (let m = this.heads[cy * c + cx]; m < this.heads[cy * c + cx + 1]; m++) {
             const i = this.members[m];
             if (!this.isLit(i)) continue;
@@ -186,7 +199,7 @@
       this.canvas.width = Math.max(Math.round(box.width * ratio), 1);
       this.canvas.height = Math.max(Math.round(box.height * ratio), 1);
       this.image = null;
-      if (!before) this.view = this.whole();
+      if (this.shape() || !before) this.view = this.whole();
       else {
         this.view = { scale: before.scale, left: before.left + (this.width - before.width) / 2, top: before.top + (this.height - before.height) / 2 };
       }
@@ -286,18 +299,18 @@
         this.ranked = this.topics.filter((t) => t.anchor_x !== null && !t.glue && t.n_documents > 0).sort((a, b) => b.n_documents - a.n_documents || a.topic - b.topic);
       }
       const most = this.ranked.length ? this.ranked[0].n_documents : 1, boxes = [];
-      const small = this.width < 600, pad = zoom < 1.5 ? 5 : 3;
+      const small = this.width < 600, pad = 3;
       context.textAlign = "center";
       context.textBaseline = "middle";
       context.lineJoin = "round";
       this.drawnNames = boxes;
       for (const topic of this.ranked) {
-        const x = topic.anchor_x * scale + left, y = topic.anchor_y * scale + top;
+        const x = topic.anchor_x * this.stretch * scale + left, y = topic.anchor_y * scale + top;
         if (x < -60 || y < -10 || x > this.width + 60 || y > this.height + 10) continue;
-        const part = Math.sqrt(topic.n_documents / most), size = (small ? 10.5 : 11.5) + (small ? 4.5 : 8) * part * Math.min(1 + 0.15 * Math.log2(Math.max(zoom, 1)), 1.5);
+        const part = Math.sqrt(topic.n_documents / most), size = (small ? 9.5 : 10.5) + (small ? 4.5 : 8.5) * part * Math.min(1 + 0.12 * Math.log2(Math.max(zoom, 1)), 1.4);
         const name = this.nameOf(topic, zoom);
         context.font = `${part > 0.3 ? 650 : 550} ${size.toFixed(1)}px ${this.sans}`;
-        const half = context.measureText(name).width / 2 + pad, tall = size * 0.62 + pad * 0.6;
+        const half = context.measureText(name).width / 2 + pad, tall = size * 0.58 + 1;
         const cx = clamp(x, Math.min(half, this.width / 2), Math.max(this.width - half, this.width / 2)), box = [cx - half, y - tall, cx + half, y + tall, topic.topic];
         if (y - tall < 0 || y + tall > this.height) continue;
         if (boxes.some((b) => box[0] < b[2] && b[0] < box[2] && box[1] < b[3] && b[1] < box[3])) continue;
@@ -322,7 +335,7 @@
 
     outline(context) {
       const drawn = this.lasso ? this.lasso.flat() : null;
-      for (const [corners, isDone] of [[this.area.map((v, i) => v * this.view.scale + (i % 2 ? this.view.top : this.view.left)), true], [drawn, false]]) {
+      for (const [corners, isDone] of [[this.area.map((v, i) => (i % 2 ? v * this.view.scale + this.view.top : v * this.stretch * this.view.scale + this.view.left)), true], [drawn, false]]) {
         if (!corners || corners.length < 4) continue;
         context.beginPath();
         for (let i = 0; i < corners.length; i += 2) context.lineTo(corners[i], corners[i + 1]);
@@ -583,7 +596,7 @@
     const most = 60, step = Math.max(drawn.length / most, 1), corners = [];
     for (let at = 0; at < drawn.length; at += step) {
       const [x, y] = drawn[Math.floor(at)];
-      corners.push(((x - map.view.left) / map.view.scale).toFixed(4), ((y - map.view.top) / map.view.scale).toFixed(4));
+      corners.push(((x - map.view.left) / map.view.scale / map.stretch).toFixed(4), ((y - map.view.top) / map.view.scale).toFixed(4));
     }
     const url = new URL(figure.dataset.map, location.href), now = new URL(location.href);
     for (const name of ["colour", "q", "first", "last"]) if (now.searchParams.get(name)) url.searchParams.set(name, now.searchParams.get(name));
@@ -596,7 +609,7 @@
     if (corners.length < 6) return null;
     const inside = new Uint8Array(map.n), n = corners.length / 2;
     for (const i of map.order) {
-      const x = map.x[i], y = map.y[i];
+      const x = map.flat[i], y = map.y[i];
       let odd = false;
       for (let a = 0, b = n - 1; a < n; b = a++) {
         const [xa, ya, xb, yb] = [corners[2 * a], corners[2 * a + 1], corners[2 * b], corners[2 * b + 1]];
