@@ -63,6 +63,11 @@ PAGES = [
     "reviewers?text=A+star+and+its+planet&exclude=Kepler,+J",
     "reviewers?document=3",
     "models",
+    "map",
+    "map?colour=venue&q=star",
+    "map?area=0,0,1,1&first=1992&last=1995&page=1",
+    "map?area=0.1,0.1,0.9,0.2,0.5,0.9&page=1000",
+    "map?part=titles&ids=3&ids=5",
 ]
 TOPICLESS = [
     "overview",

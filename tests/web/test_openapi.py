@@ -39,6 +39,7 @@ TWINS = [
     "reviewers",
     "models",
     "complete",
+    "map",
 ]
 OPERATIONS = [*((twin, "get") for twin in TWINS), ("parse", "post"), ("reviewers", "post")]
 PLAN = {

@@ -115,12 +115,11 @@ def _layout(discs: Sequence[_Disc], width: float, height: float) -> list[_Spot]:
 
 
 def _fitted(values: Sequence[float], size: float, margin: float) -> Floats:
-    """Positions along one side: means of value and rank, so that an outlier does not squeeze the others together."""
+    """Positions along one side, from margin to margin."""
     given = np.array(values, np.float64)
     extent = np.ptp(given)
     own = (given - given.min()) / extent if extent > 0 else np.full(len(given), 0.5)
-    rank = np.argsort(np.argsort(given, kind="stable"), kind="stable") / max(1, len(given) - 1)
-    return margin + (size - 2 * margin) * (own + rank) / 2
+    return np.asarray(margin + (size - 2 * margin) * own)
 
 
 def _apart(places: Floats, radii: Floats) -> Floats:

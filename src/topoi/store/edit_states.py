@@ -15,6 +15,7 @@ from topoi.models.editing.editor import MOST_STATES
 from topoi.models.editing.records import Edit, given_names
 from topoi.store.arrays import checksum, from_json, to_json, undo_prefix
 from topoi.store.faces import faces_of, with_faces
+from topoi.store.places import get_places, put_places
 from topoi.store.read import automatic_labels, read_edits
 from topoi.store.write import (
     ModelEntry,
@@ -62,6 +63,8 @@ class StoredStates:
         for table in ("edit", "label", "edit_state", "model"):
             connection.execute(f"DELETE FROM {table} WHERE model_id = ?", (self._id,))
         put_entry(connection, entry, list(self._named(made).values()), new_id)
+        # Documents stay where they are on the map: who merges two topics knows their way about it.
+        put_places(connection, new_id, get_places(connection, self._id))
         self._put_states(new_id, states)
 
     def rename(self, step: int, entry: ModelEntry, made: Sequence[Edit]) -> None:
@@ -110,9 +113,11 @@ class StoredStates:
         kept = [state for state in self._states if state[0] != step]
         new_id = self._next_id()
         self._move_states(new_id, kept)
+        places = get_places(self._connection, self._id)
         remove_rows(self._connection, self._id)
         labels = self._labels_before(shown, touched)
         put_entry(self._connection, with_faces(entry, _faces(shown)), list(labels.values()), new_id)
+        put_places(self._connection, new_id, places)
         self._put_states(new_id, kept)
 
     def _put_names(self, entry: ModelEntry, labels: Labels, states: Sequence[State]) -> None:

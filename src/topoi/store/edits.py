@@ -125,7 +125,7 @@ class StoreEditor(Editor):
             if only_names:
                 states.rename(step, bare, made)
             else:
-                entry = model_entry(edited, self.name, True, tasks)
+                entry = model_entry(edited, self.name, True, tasks, places=False)
                 states.commit(step, with_faces_of(connection, model_id, entry), made)
 
         change(path, put)
@@ -140,7 +140,7 @@ class StoreEditor(Editor):
         def put(connection: sqlite3.Connection) -> None:
             states = StoredStates(connection, self._checked(connection))
             if not states.go_back(step, bare, touched):
-                states.undo(step, model_entry(edited, self.name, True, tasks), touched)
+                states.undo(step, model_entry(edited, self.name, True, tasks, places=False), touched)
 
         change(path, put)
         return checksum(bare.meta, bare.arrays)

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.blocks import Blocks, Columns
-from topoi.drawing.topic_layout import most_free_hue, turned_map
+from topoi.drawing.topic_layout import kept_map, most_free_hue
 from topoi.store.write import ModelEntry
 
 _FACES = "SELECT topic, hue, x, y FROM topic WHERE model_id = ? ORDER BY topic"
 
 
 def with_faces_of(connection: sqlite3.Connection, model_id: int, entry: ModelEntry) -> ModelEntry:
-    """The entry of an edited model, with the hues of the model that it replaces and its map turned like that one's.
+    """The entry of an edited model, with the hues and places of the model that it replaces.
 
     Parameters
     ----------
@@ -27,7 +27,8 @@ def with_faces_of(connection: sqlite3.Connection, model_id: int, entry: ModelEnt
     model_id : int
         The old model.
     entry : ModelEntry
-        The new one. Topics that the old model does not have get hues far from all others.
+        The new one. Topics that the old model does not have get hues far from all others, and places
+        among similar ones.
     """
     rows = faces_of(connection, model_id)
     old = {row[0]: row[1:] for row in rows}
@@ -78,10 +79,10 @@ def _hues(topic: NDArray[Any], hue: Any, old: Mapping[int, Any]) -> NDArray[np.i
 
 
 def _places(topics: Mapping[str, Any], old: Mapping[int, Any]) -> NDArray[np.float64] | None:
-    """Places on the map, turned; None if one of the maps has none."""
+    """Places on the map, those of before where there are any; None if one of the maps has none."""
     new = np.array([[np.nan if v is None else v for v in topics[name]] for name in ("x", "y")], np.float64).T
     then = [old.get(k, (None, None, None))[1:] for k in np.asarray(topics["topic"]).tolist()]
     before = np.array([[np.nan if v is None else v for v in place] for place in then], np.float64)
     if np.isnan(new).any() or np.isnan(before).all():
         return None
-    return turned_map(new, before, np.asarray(topics["share"], np.float64))
+    return kept_map(new, before, np.asarray(topics["share"], np.float64))

@@ -19,6 +19,8 @@ QUERIES = {
         WHERE t.model_id = :model_id ORDER BY t.topic""",
     "topic_hues": """
         SELECT topic, hue FROM topic WHERE model_id = :model_id""",
+    "document_places": """
+        SELECT document_id, x, y FROM document_place WHERE model_id = :model_id ORDER BY document_id""",
     "topic_words": """
         SELECT w.word_id, w.word, t.n_tokens, t.probability FROM topic_word AS t INDEXED BY topic_word_by_topic
         JOIN word AS w ON w.word_id = t.word_id
@@ -253,6 +255,8 @@ PAGE_QUERIES = {
         SELECT {_DOCUMENT}, substr(d.text, 1, 50000) AS text
         FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
         WHERE document_search MATCH :match LIMIT :n OFFSET :skip""",
+    "found_numbers": """
+        SELECT rowid AS document_id FROM document_search WHERE document_search MATCH :match LIMIT :n""",
     "n_found": """
         SELECT count(*) AS n_found FROM document_search WHERE document_search MATCH :match""",
     "matching": """

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from topoi.corpus.blocks import Table
+from topoi.drawing.document_layout import document_places
 from topoi.models.base import ABOUT_ESTIMATES, FREE_TO_CHANGE, FittedModel
 from topoi.models.editing.records import given_names
 from topoi.models.posterior import Posterior
 from topoi.store.arrays import checksum
 from topoi.store.corpus_rows import bare
+from topoi.store.places import MOST_PLACED_BY_SAVE, place_columns
 from topoi.store.store import Store
 from topoi.store.tasks import Tasks
 from topoi.store.topic_rows import topic_parameters, topic_tables
@@ -24,7 +26,9 @@ def save_fitted(model: FittedModel, path: Any, name: str | None, texts: bool, re
     save_model(place, model.corpus_, model_entry(model, name or type(model).__name__, texts), texts, replace_file)
 
 
-def model_entry(model: FittedModel, name: str, texts: bool, tasks: Tasks | None = None) -> ModelEntry:
+def model_entry(
+    model: FittedModel, name: str, texts: bool, tasks: Tasks | None = None, places: bool = True
+) -> ModelEntry:
     """The entry of a fitted model: tables that all models with topics have, and its family's own.
 
     Parameters
@@ -37,6 +41,8 @@ def model_entry(model: FittedModel, name: str, texts: bool, tasks: Tasks | None 
         Whether texts and metadata are stored.
     tasks : Tasks, optional
         Where rows are made that take long; those of threads may still be in the making when the entry is written.
+    places : bool
+        Whether documents get places on the map, if there are few of them.
     """
     corpus, trace = model.corpus_ if texts else bare(model.corpus_), model.trace_
     first = next(iter(model.chains_), None)
@@ -45,6 +51,8 @@ def model_entry(model: FittedModel, name: str, texts: bool, tasks: Tasks | None 
         **model.family_tables(corpus),
         "trace": {column: trace[column].to_numpy() for column in ("chain", "sweep", "log_joint")},
     }
+    if places and isinstance(first, Posterior) and corpus.n_docs <= MOST_PLACED_BY_SAVE:
+        tables["document_place"] = place_columns(document_places(model, n_jobs=1))
     return bare_entry(model, name, tables)
 
 

@@ -221,6 +221,16 @@ CREATE TABLE document_share (
     PRIMARY KEY (model_id, part)
 ) WITHOUT ROWID;
 
+-- Places of documents on a map: near each other if their shares of topics are alike. A model may have none yet; documents
+-- without words never have one. Files of earlier versions lack the table, and get it with the next change.
+CREATE TABLE document_place (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    document_id INTEGER NOT NULL REFERENCES document (document_id),
+    x REAL NOT NULL,                     -- 0 to 1 along the longer side of the map
+    y REAL NOT NULL,
+    PRIMARY KEY (model_id, document_id)
+) WITHOUT ROWID;
+
 -- Shares with intervals of probability 0.9, by posterior draws and resampled documents.
 CREATE TABLE topic_trend (
     model_id INTEGER NOT NULL REFERENCES model (model_id),

@@ -29,6 +29,7 @@ from topoi.retrieval.index import DocumentIndex
 from topoi.store.catalogue import StoreCatalogue, StoredNames
 from topoi.store.counts import StoredCounts
 from topoi.store.door import check_model, stored_json
+from topoi.store.places import stored_places
 from topoi.store.queries import QUERIES
 from topoi.store.read import find_model
 from topoi.store.store import Store
@@ -295,6 +296,19 @@ class ModelView(TopicLists):
     def topic_hues(self) -> dict[int, int]:
         """Hue of each topic, 0 to 359, the same wherever the topic is shown."""
         return {int(topic): int(hue) for topic, hue in self.rows("topic_hues")}
+
+    def document_places(self) -> NDArray[np.float64] | None:
+        """Places of the documents on a map, documents × 2, as stored; None if there are none yet.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=5, random_state=0).fit([["sun", "star"], ["cell", "gene"]] * 3).save(path)
+        >>> topoi.view(path).document_places().shape
+        (6, 2)
+        """
+        return stored_places(self)
 
     def author_perplexities(self, author: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
         """Documents of an author, their numbers of words, and their perplexities under the author alone."""

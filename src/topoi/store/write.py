@@ -36,6 +36,7 @@ MODEL_TABLES = (
     "topic_neighbour",
     "mixture",
     "document_share",
+    "document_place",
     "topic_trend",
     "topic_decade",
     "author_word",

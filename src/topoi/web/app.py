@@ -102,6 +102,7 @@ async def _serving(app: FastAPI) -> AsyncIterator[None]:
     yield
     warming.cancel()
     app.state.server.desk.stop()
+    app.state.server.places.stop()
 
 
 def _add_routes(app: FastAPI, server: Server) -> None:
@@ -137,6 +138,7 @@ def _add_routes(app: FastAPI, server: Server) -> None:
         ("change/{change}/keep", server.keep),
         ("change/{change}/leave", server.leave),
         ("history/undo", server.undo),
+        ("map/place", server.place),
     ):
         app.add_api_route(f"/m/{{slug}}/{path}", handler, methods=["POST"], **_HIDDEN)
 

@@ -60,8 +60,10 @@ def install(environment: Environment) -> None:
     """Install these filters, and the modules that draw and colour, in a template environment."""
     from topoi.drawing import charts, colours, doors
     from topoi.web import reading
+    from topoi.web.pages.map import picture as map_picture
 
     environment.filters.update(FILTERS)
     environment.globals.update(charts=charts, colours=colours, doors=doors, reading=reading, span=span)
+    environment.globals.update(map_picture=map_picture)
     environment.trim_blocks = True
     environment.lstrip_blocks = True

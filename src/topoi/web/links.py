@@ -108,6 +108,10 @@ class PageLinks(ABC):
         """List of documents."""
         return self.page("documents", query)
 
+    def map(self, **query: object) -> str:
+        """Documents on a map."""
+        return self.page("map", query)
+
     def structure(self, node: int | None = None, **query: object) -> str:
         """Graph of topics, or one of its inner nodes."""
         return self.page("structure" if node is None else f"structure/{int(node)}", query)
@@ -226,6 +230,10 @@ class Links(PageLinks):
         """Address that changes of topics are posted to; page of one, or where it is kept or left."""
         parts = ["change", *([] if number is None else [str(int(number))]), *([] if act is None else [act])]
         return f"/m/{self.slug}/{'/'.join(parts)}"
+
+    def place(self) -> str:
+        """Address that asks for places of the documents on the map."""
+        return f"/m/{self.slug}/map/place"
 
     def undo(self) -> str:
         """Address that undoes the last change."""

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from topoi.errors import NotFoundError, StoreError, TopoiError, safe_text
-from topoi.web.answers import ViewResponse, download, error_answer, error_page
+from topoi.web.answers import ViewResponse, compressed, download, error_answer, error_page
 from topoi.web.edits import Change, EditDesk
 from topoi.web.forms import form_model, form_of, read_form
 from topoi.web.limits import Gate
@@ -27,6 +27,7 @@ from topoi.web.pages.history import history_page
 from topoi.web.pages.parameters import ChangeNumber, Slug, Topic
 from topoi.web.pages.ready import STEPS
 from topoi.web.pages.shapes import TopicSummary
+from topoi.web.places import PlaceDesk
 from topoi.web.render import bare_site, render, site_of, static_files
 from topoi.web.security import Tokens
 from topoi.web.tables import to_csv
@@ -65,6 +66,8 @@ class Server:
         self.desk = EditDesk(self.watcher, self.prepare)
         self.watcher.desk = None if read_only else self.desk
         self.watcher.warming = Warming(self.watcher, {"overview": self._first_page, **STEPS})
+        self.places = PlaceDesk(self.watcher)
+        self.watcher.places = None if read_only else self.places
         self.read_only = read_only
         self.tokens = Tokens()
         self.gate = Gate()
@@ -122,8 +125,8 @@ class Server:
             raise StoreError(f"{self.watcher.path} is damaged: {damage}") from error
 
     def as_json(self, view: Mapping[str, Any], context: PageContext, link: Links, request: Request) -> Response:
-        """The JSON view of a page."""
-        return ViewResponse(view)
+        """The JSON view of a page; a long one is compressed."""
+        return compressed(ViewResponse(view), request.headers.get("accept-encoding", ""))
 
     def as_csv(self, view: Mapping[str, Any], context: PageContext, link: Links, request: Request) -> Response:
         """One list of a page as CSV."""
@@ -240,6 +243,17 @@ class Server:
         found = self.desk.find(slug, change)
         self.desk.leave(found)
         return RedirectResponse(Links(slug).page(found.back, {}), 303)
+
+    def place(self, request: Request, slug: SlugInPath, form: Form) -> Response:
+        """Compute the places of documents on the map."""
+        self._check_writer(request, form, "places on the map are")
+        context = self.watcher.context(slug)
+        if not context.has_topics:
+            raise HTTPException(400, "this model has no topics, by which documents could be placed on a map")
+        if not self.places.start(context.view.name):
+            raise HTTPException(409, "places of documents are being worked out already: wait for them")
+        self.places.wait(_PATIENCE)
+        return RedirectResponse(Links(slug).page("map", {}), 303)
 
     def undo(self, request: Request, slug: SlugInPath, form: Form) -> Response:
         """Undo the last change."""

@@ -33,6 +33,7 @@ from topoi.web.warming import Warming
 
 if TYPE_CHECKING:
     from topoi.web.edits import EditDesk
+    from topoi.web.places import PlaceDesk
 
 Result = TypeVar("Result")
 _WORDS_OF_A_SUMMARY = 10
@@ -276,12 +277,15 @@ class StoreWatcher:
         Where changes of topics are made; None if there are to be none.
     warming : Warming
         What is compiled in the background.
+    places : PlaceDesk, optional
+        Where documents get their places on the map; None if the file is not to be changed.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.desk: EditDesk | None = None
         self.warming = Warming(self, {})
+        self.places: PlaceDesk | None = None
         self._lock = threading.Lock()
         self._seen: tuple[int, ...] | None = None
         self._snapshot: Snapshot | None = None
