@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 import re
@@ -27,8 +26,6 @@ TITLES = {
     500: "Something went wrong in topoi",
     503: "Not available now",
 }
-# Responses of fewer bytes are sent as they are.
-_LONG = 100_000
 _DATA = (".json", ".csv", ".svg")
 
 
@@ -70,26 +67,6 @@ class ViewResponse(JSONResponse):
     def render(self, content: object) -> bytes:
         """Serialise the body."""
         return to_json(content)
-
-
-def compressed(response: Response, accepted: str) -> Response:
-    """The response, compressed if it is long and the Accept-Encoding header allows it.
-
-    Examples
-    --------
-    >>> from topoi.web.answers import ViewResponse, compressed
-    >>> compressed(ViewResponse(["star"] * 50_000), "gzip, br").headers["content-encoding"]
-    'gzip'
-    >>> "content-encoding" in compressed(ViewResponse(["star"]), "gzip").headers
-    False
-    """
-    if len(response.body) < _LONG or "gzip" not in accepted:
-        return response
-    body = gzip.compress(bytes(response.body), 5, mtime=0)
-    made = Response(body, response.status_code, media_type=response.media_type)
-    made.headers["content-encoding"] = "gzip"
-    made.headers["vary"] = "accept-encoding"
-    return made
 
 
 def download(body: str, media_type: str, name: str) -> Response:

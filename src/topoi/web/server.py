@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from topoi.errors import NotFoundError, StoreError, TopoiError, safe_text
-from topoi.web.answers import ViewResponse, compressed, download, error_answer, error_page
+from topoi.web.answers import ViewResponse, download, error_answer, error_page
 from topoi.web.edits import Change, EditDesk
 from topoi.web.forms import form_model, form_of, read_form
 from topoi.web.limits import Gate
@@ -126,7 +126,7 @@ class Server:
 
     def as_json(self, view: Mapping[str, Any], context: PageContext, link: Links, request: Request) -> Response:
         """The JSON view of a page; a long one is compressed."""
-        return compressed(ViewResponse(view), request.headers.get("accept-encoding", ""))
+        return ViewResponse(view)
 
     def as_csv(self, view: Mapping[str, Any], context: PageContext, link: Links, request: Request) -> Response:
         """One list of a page as CSV."""
