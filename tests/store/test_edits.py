@@ -129,6 +129,10 @@ def test_rows_after_edits_are_those_of_a_save(tmp_path: Path, family: str, n_job
     assert {k: v for k, v in ours.items() if k not in without} == {k: v for k, v in theirs.items() if k not in without}
     for table in ("topic_word", "document_topic", "mixture", "document_assignment", "topic_trend", "topic_decade"):
         assert ours[table]
+    editor.undo()
+    assert topoi.load(edited).n_topics == 5  # its checksum is right
+    editor.undo()
+    assert np.array_equal(topoi.load(edited).topic_word_, model.topic_word_)
 
 
 def test_rows_before_the_last_commit_are_kept_and_no_others(path: Path) -> None:

@@ -78,8 +78,8 @@ class ChangePage(TypedDict):
 
     ``state`` is "trying", "proposed", "settling", "saving", "kept", "left" or "failed". Words and sizes after the
     change are those of a try over the documents concerned, then, while it settles, those of the last look at the chain,
-    and once it is kept those of the file. ``map`` has all topics from then on; while it settles, a topic concerned is where
-    its words come from.
+    and once it is kept those of the file. ``map`` has all topics from then on; while it settles, a topic concerned is
+    where its words come from.
     """
 
     kind: Literal["change"]
@@ -131,7 +131,7 @@ def settling_map(context: PageContext, glance: Glance | None) -> list[SettlingTo
     if glance is None:
         return known
     total = max(sum(glance.sizes), 1)
-    hues = [topic["hue"] for topic in context.cache.topics]
+    hues = [topic["summary"]["hue"] for topic in context.cache.topics]
     for k in sorted(glance.words):
         if k not in context.topics:
             hue = hues[k] if k < len(hues) else most_free_hue(hues)
