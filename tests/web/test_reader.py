@@ -159,7 +159,7 @@ def test_lists_search_and_trends_are_the_servers(site, client, browser):
 def test_a_journey_from_a_topic_to_a_text_and_back(address, browser):
     with watched(browser, address) as page:
         page.goto(f"{address}/index.html")
-        page.wait_for_url("**/index.html")
+        page.wait_for_url(f"**/{MAIN}/index.html")
         page.goto(f"{address}/{MAIN}/topic/1.html")
         page.locator("ol.docs a.title").first.click()
         page.locator(".text a").first.wait_for()
@@ -213,7 +213,7 @@ def test_trends_of_chosen_topics_have_an_address(site, browser):
     with served(site) as address, watched(browser, address) as page:
         opened(page, address, MAIN, "trends?topic=2&topic=4")
         assert page.locator(".serie").count() == 2
-        page.locator(".choices input:not(:checked)").first.check()
+        page.locator(".choices input:not(:checked)").first.click()
         page.locator(".serie").nth(2).wait_for(state="attached")
         assert page.url.count("topic=") == 3
 
