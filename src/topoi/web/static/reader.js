@@ -290,7 +290,7 @@
       try {
         const got = await view("document", id);
         const snippet = got && find(got.view.pieces.map((piece) => piece.text).join(""));
-        if (snippet) rows[i].querySelector("small, .title").after(snippetOf(snippet));
+        if (snippet) (rows[i].querySelector("small") || rows[i].querySelector(".title")).after(snippetOf(snippet));
       } catch { /* the list stands without it */ }
     });
   }
