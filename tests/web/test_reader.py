@@ -8,6 +8,7 @@ import json
 import threading
 from contextlib import contextmanager
 from functools import partial
+from html import unescape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -159,7 +160,7 @@ def test_lists_search_and_trends_are_the_servers(site, client, browser):
 def test_a_journey_from_a_topic_to_a_text_and_back(address, browser):
     with watched(browser, address) as page:
         page.goto(f"{address}/index.html")
-        page.wait_for_url("**/index.html")
+        page.wait_for_url(f"**/{MAIN}/index.html")
         page.goto(f"{address}/{MAIN}/topic/1.html")
         page.locator("ol.docs a.title").first.click()
         page.locator(".text a").first.wait_for()
@@ -213,7 +214,7 @@ def test_trends_of_chosen_topics_have_an_address(site, browser):
     with served(site) as address, watched(browser, address) as page:
         opened(page, address, MAIN, "trends?topic=2&topic=4")
         assert page.locator(".serie").count() == 2
-        page.locator(".choices input:not(:checked)").first.check()
+        page.locator(".choices input:not(:checked)").first.click()
         page.locator(".serie").nth(2).wait_for(state="attached")
         assert page.url.count("topic=") == 3
 
@@ -257,8 +258,7 @@ def test_every_link_leads_to_a_file(site):
             if not address.startswith(("#", "data:")):
                 assert "://" not in address and not address.startswith("/"), f"{page}: {address}"
                 assert (page.parent / address.partition("#")[0]).resolve().is_file(), f"{page}: {address}"
-        if page.name != "index.html" or page.parent != site:
-            assert "default-src 'none'; script-src 'self'" in page.read_text(encoding="utf-8"), page
+        assert "default-src 'none'; script-src 'self'" in unescape(page.read_text(encoding="utf-8")), page
 
 
 def test_a_hostile_collection_stays_text(tmp_path, browser):

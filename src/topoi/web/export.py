@@ -21,6 +21,7 @@ from topoi.web.pages.page import Kept, Page
 from topoi.web.pages.shapes import ErrorPage
 from topoi.web.pages.topic import topic_page
 from topoi.web.render import render, site_of, static_files
+from topoi.web.security import STATIC_POLICY
 
 # A folder with this file is a copy, which may be replaced.
 MARK = "topoi-site.json"
@@ -224,6 +225,8 @@ def _first_page(context: PageContext) -> str:
     title = escape(safe_text(context.watcher.path.name))
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(STATIC_POLICY)}">'
+        f'<link rel="icon" type="image/svg+xml" href="static/favicon.svg">'
         f'<meta http-equiv="refresh" content="0; url={address}"><p><a href="{address}">{title}</a></p></html>\n'
     )
 

@@ -134,7 +134,8 @@ class ReaderCopy(Copy):
 
     def html(self, view: Mapping[str, Any], site: Mapping[str, Any], link: FileLinks) -> str:
         """A page as HTML, without what makes it large."""
-        return lean(super().html(view, site, link))
+        made = super().html(view, site, link)
+        return made if view["kind"] == "overview" else lean(made)
 
     def left_out(self) -> ErrorPage:
         """The page that links lead to if what they name is not in the copy."""

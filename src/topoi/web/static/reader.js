@@ -57,7 +57,7 @@
   const nameOf = (topic) => topic.label || topic.auto_label;
 
   function badge(topic, n = 7) {
-    const used = new Set(nameOf(topic).toLowerCase().split(/\s+/));
+    const used = new Set(nameOf(topic).toLowerCase().split(/[\s,+]+/));
     const others = topic.words.filter((word) => !used.has(word.toLowerCase())).slice(0, n - 1).map((word) => clip(word, 30));
     const half = n > 3 ? Math.floor(n / 2) : others.length;
     const [near, far] = [others.slice(0, half), others.slice(half)];
@@ -86,6 +86,7 @@
   }
 
   const snippetOf = (pieces) => h("span", { class: "snippet", dir: "auto" }, pieces.map(({ text, hit }) => (hit ? h("mark", {}, text) : text)));
+  const figureHead = (words) => h("div", { class: "dochead", "aria-hidden": "true" }, h("span"), h("span"), h("span", { class: "num" }, words));
   const docs = (rows) => h("ol", { class: "docs" }, rows);
   const scaleOf = (rows) => Math.max(...rows.map((one) => Math.max(one.share, one.upper || 0))) || 1;
 
@@ -213,7 +214,7 @@
     const found = got.view;
     const { author } = found;
     const shared = await core();
-    const odd = (title, rows) => (rows.length ? section(title, docs(rows.map((one) => row(one.document, { figure: thousands(one.perplexity), skip: author.author_id })))) : null);
+    const odd = (title, rows) => (rows.length ? section(title, figureHead("perplexity"), docs(rows.map((one) => row(one.document, { figure: thousands(one.perplexity), skip: author.author_id })))) : null);
     return {
       title: author.name, python: got.python, kind: "authors",
       body: [
@@ -289,7 +290,7 @@
       try {
         const got = await view("document", id);
         const snippet = got && find(got.view.pieces.map((piece) => piece.text).join(""));
-        if (snippet) rows[i].querySelector("small, .title").after(snippetOf(snippet));
+        if (snippet) (rows[i].querySelector("small") || rows[i].querySelector(".title")).after(snippetOf(snippet));
       } catch { /* the list stands without it */ }
     });
   }
@@ -403,9 +404,10 @@
     if (shared.years.length < 2) return leftOut("trends");
     const found = await trends(by);
     const asked = query.getAll("topic").map(Number).filter((k) => Number.isInteger(k) && k >= 0 && k < shared.topics.length).slice(0, 24);
-    const chosen = asked.length ? [...new Set(asked)] : [...found.hottest.slice(0, 3), ...found.coldest.slice(0, 3)].map((one) => one.topic.topic);
+    const moving = [...found.hottest.slice(0, 3), ...found.coldest.slice(0, 3)].map((one) => one.topic.topic);
     const largest = [...shared.topics].sort((a, b) => a.glue - b.glue || b.share - a.share).slice(0, 3).map((topic) => topic.topic);
-    const series = (chosen.length ? chosen : largest).map((k) => { const [share, lower, upper] = found.row(k); return { topic: shared.topics[k], share, lower, upper }; });
+    const chosen = asked.length ? [...new Set(asked)] : moving.length ? moving : largest;
+    const series = chosen.map((k) => { const [share, lower, upper] = found.row(k); return { topic: shared.topics[k], share, lower, upper }; });
     const form = h("form", { class: "choose" }, h("fieldset", {}, h("legend", {}, "Topics to show"), h("ul", { class: "choices" },
       [...shared.topics].filter((topic) => !shared.retired.includes(topic.topic)).sort((a, b) => chosen.includes(b.topic) - chosen.includes(a.topic) || b.share - a.share)
         .map((topic) => h("li", { class: topicClass(topic) }, h("label", { class: "face" }, h("input", { type: "checkbox", name: "topic", value: topic.topic, checked: chosen.includes(topic.topic) }), h("span", {}, clip(nameOf(topic), 60))))))),
