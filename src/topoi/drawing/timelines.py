@@ -15,7 +15,7 @@ from topoi.drawing.text import fit, spread
 from topoi.drawing.words import clip, count, percent, span, thousands
 
 TopicSummary = Mapping[str, Any]
-_NARROWEST_WHISKER = 2.0
+_NARROWEST_WHISKER = 0.8
 N_DASHES = 4  # line styles: solid, and three kinds of dashes
 
 

@@ -149,11 +149,10 @@ def compare_page(
 
 def _beside(context: PageContext, compared: PageContext, first: int, second: int) -> SideBySide:
     """Two topics word by word."""
-    rows = [
-        side.rows("topic_word_counts", topic=topic, n=_ALL)
-        for side, topic in ((context, first), (compared, second))
-        if side.check_topic(topic) is None
-    ]
+    context.check_topic(first)
+    compared.check_topic(second)
+    sides = ((context, first), (compared, second))
+    rows = [side.rows("topic_word_counts", topic=topic, n=_ALL) for side, topic in sides]
     names = {row[0]: row[1] for side in rows for row in side}
     p, q = ({row[0]: row[3] for row in side} for side in rows)
     words = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import pandas as pd
 from typing_extensions import TypedDict
@@ -32,6 +32,7 @@ from topoi.web.pages.page import Kept, Page, PageFile, Picture
 from topoi.web.pages.parts import documents_by_id
 from topoi.web.pages.shapes import Doc, TopicSummary
 from topoi.web.pages.text import one_line, short
+from topoi.web.pages.timespan import YearSpan, collection_span
 from topoi.web.tables import Tables
 
 N_POINTS = 80
@@ -128,6 +129,7 @@ class MetadataPage(TypedDict):
     document: int | None
     linked: list[LinkedDocument]
     n_left_out: int
+    span: YearSpan | None
 
 
 class Reader(NamedTuple):
@@ -149,6 +151,8 @@ def metadata_page(
     held: parameters.Held = None,
     bands: parameters.Bands = "curve",
     document: parameters.DocumentOrNone = None,
+    from_: parameters.FirstYear = None,
+    to: parameters.LastYear = None,
 ) -> MetadataPage:
     """Predicted shares of topics along a feature, for chosen authors or other values, and a document's links."""
     for k in topic:
@@ -167,6 +171,9 @@ def metadata_page(
     if column is not None:
         given = _given(other, values, fixed, at_number)
         at, groups = _groups(context, reader, column, other, values, given, chosen, bands)
+    span = collection_span(context, from_, to) if isinstance(column, Number) and column.name == "year" else None
+    if span is not None:
+        at, groups = _between(at, groups, span)
     linked, n_left_out = _linked(context, reader, document)
     return MetadataPage(
         kind="metadata",
@@ -189,7 +196,24 @@ def metadata_page(
         document=document,
         linked=linked,
         n_left_out=n_left_out,
+        span=span,
     )
+
+
+def _between(at: list[Any], groups: list[CurveGroup], span: YearSpan) -> tuple[list[Any], list[CurveGroup]]:
+    """Curves from the first to the last year that are shown."""
+    inside = [i for i, year in enumerate(at) if span["first"] - 0.5 <= year <= span["last"] + 0.5]
+    if len(inside) < 2 or len(inside) == len(at):
+        return at, groups
+    part = slice(inside[0], inside[-1] + 1)
+    cut: list[CurveGroup] = []
+    for group in groups:
+        curves = [{**curve, **{name: curve[name][part] for name in _LINES}} for curve in group["curves"]]  # type: ignore[literal-required]
+        cut.append(cast(CurveGroup, {**group, "curves": curves}))
+    return at[part], cut
+
+
+_LINES = ("mean", "lower", "upper")
 
 
 def reader_of(context: PageContext) -> Reader:

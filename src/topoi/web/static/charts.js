@@ -231,7 +231,7 @@
       const mark_ = title.parentNode;
       if (mark_.matches("svg")) continue;
       mark_.dataset.tip = title.textContent;
-      if (mark_.parentNode.matches?.("a.at")) mark_.parentNode.setAttribute("aria-label", title.textContent.replaceAll("\n", ", "));
+      mark_.closest("a")?.setAttribute("aria-label", title.textContent.replaceAll("\n", ", ")); // its name was the title
       title.remove();
     }
     for (const part of all("main [title]:not(button):not(iframe)")) {
