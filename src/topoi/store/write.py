@@ -90,6 +90,11 @@ class ModelEntry:
 
 _LONGEST_NAME = 200
 _LONGEST_LABEL = 1000
+LONGEST_TITLE, LONGEST_SENTENCE = 200, 1000
+_COLLECTION = """
+    CREATE TABLE IF NOT EXISTS collection (
+        collection_id INTEGER PRIMARY KEY CHECK (collection_id = 0), title TEXT, sentence TEXT, created TEXT NOT NULL
+    )"""
 
 
 def save_model(
@@ -221,6 +226,21 @@ def set_label(path: Path, model: str | None, topic: int, text: str | None) -> No
         if text:
             row = (model_id, int(topic), text, now())
             connection.execute("INSERT INTO label VALUES (?, ?, ?, ?)", row)
+        connection.execute("COMMIT")
+
+
+def set_about(path: Path, title: str | None, sentence: str | None) -> None:
+    """Set the collection's title and sentence; an empty text removes it."""
+    given = [" ".join(str(text or "").replace("\0", "").split()) or None for text in (title, sentence)]
+    for what, text, most in zip(("title", "sentence"), given, (LONGEST_TITLE, LONGEST_SENTENCE), strict=True):
+        if text is not None and len(text) > most:
+            raise StoreError(f"a collection's {what} has at most {most} characters, not {len(text):,}")
+    migrated(path)
+    with sole_writer(path.resolve()) as connection:
+        # Files of earlier versions of this schema do not have the table.
+        connection.execute(_COLLECTION)
+        connection.execute("DELETE FROM collection")
+        connection.execute("INSERT INTO collection VALUES (0, ?, ?, ?)", (*given, now()))
         connection.execute("COMMIT")
 
 

@@ -121,6 +121,7 @@ def _add_routes(app: FastAPI, server: Server) -> None:
             app.add_api_route(path, server.form_endpoint(page, server.as_html), methods=["POST"], **_HIDDEN)
     for path, handler in (
         ("topic/{topic}/label", server.label),
+        ("names", server.names),
         ("change", server.change),
         ("change/{change}/keep", server.keep),
         ("change/{change}/leave", server.leave),

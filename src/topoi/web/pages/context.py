@@ -32,6 +32,7 @@ from topoi.web.pages.text import one_line, short
 
 if TYPE_CHECKING:
     from topoi.web.edits import EditDesk
+    from topoi.web.kept_texts import KeptTexts
 
 Result = TypeVar("Result")
 _WORDS_OF_A_SUMMARY = 10
@@ -186,6 +187,7 @@ class Snapshot:
             for _, name, family, n_topics, n_iter, n_chains, created, _ in rows
         ]
         self.corpus = store.sizes
+        self.title, self.sentence = store.about()
         same = before is not None and before.store is store and before.corpus == self.corpus
         self.caches: dict[str, ModelCache] = {}
         self._authors: AuthorIndex | None = None
@@ -262,11 +264,14 @@ class StoreWatcher:
     ----------
     desk : EditDesk, optional
         Where changes of topics are made; None if there are to be none.
+    texts : KeptTexts, optional
+        Pasted texts that are kept for a while; None if none are.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.desk: EditDesk | None = None
+        self.texts: KeptTexts | None = None
         self._lock = threading.Lock()
         self._seen: tuple[int, ...] | None = None
         self._snapshot: Snapshot | None = None
