@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import threading
 import typing
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -33,7 +32,6 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8765
 # Requests that wait for a labelling hold a thread each; some threads are always left for readers.
 _THREADS = AT_ONCE + MOST_WAITING + 6
-_WARMING_DELAY = 3.0
 _HIDDEN: dict[str, Any] = {"include_in_schema": False, "response_model": None}
 _ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"model": shapes.ErrorPage, "description": "A parameter is outside its limits."},
@@ -86,17 +84,12 @@ def make_app(
 
 @asynccontextmanager
 async def _serving(app: FastAPI) -> AsyncIterator[None]:
-    """Limit the threads that build pages, and fill the caches of lists; at the end, give up a change of topics."""
+    """Limit the threads that build pages; at the end, give up a change of topics that is being worked on."""
     import anyio.to_thread
 
     # More threads would only take memory and slow each other down.
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
-    # Somewhat later: the page that opens first has the processor for itself.
-    warming = threading.Timer(_WARMING_DELAY, app.state.server.warm)
-    warming.daemon = True
-    warming.start()
     yield
-    warming.cancel()
     app.state.server.desk.stop()
 
 

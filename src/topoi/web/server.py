@@ -20,11 +20,9 @@ from topoi.web.kept_texts import KeptTexts
 from topoi.web.limits import Gate
 from topoi.web.links import Links
 from topoi.web.pages import KINDS, Page, page_of, picture_of
-from topoi.web.pages.authors import authors_page
 from topoi.web.pages.change import title_of, undone, wish_of
 from topoi.web.pages.collection_names import names_in
 from topoi.web.pages.context import PageContext, StoreWatcher
-from topoi.web.pages.documents import documents_page
 from topoi.web.pages.history import history_page
 from topoi.web.pages.parameters import ChangeNumber, Slug, Topic
 from topoi.web.pages.shapes import TopicSummary
@@ -168,16 +166,6 @@ class Server:
         page = KINDS["overview"]
         self.cached_page(page, page.build(context), context, context.model["slug"])
 
-    def warm(self) -> None:
-        """Read what filters, counts and names need, so that the first visitor does not wait for it."""
-        try:
-            context = self.watcher.context(None)
-            documents_page(context)
-            if context.collection["n_authors"]:
-                authors_page(context)
-        except TopoiError:
-            pass  # the first page that is asked for says what is wrong
-
     def _site(self, context: PageContext, here: str, link: Links) -> dict[str, Any]:
         return site_of(context, here, link, read_only=self.read_only, token=self.tokens.token)
 
@@ -315,24 +303,28 @@ def _filled(path: str, parameters: dict[str, Any]) -> str:
     return path.format(**{name: value for name, value in parameters.items() if f"{{{name}}}" in path})
 
 
-def query_name(parameter: str) -> str:
-    """Name in an address of a page's parameter; words of Python's own end in an underscore as parameters.
-
-    Examples
-    --------
-    >>> from topoi.web.server import query_name
-    >>> query_name("with_"), query_name("topic")
-    ('with', 'topic')
-    """
-    return parameter.rstrip("_")
-
-
 def _given(request: Request, page: Page, path: str) -> dict[str, Any]:
     """The page's parameters that are in the address."""
-    names = [query_name(name) for name in inspect.signature(page.build).parameters if f"{{{name}}}" not in path]
+    names = [in_address(name) for name in inspect.signature(page.build).parameters if f"{{{name}}}" not in path]
     if page.filters:
         names = [name for name in request.query_params if name != _TABLE]
     return {name: request.query_params.getlist(name) for name in names if name in request.query_params}
+
+
+def in_address(name: str) -> str:
+    """Name of a parameter in addresses: without the underscore of names that are words of Python.
+
+    Examples
+    --------
+    >>> from topoi.web.server import in_address
+    >>> in_address("from_"), in_address("to")
+    ('from', 'to')
+    """
+    return name.rstrip("_")
+
+
+def _query(name: str, description: str | None) -> Any:
+    return Query(description=description, alias=in_address(name) if in_address(name) != name else None)
 
 
 def _signature(build: Callable[..., Any], path: str) -> inspect.Signature:
@@ -348,10 +340,7 @@ def _signature(build: Callable[..., Any], path: str) -> inspect.Signature:
             continue
         kind, field = typing.get_args(hints[given.name])
         in_path = f"{{{given.name}}}" in path
-        alias = query_name(given.name)
-        where: Any = (
-            Path(description=field.description) if in_path else Query(description=field.description, alias=alias)
-        )
+        where: Any = Path(description=field.description) if in_path else _query(given.name, field.description)
         default = list(given.default) if isinstance(given.default, tuple) else given.default
         parameters.append(
             inspect.Parameter(
