@@ -19,14 +19,6 @@ CREATE TABLE corpus (
     digest TEXT NOT NULL                 -- checksum over everything that the corpus is rebuilt from
 );
 
--- The collection's own title and a sentence about it, if somebody gave them: one row at most.
-CREATE TABLE collection (
-    collection_id INTEGER PRIMARY KEY CHECK (collection_id = 0),
-    title TEXT,
-    sentence TEXT,
-    created TEXT NOT NULL                -- ISO 8601, UTC
-);
-
 -- The vocabulary.
 CREATE TABLE word (
     word_id INTEGER PRIMARY KEY,

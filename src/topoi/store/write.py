@@ -91,6 +91,7 @@ class ModelEntry:
 _LONGEST_NAME = 200
 _LONGEST_LABEL = 1000
 LONGEST_TITLE, LONGEST_SENTENCE = 200, 1000
+# The collection's own title and sentence: a table that a file has once somebody gave them.
 _COLLECTION = """
     CREATE TABLE IF NOT EXISTS collection (
         collection_id INTEGER PRIMARY KEY CHECK (collection_id = 0), title TEXT, sentence TEXT, created TEXT NOT NULL
@@ -237,7 +238,6 @@ def set_about(path: Path, title: str | None, sentence: str | None) -> None:
             raise StoreError(f"a collection's {what} has at most {most} characters, not {len(text):,}")
     migrated(path)
     with sole_writer(path.resolve()) as connection:
-        # Files of earlier versions of this schema do not have the table.
         connection.execute(_COLLECTION)
         connection.execute("DELETE FROM collection")
         connection.execute("INSERT INTO collection VALUES (0, ?, ?, ?)", (*given, now()))
