@@ -21,6 +21,7 @@ PAGES = [
     "authors",
     "authors?sort=name",
     "together",
+    "names",
     "oddities",
     "groups?a.from=1990&a.to=1994",
     "documents?from=1990&to=1993&sort=newest",

@@ -19,6 +19,7 @@ TWINS = [
     "overview",
     "topic/{topic}",
     "together",
+    "names",
     "oddities",
     "change/{change}",
     "history",

@@ -83,7 +83,8 @@ def recommend_reviewers(
         ``fit_of``; last_year (NaN without years); papers: a list of numbers of the author's documents that resemble the
         text most, by the same score.
         ``frame.attrs`` counts authors left out (``n_excluded``, ``n_coauthors``, ``n_too_few_words``, and ``n_others``
-        by the number or the years of their documents, or by ``among``) and words of the text (``n_known``, ``n_unknown``), and lists the ``unknown`` names of ``exclude``.
+        by the number or the years of their documents, or by ``among``) and words of the text (``n_known``,
+        ``n_unknown``), and lists the ``unknown`` names of ``exclude``.
 
     Examples
     --------

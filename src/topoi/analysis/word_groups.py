@@ -58,7 +58,8 @@ def sum_words(blocks: Iterable[Tokens], n_words: int) -> WordTotals:
     >>> totals.count.tolist(), totals.count_squares.tolist(), totals.count_lengths.tolist()
     ([0.0, 1.0, 3.0], [0.0, 1.0, 5.0], [0.0, 3.0, 7.0])
     """
-    found = WordTotals(0, 0.0, 0.0, *(np.zeros(n_words) for _ in range(3)), np.zeros(n_words, np.int64))
+    count, squares, lengths = (np.zeros(n_words) for _ in range(3))
+    found = WordTotals(0, 0.0, 0.0, count, squares, lengths, np.zeros(n_words, np.int64))
     for document, word in blocks:
         if not len(word):
             continue

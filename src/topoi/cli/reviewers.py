@@ -144,13 +144,13 @@ def for_submissions(view: ModelView, model: Any, path: Path, n: int, limits: dic
 
 
 def read_submissions(path: Path) -> list[dict[str, str]]:
-    """Rows of a CSV table of submissions, with names of columns in small letters.
+    r"""Rows of a CSV table of submissions, with names of columns in small letters.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "papers.csv"
-    >>> _ = path.write_text("Title,Abstract,Authors\\nOn stars,The sun is a star.,Kepler; Brahe\\n")
+    >>> _ = path.write_text("Title,Abstract,Authors\nOn stars,The sun is a star.,Kepler; Brahe\n")
     >>> read_submissions(path)
     [{'title': 'On stars', 'abstract': 'The sun is a star.', 'authors': 'Kepler; Brahe'}]
     """

@@ -42,9 +42,10 @@ def value_text(value: object) -> str | None:
     if isinstance(value, bool | np.bool_):
         return str(bool(value)).lower()
     if isinstance(value, float | np.floating):
-        if not np.isfinite(value):
+        number = float(value)
+        if not np.isfinite(number):
             return None
-        return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
+        return str(int(number)) if number == int(number) and abs(number) < 2**53 else repr(number)
     text = str(value)
     return text if 0 < len(text) <= LONGEST_VALUE else None
 

@@ -450,6 +450,44 @@ class Store:
 
         return stored_retired(self, model)
 
+    def about(self) -> tuple[str | None, str | None]:
+        """The collection's own title, and a sentence about it; None where nobody gave one.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> store = topoi.open_store(path)
+        >>> store.set_about("Two numbers", "All texts of ones and twos.")
+        >>> store.about()
+        ('Two numbers', 'All texts of ones and twos.')
+        """
+        there = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'collection') AS is_there"
+        if not self.rows(there)[0][0]:
+            return None, None
+        rows = self.rows("SELECT title, sentence FROM collection")
+        return (rows[0][0], rows[0][1]) if rows else (None, None)
+
+    def set_about(self, title: str | None, sentence: str | None) -> None:
+        """Set the collection's title and sentence; None or an empty text removes them.
+
+        Parameters
+        ----------
+        title : str or None
+            At most 200 characters; shown in place of the file's name.
+        sentence : str or None
+            At most 1,000 characters.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> topoi.open_store(path).set_about("Two numbers", None)
+        """
+        write.set_about(self.path, title, sentence)
+
     def set_label(self, model: str | None, topic: int, text: str | None, who: str | None = None) -> None:
         """Set a topic's label; an empty text or None removes it.
 

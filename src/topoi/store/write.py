@@ -97,6 +97,12 @@ _ROWS_OF_STATES = """
         AND json_extract(labels, '$.rows') NOT IN (SELECT model_id FROM model)"""
 _LONGEST_NAME = 200
 _LONGEST_LABEL = 1000
+LONGEST_TITLE, LONGEST_SENTENCE = 200, 1000
+# The collection's own title and sentence: a table that a file has once somebody gave them.
+_COLLECTION = """
+    CREATE TABLE IF NOT EXISTS collection (
+        collection_id INTEGER PRIMARY KEY CHECK (collection_id = 0), title TEXT, sentence TEXT, created TEXT NOT NULL
+    )"""
 
 
 def save_model(
@@ -283,6 +289,20 @@ def set_label(path: Path, model: str | None, topic: int, text: str | None, who: 
             StoredStates(connection, model_id).note_name(int(topic), text or "", who)
         connection.execute("DELETE FROM label WHERE model_id = ? AND topic = ?", (model_id, int(topic)))
         put_labels(connection, model_id, [(int(topic), text, now())] if text else [])
+        connection.execute("COMMIT")
+
+
+def set_about(path: Path, title: str | None, sentence: str | None) -> None:
+    """Set the collection's title and sentence; an empty text removes it."""
+    given = [" ".join(str(text or "").replace("\0", "").split()) or None for text in (title, sentence)]
+    for what, text, most in zip(("title", "sentence"), given, (LONGEST_TITLE, LONGEST_SENTENCE), strict=True):
+        if text is not None and len(text) > most:
+            raise StoreError(f"a collection's {what} has at most {most} characters, not {len(text):,}")
+    migrated(path)
+    with sole_writer(path.resolve()) as connection:
+        connection.execute(_COLLECTION)
+        connection.execute("DELETE FROM collection")
+        connection.execute("INSERT INTO collection VALUES (0, ?, ?, ?)", (*given, now()))
         connection.execute("COMMIT")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import threading
 import typing
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -35,7 +34,6 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8765
 # Requests that wait for a labelling hold a thread each; some threads are always left for readers.
 _THREADS = AT_ONCE + MOST_WAITING + 6
-_WARMING_DELAY = 3.0
 _HIDDEN: dict[str, Any] = {"include_in_schema": False, "response_model": None}
 _ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"model": shapes.ErrorPage, "description": "A parameter is outside its limits."},
@@ -95,12 +93,7 @@ async def _serving(app: FastAPI) -> AsyncIterator[None]:
     # More threads would only take memory and slow each other down.
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
     app.state.server.watcher.warming.start()
-    # Somewhat later: the page that opens first has the processor for itself.
-    warming = threading.Timer(_WARMING_DELAY, app.state.server.warm)
-    warming.daemon = True
-    warming.start()
     yield
-    warming.cancel()
     app.state.server.desk.stop()
     app.state.server.places.stop()
 
@@ -134,6 +127,7 @@ def _add_routes(app: FastAPI, server: Server) -> None:
             app.add_api_route(path, server.form_endpoint(page, server.as_html), methods=["POST"], **_HIDDEN)
     for path, handler in (
         ("topic/{topic}/label", server.label),
+        ("names", server.names),
         ("change", server.change),
         ("change/{change}/keep", server.keep),
         ("change/{change}/leave", server.leave),

@@ -12,13 +12,13 @@ from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topoi import __version__
-from topoi.errors import safe_text
+from topoi.errors import TopoiError, safe_text
 from topoi.web import filters
 from topoi.web.links import PageLinks
 from topoi.web.pages import KINDS, PAGES
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.graph import node_ends
-from topoi.web.pages.text import collection_title
+from topoi.web.pages.text import collection_title, one_line
 from topoi.web.pages.timespan import timeline
 from topoi.web.security import STATIC_POLICY
 from topoi.web.share import citation, python_lines
@@ -120,9 +120,13 @@ def site_of(
         Whether the page is for a static copy.
     """
     site = bare_site(safe_text(context.watcher.path.name), read_only=read_only)
+    if context.snapshot.title:
+        site["title"] = one_line(context.snapshot.title)
     why_fixed = None if static or read_only else context.why_fixed
     may_change = not (static or read_only or why_fixed)
     return site | {
+        "sentence": one_line(context.snapshot.sentence or ""),
+        "switch": {} if static else model_addresses(context, here, link),
         "may_change": may_change,
         "why_fixed": why_fixed,
         "choices": _choices(context) if may_change and here in _CHANGING else [],
@@ -158,6 +162,31 @@ def _trend_ends(context: PageContext, topic: int) -> tuple[list[float], list[flo
     return trends.lower[topic].tolist(), trends.upper[topic].tolist()
 
 
+# Parameters that mean something else in another model.
+_OF_A_MODEL = frozenset({"topic", "a.topic", "b.topic", "least", "page", "relevance", "along", "value", "held"})
+# Pages whose numbers are a model's own, and what stands for them in another.
+_INSTEAD = {"topic": "overview", "node": "structure", "compare": "overview", "change": "overview", "error": "overview"}
+
+
+def model_addresses(context: PageContext, here: str, link: PageLinks) -> dict[str, str]:
+    """Addresses of the current page in each model of the file, or of the first page where a model has none such."""
+    kind = _INSTEAD.get(here, here)
+    page = KINDS.get(kind, KINDS["overview"])
+    path = getattr(link, "here", "") if kind == here else page.path
+    given = getattr(link, "query", {}) if kind == here and kind != "metadata" else {}
+    query = {name: value for name, value in given.items() if name not in _OF_A_MODEL}
+    found = {}
+    for model in context.snapshot.models:
+        slug = model["slug"]
+        try:
+            other = PageContext(context.watcher, context.snapshot, context.snapshot.cache(model["name"]))
+            there = page.needs(other)
+        except TopoiError:
+            there = False
+        found[slug] = link.page(path, query, slug) if there else link.overview(slug)
+    return found
+
+
 def _choices(context: PageContext) -> list[tuple[int, str]]:
     """Numbers and names of all topics, by name."""
     named = [(one["topic"], one["label"] or one["auto_label"]) for one in map(context.badge, context.topics)]
@@ -174,6 +203,8 @@ def bare_site(file_name: str, *, read_only: bool) -> dict[str, Any]:
     return {
         "title": collection_title(file_name),
         "path": file_name,
+        "sentence": "",
+        "switch": {},
         "static": False,
         "policy": None,
         "citation": None,

@@ -16,13 +16,13 @@ from topoi.errors import NotFoundError, StoreError, TopoiError, safe_text
 from topoi.web.answers import ViewResponse, download, error_answer, error_page
 from topoi.web.edits import Change, EditDesk
 from topoi.web.forms import form_model, form_of, read_form
+from topoi.web.kept_texts import KeptTexts
 from topoi.web.limits import Gate
 from topoi.web.links import Links
 from topoi.web.pages import KINDS, Page, page_of, picture_of
-from topoi.web.pages.authors import authors_page
 from topoi.web.pages.change import title_of, undone, wish_of
+from topoi.web.pages.collection_names import names_in
 from topoi.web.pages.context import PageContext, StoreWatcher
-from topoi.web.pages.documents import documents_page
 from topoi.web.pages.history import history_page
 from topoi.web.pages.parameters import ChangeNumber, Slug, Topic
 from topoi.web.pages.ready import STEPS
@@ -69,6 +69,7 @@ class Server:
         self.places = PlaceDesk(self.watcher)
         self.watcher.places = None if read_only else self.places
         self.read_only = read_only
+        self.texts = self.watcher.texts = KeptTexts()
         self.tokens = Tokens()
         self.gate = Gate()
         # Requests that wait for another program to finish writing hold threads that readers need.
@@ -90,15 +91,22 @@ class Server:
         handler.__name__ = f"{page.kind}_page"
         return handler
 
+    def _addressed(self, form: Mapping[str, list[str]], parameters: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Query parameters of an address that gives the same answer; a long text is kept for a while, under a key."""
+        given = {name: form[name] for name in parameters if name in form}
+        text = str(parameters.get("text", ""))
+        if len(text) > _SHORT_TEXT:
+            del given["text"]
+            given["kept"] = [self.texts.keep(text)]
+        return given
+
     def form_endpoint(self, page: Page, answer: Callable[..., Response]) -> Callable[..., Response]:
         """Endpoint for a form that is posted to a page."""
         model = form_model(page.kind, page.build)
 
         def handler(request: Request, slug: SlugInPath, form: Form) -> Response:
             parameters = read_form(model, form)
-            is_short = len(str(parameters.get("text", ""))) <= _SHORT_TEXT
-            given = {name: form[name] for name in parameters if name in form} if is_short else {}
-            link = Links(slug, page.path, given, self._versions)
+            link = Links(slug, page.path, self._addressed(form, parameters), self._versions)
             return self._answer(request, link, page, parameters, answer)
 
         return handler
@@ -167,16 +175,6 @@ class Server:
     def _first_page(self, context: PageContext) -> None:
         self.prepare(context.model["slug"])
 
-    def warm(self) -> None:
-        """Read what filters, counts and names need, so that the first visitor does not wait for it."""
-        try:
-            context = self.watcher.context(None)
-            documents_page(context)
-            if context.collection["n_authors"]:
-                authors_page(context)
-        except TopoiError:
-            pass  # the first page that is asked for says what is wrong
-
     def _site(self, context: PageContext, here: str, link: Links) -> dict[str, Any]:
         return site_of(context, here, link, read_only=self.read_only, token=self.tokens.token)
 
@@ -207,6 +205,20 @@ class Server:
             who = "browser" if context.why_fixed is None else None  # models that can be edited have a history
             context.view.store.set_label(context.view.name, topic, text or None, who)
         return RedirectResponse(Links(slug).topic(topic), 303)
+
+    def names(self, request: Request, slug: SlugInPath, form: Form) -> Response:
+        """Store the collection's title and sentence, and labels of topics, where they have changed."""
+        self._check_writer(request, form, "names are")
+        context = self.watcher.context(slug)
+        page = form.get("page", ["1"])[-1]
+        number = int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 1
+        about, labels = names_in(context, form, max(number, 1))
+        with self.writing.pass_through():
+            if about != (context.snapshot.title, context.snapshot.sentence):
+                context.view.store.set_about(*about)
+            for topic, text in labels.items():
+                context.view.store.set_label(context.view.name, topic, text or None)
+        return RedirectResponse(Links(slug).page("names", {"page": number} if number > 1 else {}), 303)
 
     def _check_writer(self, request: Request, form: Mapping[str, list[str]], what: str) -> None:
         """Refuse a request that may not change the file."""

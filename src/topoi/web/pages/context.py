@@ -33,6 +33,7 @@ from topoi.web.warming import Warming
 
 if TYPE_CHECKING:
     from topoi.web.edits import EditDesk
+    from topoi.web.kept_texts import KeptTexts
     from topoi.web.places import PlaceDesk
 
 Result = TypeVar("Result")
@@ -190,6 +191,7 @@ class Snapshot:
             for _, name, family, n_topics, n_iter, n_chains, created, _ in rows
         ]
         self.corpus = store.sizes
+        self.title, self.sentence = store.about()
         same = before is not None and before.store is store and before.corpus == self.corpus
         self.caches: dict[str, ModelCache] = {}
         self._edits: dict[str, list[Edit]] = {}
@@ -279,6 +281,8 @@ class StoreWatcher:
         What is compiled in the background.
     places : PlaceDesk, optional
         Where documents get their places on the map; None if the file is not to be changed.
+    texts : KeptTexts, optional
+        Pasted texts that are kept for a while; None if none are.
     """
 
     def __init__(self, path: Path) -> None:
@@ -286,6 +290,7 @@ class StoreWatcher:
         self.desk: EditDesk | None = None
         self.warming = Warming(self, {})
         self.places: PlaceDesk | None = None
+        self.texts: KeptTexts | None = None
         self._lock = threading.Lock()
         self._seen: tuple[int, ...] | None = None
         self._snapshot: Snapshot | None = None

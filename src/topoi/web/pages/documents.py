@@ -24,6 +24,7 @@ from topoi.web.pages.selection import (
     described,
     ids_in_order,
     parse_selection,
+    ranked_by_words,
     topic_cells,
     words_of,
 )
@@ -112,8 +113,10 @@ def _sorts(context: PageContext, selection: Selection) -> list[str]:
 def ordered(context: PageContext, selection: Selection, chosen: Chosen, sort: str) -> NDArray[np.int64]:
     """Numbers of the chosen documents in an order; ties as in the file."""
     columns = context.snapshot.columns
-    if sort == "relevance" and chosen.ranked is not None:
-        return chosen.ranked[chosen.passed[chosen.ranked]]
+    if sort == "relevance":
+        ranked = ranked_by_words(context, selection.query, int(chosen.passed.sum()))
+        if ranked is not None:
+            return ranked[chosen.passed[ranked]]
     keys: list[NDArray[Any]] = []
     if sort in ("newest", "oldest"):
         years = columns.years if sort == "oldest" else -columns.years

@@ -81,12 +81,13 @@ class Facets(TypedDict):
     unknown: list[str]
 
 
-def count_facets(context: PageContext, selection: Selection) -> Facets:
+def count_facets(context: PageContext, selection: Selection, n_authors: int = N_AUTHORS) -> Facets:
     """Counts of topics, authors, years and values among the documents that pass a selection."""
     chosen = choose(context, selection)
     topics, authors, years, columns = context.cache.keep("facets", Answers).get(
         selection, lambda: _counted(context, selection, chosen)
     )
+    authors = authors[:n_authors]
     wanted = list(dict.fromkeys([*selection.authors, *(a for a, _ in authors)]))
     names = (
         {row[0]: name_of_author(row[1]) for row in context.rows("authors", ids=json.dumps(wanted))} if wanted else {}

@@ -43,8 +43,8 @@ def compare_vocabulary(context: PageContext, pair: Pair) -> tuple[list[WordDiffe
     index = StoreIndex(context.view.store)
     lengths = context.snapshot.columns.lengths
     chosen = [_some(rows, lengths) for rows in (pair.ours, pair.theirs)]
-    totals = [sum_words(index.tokens(rows), context.collection["n_words"]) for rows in chosen]
-    frame = compare_words(*totals)
+    ours, theirs = (sum_words(index.tokens(rows), context.collection["n_words"]) for rows in chosen)
+    frame = compare_words(ours, theirs)
     # Each side's own words, what the first has more of first.
     most = pd.concat([frame[frame["score"] > 0].head(N_WORDS), frame[frame["score"] < 0].tail(N_WORDS)])
     words = context.view.vocabulary_.words
@@ -64,7 +64,7 @@ def compare_vocabulary(context: PageContext, pair: Pair) -> tuple[list[WordDiffe
         )
         for row in most.to_dict("records")
     ]
-    return found, [int(each.length) for each in totals]
+    return found, [int(ours.length), int(theirs.length)]
 
 
 def _some(rows: NDArray[np.int64], lengths: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -72,9 +72,12 @@ class Odd(NamedTuple):
 
 def oddities_page(context: PageContext) -> OdditiesPage:
     """The most surprising documents of the collection, overall and for their authors, with reasons."""
+    page = OdditiesPage(kind="oddities", done=1.0, n_documents=0, median=None, overall=[], for_authors=[])
+    if not context.has_topics:
+        return page
     work = _work(context)
     odd = work.result()
-    page = OdditiesPage(kind="oddities", done=work.done, n_documents=0, median=None, overall=[], for_authors=[])
+    page["done"] = work.done
     if odd is None:
         return page
     perplexity = odd.surprises.perplexity

@@ -41,7 +41,7 @@ def never(parameters: Mapping[str, Any]) -> bool:
 
 def with_text(parameters: Mapping[str, Any]) -> bool:
     """The page is slow to build once a text is given."""
-    return bool(str(parameters.get("text") or "").strip())
+    return bool(str(parameters.get("text") or "").strip() or parameters.get("kept"))
 
 
 class Picture(NamedTuple):

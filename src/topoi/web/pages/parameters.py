@@ -106,6 +106,7 @@ BurnInOrNone = Annotated[int | None, Field(ge=0, le=500, description="Sweeps bef
 SamplesOrNone = Annotated[int | None, Field(ge=1, le=200, description="Samples that are averaged.")]
 LagOrNone = Annotated[int | None, Field(ge=1, le=20, description="Sweeps between samples.")]
 Text = Annotated[str, Field(max_length=LONGEST_TEXT, description="A text; long ones are sent with POST.")]
+Kept = Annotated[str, Field(max_length=64, description="Key of a long text that was sent before with POST.")]
 Who = Annotated[
     Literal["nobody", "any", "named"],
     Field(description="Who may have written the text: somebody new, any author, or those named."),

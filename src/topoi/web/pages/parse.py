@@ -70,9 +70,11 @@ def parse_page(
     samples: parameters.Samples = SAMPLES,
     lag: parameters.Lag = LAG,
     document: parameters.DocumentOrNone = None,
+    kept: parameters.Kept = "",
 ) -> ParsePage:
     """A text with its words' topics and, of possible authors, whose each word is; without a text, an empty form."""
     names = split_names(authors)
+    text = text or kept_text(context, kept)
     page = ParsePage(
         kind="parse",
         text=text or document_text(context, document),
@@ -104,6 +106,18 @@ def split_names(given: Any) -> list[str]:
     found = list(dict.fromkeys(part for part in parts if part))
     if len(found) > _MOST_NAMES:
         raise ModelError(f"{len(found)} names were given; at most {_MOST_NAMES} can be")
+    return found
+
+
+def kept_text(context: PageContext, key: str) -> str:
+    """Text that was pasted before and is still kept, by its key; empty without a key."""
+    if not key:
+        return ""
+    found = None if context.watcher.texts is None else context.watcher.texts.get(key)
+    if found is None:
+        raise NotFoundError(
+            "the text of this address is not kept any more: long texts are for half an hour; paste it again"
+        )
     return found
 
 

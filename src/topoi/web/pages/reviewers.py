@@ -14,7 +14,7 @@ from topoi.errors import ModelError, NotFoundError
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Page, with_text
-from topoi.web.pages.parse import document_text, split_names
+from topoi.web.pages.parse import document_text, kept_text, split_names
 from topoi.web.pages.parts import documents_by_id, name_of_author
 from topoi.web.pages.shapes import AuthorSize, Doc, TopicSummary
 from topoi.web.pages.text import as_python
@@ -67,9 +67,11 @@ def reviewers_page(
     document: parameters.DocumentOrNone = None,
     least: parameters.LeastOrNone = None,
     since: parameters.ActiveSince = None,
+    kept: parameters.Kept = "",
 ) -> ReviewersPage:
     """Authors whose topics explain a text best, without its own authors and their co-authors."""
     names = split_names(exclude)
+    text = text or kept_text(context, kept)
     if not text and document is not None:
         names = names or [author["author"] for author in _authors(context, document)]
     page = ReviewersPage(

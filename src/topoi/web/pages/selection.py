@@ -240,15 +240,11 @@ def documents_of_topics(context: PageContext) -> NDArray[np.int64]:
 
 
 class Chosen(NamedTuple):
-    """Documents that pass a selection: all filters, all but the years, and all but each column; and those of words.
-
-    ``ranked`` are documents that match the words, the best first; None if there are no words, or too many match.
-    """
+    """Documents that pass a selection: all filters, all but the years, and all but each column."""
 
     passed: Mask
     but_years: Mask
     but_column: Mapping[str, Mask]
-    ranked: NDArray[np.int64] | None
 
 
 def choose(context: PageContext, selection: Selection) -> Chosen:
@@ -259,10 +255,8 @@ def choose(context: PageContext, selection: Selection) -> Chosen:
 def _choose(context: PageContext, selection: Selection) -> Chosen:
     columns = context.snapshot.columns
     common = np.ones(columns.n_documents, bool)
-    ranked = None
     if selection.query:
-        matching, ranked = _matching(context, selection.query)
-        common &= matching
+        common &= _matching(context, selection.query)
     for topic in selection.topics:
         common &= topic_cells(context).of(topic) >= selection.least
     for author in selection.authors:
@@ -276,19 +270,28 @@ def _choose(context: PageContext, selection: Selection) -> Chosen:
             found &= mask
         return found
 
-    return Chosen(all_but(None, years), all_but(None), {name: all_but(name, years) for name in own}, ranked)
+    return Chosen(all_but(None, years), all_but(None), {name: all_but(name, years) for name in own})
 
 
-def _matching(context: PageContext, query: str) -> tuple[Mask, NDArray[np.int64] | None]:
+def _matching(context: PageContext, query: str) -> Mask:
+    """Whether each document has all words of a query."""
     found = np.zeros(context.snapshot.columns.n_documents, bool)
     match = match_for(query)
-    if match is None:
-        return found, None
-    rows = [row[0] for row in context.rows("matching", match=match)]
-    found[rows] = True
-    if len(rows) > MOST_RANKED:
-        return found, None
-    return found, np.array([row[0] for row in context.rows("matching_ranked", match=match)], np.int64)
+    if match is not None:
+        found[[row[0] for row in context.rows("matching", match=match)]] = True
+    return found
+
+
+def ranked_by_words(context: PageContext, query: str, n_matching: int) -> NDArray[np.int64] | None:
+    """Documents that have all words of a query, the best first; None if they are too many to be ranked."""
+    match = match_for(query)
+    if match is None or n_matching > MOST_RANKED:
+        return None
+
+    def rank() -> NDArray[np.int64]:
+        return np.array([row[0] for row in context.rows("matching_ranked", match=match)], np.int64)
+
+    return context.cache.keep("rankings", Answers).get(query, rank)
 
 
 def words_of(context: PageContext, selection: Selection, names: Mapping[int, str] | None = None) -> str:

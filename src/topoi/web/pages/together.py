@@ -115,6 +115,8 @@ def together_with(context: PageContext, topic: int) -> list[TopicTogether]:
 
 def together_page(context: PageContext) -> TogetherPage:
     """Pairs of topics that documents have together more often than by chance: how topics hang together."""
+    if not context.has_topics:
+        return TogetherPage(kind="together", least=LEAST, n_topics=0, pairs=[])
     found = topics_together(context)
     one, other = np.triu_indices(len(found.evidence), 1)
     kept = (found.times[one, other] > 1) & (found.n_documents[one, other] >= FEWEST)

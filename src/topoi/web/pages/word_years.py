@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +101,7 @@ def years_of_words(context: PageContext, words: Sequence[int]) -> WordYears | No
     )
 
 
-def _shares(number: NDArray[np.float64], total: NDArray[np.float64]) -> list[float]:
+def _shares(number: NDArray[Any], total: NDArray[Any]) -> list[float]:
     return [round(float(share), 9) for share in number / np.maximum(total, 1.0)]
 
 
@@ -110,7 +111,7 @@ def _by_topic(
     documents: NDArray[np.int64],
     times: NDArray[np.float64],
     span: NDArray[np.int64],
-    total: NDArray[np.float64],
+    total: NDArray[Any],
 ) -> list[TopicUse]:
     """A word's uses by span and topic: each document's are split by P(topic | document, word)."""
     row, topic, part = _topic_parts(context, word, documents)
