@@ -119,7 +119,7 @@
     // The map is widened, or made taller, towards the shape of the picture: only who is near whom has a meaning.
     shape() {
       const [x0, y0, x1, y1] = this.extent, wanted = this.width / Math.max(this.height, 1) * (y1 - y0) / (x1 - x0);
-      const stretch = Math.round(8 * clamp(wanted, 0.65, 1.75)) / 8;
+      const stretch = Math.round(8 * clamp(wanted, 0.65, 2)) / 8;
       if (stretch === this.stretch) return false;
       this.stretch = stretch;
       for (const i of this.order) this.x[i] = this.flat[i] * stretch;
@@ -585,7 +585,7 @@
       const i = map.nearest(map.width / 2, map.height / 2, 120);
       map.point(i, map.width / 2, map.height / 2).then(() => { const doc = map.titles.get(i); if (doc) say(doc.title); });
     });
-    canvas.addEventListener("blur", () => { map.crosshair = false; map.point(-1); map.draw(); });
+    canvas.addEventListener("blur", () => { if (map.crosshair) { map.crosshair = false; map.point(-1); map.draw(); } });
     one("#map-in").addEventListener("click", () => map.zoomAt(1.6));
     one("#map-out").addEventListener("click", () => map.zoomAt(1 / 1.6));
     one("#map-all").addEventListener("click", () => map.glide(map.whole()));
