@@ -13,7 +13,9 @@ import argparse
 import json
 import os
 import shutil
+from collections.abc import Callable
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 
@@ -65,9 +67,25 @@ def view(n: int, n_topics: int) -> str:
     return json.dumps({"points": points, "topics": topics, "query": "", "colour": None, "first_year": None})
 
 
+def answering(body: str) -> Callable[[Any], None]:
+    """Function that answers requests: the page, its static files, and ``body`` as its data."""
+
+    def answer(route: Any) -> None:
+        name = route.request.url.rpartition("/")[2].partition("?")[0]
+        if name in ("map.js", "map.css", "style.css"):
+            kind = "text/javascript" if name.endswith("js") else "text/css"
+            route.fulfill(body=files("topoi.web").joinpath("static", name).read_text("utf-8"), content_type=kind)
+        elif name == "map.json":
+            route.fulfill(body=body, content_type="application/json")
+        else:
+            route.fulfill(body=PAGE, content_type="text/html")
+
+    return answer
+
+
 def main() -> None:
     """Measure and print a table."""
-    from playwright.sync_api import Route, sync_playwright
+    from playwright.sync_api import sync_playwright
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dots", type=int, nargs="+", default=[100_000])
@@ -79,20 +97,8 @@ def main() -> None:
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         for n in given.dots:
-            body = view(n, given.topics)
-
-            def answer(route: Route, body: str = body) -> None:
-                name = route.request.url.rpartition("/")[2].partition("?")[0]
-                if name in ("map.js", "map.css", "style.css"):
-                    route.fulfill(body=files("topoi.web").joinpath("static", name).read_text(encoding="utf-8"),
-                                  content_type="text/javascript" if name.endswith("js") else "text/css")  # fmt: skip
-                elif name == "map.json":
-                    route.fulfill(body=body, content_type="application/json")
-                else:
-                    route.fulfill(body=PAGE, content_type="text/html")
-
             page = chromium.new_page(viewport={"width": 1440, "height": 900})
-            page.route("**/*", answer)
+            page.route("**/*", answering(view(n, given.topics)))
             page.goto("http://127.0.0.1/map")
             page.wait_for_selector("#map[data-ready]")
             found = page.evaluate(MOVE, given.seconds)
