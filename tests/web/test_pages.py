@@ -338,6 +338,7 @@ def test_menu_has_what_the_family_has(client):
 
     assert menu(MAIN) == [
         "Topics",
+        "Map",
         "Authors",
         "Documents",
         "Trends",
@@ -347,7 +348,7 @@ def test_menu_has_what_the_family_has(client):
         "Reviewers",
         "Models",
     ]
-    assert menu(LDA) == ["Topics", "Authors", "Documents", "Trends", "Groups", "Compare", "Parse", "Models"]
+    assert menu(LDA) == ["Topics", "Map", "Authors", "Documents", "Trends", "Groups", "Compare", "Parse", "Models"]
     assert "Parse" not in menu(AUTHORS_ONLY)
     assert KINDS.keys() >= {"overview", "models"}
 

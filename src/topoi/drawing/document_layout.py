@@ -108,7 +108,7 @@ def root_rows(cells: Iterator[Cells], n_rows: int, n_columns: int, most: int) ->
     >>> import numpy as np
     >>> from topoi.drawing.document_layout import root_rows
     >>> rows = root_rows(iter([(np.array([0, 0, 0]), np.array([0, 1, 2]), np.array([9.0, 1.0, 16.0]))]), 1, 3, 2)
-    >>> rows.column.tolist(), rows.value.round(1).tolist()
+    >>> rows.column.tolist(), rows.value.astype(float).round(1).tolist()
     ([0, 2], [0.6, 0.8])
     """
     parts = [_leading(*block, most) for block in cells]

@@ -58,7 +58,7 @@ def topic_anchors(places: Floats, topic: NDArray[np.int64], n_topics: int) -> tu
     >>> anchors.round(2).tolist(), numbers.tolist()
     ([[0.1, 0.11], [0.5, 0.5], [nan, nan]], [3, 1, 0])
     """
-    placed = ~np.isnan(places).any(axis=1)
+    placed = np.asarray(~np.isnan(places).any(axis=1))
     cell = np.clip((np.where(placed[:, None], places, 0.0) * _CELLS).astype(np.int64), 0, _CELLS - 1)
     anchors, numbers = np.full((n_topics, 2), np.nan), np.bincount(topic[placed], minlength=n_topics)
     order = np.flatnonzero(placed)[np.argsort(topic[placed], kind="stable")]

@@ -177,7 +177,7 @@ def kept_map(
     >>> before = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [np.nan, np.nan]])
     >>> new = np.array([[1.0, 1.0], [0.0, 0.0], [0.5, 0.0], [0.05, 0.0]])
     >>> kept_map(new, before, np.full(4, 1e-4)).round(1).tolist()
-    [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 0.1]]
+    [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 0.0]]
     """
     known = ~np.isnan(before).any(axis=1)
     if not known.any():

@@ -4,7 +4,7 @@ Install with ``pip install "topoi[plots]"``. The web browser (``topoi browse``) 
 """
 
 from topoi.plots.correlations import topic_correlations
-from topoi.plots.document_map import document_map
+from topoi.plots.documents import document_map
 from topoi.plots.effects import effects
 from topoi.plots.evaluations import comparison, topic_numbers
 from topoi.plots.groups import groups

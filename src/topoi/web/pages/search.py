@@ -262,6 +262,8 @@ def _titles(context: PageContext, q: str, link: Links, n: int) -> list[Completio
 
 def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
     ranked = any(row["score"] is not None for row in view["documents"])
+    if view["facets"] and any(one["parameter"] != "q" for one in view["facets"]["chosen"]):
+        return None
     return f"topoi.Search(model).query({view['query']!r}, n={N_DOCUMENTS})" if ranked else None
 
 

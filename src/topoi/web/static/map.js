@@ -119,7 +119,7 @@
     // The map is widened, or made taller, towards the shape of the picture: only who is near whom has a meaning.
     shape() {
       const [x0, y0, x1, y1] = this.extent, wanted = this.width / Math.max(this.height, 1) * (y1 - y0) / (x1 - x0);
-      const stretch = Math.round(8 * clamp(wanted, 0.65, 1.75)) / 8;
+      const stretch = Math.round(8 * clamp(wanted, 0.65, 2)) / 8;
       if (stretch === this.stretch) return false;
       this.stretch = stretch;
       for (const i of this.order) this.x[i] = this.flat[i] * stretch;
@@ -402,6 +402,8 @@
 
     // The title of a document, asked for once, together with those of dots near it.
     async title(i) {
+      // A still copy has no server to ask.
+      if (figure.dataset.static !== undefined) return { title: `Document ${i}`, authors: [], year: this.year && this.year[i] !== 4095 ? this.firstYear + this.year[i] : null };
       if (!this.titles.has(i)) {
         const answer = await fetch(address({ part: "titles", ids: i }));
         for (const doc of (await answer.json()).titles || []) this.titles.set(doc.document_id, doc);
@@ -482,6 +484,7 @@
   }
 
   function remember(query) {
+    if (figure.dataset.static !== undefined) return;
     const url = new URL(location.href);
     for (const [name, value] of Object.entries(query)) { if (value === null || value === "") url.searchParams.delete(name); else url.searchParams.set(name, value); }
     history.replaceState(null, "", url);
@@ -494,11 +497,11 @@
     const at = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
     const setMode = (to) => {
       mode = to;
-      for (const name of ["move", "lasso"]) one(`#map-${name}`).setAttribute("aria-pressed", String(name === to));
+      for (const name of ["move", "lasso"]) one(`#map-${name}`)?.setAttribute("aria-pressed", String(name === to));
       figure.classList.toggle("lassoing", to === "lasso");
     };
-    one("#map-move").addEventListener("click", () => setMode("move"));
-    one("#map-lasso").addEventListener("click", () => setMode("lasso"));
+    one("#map-move")?.addEventListener("click", () => setMode("move"));
+    one("#map-lasso")?.addEventListener("click", () => setMode("lasso"));
     canvas.addEventListener("pointerdown", (event) => {
       if (event.button > 0) return;
       canvas.setPointerCapture(event.pointerId);
@@ -512,7 +515,7 @@
       }
       dragged = false;
       start = at(event);
-      if (mode === "lasso" || event.shiftKey) map.lasso = [start];
+      if (mode === "lasso" || (event.shiftKey && one("#map-lasso"))) map.lasso = [start];
       else figure.classList.add("grabbing");
     });
     canvas.addEventListener("pointermove", (event) => {
@@ -585,7 +588,7 @@
       const i = map.nearest(map.width / 2, map.height / 2, 120);
       map.point(i, map.width / 2, map.height / 2).then(() => { const doc = map.titles.get(i); if (doc) say(doc.title); });
     });
-    canvas.addEventListener("blur", () => { map.crosshair = false; map.point(-1); map.draw(); });
+    canvas.addEventListener("blur", () => { if (map.crosshair) { map.crosshair = false; map.point(-1); map.draw(); } });
     one("#map-in").addEventListener("click", () => map.zoomAt(1.6));
     one("#map-out").addEventListener("click", () => map.zoomAt(1 / 1.6));
     one("#map-all").addEventListener("click", () => map.glide(map.whole()));
@@ -623,6 +626,7 @@
   function lights(map) {
     const field = one("#map-find"), found = one("#map-found");
     let asked = 0;
+    if (!field) return () => {};
     const light = (page) => {
       map.hits = null;
       if (page && page.query.trim()) {
@@ -649,6 +653,7 @@
 
   function colours(map, shown) {
     const choice = one("#map-colour"), legend = one("#map-legend");
+    if (!choice) return;
     const use = (colour) => {
       map.colour = colour && { ...colour, codes: decode(colour.codes, 1) };
       map.only = null;
