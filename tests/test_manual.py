@@ -1,7 +1,7 @@
 """The manual: every page has its place, every link leads somewhere, every example of the new pages runs as it stands.
 
-Pages for newcomers get nothing from the test but an empty folder and a State of the Union of a hundred short speeches: what
-they need besides, they have to make themselves.
+Pages for newcomers get nothing from the test but an empty folder and a State of the Union of a hundred short speeches:
+what they need besides, they have to make themselves.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 import typer
 import yaml
-from test_examples import ROOT, blocks, check_session, run, union
 
 import topoi
+from test_examples import ROOT, blocks, check_session, run, union
 from topoi.cli.main import app, main
 
 DOCS = ROOT / "docs"
@@ -98,7 +98,9 @@ def test_links_lead_somewhere(page):
         described = place.suffix == ".md" and "reference" in place.parts and anchor.startswith("topoi.")
         if anchor and place.suffix == ".md":
             text_there = place.read_text(encoding="utf-8")
-            assert anchor in slugs(text_there) or (described and f"::: {anchor}\n" in text_there), f"{target}: no heading"
+            assert anchor in slugs(text_there) or (described and f"::: {anchor}\n" in text_there), (
+                f"{target}: no heading"
+            )
 
 
 def test_a_broken_link_is_noticed(tmp_path):
@@ -113,11 +115,15 @@ def test_a_broken_link_is_noticed(tmp_path):
 
 def test_the_reference_has_every_public_name():
     reference = load_build("reference")
-    found = [name for page in (DOCS / "reference").glob("*.md") for name in reference.directives(page.read_text("utf-8"))]
+    found = [
+        name for page in (DOCS / "reference").glob("*.md") for name in reference.directives(page.read_text("utf-8"))
+    ]
     assert len(found) == len(set(found)), "described twice"
     modules = {name for name in topoi.__all__ if inspect.ismodule(getattr(topoi, name))}
     wanted = {f"topoi.{name}" for name in topoi.__all__ if name not in modules} | {"topoi.laplace_bridge"}
-    wanted |= {f"topoi.{module}.{name}" for module in modules for name in getattr(getattr(topoi, module), "__all__", ())}
+    wanted |= {
+        f"topoi.{module}.{name}" for module in modules for name in getattr(getattr(topoi, module), "__all__", ())
+    }
     assert wanted <= set(found)
 
 
