@@ -166,6 +166,11 @@ class Corpus(Encoding):
             parts.append(f"{low}" if low == high else f"{low}–{high}")
         return f"<Corpus: {', '.join(parts)}>"
 
+    def _repr_html_(self) -> str:
+        from topoi.corpus.notebook import corpus_html
+
+        return corpus_html(self)
+
     def author_lists(self) -> list[list[str]]:
         """Return the author names of each document.
 

@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from topoi.corpus.notebook import table
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError, NotFoundError, StoreError
 from topoi.models.calibration import BY_MIXTURE, BY_WORDS, Calibration, restored
 from topoi.models.contract import SeedLike
+from topoi.models.notebook import topics_html
 from topoi.models.notices import warn_user
 from topoi.models.periods import PERIODS, Trend
 from topoi.models.posterior import checked_plan
@@ -97,6 +99,14 @@ class ModelView(TopicLists):
 
     def __repr__(self) -> str:
         return f"<ModelView: {self.name!r}, {self.family} in {self.store.path}>"
+
+    def _repr_html_(self) -> str:
+        title = repr(self).strip("<>")
+        if not self.n_topics:
+            return table(title, [], [])
+        topics = self.topics(n_words=8, level=None)
+        words = dict(zip(topics["topic"].tolist(), topics["words"], strict=True))
+        return topics_html(title, topics, words, "<code>view.topics()</code>")
 
     def rows(self, query: str, **parameters: object) -> list[Any]:
         """Rows of one of ``topoi.store.queries.QUERIES`` for this model.
