@@ -18,6 +18,7 @@ from topoi.cli.main import main
 from topoi.errors import StoreError
 from topoi.web.export import MARK, Limits
 from topoi.web.links import name_of
+from topoi.web.reader import site as site_module
 from topoi.web.reader.packing import contents, script
 from topoi.web.reader.site import export_reader
 from web.addresses import AUTHORS_ONLY, LDA, MAIN, PRIVATE
@@ -342,3 +343,11 @@ def test_data_files_keep_every_letter():
     assert body.isascii() and body.count(b'"') == 4
     found, columns = contents(body)
     assert {**head, "columns": found["columns"]} == found and columns == [[0, 127, 128, 2**31 - 1]]
+
+
+def test_pages_that_fetch_their_data_have_it(stored, tmp_path, monkeypatch):
+    monkeypatch.setattr(site_module, "FETCHED", frozenset({"trends"}))
+    export_reader(stored, tmp_path / "site", Limits(0, 0), names=[name_of(LDA)])
+    assert json.loads((tmp_path / "site" / LDA / "trends.json").read_text(encoding="utf-8"))["kind"] == "trends"
+    assert "trends.json" in read(tmp_path / "site" / LDA / "trends.html").found
+    assert not (tmp_path / "site" / LDA / "topic" / "1.json").exists()

@@ -70,7 +70,7 @@ def export(
         raise typer.BadParameter("--gzip compresses what --no-json leaves out: choose one")
     if form in (Format.html, Format.pages):
         wanted = form is Format.pages if with_json is None else with_json
-        data = "json.gz" if compress else "json" if wanted else None
+        data: Literal["json", "json.gz"] | None = "json.gz" if compress else "json" if wanted else None
         write_site(form, file, target, authors, documents, name, data, force, quiet)
         return
     of_pages = {"--authors": authors, "--documents": documents, "--gzip": compress}

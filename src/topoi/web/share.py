@@ -17,8 +17,11 @@ from topoi.web.pages.context import PageContext
 from topoi.web.pages.text import collection_title, one_line
 
 _LONGEST_TITLE, _LONGEST_SETTING, _MOST_SETTINGS = 200, 60, 40
-_NOT_CITED = ("progress", "checkpoint", "checkpoint_every", "evaluate_every", "n_jobs", "random_state")
-_NOT_CITED += ("n_iter", "n_chains", "n_topics")  # said before
+# Those of a run, which do not decide the model, and those that are said before.
+_NOT_CITED = frozenset(
+    {"progress", "checkpoint", "checkpoint_every", "evaluate_every", "n_jobs", "random_state"}
+    | {"n_iter", "n_chains", "n_topics"}
+)
 # Characters with a meaning of their own in TeX.
 _TEX = {c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"}
 _TEX |= {"^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", '"': "''"}

@@ -356,7 +356,7 @@ def _asked(given: dict[str, Any]) -> bool:
 
 
 def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
-    from topoi.analysis.groups import REST
+    from topoi.analysis.groupings import REST
 
     if not view["differences"]:
         return None

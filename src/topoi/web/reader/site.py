@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from topoi.store.full_text import indexed_words
+from topoi.web.answers import to_json
 from topoi.web.export import JSON, LEFT_OUT, Copy, FileLinks, Limits, not_here, write_copies, write_whole
 from topoi.web.links import with_query
 from topoi.web.pages import KINDS
@@ -23,6 +24,8 @@ from topoi.web.reader.lean import lean
 READ = frozenset({"document", "documents", "author", "word", "search"})
 # Parts of a long list that are pages; the reader has all of it.
 MOST_PARTS = 20
+# Pages whose own script fetches their JSON; from disk, where it may not, they show the picture of pages without script.
+FETCHED = frozenset({"map"})
 _READER = "read"
 
 
@@ -47,6 +50,8 @@ class ReaderLinks(FileLinks):
 
     def as_data(self, ending: str, **query: object) -> str:
         """The page as JSON; no other files lie beside it."""
+        if ending == JSON and self.data is None and self.here in FETCHED:
+            return self._from_here(f"{self.slug}/{self.here}.{JSON}")
         return super().as_data(ending, **query) if ending == JSON else ""
 
     def svg(self, kind: str | None = None, number: int | None = None, **query: object) -> str:
@@ -159,6 +164,11 @@ class ReaderCopy(Copy):
         if KINDS["trends"].needs(self.context):
             self._write_data("trends", trends_file(self.context))
         self._write_data("core", core_file(self.context, self.kept, starts))
+
+    def _write_page(self, here: str, view: Mapping[str, Any], *, is_variant: bool = False) -> None:
+        super()._write_page(here, view, is_variant=is_variant)
+        if self.data is None and here in FETCHED:
+            write_whole(self.folder / f"{here}.{JSON}", to_json(view))
 
     def _write_data(self, name: str, body: bytes) -> None:
         write_whole(self.folder / "data" / f"{name}.js", body)

@@ -314,12 +314,19 @@
       body: [
         h("h1", {}, `Documents${year === null ? "" : ` of ${year}`}`),
         h("p", { class: "sub" }, count(n_found, "document"), q ? [" with “", h("bdi", {}, clip(q, 80)), "”"] : null, year === null ? null : [". ", h("a", { href: to("documents", { q }) }, "All years")]),
+        unknownTo(query, ["q", "year", "page"]),
         findForm("documents", q, shared.years.length > 1 ? yearField(shared.years, year) : null),
         shown.length ? docs(await rowsFor(shown, q)) : none("No document has all of these words."),
         pager("documents", { q, year }, page, Math.ceil(n_found / A_PAGE)),
       ],
       aside: [alsoAsk([q ? [`Authors, topics and words with “${clip(q, 40)}”`, to("search", { q })] : null, ["All topics", "index.html"], shared.collection.n_authors ? ["All authors", "authors.html"] : null])],
     };
+  }
+
+  // Links of pages may narrow a list by more than the reader knows; it says so rather than show a wrong list.
+  function unknownTo(query, known) {
+    const others = [...new Set(query.keys())].filter((name) => !known.includes(name) && query.get(name));
+    return others.length ? h("p", { class: "note" }, `Here the list cannot be narrowed by ${others.map((name) => name.replaceAll("_", " ")).join(" and ")}: topoi browse does that.`) : null;
   }
 
   function findForm(path, q, more = null) {
@@ -348,6 +355,7 @@
       body: [
         h("h1", {}, "Authors"),
         h("p", { class: "sub" }, q ? [count(n_found, "name"), " with “", h("bdi", {}, clip(q, 80)), "”"] : `${count(n_found, "author")}, those with most documents first`),
+        unknownTo(query, ["q", "page"]),
         findForm("authors", q),
         shown.length ? h("table", { class: "list" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Author"), h("th", { scope: "col", class: "num" }, "Documents"), about ? h("th", { scope: "col" }, "Topics") : null)),
           h("tbody", {}, shown.map((one) => h("tr", {}, h("th", { scope: "row" }, h("a", { href: to(`author/${one.author_id}`) }, h("bdi", {}, clip(one.author, 80)))), h("td", { class: "num" }, thousands(one.n_documents)), about ? h("td", {}, badges(one.topics)) : null)))) : none("No author has this name."),
