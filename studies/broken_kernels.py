@@ -279,7 +279,7 @@ CLUSTER_MISTAKES = [
     Mistake("cluster: the last change is left out", DELTAS, "n_changed += change != 0", "n_changed += change > 0"),
     Mistake("cluster: a worker's shards are taken twice", REMOTE, "if other == home]", "if other >= home]"),
     Mistake("cluster: assignments are taken as they arrive", CLUSTER, "                arrived += [(chain", "                for s, a in zip(some, found, strict=True):\n                    self._take(chain, s, a)\n                arrived += [(chain"),
-    Mistake("cluster: workers forget labels", "src/topoi/models/author_topic/work.py", "None if sets is None else (sets, of)", "None"),
+    Mistake("cluster: workers forget labels", "src/topoi/models/author_topic/work.py", 'None if sets is None else (sets, arrays["allowed_of"])', "None"),
     Mistake("cluster: workers forget limits of regressions", "src/topoi/models/dmr/work.py", "*= self.allowed[0][self.allowed[1]]", "*= 1.0"),
     Mistake("cluster: workers keep banned cells of an older beta", REMOTE, "        self._current = set()\n\n    def _scattered", "        pass\n\n    def _scattered"),
     Mistake("cluster: ranges of another length", DELTAS, "zip(bounds(flat.size, len(pieces)), pieces", "zip(bounds(flat.size, len(pieces))[::-1], pieces"),

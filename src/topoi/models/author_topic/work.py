@@ -63,9 +63,9 @@ class TopicWork:
         """Rebuild the documents from ``to_arrays``."""
         n_topics, n_words, n_shared, by_words = arrays["sizes"].tolist()
         documents = Documents(*(np.array(arrays[name]) for name in Documents._fields))
-        sets, of = (arrays.get(name) for name in ("allowed_sets", "allowed_of"))
-        how = {"word_times": arrays.get("word_times"), "allowed": None if sets is None else (sets, of)}
-        return cls(documents, n_topics, n_words, n_shared, bool(by_words), **how)
+        sets, times = arrays.get("allowed_sets"), arrays.get("word_times")
+        allowed = None if sets is None else (sets, arrays["allowed_of"])
+        return cls(documents, n_topics, n_words, n_shared, bool(by_words), word_times=times, allowed=allowed)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Documents and sizes, and the topics that documents may have."""

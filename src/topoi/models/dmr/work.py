@@ -91,8 +91,8 @@ class RegressionWork(TopicWork):
         parts = tuple(np.array(arrays[f"design_{name}"]) for name in ("data", "indices", "indptr"))
         shape = len(plain.documents.doc_start) - 1, int(arrays["n_columns"][0])
         design = csr_matrix(parts, shape)
-        how = {"word_times": plain.word_times, "allowed": plain.allowed}
-        return cls(plain.documents, plain.n_topics, plain.n_words, design, **how)
+        sizes, times = (plain.n_topics, plain.n_words), plain.word_times
+        return cls(plain.documents, *sizes, design, word_times=times, allowed=plain.allowed)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Documents, sizes, and the design matrix."""
@@ -100,8 +100,8 @@ class RegressionWork(TopicWork):
         return super().to_arrays() | design | {"n_columns": np.array([self.design.shape[1]])}
 
     def _with(self, documents: Documents, here: slice) -> Self:
-        how = {"word_times": self.word_times, "allowed": self._allowed_in(here)}
-        return type(self)(documents, self.n_topics, self.n_words, self.design[here], **how)
+        sizes, times, allowed = (self.n_topics, self.n_words), self.word_times, self._allowed_in(here)
+        return type(self)(documents, *sizes, self.design[here], word_times=times, allowed=allowed)
 
     def new(self) -> RegressedShard:
         """A state without assignments."""
