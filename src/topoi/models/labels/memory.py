@@ -74,7 +74,8 @@ def kept_labels(
         if background[k]:
             usual = {_key(str(words[w])) for w in leading.word[k, :_N_BACKGROUND]}
             told = label.removeprefix(BACKGROUND)
-            words_of = () if told != label and {_key(part) for part in told.split(", ")} <= usual else None
+            stays = told != label and {_key(part) for part in told.split(", ")} <= usual
+            words_of: tuple[int, ...] | None = () if stays else None
         else:
             words_of = _still_good(label, listed.get(k, {}))
         if words_of is not None:
