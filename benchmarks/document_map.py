@@ -125,6 +125,7 @@ def measured(name: str, model: Any, given: argparse.Namespace) -> list[dict[str,
         before, began = cpu(), time.perf_counter()
         places = place()
         took = {"cpu": cpu() - before, "seconds": time.perf_counter() - began}
+        progress(f"{name}: {who} took {took['cpu']:.0f} CPU s")
         found.append({"corpus": name, "documents": len(own), "system": who, **took, **quality(own, places, queries)})
     return found
 

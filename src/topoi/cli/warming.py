@@ -106,7 +106,7 @@ def place() -> None:
 
     shares = np.random.default_rng(0).dirichlet(np.ones(8), 320)
     row, column = np.nonzero(shares)
-    row_places(root_rows(iter([(row, column, shares[row, column])]), *shares.shape, 8), n_jobs=1)
+    row_places(root_rows(iter([(row, column, shares[row, column])]), len(shares), 8, 8), n_jobs=1)
 
 
 def steps(chosen: list[Model], folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:

@@ -122,7 +122,11 @@ def joint_probabilities(found: NDArray[np.int32], squared: Floats, perplexity: f
     own = np.empty((n, k))
     # A perplexity near the number of neighbours would make all of them alike.
     wanted = min(perplexity, 1.0 + (k - 1) / 3.0)
-    list(executor.map(lambda part: neighbour_probabilities(*part, squared, wanted, own), _ranges(n)))
+
+    def run(part: tuple[int, int]) -> None:
+        neighbour_probabilities(part[0], part[1], squared, wanted, own)
+
+    list(executor.map(run, _ranges(n)))
     start = np.arange(n + 1) * k
     conditional = csr_matrix((own.ravel(), found.ravel(), start), shape=(n, n))
     joint = (conditional + conditional.T).tocsr()

@@ -179,7 +179,7 @@ def kept_map(
     >>> kept_map(new, before, np.full(4, 1e-4)).round(1).tolist()
     [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 0.0]]
     """
-    known = ~np.isnan(before).any(axis=1)
+    known = np.asarray(~np.isnan(before).any(axis=1))
     if not known.any():
         return places
     kept = np.where(known[:, None], before, 0.0)

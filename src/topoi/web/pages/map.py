@@ -137,8 +137,8 @@ def map_page(
         found = documents_by_id(context, ids)
         return view | {"titles": [found[d] for d in dict.fromkeys(ids) if d in found]}  # type: ignore[return-value]
     if q.strip() and part in ("page", "hits"):
-        view["hits"] = _hits(context, q)
-        view["n_hits"] = len(view["hits"])
+        hits = _hits(context, q)
+        view["hits"], view["n_hits"] = hits, len(hits)
     if colour is not None and part in ("page", "colour"):
         view["colour"] = colour_of(context, colour)
     if part != "page":
