@@ -36,6 +36,7 @@ TWINS = [
     "parse",
     "reviewers",
     "models",
+    "ready",
     "complete",
 ]
 OPERATIONS = [*((twin, "get") for twin in TWINS), ("parse", "post"), ("reviewers", "post")]
