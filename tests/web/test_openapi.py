@@ -39,6 +39,7 @@ TWINS = [
     "parse",
     "reviewers",
     "models",
+    "ready",
     "complete",
     "map",
 ]
