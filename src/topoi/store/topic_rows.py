@@ -109,7 +109,7 @@ def summary_tables(corpus: Corpus, first: Posterior, tasks: Tasks) -> dict[str, 
 
     def topics() -> Columns:
         nowhere, place = [None] * first.n_topics, places()
-        return {
+        columns: dict[str, Any] = {
             "topic": np.arange(first.n_topics),
             "n_tokens": first.topic_sizes,
             "share": share,
@@ -122,6 +122,7 @@ def summary_tables(corpus: Corpus, first: Posterior, tasks: Tasks) -> dict[str, 
             "label": names().labels,
             "words": words(),
         }
+        return columns
 
     return {"topic_neighbour": tasks.table(neighbours), "topic": tasks.table(topics)}
 
