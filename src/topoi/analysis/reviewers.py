@@ -163,7 +163,7 @@ def fit_words(fit: int) -> str:
     return next((words for least, words in steps if fit >= least), "hardly knows it")
 
 
-def usual_least(n_documents: NDArray[np.int64]) -> int:
+def usual_least(n_documents: NDArray[Any]) -> int:
     """Fewest documents to ask of reviewers: 3 where at least a hundred authors have so many, else 1.
 
     Examples

@@ -117,7 +117,7 @@ def beside(
     --------
     >>> row = {"topic": {"topic": 3, "hue": 10, "glue": False}, "share": [0.2, None], "whole": [0.1, 0.1]}
     >>> picture = beside(row, [(1990, 1994), (1995, 1999)], None)
-    >>> picture.count("column"), picture.count("usual")
+    >>> picture.count("column fill"), picture.count("usual")
     (1, 2)
     """
     shares, usual = topic["share"], topic["whole"]

@@ -8,8 +8,10 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from topoi.web.pages.author import author_page
+from topoi.web.pages.authors import authors_page
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.document import document_page
+from topoi.web.pages.documents import documents_page
 from topoi.web.pages.page import Page
 from topoi.web.pages.parse import parse_page
 from topoi.web.pages.search import search_page
@@ -59,11 +61,19 @@ def _samples(context: PageContext) -> None:
         parse_page(context, text=words, burn_in=1, samples=1, lag=1)
 
 
+def _lists(context: PageContext) -> None:
+    """Read what filters, counts and names need, so that the first visitor does not wait for it."""
+    documents_page(context)
+    if context.collection["n_authors"]:
+        authors_page(context)
+
+
 STEPS: Mapping[str, Step] = {
     "near": _near,
     "labels": _labels,
     "search": _search,
     "compare": _compare,
     "samples": _samples,
+    "lists": _lists,
 }
 READY = Page("ready", "Ready", "ready", ready_page, ReadyPage, place=0)
