@@ -118,7 +118,7 @@ def test_a_broken_kernel_is_noticed(monkeypatch, name):
     def wrong(*given):
         result = right(*given)
         if name == "build_tree":
-            given[3].x[:result] += 0.05
+            given[3].x[:result] += 5.0
         else:
             given[-1 if name == "attraction" else -2][:, 0] *= 1.01
         return result

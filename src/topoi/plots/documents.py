@@ -25,7 +25,7 @@ def document_map(model: ModelLike, *, colour: str | None = None, n_names: int = 
     """Plot every training document as a dot: near ones have similar shares of topics.
 
     Places are those of the file if the model is a view of one that has them (``topoi map``, or the page Map of the
-    browser); otherwise they are computed, which takes about a minute for 20,000 documents. Both are the same numbers.
+    browser); otherwise they are computed, which takes a while for many documents. Both are the same numbers.
 
     Parameters
     ----------

@@ -131,7 +131,7 @@ class Store:
         """Compute a place on the map for each document of a model, and keep them in the file.
 
         A reader finds the old places or the new ones. Saving does this for a thousand documents or fewer; 60,000 take
-        a minute or two on two cores.
+        a few minutes on two cores.
 
         Parameters
         ----------
