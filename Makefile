@@ -32,7 +32,7 @@ lint: $(VENV)/.with-lint ## check style and types
 
 docs: $(VENV)/.with-docs ## build the manual into site/; a broken link or anchor is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
-	@echo 'the manual is in site/index.html'
+	@echo 'the manual is in site/index.html; with its search: python -m http.server --directory site'
 
 bench: $(VENV)/.with-bench ## measure speed and quality against other packages
 	$(BIN)/python -m benchmarks

@@ -70,7 +70,9 @@ def at_commit(root: Path, commit: str) -> Read:
 
 def figures(root: Path) -> list[Figure]:
     """Pages that name a command, and its module, in order."""
-    pages = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    # Pages for developers name commands and show no numbers of theirs.
+    shown = [page for page in sorted((root / "docs").rglob("*.md")) if "developer" not in page.relative_to(root).parts]
+    pages = [root / "README.md", *shown]
     found = {
         Figure(page.relative_to(root).as_posix(), module)
         for page in pages

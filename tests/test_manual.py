@@ -26,6 +26,7 @@ NEWCOMERS = sorted(
     for path in (DOCS / "index.md", DOCS / "tutorial.md", DOCS / "choosing.md")
     + tuple((DOCS / "how-to").glob("*.md"))
     + tuple((DOCS / "moving").glob("*.md"))
+    + (DOCS / "developer" / "architecture.md",)
 )
 QUICK = {"docs/index.md", "docs/how-to/languages.md", "docs/how-to/sharing.md", "docs/moving/scikit-learn.md"}
 VERBS = typer.main.get_command(app).commands  # type: ignore[attr-defined]

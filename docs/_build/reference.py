@@ -85,8 +85,14 @@ def members(short: str, name: str, thing: type, seen: set[int]) -> Iterator[str]
         yield "**Properties**\n"
         for each, raw in properties:
             yield f"`{each}`\n:   {first_paragraph(inspect.getdoc(raw))}\n"
-    for each, _ in methods:
+    # Those that say no more than one paragraph, mostly for the program's own use, are listed.
+    brief = [(each, raw) for each, raw in methods if not _SECTION.search(inspect.getdoc(raw) or "")]
+    for each, _ in (method for method in methods if method not in brief):
         yield from callable_lines(f"{short}.{each}", getattr(thing, each), f"{name}.{each}")
+    if brief:
+        yield f"**Further methods of {short}**\n"
+        for each, raw in brief:
+            yield f"`{each}`\n:   {first_paragraph(inspect.getdoc(raw))}\n"
 
 
 def _home(thing: Any) -> str:
@@ -138,7 +144,8 @@ def definitions(body: str) -> Iterator[str]:
     for entry in re.split(r"\n(?=\S)", body.strip("\n")):
         head, _, rest = entry.partition("\n")
         names, colon, kind = head.partition(" : ")
-        shown = ", ".join(f"`{each.strip()}`" for each in names.split(", ")) if colon else f"*{_safe(head)}*"
+        named = colon or re.fullmatch(r"[\w*]+(, [\w*]+)+", head)
+        shown = ", ".join(f"`{each.strip()}`" for each in names.split(", ")) if named else f"*{_safe(head)}*"
         text = prose(textwrap.dedent(rest)) or "\n"
         lead = f"{shown} : {_safe(kind)}" if colon else shown
         indented = textwrap.indent(text, "    ").lstrip()
