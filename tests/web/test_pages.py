@@ -338,6 +338,7 @@ def test_menu_has_what_the_family_has(client):
         "Topics",
         "Authors",
         "Documents",
+        "Oddities",
         "Trends",
         "Groups",
         "Compare",
@@ -345,7 +346,7 @@ def test_menu_has_what_the_family_has(client):
         "Reviewers",
         "Models",
     ]
-    assert menu(LDA) == ["Topics", "Authors", "Documents", "Trends", "Groups", "Compare", "Parse", "Models"]
+    assert menu(LDA) == ["Topics", "Authors", "Documents", "Oddities", "Trends", "Groups", "Compare", "Parse", "Models"]
     assert "Parse" not in menu(AUTHORS_ONLY)
     assert KINDS.keys() >= {"overview", "models"}
 
