@@ -341,6 +341,7 @@ def test_menu_has_what_the_family_has(client):
         "Map",
         "Authors",
         "Documents",
+        "Oddities",
         "Trends",
         "Groups",
         "Compare",
@@ -348,7 +349,8 @@ def test_menu_has_what_the_family_has(client):
         "Reviewers",
         "Models",
     ]
-    assert menu(LDA) == ["Topics", "Map", "Authors", "Documents", "Trends", "Groups", "Compare", "Parse", "Models"]
+    shown = ["Topics", "Map", "Authors", "Documents", "Oddities", "Trends", "Groups", "Compare", "Parse", "Models"]
+    assert menu(LDA) == shown
     assert "Parse" not in menu(AUTHORS_ONLY)
     assert KINDS.keys() >= {"overview", "models"}
 

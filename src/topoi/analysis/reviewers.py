@@ -16,7 +16,8 @@ from topoi.errors import ModelError, NotFoundError
 from topoi.models.catalogue import Catalogue, CorpusCatalogue
 from topoi.models.notices import warn_user
 from topoi.models.validation import whole_number
-from topoi.retrieval.expertise import bag_scores
+from topoi.retrieval.expertise import bag_evidence, evidence_scores
+from topoi.retrieval.ranking import Evidence
 
 _TOPICS_SHOWN = 3
 # Smallest share of the text that a topic must explain to be listed as a reason.
@@ -112,7 +113,8 @@ def recommend_reviewers(
     n_known = int(eligible.sum())
     eligible &= _wanted(model, min_documents, since, among)
     rows = np.flatnonzero(eligible)
-    score = bag_scores(model, words.word, words.times, authors=True)
+    evidence = bag_evidence(model, words.word, words.times)
+    score = evidence_scores(evidence, authors=True)
     best = rows[np.argsort(-score[rows], kind="stable")[:n]]
     names = model.authors_[best]
     columns = {
@@ -122,7 +124,7 @@ def recommend_reviewers(
         "topics": pd.Series(_explaining_topics(model.chains_[0], best, words), dtype=object),
         "fit": [fit_of(value) for value in score[best]],
         "last_year": model.catalogue_.last_years(best),
-        "papers": pd.Series(_papers(model, best, words, n_papers), dtype=object),
+        "papers": pd.Series(_papers(model, best, evidence, n_papers), dtype=object),
     }
     frame = with_rank(pd.DataFrame(columns), 1, best)
     frame.attrs.update(
@@ -190,11 +192,11 @@ def _wanted(model: Any, min_documents: int, since: int | None, among: NDArray[np
     return found
 
 
-def _papers(model: Any, authors: NDArray[np.int64], words: Words, n: int) -> list[list[int]]:
+def _papers(model: Any, authors: NDArray[np.int64], evidence: Evidence, n: int) -> list[list[int]]:
     """For each author, the documents that resemble the text most."""
     if not whole_number("n_papers", n, 0) or not len(authors):
         return [[] for _ in authors]
-    score = bag_scores(model, words.word, words.times, authors=False)
+    score = evidence_scores(evidence, authors=False)
     owned = model.catalogue_.documents_of(authors)
     return [own[np.argsort(-score[own], kind="stable")[:n]].tolist() for own in owned]
 
@@ -208,10 +210,11 @@ def find_conflicts(model: Any, counted: Catalogue, exclude: Sequence[str] | str)
     if not all(isinstance(name, str) for name in given):
         raise ModelError(f"exclude is {exclude!r}; pass a list of names")
     own = model.catalogue_.authors_named(given)
-    there = counted.authors_named(given)
+    is_same = counted is model.catalogue_
+    there = own if is_same else counted.authors_named(given)
     near = counted.coauthors(there) if len(there) else there
-    coauthors = near if counted is model.catalogue_ else model.catalogue_.authors_named(counted.author_names(near))
-    names = [*model.catalogue_.author_names(own), *counted.author_names(there)]
+    coauthors = near if is_same else model.catalogue_.authors_named(counted.author_names(near))
+    names = [*model.catalogue_.author_names(own), *([] if is_same else counted.author_names(there))]
     known = {str(name).casefold() for name in names}
     unknown = [name for name in given if name.strip().casefold() not in known]
     if unknown:
