@@ -16,7 +16,8 @@ from web.addresses import AUTHORS_ONLY, LDA, MAIN, PAGES, PRIVATE, TOPICLESS, ht
 from web.conftest import client_of
 
 # A change is tried and left or kept: it has no numbers of its own before that.
-WITHOUT = {"change"}
+# Their numbers are made by the server alone, or they are forms.
+WITHOUT = {"change", "oddities", "together"}
 NEAR = {"rel": 1e-6, "abs": 1e-9}
 
 
@@ -169,6 +170,17 @@ def check_parse(view, value):
     known = [piece for piece in result["pieces"] if "topic" in piece]
     assert column(known, "topic") == value["topic"].tolist()
     assert column(known, "p") == pytest.approx(value["topic_probability"].tolist(), abs=6e-5)
+
+
+def check_map(view, value):
+    assert value.shape == (view["n_documents"], 2)
+    assert int((value == value).all(axis=1).sum()) == view["n_placed"]
+
+
+def check_names(view, value):
+    about, labels = value
+    assert about == (view["title"], view["sentence"])
+    assert labels == {one["topic"]: one["label"] for one in view["topics"] if one["label"]}
 
 
 def check_reviewers(view, value):

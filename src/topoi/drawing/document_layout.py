@@ -82,7 +82,7 @@ def _share_cells(chain: Any) -> Iterator[Cells]:
         yield from chain.documents.cell_blocks()
         return
     for part in blocks(len(totals)):
-        shares = chain.mixture_range(part.start, part.stop)
+        shares = chain.mixtures[part]
         doc, topic = np.nonzero((shares > 0) & (totals[part, None] > 0))
         yield doc + part.start, topic, shares[doc, topic]
 

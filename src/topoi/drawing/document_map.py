@@ -40,7 +40,10 @@ def leading_topics(chain: Any, is_background: NDArray[np.bool_]) -> NDArray[np.i
     found = np.zeros(n, np.int64)
     for first in range(0, n, 4096):
         last = min(first + 4096, n)
-        found[first:last] = np.argmax(chain.mixture_range(first, last) * weight, axis=1)
+        # A store has mixtures that are not counts as rows.
+        counted = chain.mixtures_are_counts
+        shares = chain.mixture_range(first, last) if counted else chain.mixtures[first:last]
+        found[first:last] = np.argmax(shares * weight, axis=1)
     return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from topoi.corpus.notebook import shortened, table
-from topoi.models.tables import Tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,6 +47,8 @@ def topics_html(title: str, sizes: pd.DataFrame, words: dict[int, list[str]], no
 def model_html(model: FittedModel) -> str:
     """A fitted model as HTML: family, sweeps, corpus and, if it has topics, the largest ones."""
     what = f"{type(model).__name__}, {model.n_iter_:,} sweeps or steps, {repr(model.corpus_).strip('<>').lower()}"
+    from topoi.models.tables import Tables  # with scikit-learn, which views do without
+
     if not isinstance(model, Tables):
         return table(what, [], [])
     frame = model.top_words(_WORDS, relevance=0.6)

@@ -81,6 +81,7 @@ def document_row(
     topics: Sequence[Mapping[str, Any]] | None = None,
     snippet: Sequence[Mapping[str, Any]] | None = None,
     note: str | None = None,
+    reason: Markup | None = None,
 ) -> Markup:
     """One document in a list; a page has dozens, so no template is run for each.
 
@@ -98,6 +99,8 @@ def document_row(
         Topics, and pieces of the text with the words that were searched.
     note : str, optional
         A remark.
+    reason : Markup, optional
+        A paragraph below.
     """
     title, address = marked_up(clip(document["title"], _LONGEST_TITLE)), link.document(document["document_id"])
     if document.get("opening") and not snippet:
@@ -121,7 +124,7 @@ def document_row(
     parts.append(f"    {_badges(link, topics or ())}\n  </span>\n")
     if figure is not None:
         parts.append(f'<span class="num figure">{marked_up(figure)}</span>')
-    return Markup("".join([*parts, "</li>\n"]))
+    return Markup("".join([*parts, "" if reason is None else reason.__html__(), "</li>\n"]))
 
 
 def author_names(link: Any, authors: Sequence[Mapping[str, Any]], n: int = _NAMES_SHOWN) -> Markup:

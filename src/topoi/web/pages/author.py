@@ -77,7 +77,6 @@ class AuthorPage(TypedDict):
 
     kind: Literal["author"]
     author: AuthorHead
-    also: list[AuthorSize]
     summary: str
     topics: list[BandedShare]
     words: list[AuthorWord]
@@ -89,6 +88,7 @@ class AuthorPage(TypedDict):
     documents: list[Doc]
     similar: list[AuthorNear]
     coauthors: list[AuthorSize]
+    also: list[AuthorSize]
     span: YearSpan | None
     pending: list[str]
 
@@ -134,7 +134,6 @@ def author_page(
     return AuthorPage(
         kind="author",
         author=head,
-        also=also,
         summary=_summary(head, topics, words),
         topics=topics[:N_TOPICS],
         words=words[:N_WORDS],
@@ -146,6 +145,7 @@ def author_page(
         documents=[documents[work.document_id] for work in latest],
         similar=similar,
         coauthors=_coauthors(coauthors),
+        also=also,
         pending=context.pending("near"),
         span=chosen_span(by_year["years"], by_year["n_documents"], from_, to) if by_year else None,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -75,6 +75,19 @@ def _topic_in(name: str) -> int:
     return int(number)
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    return "model.store.about(), model.store.labels(model.name)"
+
+
 PAGE = Page(
-    "names", "Names", "names", names_page, NamesPage, place=165, in_menu=False, below="overview", needs_server=True
+    "names",
+    "Names",
+    "names",
+    names_page,
+    NamesPage,
+    place=165,
+    in_menu=False,
+    below="overview",
+    needs_server=True,
+    python=_python,
 )

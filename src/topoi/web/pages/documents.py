@@ -151,10 +151,9 @@ def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
 
 
 def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
-    numbers = json.dumps([one["document"]["document_id"] for one in view["documents"]])
-    listed = f"json_each('{numbers}') AS listed JOIN document ON document_id = listed.value"
-    query = f"SELECT document_id, title, year FROM {listed} ORDER BY listed.key"
-    return f"model.store.sql({query!r})" if view["documents"] else None
+    numbers = [one["document"]["document_id"] for one in view["documents"]]
+    query = f"SELECT document_id, title, year FROM document WHERE document_id IN ({', '.join(map(str, numbers))})"
+    return f"model.store.sql({query!r}).set_index('document_id').loc[{numbers}].reset_index()" if numbers else None
 
 
 PAGE = Page(

@@ -296,6 +296,10 @@ def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
     return Picture(picture(view), f"{clip(site['title'], 120)}: map of documents")
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    return "model.document_places()" if view["state"] == "placed" else None
+
+
 PAGE = Page(
     "map",
     "Map",
@@ -306,4 +310,5 @@ PAGE = Page(
     needs=has_topics,
     chart=_chart,
     chart_path="document-map",
+    python=_python,
 )
