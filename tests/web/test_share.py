@@ -213,7 +213,7 @@ def check_pages(client, path, slug, pages, monkeypatch) -> set[str]:
 def test_the_lines_of_every_page_give_its_numbers(client, stored, monkeypatch):
     seen = check_pages(client, stored, MAIN, [*PAGES, "parse?text=A+star&who=any"], monkeypatch)
     kinds = {"overview", "topic", "author", "authors", "document", "documents", "word", "trends", "groups", "compare"}
-    assert seen == kinds | {"history", "models", "search", "parse", "reviewers"}
+    assert seen == kinds | {"history", "models", "search", "parse", "reviewers", "names", "map"}
     assert check_pages(client, stored, LDA, ["author/0", "document/3", "overview"], monkeypatch) >= {"author"}
     assert check_pages(client, stored, PRIVATE, ["author/0", "document/3"], monkeypatch) >= {"author"}
     assert check_pages(client, stored, AUTHORS_ONLY, TOPICLESS, monkeypatch) >= {"author", "document", "word"}

@@ -358,7 +358,7 @@ def _asked(given: dict[str, Any]) -> bool:
 def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
     from topoi.analysis.groupings import REST
 
-    if not view["differences"]:
+    if not view["differences"] or view["by"] is None:
         return None
     groups = [view["group"]] if view["other"] == REST else [view["group"], view["other"]]
     asked = f"{view['by']!r}, {groups!r}, units={view['units']!r}, n_permutations={_PERMUTATIONS}"
