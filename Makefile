@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 SPREAD := --numprocesses auto --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-machines lint bench bench-scale clean
+.PHONY: help demo test test-slow test-machines lint docs bench bench-scale clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 \t\2/p' Makefile | expand -t 20
@@ -30,6 +30,10 @@ lint: $(VENV)/.with-lint ## check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(VENV)/.with-docs ## build the manual into site/; a broken link or anchor is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo 'the manual is in site/index.html; with its search: python -m http.server --directory site'
+
 bench: $(VENV)/.with-bench ## measure speed and quality against other packages
 	$(BIN)/python -m benchmarks
 
@@ -37,7 +41,7 @@ bench-scale: $(VENV)/.with-bench ## measure the cost of a sweep against tokens, 
 	$(BIN)/python -m benchmarks.scale
 
 clean: ## remove the environment, the caches and what was built
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .numba-cache
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .numba-cache
 	find src tests benchmarks studies examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp per extra: a second run installs nothing unless pyproject.toml has changed.

@@ -249,7 +249,7 @@ UPDATE_MISTAKES = [
     Mistake("spare: every topic earns its place", "src/topoi/models/update_report.py", "gain.mean > _ERRORS * gain.error", "gain.mean > -1.0"),
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="updating") for mistake in UPDATE_MISTAKES]
-DRAFT, SPLITTING = (f"src/topoi/models/editing/{name}.py" for name in ("draft", "splitting"))
+DRAFT, SPLITTING, PREVIEW = (f"src/topoi/models/editing/{name}.py" for name in ("draft", "splitting", "preview"))
 EDIT_MISTAKES = [
     Mistake("split: mixtures are not counted", SPLITTING, "here * (row_topic[r, m] + alpha[r, m])", "here * alpha[r, m]"),
     Mistake("split: sizes of topics are not counted", SPLITTING, "/ (topic[m] + beta_sum[m])", "/ beta_sum[m]"),
@@ -261,6 +261,9 @@ EDIT_MISTAKES = [
     Mistake("merge: the topic that is gone comes back", DRAFT, "self._tell(rules.retired, k, kept)", "self._restart()"),
     Mistake("edit: documents change places", DRAFT, "back = np.argsort(order)", "back = order"),
     Mistake("edit: all documents are sampled first", DRAFT, "rest = np.flatnonzero(~self.documents)", "rest, docs = docs[:0], np.arange(n_docs)"),
+    Mistake("preview: noise counts as movement", PREVIEW, "    moved = net.moved - noise\n", "    moved = net.moved\n"),
+    Mistake("preview: words that come back count as moved", PREVIEW, "self.moved = np.bincount(self._doc, np.maximum(gain, 0)", "self.moved = np.bincount(self._doc, np.abs(gain)"),
+    Mistake("look: words of the state before", DRAFT, 'now = sampler.to_arrays(running[0])["topic"]', "now = before"),
     Mistake("edit: sweeps begin anew", DRAFT, "edited._schedule(self.sweep + n_iter, self.seed)", "edited._schedule(n_iter, self.seed)"),
 ]  # fmt: skip
 MISTAKES += [mistake._replace(family="editing") for mistake in EDIT_MISTAKES]
@@ -276,6 +279,9 @@ CLUSTER_MISTAKES = [
     Mistake("cluster: the last change is left out", DELTAS, "n_changed += change != 0", "n_changed += change > 0"),
     Mistake("cluster: a worker's shards are taken twice", REMOTE, "if other == home]", "if other >= home]"),
     Mistake("cluster: assignments are taken as they arrive", CLUSTER, "                arrived += [(chain", "                for s, a in zip(some, found, strict=True):\n                    self._take(chain, s, a)\n                arrived += [(chain"),
+    Mistake("cluster: workers forget labels", "src/topoi/models/author_topic/work.py", 'None if sets is None else (sets, arrays["allowed_of"])', "None"),
+    Mistake("cluster: workers forget limits of regressions", "src/topoi/models/dmr/work.py", "*= self.allowed[0][self.allowed[1]]", "*= 1.0"),
+    Mistake("cluster: workers keep banned cells of an older beta", REMOTE, "        self._current = set()\n\n    def _scattered", "        pass\n\n    def _scattered"),
     Mistake("cluster: ranges of another length", DELTAS, "zip(bounds(flat.size, len(pieces)), pieces", "zip(bounds(flat.size, len(pieces))[::-1], pieces"),
     Mistake("cluster: all shards draw the same numbers", WORKER, "new_stream(job.seed, chain, sweep, shard)", "new_stream(job.seed, chain, sweep, 0)"),
     Mistake("cluster: shards see each other's changes", WORKER, "np.copyto(mine, array)", "pass"),

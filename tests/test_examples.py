@@ -63,6 +63,7 @@ def union(n_words: int = 40) -> topoi.Corpus:
     some = [s for d, s in enumerate(speeches) if d % 5 == 0 or s["president_full"].endswith(wanted)]
     rows = (
         {"id": s["fileid"], "authors": [s["president_full"]], "date": s["date"] or s["year"], "party": s["party"]}
+        | {"president": s["president_full"]}
         | {"title": f"{s['president_full']}, {s['year']}", "text": " ".join(s["text"].split()[200 : 200 + n_words])}
         for s in some
     )
@@ -82,7 +83,8 @@ class Shorter(ast.NodeTransformer):
                 node.keywords.append(ast.keyword("n_warmup", ast.Constant(2)))
         if name == "resume":
             node.args = [ast.Constant(1)]
-        if name == "split":
+        # Of a corpus; texts and topics are split, too.
+        if name == "split" and any(each.arg == "test_size" for each in node.keywords):
             node.keywords = [each for each in node.keywords if each.arg != "test_size"]
             node.keywords.append(ast.keyword("test_size", ast.Constant(0.2)))
         return node

@@ -41,7 +41,9 @@ def by_words_and_topics(model, corpus, author, tokens):
 def test_scores_follow_the_definition(model, corpus):
     tokens = corpus.vocabulary.encode([TEXT]).tokens
     frame = topoi.recommend_reviewers(model, TEXT, n=100)
-    assert frame.columns.tolist() == ["author", "rank", "score", "n_documents", "topics"]
+    assert frame.columns.tolist() == [
+        "author", "rank", "score", "n_documents", "topics", "fit", "last_year", "papers",
+    ]  # fmt: skip
     expected = {name: by_words_and_topics(model, corpus, a, tokens) for a, name in enumerate(corpus.authors)}
     assert frame["author"].tolist() == sorted(expected, key=lambda name: -expected[name])
     np.testing.assert_allclose(frame["score"], [expected[name] for name in frame["author"]])
@@ -107,3 +109,33 @@ def test_answer_survives_a_file(model, tmp_path):
     loaded = topoi.load(tmp_path / "m.topoi")
     before, after = (topoi.recommend_reviewers(m, TEXT, exclude=["Eve"]) for m in (model, loaded))
     assert before.equals(after) and before.attrs == after.attrs
+
+
+def test_papers_are_those_nearest_the_text(model, corpus):
+    from topoi.retrieval.expertise import bag_scores
+
+    encoded = corpus.vocabulary.encode([TEXT]).tokens
+    word, times = np.unique(encoded, return_counts=True)
+    score = bag_scores(model, word, times, authors=False)
+    frame = topoi.recommend_reviewers(model, TEXT, n=5, n_papers=2)
+    for row in frame.itertuples():
+        own = [d for d, names in enumerate(corpus.author_lists()) if row.author in names]
+        assert row.papers == sorted(own, key=lambda d: (-score[d], d))[:2]
+    assert topoi.recommend_reviewers(model, TEXT, n=5, n_papers=0)["papers"].tolist() == [[]] * 5
+
+
+def test_authors_of_few_documents_are_left_out(model, corpus):
+    every = topoi.recommend_reviewers(model, TEXT, n=100)
+    least = int(every["n_documents"].median()) + 1
+    some = topoi.recommend_reviewers(model, TEXT, n=100, min_documents=least)
+    assert some["author"].tolist() == every.loc[every["n_documents"] >= least, "author"].tolist()
+    assert some.attrs["n_others"] == len(every) - len(some) and every.attrs["n_others"] == 0
+    among = np.array([name == every["author"][1] for name in corpus.authors])
+    assert topoi.recommend_reviewers(model, TEXT, among=among)["author"].tolist() == [every["author"][1]]
+    with pytest.raises(topoi.ModelError, match="one is needed for each"):
+        topoi.recommend_reviewers(model, TEXT, among=np.ones(3, bool))
+
+
+def test_a_fit_rises_with_the_score(model):
+    frame = topoi.recommend_reviewers(model, TEXT, n=100)
+    assert (np.diff(frame["fit"]) <= 0).all() and frame["fit"].between(0, 100).all()

@@ -101,6 +101,8 @@ def test_answers_are_those_of_the_model_itself(topoi, several: Path, verb: str) 
     for column in expected:
         told = [row[column] for row in answered]
         known = expected[column].tolist()
+        if column == "papers":  # by their titles
+            known = [[f"Paper {number}" for number in own] for own in known]
         assert told == (pytest.approx(known) if isinstance(known[0], float) else known)
 
 

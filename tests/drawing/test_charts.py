@@ -46,6 +46,16 @@ def banded(shares: list[float | None]) -> dict[str, Any]:
     return {"share": shares, "lower": [0.5 * (x or 0.0) for x in shares], "upper": [1.5 * (x or 0.0) for x in shares]}
 
 
+def timeline(years: list[int]) -> charts.Timeline:
+    """Years of equal size, all of them shown."""
+    return charts.Timeline(years, [100.0] * len(years), *((years[0], years[-1]) if years else (0, 0)))
+
+
+def ends(shares: list[float | None]) -> tuple[list[float], list[float]]:
+    """Narrow intervals."""
+    return [0.95 * (x or 0.0) for x in shares], [1.05 * (x or 0.0) for x in shares]
+
+
 TREND = {"years": YEARS, **banded(SHARES), "n_tokens": [100] * len(YEARS)}
 SERIES = [{"topic": face(k), **banded([value * (k + 1) for value in SHARES])} for k in range(5)]
 DIFFERENT = [
@@ -70,7 +80,9 @@ CHARTS = {
     "linked map": charts.topic_map(PLACED, Addresses()),
     "matrix": charts.matrix(MATRIX, "one", "two"),
     "trace": charts.trace(TRACE),
-    "sparkline": charts.sparkline(SHARES, YEARS),
+    "sparkline": charts.sparkline(SHARES, timeline(YEARS), ends(SHARES)),
+    "linked columns": charts.columns(TREND, face(), href=lambda year: f"/m/a/documents?year={year}&topic=3"),
+    "part of the years": charts.lines(SERIES, YEARS, shown=(1990, 1995)),
     "ribbon": charts.ribbon([{"topic": face(k), "share": 0.2} for k in range(3)]),
     "bar": charts.bar(0.4),
     "double bar": charts.double_bar(0.4, 0.5),
@@ -156,19 +168,63 @@ def test_hostile_name_is_escaped() -> None:
 
 @pytest.mark.parametrize("values", [[], [0.5], [0.0, 0.0, 0.0], [None, None]])
 def test_sparkline_of_nothing_is_nothing(values: list[float | None]) -> None:
-    assert charts.sparkline(values, YEARS[: len(values)]) == ""
+    assert charts.sparkline(values, timeline(YEARS[: len(values)]), ends(values)) == ""
 
 
-def test_sparkline_says_its_peak_and_lowest() -> None:
-    drawn = charts.sparkline([0.01, 0.04, 0.02], [2000, 2001, 2002])
-    assert "highest in 2001 with 4.0\u202f%" in drawn and "lowest in 2000 with 1.0\u202f%" in drawn
-    assert ">4.0\u202f%</text>" in drawn
+def test_sparkline_says_its_peak_if_it_is_clear() -> None:
+    shares: list[float | None] = [0.01, 0.04, 0.02]
+    drawn = charts.sparkline(shares, timeline([2000, 2001, 2002]), ends(shares))
+    assert "highest in 2001 with 4.0\u202f%" in drawn and ">4.0\u202f%</text>" in drawn
+    for unsure in (None, ([0.0] * 3, [0.5] * 3)):
+        drawn = charts.sparkline(shares, timeline([2000, 2001, 2002]), unsure)
+        assert "no year is clearly above" in drawn and "</text>" not in drawn and 'class="line"' in drawn
+
+
+def test_a_thin_year_sets_neither_scale_nor_peak() -> None:
+    """3 of 21 words in 1987 are 14 %, and say nothing."""
+    years, words = [1987, *range(1990, 2000)], [21.0] + [5000.0] * 10
+    shares = [3 / 21, *(0.01 + 0.001 * i for i in range(10))]
+    lower, upper = [0.0] + [x - 0.001 for x in shares[1:]], [0.4] + [x + 0.001 for x in shares[1:]]
+    trend = {"years": years, "share": shares, "lower": lower, "upper": upper, "n_tokens": [3] + [50] * 10}
+    drawn = charts.columns(trend, face(share=0.0145))
+    assert "highest in 1999 with 1.9" in drawn and "1987: 14" not in drawn
+    wide = svgs(drawn)[0]
+    kinds = [mark.get("class") for mark in wide.iter("rect") if "fill" in mark.get("class", "").split()]
+    assert kinds[0] == "fill unsure" and kinds[-1] == "fill" and set(kinds[1:-1]) == {"fill soft"}
+    assert not any(
+        "10" in (text.text or "")
+        for text in wide.iter("text")
+        if text.get("class") == "axis" and "%" in (text.text or "")
+    )
+    assert "too few words" in drawn
+    spark = charts.sparkline(shares, charts.Timeline(years, words, 1987, 1999), (lower, upper))
+    assert "highest in 1999" in spark
+    line = charts.lines([{"topic": face(), "share": shares, "lower": lower, "upper": upper}], years, "year", words)
+    assert re.search("from 1.[01]\u202f% to 1.9\u202f%", line)
+
+
+def test_only_the_years_asked_for_are_drawn() -> None:
+    for drawn in (
+        charts.columns(TREND, face(), shown=(1990, 1995)),
+        charts.lines(SERIES, YEARS, shown=(1990, 1995)),
+        charts.stacked(BY_YEAR, "Jordan, M", shown=(1990, 1995)),
+    ):
+        wide = svgs(drawn)[0]
+        assert [mark.get("data-year") for mark in wide.iter("rect") if mark.get("class") == "band"] == [
+            str(year) for year in range(1990, 1996)
+        ]
+
+
+def test_years_lead_to_their_documents() -> None:
+    wide = svgs(charts.columns(TREND, face(), href=lambda year: f"documents?year={year}"))[0]
+    assert [link.get("href") for link in wide.iter("a")] == [f"documents?year={year}" for year in YEARS]
+    assert wide.get("role") == "group" and {link.get("tabindex") for link in wide.iter("a")} == {"-1"}
 
 
 def test_long_sparkline_is_smoothed_and_short_in_bytes() -> None:
     years = list(range(1790, 2027))
     spike = [1.0 if year == 1800 else 0.01 for year in years]
-    drawn = charts.sparkline(spike, years)
+    drawn = charts.sparkline(spike, timeline(years), ends(spike))
     assert "means of 11 years" in drawn and len(drawn) < 1500
     assert "100\u202f%" not in drawn
 
@@ -220,9 +276,21 @@ def test_picture_of_a_page() -> None:
     from topoi.web.pages import picture_of
 
     site = {"title": "Letters"}
-    topic = {"kind": "topic", "topic": face(), "trend": TREND}
-    trends = {"kind": "trends", "series": SERIES, "years": YEARS, "by": "year", "n_tokens": [9] * len(YEARS)}
-    author = {"kind": "author", "author": {"name": "Jordan, M"}, "by_year": BY_YEAR}
+    topic = {"kind": "topic", "topic": face(), "trend": TREND, "span": None}
+    trends = {
+        "kind": "trends",
+        "series": SERIES,
+        "years": YEARS,
+        "by": "year",
+        "n_tokens": [9] * len(YEARS),
+        "span": None,
+    }
+    author = {
+        "kind": "author",
+        "author": {"name": "Jordan, M"},
+        "by_year": BY_YEAR,
+        "span": {"first": 1990, "last": 1992},
+    }
     overview = {"kind": "overview", "topics": PLACED}
     for page in (topic, trends, author, overview):
         found = picture_of(page, site)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from topoi.drawing.colours import golden_places, wheel_hues
-from topoi.drawing.topic_layout import CIRCLE, classical_scaling, cooccurrence, push_apart, topic_hues, topic_map
+from topoi.drawing.topic_layout import CIRCLE, cooccurrence, kept_map, push_apart, topic_hues, topic_map
 
 
 def cells(table):
@@ -97,29 +97,43 @@ def distances_of(points):
     return np.linalg.norm(points[:, None] - points, axis=2)
 
 
-def test_scaling_gives_back_points_in_the_plane():
-    points = np.random.default_rng(0).normal(size=(20, 2))
+def nearest_others(distance):
+    return (distance + np.diag(np.full(len(distance), np.inf))).argmin(axis=1)
+
+
+def test_map_fills_the_square_and_the_nearest_circle_is_the_most_similar_topic():
+    chance = np.random.default_rng(2)
+    middles = chance.normal(size=(20, 40))
+    points = np.repeat(middles, 5, axis=0) + 0.2 * chance.normal(size=(100, 40))
     distance = distances_of(points)
-    np.testing.assert_allclose(distances_of(classical_scaling(distance)), distance, atol=1e-9)
-
-
-def test_places_do_not_depend_on_the_order_of_topics():
-    chance = np.random.default_rng(1)
-    distance = distances_of(chance.normal(size=(15, 6)))
-    for _ in range(5):
-        order = chance.permutation(15)
-        moved = classical_scaling(distance[np.ix_(order, order)])
-        np.testing.assert_allclose(moved, classical_scaling(distance)[order], atol=1e-9)
-
-
-def test_map_fills_the_square_and_keeps_neighbours():
-    points = np.random.default_rng(2).uniform(size=(12, 2)) * [3.0, 1.0]
-    places = topic_map(distances_of(points), np.full(12, 1e-5))
+    places = topic_map(distance, np.full(100, 0.01))
     assert places.min(axis=0).tolist() == [0.0, 0.0] and places.max(axis=0).tolist() == [1.0, 1.0]
-    scaled = classical_scaling(distances_of(points))
-    assert np.ptp(scaled[:, 0]) > np.ptp(scaled[:, 1])
-    for axis in (0, 1):
-        assert np.argsort(places[:, axis]).tolist() == np.argsort(scaled[:, axis]).tolist()
+    apart = distances_of(places)
+    best = apart[np.arange(100), nearest_others(distance)]
+    rank = (apart + 10.0 * np.eye(100) < best[:, None] - 1e-9).sum(axis=1) + 1
+    assert np.median(rank) <= 2 and (rank <= 4).mean() > 0.95  # of a group of five
+    radius = CIRCLE * 0.1
+    assert (apart + np.eye(100)).min() > 1.9 * radius
+
+
+def test_a_map_is_the_same_for_any_number_of_topics_alike():
+    """Equal distances, no distances, and one topic far from all others are no reason to fail."""
+    for distance in (1.0 - np.eye(12), np.zeros((12, 12)), distances_of(np.array([[0.0]] * 11 + [[5.0]]))):
+        places = topic_map(distance, np.full(12, 0.05))
+        assert np.isfinite(places).all() and len({tuple(place) for place in places.tolist()}) == 12
+
+
+def test_topics_keep_their_places_after_an_edit():
+    chance = np.random.default_rng(5)
+    before = topic_map(distances_of(chance.normal(size=(30, 8))), np.full(30, 0.005))
+    new = np.concatenate([before[::-1], [[0.5, 0.5]]])
+    kept = kept_map(new, np.concatenate([before, [[np.nan, np.nan]]]), np.full(31, 0.005))
+    moved = np.linalg.norm(kept[:30] - before, axis=1)
+    assert (moved < 1e-3).mean() > 0.9 and moved.max() < 0.05
+    nearest_new = np.argsort(np.linalg.norm(new[:30] - new[30], axis=1))[:3]
+    assert np.linalg.norm(before[nearest_new] - kept[30], axis=1).min() < 0.5
+    alone = np.full((31, 2), np.nan)
+    assert kept_map(new, alone, np.full(31, 0.01)) is new
 
 
 def test_circles_are_pushed_apart():

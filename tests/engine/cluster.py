@@ -155,6 +155,29 @@ FAMILIES: dict[str, Any] = {
     ),
 }
 
+# Seeds, words that are banned and pinned, a topic that stays empty, and labels of some documents.
+TOLD: dict[str, Any] = {"seeds": {"one": ["w1", "w2"], 3: {"w5": 4}}, "ban": {1: ["w3"], 4: "*"}, "pin": {3: ["w7"]}}
+LABELS: dict[str, Any] = {"doc_labels": "label"}
+GUIDED: dict[str, Any] = {
+    "lda": lambda **how: topoi.LDA(6, n_iter=21, random_state=1, n_shards=5, n_chains=2, **TOLD, **how),
+    "lda, labels": lambda **how: topoi.LDA(7, n_iter=12, random_state=1, n_shards=3, **TOLD, **LABELS, **how),
+    "author-topic, labels": lambda **how: topoi.AuthorTopicModel(
+        7, n_iter=21, random_state=1, n_shards=4, **TOLD, **LABELS, **how
+    ),
+    "dmr, labels": lambda **how: topoi.DirichletMultinomialRegression(
+        7, features=["year"], n_iter=24, n_warmup=10, learn_every=5, random_state=1, n_shards=4, **TOLD, **LABELS, **how
+    ),
+    "pachinko": lambda **how: topoi.PachinkoAllocation(2, 6, n_iter=21, random_state=1, n_shards=4, **TOLD, **how),
+}
+
+
+def labelled_corpus() -> topoi.Corpus:
+    """The corpus with labels: of some documents one, of some two, of others none."""
+    labels = [[["north"], ["south", "north"], None][d % 3] for d in range(CORPUS.n_docs)]
+    found = CORPUS.subset(np.arange(CORPUS.n_docs))
+    found.documents = found.documents.assign(label=labels)
+    return found
+
 
 def assert_same(a: Any, b: Any, traces: bool = True) -> None:
     """All estimates and traces have the same bits; a fit that was stopped has a value more in its trace."""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import topoi
-from engine.cluster import CORPUS, FAMILIES, assert_same, running
+from engine.cluster import CORPUS, FAMILIES, GUIDED, assert_same, labelled_corpus, running
 from thinning import slow_unless
 from topoi.engine.cluster import deltas
 from topoi.engine.cluster import sampling as cluster_sampling
@@ -44,6 +44,19 @@ def test_same_bits_as_on_one_machine(cluster, number, family, tmp_path):
     assert_same(model, FAMILIES[family]().fit(CORPUS))
     assert (model.fit_info_["workers"], model.fit_info_["rollbacks"]) == (2, 0)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("number", "family"), list(enumerate(GUIDED)))
+def test_guided_fits_have_the_bits_of_one_machine(cluster, number, family, tmp_path):
+    """Beta is learned, too, and with it what banned cells of the workers' counts hold."""
+    corpus, folder = labelled_corpus(), tmp_path if number % 2 else None
+    model = GUIDED[family](executor=cluster, shared_folder=folder).fit(corpus)
+    alone = GUIDED[family]().fit(corpus)
+    assert_same(model, alone)
+    assert model.topic_word_[1, model.vocabulary_.index("w3")] == 0
+    if family in ("lda", "author-topic, labels"):
+        betas = [array for name, array in alone.to_bundle()[1].items() if name.endswith("_beta")]
+        assert not np.allclose(betas[0], 0.01)  # it was learned
 
 
 @pytest.mark.parametrize("family", slow_unless(lambda name: name != "dmr", ["lda, learned, two chains", "dmr"]))

@@ -13,6 +13,7 @@ from topoi.errors import ModelError, NotFoundError
 from topoi.kernels.random import new_stream
 from topoi.models.editing import splitting
 from topoi.models.editing.draft import Draft
+from topoi.models.editing.glance import telling_words
 from topoi.models.editing.records import Edit, given_names, retired_topics
 from topoi.models.editing.splitting import Restricted, empty_counts, log_joint, restricted_problem, restricted_sweep
 
@@ -417,3 +418,59 @@ def test_records_are_checked() -> None:
             Edit.from_dict(wrong)
     assert retired_topics([edit, Edit("split", (2, 7))]) == []
     assert given_names([Edit("rename", (7,), label="x"), edit]) == {7: None}
+
+
+def shuffled_model() -> Any:
+    """A model whose words change topics all the time: topics that hardly differ."""
+    rng = np.random.default_rng(0)
+    rows = [[f"w{n}" for n in rng.integers(12, size=30)] for _ in range(40)]
+    return topoi.LDA(4, alpha=1.0, n_iter=20, random_state=0).fit(topoi.Corpus.from_tokens(rows))
+
+
+def test_documents_that_move_without_the_edit_are_not_listed() -> None:
+    model = shuffled_model()
+    editor = topoi.edit(model).freeze(1)
+    before = model._sampler.to_arrays(model._chains[0])["topic"]
+    after = editor._settle()["topic"]
+    flips = [np.mean(before[30 * d : 30 * d + 30] != after[30 * d : 30 * d + 30]) for d in range(40)]
+    assert np.mean(np.array(flips) > 0.1) > 0.8  # most of them move by chance
+    assert editor.preview().n_documents < 8
+    merged = topoi.edit(model).merge(0, 1).preview()  # a real change
+    assert merged.n_documents > 2 * editor.preview().n_documents
+    row = merged.documents.iloc[0]
+    assert row["part"] >= 0.1 and (row["source"], row["target"]) == (1, 0)
+    again = topoi.edit(model).merge(0, 1).preview()
+    assert again.documents.equals(merged.documents)
+
+
+def test_a_preview_is_interrupted_between_sweeps() -> None:
+    editor, seen = topoi.edit(shuffled_model()).merge(0, 1), []
+
+    def watch() -> None:
+        seen.append(1)
+        if len(seen) == 4:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        editor.preview(watch=watch)
+    assert len(seen) == 4 and [edit.text for edit in editor.pending] == ["merge 1 into 0"]
+    uninterrupted = topoi.edit(shuffled_model()).merge(0, 1)
+    assert editor.preview().to_dict() == uninterrupted.preview(watch=lambda: None).to_dict()
+    assert len(uninterrupted._settle()["topic"]) == len(editor._settle()["topic"])
+
+
+def test_a_look_while_topics_settle() -> None:
+    model, glances = shuffled_model(), []
+    editor = topoi.edit(model).split(2)
+    editor.commit(n_iter=6, look=lambda info, glance: glances.append((info.sweep, glance())))
+    assert [sweep for sweep, _ in glances] == list(range(21, 27))
+    last = glances[-1][1]
+    state = model._sampler.to_arrays(model._chains[0])["topic"]
+    assert last.sizes == np.bincount(state, minlength=5).tolist() and set(last.words) == {2, 4}
+    assert all(sum(last.sources[k].values()) == last.sizes[k] for k in (2, 4))
+    assert last.words[2] == telling_words(
+        model.corpus_, np.bincount(model.corpus_.tokens[state == 2], minlength=12), np.bincount(model.corpus_.tokens)
+    )
+    plain = shuffled_model()
+    topoi.edit(plain).split(2).commit(n_iter=6)
+    assert np.array_equal(plain.topic_word_, model.topic_word_)  # who looks changes nothing

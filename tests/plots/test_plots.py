@@ -92,3 +92,20 @@ def test_groups_tell_both_shares_with_their_intervals():
     np.testing.assert_allclose(dots.customdata, frame[["lower", "upper", "q_value", *names]])
     assert all(f"%{{customdata[{i}]" in dots.hovertemplate for i in range(9))
     assert "b %{customdata[3]" in dots.hovertemplate and "&#123;a&#125; %{customdata[6]" in dots.hovertemplate
+
+
+def test_dots_are_the_places_of_documents(model, tmp_path):
+    from topoi.drawing.document_layout import document_places
+
+    figure = topoi.plots.document_map(model, n_names=3)
+    places = document_places(model)
+    assert list(figure.data[0].x) == places[:, 0].tolist() and list(figure.data[0].y) == places[:, 1].tolist()
+    assert len(figure.layout.annotations) == 3
+    model.save(tmp_path / "nine.topoi")
+    stored = topoi.plots.document_map(topoi.view(tmp_path / "nine.topoi"), colour="year")
+    assert list(stored.data[0].x) == places[:, 0].tolist()
+    assert list(stored.data[0].marker.color) == [1990 + d // 4 for d in range(40)]
+    with pytest.raises(ModelError, match="shape"):
+        topoi.plots.document_map(model, places=np.zeros((3, 2)))
+    with pytest.raises(ModelError, match="n_names"):
+        topoi.plots.document_map(model, n_names=-1)

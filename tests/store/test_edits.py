@@ -16,7 +16,8 @@ import pytest
 
 import topoi
 from topoi.errors import ModelError, StoreError
-from topoi.store import edits
+from topoi.store import edit_states
+from topoi.store.write import MODEL_TABLES
 
 TEXTS = ["ship sail anchor harbor", "wheat plough barley farmer", "judge jury trial appeal"] * 6
 
@@ -93,8 +94,121 @@ def test_an_undo_another_day_gives_the_same_rows(path: Path) -> None:
         topoi.edit(path, "topics").undo()
 
 
+def numbers_with_rows(path: Path) -> set[int]:
+    """Numbers of models, or of what were models, that have rows in any table."""
+    with closing(sqlite3.connect(path)) as connection:
+        queries = (
+            f"SELECT DISTINCT model_id FROM {table}" for table in (*MODEL_TABLES, "array", "label", "edit_state")
+        )
+        return {number for query in queries for (number,) in connection.execute(query) if number is not None}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("family", ["lda", "authors", "pachinko"])
+def test_rows_after_edits_are_those_of_a_save(tmp_path: Path, family: str, n_jobs: int) -> None:
+    corpus = topoi.Corpus.from_texts(
+        TEXTS, authors=["Ann", "Bob", "Ann; Cy"] * 6, dates=[1999, 2003, 2011] * 6, max_df=1.0
+    )
+    how: dict[str, Any] = {"n_iter": 12, "random_state": 0, "progress": False}
+    model = {
+        "lda": lambda: topoi.LDA(4, **how),
+        "authors": lambda: topoi.AuthorTopicModel(4, **how),
+        "pachinko": lambda: topoi.PachinkoAllocation(2, 4, **how),
+    }[family]()
+    edited, fresh = tmp_path / "edited.topoi", tmp_path / "fresh.topoi"
+    model.fit(corpus).save(edited, name="m")
+    editor = topoi.edit(edited, "m")
+    editor.model.set_params(n_jobs=n_jobs)
+    editor.split(1).commit(n_iter=6)
+    editor.split(0).rename(2, "law").commit(n_iter=6).save(fresh, name="m")
+    ours, theirs = rows_of(edited, "m"), rows_of(fresh, "m")
+    # Hues outlive edits, and the map is turned like the one before.
+    places = {table: [(*row[:5], *row[8:]) for row in ours[table]] for table in ["topic"]}
+    assert places["topic"] == [(*row[:5], *row[8:]) for row in theirs["topic"]]
+    # Documents stay where they were on the map, too.
+    without = {"topic", "edit_state", "label", "document_place"}
+    assert {k: v for k, v in ours.items() if k not in without} == {k: v for k, v in theirs.items() if k not in without}
+    for table in ("topic_word", "document_topic", "mixture", "document_assignment", "topic_trend", "topic_decade"):
+        assert ours[table]
+    editor.undo()
+    assert len(topoi.load(edited).topic_word_) == 5  # its checksum is right
+    editor.undo()
+    assert np.array_equal(topoi.load(edited).topic_word_, model.topic_word_)
+
+
+def test_rows_before_the_last_commit_are_kept_and_no_others(path: Path) -> None:
+    (other,) = numbers_with_rows(path) - {1}
+    first = rows_of(path, "topics")
+    editor = topoi.edit(path, "topics")
+    editor.split(0).commit(n_iter=1)
+    assert numbers_with_rows(path) == {1, other, 3}
+    second = rows_of(path, "topics")
+    editor.split(1).commit(n_iter=1)
+    assert numbers_with_rows(path) == {other, 3, 4}  # rows before the first commit are gone, its arrays are not
+    editor.rename(1, "x").commit()
+    assert numbers_with_rows(path) == {other, 3, 4}
+    editor.undo()
+    assert rows_of(path, "topics")["label"] == second["label"]
+    editor.undo()
+    assert numbers_with_rows(path) == {other, 3}
+    same = {"edit", "model", "edit_state"}
+    now = rows_of(path, "topics")
+    assert {k: v for k, v in now.items() if k not in same} == {k: v for k, v in second.items() if k not in same}
+    editor.undo()  # made from arrays
+    assert len(numbers_with_rows(path)) == 2
+    now = rows_of(path, "topics")
+    assert {k: v for k, v in now.items() if k not in same} == {k: v for k, v in first.items() if k not in same}
+    editor.split(0).commit(n_iter=1).save(path, name="topics")
+    assert len(numbers_with_rows(path)) == 2  # a save leaves no states
+
+
+def test_rows_of_another_model_are_never_taken_for_a_state(path: Path) -> None:
+    other = rows_of(path, "other")
+    topoi.edit(path, "topics").split(0).commit(n_iter=1)
+    with closing(sqlite3.connect(path)) as connection:
+        (number,) = connection.execute("SELECT model_id FROM model WHERE name = 'other'").fetchone()
+        connection.execute("UPDATE edit_state SET labels = json_set(labels, '$.rows', ?)", (number,))
+        connection.commit()
+    topoi.edit(path, "topics").undo()
+    assert rows_of(path, "other") == other
+    topoi.edit(path, "topics").split(0).commit(n_iter=1)
+    assert rows_of(path, "other") == other
+
+
+def test_names_given_in_the_store_are_in_the_history_and_are_undone(path: Path) -> None:
+    store, before = topoi.open_store(path), rows_of(path, "topics")
+    editor = topoi.edit(path, "topics")  # opened before, as the browser's is
+    store.set_label("topics", 1, "grain", who="Ann")
+    store.set_label("topics", 1, "grain", who="Ann")  # no change, no edit
+    assert store.edits("topics")[["kind", "text", "who", "step"]].values.tolist() == [
+        ["rename", "call 1 'grain'", "Ann", 1]
+    ]
+    model = topoi.load(path, "topics")
+    assert [edit.text for edit in model.edits_] == ["call 1 'grain'"]
+    editor.split(0).commit(n_iter=1)
+    assert store.edits("topics")["step"].tolist() == [1, 2] and store.labels("topics")[1] == "grain"
+    store.set_label("topics", 1, None, who="Bob")
+    assert store.edits("topics")["text"].tolist()[-1] == "take the name from 1" and 1 not in store.labels("topics")
+    editor.undo()
+    assert store.labels("topics")[1] == "grain"
+    editor.undo()
+    assert editor.model.n_topics == 4 and store.labels("topics")[1] == "grain"
+    topoi.edit(path, "topics").undo()
+    assert store.labels("topics")[1] == "label 1" and store.edits("topics")["undone"].all()
+    after, same = rows_of(path, "topics"), {"edit", "model"}
+    assert {k: v for k, v in after.items() if k not in same} == {k: v for k, v in before.items() if k not in same}
+
+
+def test_a_name_outlives_more_sweeps_and_leaves_other_labels(path: Path) -> None:
+    store = topoi.open_store(path)
+    store.set_label("topics", 1, "grain", who="Ann")
+    topoi.load(path, "topics").resume(2).save(path, name="topics")
+    assert store.labels("topics") == {0: "label 0", 1: "grain", 2: "label 2", 3: "label 3"}
+    assert store.edits("topics")["text"].tolist() == ["call 1 'grain'"]
+
+
 def test_so_many_states_are_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(edits, "MOST_STATES", 2)
+    monkeypatch.setattr(edit_states, "MOST_STATES", 2)
     editor = topoi.edit(path, "topics")
     for _ in range(3):
         editor.split(0).commit(n_iter=0)
@@ -137,7 +251,7 @@ def test_a_model_changed_meanwhile_is_kept(path: Path) -> None:
 
 def test_a_failing_save_leaves_file_and_model(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before, editor = path.read_bytes(), topoi.edit(path, "topics")
-    monkeypatch.setattr("topoi.store.write._put_table", lambda *_: 1 // 0)
+    monkeypatch.setattr("topoi.store.write.put_table", lambda *_: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         editor.merge(0, 2).commit(n_iter=1)
     monkeypatch.undo()
@@ -147,11 +261,11 @@ def test_a_failing_save_leaves_file_and_model(path: Path, monkeypatch: pytest.Mo
 
 EDIT = """
 import sys, time, topoi
-from topoi.store import edits
+from topoi.store import edit_states
 def stop(*_):
     print("here", flush=True)
     time.sleep(60)
-edits.put_entry = stop
+edit_states.put_entry = stop
 topoi.edit(sys.argv[1], "topics").merge(0, 2).commit(n_iter=0)
 """
 
@@ -184,12 +298,15 @@ def test_names_of_a_model_in_memory_become_labels(path: Path, tmp_path: Path) ->
 def test_damaged_edits_are_said(path: Path) -> None:
     topoi.edit(path, "topics").merge(0, 2).commit(n_iter=0)
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE edit SET record = ?", (json.dumps({"kind": "burn"}),))
         connection.execute("UPDATE edit_state SET digest = 'x'")
-    with pytest.raises(StoreError, match="edits are damaged"):
-        topoi.open_store(path).edits("topics")
     with pytest.raises(StoreError, match="before the edit"):
         topoi.edit(path, "topics").undo()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE edit SET record = ?", (json.dumps({"kind": "burn"}),))
+    with pytest.raises(StoreError, match="edits are damaged"):
+        topoi.open_store(path).edits("topics")
+    with pytest.raises(StoreError, match="edits are damaged"):
+        topoi.load(path, "topics")
 
 
 def test_what_can_be_edited(path: Path) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import topoi
-from topoi.drawing.topic_layout import turned_map
 from topoi.store.faces import with_faces_of
 from topoi.store.save import model_entry
 
@@ -24,7 +23,7 @@ def store(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["merge", "split"])
-def test_hues_stay_and_the_map_is_not_mirrored(store, kind):
+def test_hues_and_places_stay(store, kind):
     editor = topoi.edit(topoi.load(store))
     model = (editor.merge(0, 1) if kind == "merge" else editor.split(0)).commit(n_iter=2)
     with store.connection() as connection:
@@ -37,18 +36,10 @@ def test_hues_stay_and_the_map_is_not_mirrored(store, kind):
     assert len(set(topics["hue"][:6].tolist()) & set(topics["hue"][6:].tolist())) == 0
     places = np.array([topics["x"], topics["y"]]).T
     then = np.array([row[2:] for row in before])
-    assert places.shape == (model.n_topics, 2) and places.min() == 0 and places.max() == 1
-    moved = [np.square(now[2:6] - then[2:6]).sum() for now in (places, np.array([1, 0]) + places * [-1, 1])]
-    assert moved[0] <= moved[1]
+    assert places.shape == (model.n_topics, 2) and places.min() >= 0 and places.max() <= 1
+    # Circles that have grown push others aside a little.
+    assert np.linalg.norm(places[2:6] - then[2:6], axis=1).max() < 0.1
     assert topics["words"] == bare.tables["topic"]["words"]
-
-
-@pytest.mark.parametrize("mirror", [(1, 1), (-1, 1), (1, -1), (-1, -1)])
-def test_a_mirrored_map_is_mirrored_back(mirror):
-    before = np.random.default_rng(1).random((20, 2))
-    before = (before - before.min(axis=0)) / np.ptp(before, axis=0)
-    found = turned_map(before * mirror, before, np.full(20, 0.05))
-    np.testing.assert_allclose(found, before, atol=0.02)
 
 
 def test_a_model_without_rows_before_is_left_alone(store):

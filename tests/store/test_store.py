@@ -91,6 +91,54 @@ def test_texts_can_stay_out_and_come_later(models, corpus, tmp_path):
     assert topoi.load(path).corpus_.texts == corpus.texts
 
 
+def relabelled(corpus, **changes):
+    return small_corpus(metadata={"venue": ["NIPS", "ACL", "ACL"] * 5, "keys": [["z"], [], []] * 5}, **changes)
+
+
+def test_other_metadata_replace_those_of_the_file(models, corpus, tmp_path):
+    path = tmp_path / "s.topoi"
+    topoi.LDA(3, n_iter=2, random_state=0, doc_labels="venue").fit(corpus).save(path)
+    other = relabelled(corpus)
+    assert other.fingerprint() == corpus.fingerprint()
+    model = topoi.LDA(3, n_iter=2, random_state=0, doc_labels="venue").fit(other)
+    model.save(path)
+    again = topoi.load(path)
+    same_corpus(again.corpus_, other)
+    same_model(again, model)
+    np.testing.assert_array_equal(again.resume(3).doc_topic_, model.resume(3).doc_topic_)
+    found = topoi.open_store(path).sql("SELECT metadata FROM document WHERE document_id = 1")["metadata"][0]
+    assert json.loads(found) == {"venue": "ACL", "keys": []}
+
+
+def test_other_metadata_are_refused_beside_a_model_that_was_fitted_with_those_of_the_file(path, corpus):
+    before = path.read_bytes()
+    model = topoi.LDA(3, n_iter=2, random_state=0, doc_labels="venue").fit(relabelled(corpus))
+    with pytest.raises(StoreError, match="other metadata.*'at' was fitted.*save to another file"):
+        model.save(path, name="labelled")
+    assert path.read_bytes() == before
+
+
+def test_metadata_come_to_a_file_without_any_and_texts_stay(models, corpus, tmp_path):
+    path = tmp_path / "s.topoi"
+    models["at"].save(path, corpus=False)
+    other = relabelled(corpus)
+    other.texts = other.token_start = other.token_end = None
+    topoi.LDA(2, n_iter=2, random_state=0).fit(other).save(path, name="first")
+    assert topoi.load(path, "AuthorTopicModel").corpus_.documents["venue"].tolist()[:2] == ["NIPS", "ACL"]
+
+    models["lda"].save(path.with_name("t.topoi"))
+    topoi.LDA(2, n_iter=2, random_state=0).fit(other).save(path.with_name("t.topoi"), name="LDA")
+    found = topoi.load(path.with_name("t.topoi")).corpus_
+    assert found.texts == corpus.texts
+    assert found.documents["venue"].tolist()[:2] == ["NIPS", "ACL"]
+
+
+def test_a_corpus_without_metadata_leaves_those_of_the_file(path, corpus):
+    plain = small_corpus(metadata=None, titles=None, dates=None)
+    topoi.LDA(2, n_iter=1, random_state=0).fit(plain).save(path, name="plain")
+    same_corpus(topoi.load(path, "plain").corpus_, corpus)
+
+
 def test_rows_agree_with_the_model(path, models):
     model = models["at"]
     store = topoi.open_store(path)

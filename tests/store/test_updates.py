@@ -70,7 +70,7 @@ def test_a_file_changed_meanwhile_is_kept(path: Path) -> None:
 
 def test_a_failing_save_leaves_the_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = path.read_bytes()
-    monkeypatch.setattr("topoi.store.write._put_model", lambda *_: 1 // 0)
+    monkeypatch.setattr("topoi.store.write.put_model", lambda *_: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         topoi.open_store(path).update(NEW, n_iter=1)
     monkeypatch.undo()

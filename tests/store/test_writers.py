@@ -25,7 +25,7 @@ if sys.argv[2] == "tables":
         print("here", flush=True)
         import time
         time.sleep(60)
-    write._put_table = stop
+    write.put_table = stop
 else:
     print("here", flush=True)
 while True:
@@ -217,7 +217,7 @@ def test_reader_that_never_ends_is_named_as_the_reason(path, models, monkeypatch
 
 def test_failed_save_leaves_the_old_contents(path, models, monkeypatch):
     before = path.read_bytes()
-    monkeypatch.setattr(write, "_put_table", lambda *_: 1 / 0)
+    monkeypatch.setattr(write, "put_table", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         models["lda"].save(path)
     assert path.read_bytes() == before and [p.name for p in path.parent.iterdir()] == ["s.topoi"]

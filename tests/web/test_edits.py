@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -166,9 +167,16 @@ def test_strangers_change_nothing(own, address):
 def test_read_only_shows_and_takes_nothing(stored, address):
     client = client_of(stored, read_only=True)
     assert send(client, address, topic=0, split=2).status_code == 403
-    for page in ("topic/0", "document/0", "history"):
+    for page in ("topic/0", "document/0", "history", ""):
         text = client.get(f"/m/{LDA}/{page}").text
-        assert 'method="post"' not in text and "Split in two" not in text and "cannot be changed" not in text
+        assert (
+            'method="post"' not in text
+            and "drag" not in text
+            and "edit.js" not in text
+            and "data-word" not in text
+            and "Split in two" not in text
+            and "cannot be changed" not in text
+        )
     assert client.get(f"/m/{LDA}/change/1").status_code == 404
 
 
@@ -212,6 +220,101 @@ def test_one_change_at_a_time(own, monkeypatch):
     assert "One is made at a time" in second.text and "Split “" in second.text
     go_on.set()
     assert settled(own, first)["state"] == "proposed"
+
+
+class Gate:
+    """Holds the work on changes at a step, and counts the steps."""
+
+    def __init__(self, monkeypatch):
+        self.reached, self.go_on, self.held = threading.Event(), threading.Event(), threading.Event()
+        self.held.set()
+        check = edits.EditDesk._check
+
+        def step(desk, change):
+            check(desk, change)
+            if self.held.is_set() and not self.go_on.is_set():
+                self.reached.set()
+                self.go_on.wait(WAIT)
+                check(desk, change)
+
+        monkeypatch.setattr(edits.EditDesk, "_check", step)
+        monkeypatch.setattr(edits, "GLANCE_SECONDS", 0.0)
+        monkeypatch.setattr("topoi.web.server._PATIENCE", 0.0)
+
+
+def test_a_change_is_seen_settling(own, monkeypatch):
+    shown = settled(own, send(own, "change", topic=0, split=2))
+    address = f"/m/{LDA}/change/{shown['change']}"
+    gate = Gate(monkeypatch)
+    send(own, f"change/{shown['change']}/keep")
+    assert gate.reached.wait(WAIT)
+    view, page = own.get(f"{address}.json").json(), own.get(address).text
+    glance = own.app.state.server.desk._changes[shown["change"]].glance
+    assert view["state"] == "settling" and glance is not None
+    for topic in view["topics"]:
+        k = topic["topic"]
+        after = sorted((word for word in topic["words"] if word["after"]), key=lambda word: word["after"])
+        assert [word["word"] for word in after] == glance.words[k][:10] and topic["n_tokens_after"] == glance.sizes[k]
+    assert {topic["topic"]: topic["is_new"] for topic in view["map"]} == {
+        0: False,
+        1: False,
+        2: False,
+        3: False,
+        4: True,
+    }
+    assert sum(topic["share"] for topic in view["map"]) == pytest.approx(1)
+    old = {topic["topic"]: topic for topic in own.get(f"/m/{LDA}/overview.json").json()["topics"]}
+    new = {topic["topic"]: topic for topic in view["map"]}
+    sources = glance.sources[4]
+    assert new[4]["x"] == pytest.approx(sum(old[k]["x"] * n for k, n in sources.items()) / sum(sources.values()) + 0.03)
+    assert new[1]["x"] == old[1]["x"] and new[1]["share"] != old[1]["share"]
+    assert "data-watch" in page and 'http-equiv="refresh"' in page and "Stop and leave it</button>" in page
+    assert f'/m/{LDA}/topic/4"' not in page, "it is not there yet"
+    gate.go_on.set()
+    assert own.app.state.server.desk._changes[shown["change"]].idle.wait(WAIT)
+    kept = own.get(f"{address}.json").json()
+    assert kept["state"] == "kept" and not any(topic["is_new"] for topic in kept["map"])
+
+
+@pytest.mark.parametrize("when", ["trying", "settling"])
+def test_a_change_is_stopped_and_another_made(own, path, monkeypatch, when):
+    shown = settled(own, send(own, "change", topic=0, split=2)) if when == "settling" else None
+    before, gate = path.read_bytes(), Gate(monkeypatch)
+    if shown:
+        answer = send(own, f"change/{shown['change']}/keep")
+    else:
+        answer = send(own, "change", topic=0, split=2)
+    assert gate.reached.wait(WAIT)
+    number = int(answer.headers["location"].rsplit("/", 1)[1])
+    began = time.monotonic()
+    stopped = send(own, f"change/{number}/leave")
+    assert stopped.headers["location"] == f"/m/{LDA}/topic/0"
+    assert own.get(f"/m/{LDA}/change/{number}.json").json()["state"] == "left"
+    assert time.monotonic() - began < 2
+    next_one = send(own, "change", topic=1, merge=2)  # it waits for the first to end
+    gate.go_on.set()
+    assert settled(own, next_one)["state"] == "proposed"
+    assert own.app.state.server.desk._changes[number].idle.wait(WAIT)
+    assert own.get(f"/m/{LDA}/change/{number}.json").json()["state"] == "left" and path.read_bytes() == before
+    assert send(own, f"change/{number}/keep").status_code == 409
+
+
+def test_names_are_in_the_history(own, path):
+    assert send(own, "topic/1/label", label="harvest").status_code == 303
+    history = own.get(f"/m/{LDA}/history.json").json()
+    assert [(line["kind"], line["label"], line["who"]) for line in history["edits"]] == [
+        ("rename", "harvest", "browser")
+    ]
+    assert history["undoes"] == 1 and "Called " in own.get(f"/m/{LDA}/history").text
+    made(own, topic=0, freeze=1)
+    send(own, "topic/1/label", label="")
+    assert own.get(f"/m/{LDA}/history.json").json()["undoes"] == 3
+    for step, label in ((3, "harvest"), (2, "harvest"), (1, None)):
+        assert settled(own, send(own, "history/undo", step=step))["state"] == "kept"
+        assert own.get(f"/m/{LDA}/topic/1.json").json()["topic"]["label"] == label
+    # A model that cannot be edited has names, and no history.
+    send(own, "topic/0/label", MAIN, label="x")
+    assert topoi.open_store(path).edits("four topics")["undone"].all()
 
 
 def test_two_previews_and_the_first_is_kept(own):

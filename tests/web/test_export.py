@@ -196,11 +196,23 @@ def test_a_page_by_author_for_several_authors_only(site):
 
 
 def test_the_command_line_passes_it_on(stored, tmp_path, capsys):
-    options = ["--authors", "1", "--documents", "1", "--name", name_of(LDA), "--name", name_of(MAIN), "--gzip"]
+    options = [
+        "--format",
+        "pages",
+        "--authors",
+        "1",
+        "--documents",
+        "1",
+        "--name",
+        name_of(LDA),
+        "--name",
+        name_of(MAIN),
+        "--gzip",
+    ]
     assert main(["export", str(stored), str(tmp_path / "site"), *options]) == 0
     said = capsys.readouterr().err
     size = sum(p.stat().st_size for p in (tmp_path / "site").rglob("*") if p.is_file())
-    assert f"pages, {size / 1e6:,.1f} MB; open" in said
+    assert f"files, {size / 1e6:,.1f} MB; open" in said
     assert {p.name for p in (tmp_path / "site").iterdir() if p.is_dir()} == {LDA, MAIN, "static"}
     assert list((tmp_path / "site").rglob("*.json.gz"))
     assert main(["export", str(stored), str(tmp_path / "bare"), *options[:-1], "--no-json"]) == 0

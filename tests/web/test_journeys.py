@@ -18,6 +18,7 @@ import pytest
 
 import topoi
 from thinning import slow_unless
+from topoi.web import edits
 from topoi.web.run import listen
 from web.addresses import LDA, MAIN
 
@@ -310,14 +311,14 @@ def test_the_slider_ranks_words_anew(visit, client):
 
 def test_a_topic_gets_a_name_and_keeps_it(visit):
     page = visit(f"/m/{MAIN}/topic/2")
-    page.get_by_label("A name for this topic").fill("Law & <order>")
+    page.locator("#label").fill("Law & <order>")
     page.get_by_role("button", name="Keep").click()
     page.get_by_role("button", name="Change").wait_for()
     assert heading(page).startswith("Law & <order>")
     page.goto(page.url.replace("topic/2", ""))
     assert page.get_by_text("Law & <order>").count() > 0
     page.goto(page.url + "topic/2")
-    page.get_by_label("A name for this topic").fill("")
+    page.locator("#label").fill("")
     page.get_by_role("button", name="Change").click()
     page.get_by_role("button", name="Keep").wait_for()
 
@@ -366,6 +367,115 @@ def test_a_topic_is_split_a_word_banned_and_both_undone(browser, stored, tmp_pat
     assert len(topoi.open_store(path).edits("four topics")) == 2, "the history is saved"
 
 
+def middle(page, selector):
+    """Where an element is on the screen."""
+    page.locator(selector).first.scroll_into_view_if_needed()
+    box = page.locator(selector).first.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def drag(page, source, target):
+    """Drag one thing onto another, as a hand does; ``target`` may appear with the drag."""
+    page.mouse.move(*middle(page, source))
+    page.mouse.down()
+    x, y = middle(page, source)
+    page.mouse.move(x + 12, y + 12, steps=3)
+    page.mouse.move(*middle(page, target), steps=8)
+    return page.mouse.up
+
+
+def test_topics_and_words_are_dragged(browser, stored, tmp_path):
+    path = shutil.copy(stored, tmp_path / "dragged.topoi")
+    with served(path) as address, watched(browser, address) as visit:
+        page = visit(f"/m/{LDA}/")
+        disc = (
+            ".map.wide a[href$='/topic/{}'] circle"
+            if page.locator(".map.wide").count()
+            else ".map a[href$='/topic/{}'] circle"
+        )
+        drop = drag(page, disc.format(1), disc.format(2))
+        assert page.locator(".map .drop-here").count() >= 1
+        assert "Merge" in page.locator("#status").inner_text()
+        keep(page, "drag-disc")
+        drop()
+        page.wait_for_url("**/change/*")
+        page.get_by_role("button", name="Leave it").click()
+        page.wait_for_url("**/topic/2")
+        word = page.locator("ol.words li[data-word] a").first.inner_text()
+        drop = drag(page, "ol.words li[data-word] a", ".drop-bar [data-drop=ban]")
+        keep(page, "drag-word")
+        drop()
+        page.wait_for_url("**/change/*")
+        assert heading(page).startswith(f"Ban “{word}” from") and heading(page).endswith("(2)?")
+        page.get_by_role("button", name="Leave it").click()
+        page.wait_for_url("**/topic/2")
+        badge = page.locator("aside .lines a.face").first.get_attribute("href")
+        drag(page, "ol.words li[data-word] a", "aside .lines a.face")()
+        page.wait_for_url("**/change/*")
+        assert heading(page).startswith(f"Pin “{word}” to") and f"({badge.rsplit('/', 1)[1]})" in heading(page)
+        page.get_by_role("button", name="Leave it").click()
+        # A short way is a click, and Escape ends a drag.
+        page.goto(f"{address}/m/{LDA}/")
+        drag(page, disc.format(1), disc.format(2))
+        page.keyboard.press("Escape")
+        page.mouse.up()
+        assert page.url.endswith(f"/m/{LDA}/")
+        page.mouse.click(*middle(page, disc.format(1)))
+        page.wait_for_url("**/topic/1")
+
+
+def radii(url):
+    """Sizes of the discs of the map on a page, as a browser without script gets it."""
+    with urllib.request.urlopen(url, timeout=20) as answer:
+        text = answer.read().decode()
+    wide = text[text.index("<svg") :].split("</svg>")[0]
+    return re.findall(r'<circle[^>]* r="([^"]+)"', wide)
+
+
+def test_topics_are_seen_settling(browser, stored, tmp_path, monkeypatch):
+    """Words and discs change while sweeps go on, readers see the old state meanwhile, and the button stops it."""
+    check, held, sweeps = edits.EditDesk._check, threading.Event(), threading.Semaphore(0)
+
+    def step(desk, change):
+        check(desk, change)
+        if held.is_set() and change.state == "settling":
+            sweeps.acquire(timeout=60)
+            check(desk, change)
+
+    monkeypatch.setattr(edits.EditDesk, "_check", step)
+    monkeypatch.setattr(edits, "GLANCE_SECONDS", 0.0)
+    path = shutil.copy(stored, tmp_path / "settling.topoi")
+    with served(path) as address, watched(browser, address) as visit:
+        before = {page: texts(address, page) for page in READ}
+        editor, plain = visit(f"/m/{LDA}/topic/0"), visit(f"/m/{LDA}/topic/0", script=False)
+        editor.get_by_role("button", name="Split in two").click()
+        editor.get_by_role("button", name="Keep", exact=True).wait_for()
+        held.set()
+        editor.get_by_role("button", name="Keep", exact=True).click()
+        seen = []
+        for n in (2, 6, 10):
+            for _ in range(4):
+                sweeps.release()
+            done = "|".join(str(k) for k in range(n, edits.N_SWEEPS + 1))
+            editor.locator("#stage", has_text=re.compile(f"Settling: ({done}) of")).wait_for()
+            if n == 2:
+                plain.goto(editor.url)  # from then on it loads itself anew every second
+            plain.locator(".changes .now li").first.wait_for()
+            seen.append(radii(editor.url))
+            assert {page: texts(address, page) for page in READ} == before, "readers see what the file has"
+        keep(editor, "change-settling")
+        assert seen[0] != seen[-1] and len(seen[-1]) == 5
+        editor.get_by_role("button", name="Stop and leave it").click()
+        editor.wait_for_url("**/topic/0", timeout=5000)
+        sweeps.release()
+        editor.get_by_role("button", name="Split in two").click()
+        editor.get_by_role("button", name="Keep", exact=True).wait_for()
+        held.clear()
+        editor.get_by_role("button", name="Keep", exact=True).click()
+        editor.locator("#change .sub", has_text="Done").wait_for()
+    assert topoi.open_store(path).edits("four topics")["kind"].tolist() == ["split"], "saved, once"
+
+
 READ = tuple(f"topic/{k}.json" for k in range(4))
 
 
@@ -412,8 +522,8 @@ def test_reviewers_leave_out_the_authors(visit):
     page.locator("#text").fill(TEXT)
     page.locator("#names").fill("Kepler, J")
     page.get_by_role("button", name="Find reviewers").click()
-    page.locator("table.list").wait_for()
-    names = page.locator("table.list tbody th").all_inner_texts()
+    page.locator(".fits").wait_for()
+    names = page.locator(".fits h2").all_inner_texts()
     assert names and "Kepler, J" not in names
     keep(page, "reviewers")
 

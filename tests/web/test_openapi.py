@@ -18,6 +18,9 @@ FEW, MANY = 5, 150
 TWINS = [
     "overview",
     "topic/{topic}",
+    "together",
+    "names",
+    "oddities",
     "change/{change}",
     "history",
     "structure",
@@ -36,7 +39,9 @@ TWINS = [
     "parse",
     "reviewers",
     "models",
+    "ready",
     "complete",
+    "map",
 ]
 OPERATIONS = [*((twin, "get") for twin in TWINS), ("parse", "post"), ("reviewers", "post")]
 PLAN = {
@@ -69,7 +74,7 @@ def test_describes_every_twin(client):
             assert operation["summary"]
             for parameter in operation["parameters"]:
                 assert parameter["description"]
-                limits = {"maximum", "maxLength", "maxItems", "enum", "anyOf"}
+                limits = {"maximum", "maxLength", "maxItems", "maxProperties", "enum", "anyOf"}
                 assert limits & set(parameter["schema"]), parameter
 
 

@@ -250,8 +250,10 @@ def test_compare(client, stored):
     assert 0.85 <= (others <= unpaired["most"]).mean() <= 0.95
     page = client.get(f"/m/{MAIN}/compare/{LDA}").text
     assert f"half share {percent(unpaired['median'])} or less" in page and "little in common" not in page
-    figures = [float(x) for x in re.findall(r'<td class="num">([\d.]+)', page)]
-    assert len(figures) == 4 and figures == sorted(figures, reverse=True)
+    figures = [float(x) for x in re.findall(r'<td class="num"><a[^>]*>([\d.]+)', page)]
+    clear = [pair["shared"] for pair in data["pairs"] if pair["clear"]]
+    assert [percent(x) for x in sorted(clear, reverse=True)] == [percent(x / 100) for x in figures[: len(clear)]]
+    assert len(figures) == 6, "four pairs, and two topics without a partner"
     assert data == get(client, f"compare.json?other={LDA}")
     assert client.get(f"/m/{MAIN}/compare/{MAIN}").status_code == 400
     assert client.get(f"/m/{MAIN}/compare/{AUTHORS_ONLY}").status_code == 400
@@ -336,8 +338,10 @@ def test_menu_has_what_the_family_has(client):
 
     assert menu(MAIN) == [
         "Topics",
+        "Map",
         "Authors",
         "Documents",
+        "Oddities",
         "Trends",
         "Groups",
         "Compare",
@@ -345,7 +349,8 @@ def test_menu_has_what_the_family_has(client):
         "Reviewers",
         "Models",
     ]
-    assert menu(LDA) == ["Topics", "Authors", "Documents", "Trends", "Groups", "Compare", "Parse", "Models"]
+    shown = ["Topics", "Map", "Authors", "Documents", "Oddities", "Trends", "Groups", "Compare", "Parse", "Models"]
+    assert menu(LDA) == shown
     assert "Parse" not in menu(AUTHORS_ONLY)
     assert KINDS.keys() >= {"overview", "models"}
 
@@ -430,3 +435,36 @@ def test_groups_that_cannot_be_compared_say_why(client, query, says):
     data = get(client, f"groups.json?{query}")
     assert says in data["error"] and data["differences"] == []
     assert 'role="alert"' in client.get(f"/m/{MAIN}/groups?{query}").text
+
+
+def test_topics_without_a_partner_are_listed(client):
+    data = get(client, f"compare/{LDA}.json")
+    paired = {pair["first"]["topic"] for pair in data["pairs"]}
+    assert {row["topic"]["topic"] for row in data["unmatched_first"]} == set(range(6)) - paired
+    assert data["unmatched_second"] == []
+    table = {k: row for k, row in zip(data["matrix"]["rows"], data["matrix"]["shared"], strict=True)}
+    for row in data["unmatched_first"]:
+        own = table[row["topic"]["topic"]]
+        assert row["nearest"]["topic"] == data["matrix"]["columns"][own.index(max(own))]
+        assert row["shared"] == pytest.approx(max(own), abs=1e-3)
+    for pair in data["pairs"]:
+        assert pair["clear"] == (pair["shared"] > data["unpaired"]["most"])
+
+
+def test_two_topics_word_by_word(client):
+    data = get(client, f"compare/{LDA}.json")
+    pair = data["pairs"][0]
+    first, second = pair["first"]["topic"], pair["second"]["topic"]
+    beside = get(client, f"compare/{LDA}.json?first={first}&second={second}")["beside"]
+    assert beside["shared"] == pytest.approx(pair["shared"], abs=0.02)
+    assert [word["shared"] for word in beside["both"]] == sorted(
+        (word["shared"] for word in beside["both"]), reverse=True
+    )
+    assert all(word["shared"] == min(word["first"], word["second"]) > 0 for word in beside["both"])
+    assert all(word["first"] > word["second"] for word in beside["only_first"])
+    page = client.get(f"/m/{MAIN}/compare/{LDA}").text
+    address = f"/m/{MAIN}/compare/{LDA}?first={first}&amp;second={second}#beside"
+    assert page.count(address) == 1 + 2, "a cell of the list, and one of the matrix, which is drawn twice"
+    common = set(pair["first"]["words"][:5]) & set(pair["second"]["words"])
+    assert any(f'<mark class="both">{word}</mark>' in page for word in common)
+    assert client.get(f"/m/{MAIN}/compare/{LDA}?first=6&second=0").status_code == 404

@@ -50,6 +50,24 @@ def find_pairs(
     return [_pair(members, usable)] if len(found) == 2 else [_pair([each], usable) for each in members]
 
 
+def make_pair(
+    name: str, ours: NDArray[np.bool_], other: str | None = None, theirs: NDArray[np.bool_] | None = None
+) -> Pair:
+    """A pair of groups of documents that pass two filters; without the second, all others.
+
+    Documents of both groups are in neither.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.analysis.groupings import make_pair
+    >>> make_pair("early", np.array([True, True, False, False, False])).theirs.tolist()
+    [2, 3, 4]
+    """
+    members = [(name, ours)] + ([] if other is None or theirs is None else [(other, theirs)])
+    return _pair(members, np.ones(len(ours), bool))
+
+
 def _chosen(groups: Any) -> list[Any] | None:
     """The named values: one or two; a tuple of two numbers alone is a range."""
     if groups is None:

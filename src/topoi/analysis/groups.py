@@ -108,13 +108,57 @@ def compare_groups(
     pairs = find_pairs(model, counted.documents, counted.lengths, by, groups, own_authors=corpus is None)
     unit = None if units is None else _units(counted.documents, units)
     frames = [_compared(*_together(counted, pair, unit), tail, wanted, seed) for pair in pairs]
-    frame = pd.concat(frames, ignore_index=True)
-    frame["q_value"] = false_discovery_rates(frame["p_value"].to_numpy())
+    frame = _with_rates(frames)
     frame.attrs["n_documents"] = {pair.name: len(pair.ours) for pair in pairs} | (
         {} if pairs[0].other == REST else {pairs[0].other: len(pairs[0].theirs)}
     )
-    if _was_told(model, by):
+    if was_told(model, by):
         frame.attrs["note"] = f"the model itself read {by!r}: its topics follow the groups, and p-values are too small"
+    return frame
+
+
+def compare_pair(
+    model: Any,
+    pair: Pair,
+    units: str | None = None,
+    level: float = LEVEL,
+    n_permutations: int = 999,
+    random_state: SeedLike = 0,
+) -> pd.DataFrame:
+    """``compare_groups`` for any two groups of the model's documents, such as those that pass two filters.
+
+    Parameters
+    ----------
+    model : fitted model with topics, or ModelView
+        Any family.
+    pair : Pair
+        Names of the groups, and the numbers of their documents; see ``topoi.analysis.groupings.make_pair``.
+    units, level, n_permutations, random_state
+        As in ``compare_groups``.
+
+    Examples
+    --------
+    >>> import numpy as np, topoi
+    >>> from topoi.analysis.groups import compare_pair
+    >>> from topoi.analysis.groupings import Pair
+    >>> corpus = topoi.Corpus.from_tokens([["tax", "cost"] * 5, ["war", "army"] * 5] * 10)
+    >>> model = topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
+    >>> frame = compare_pair(model, Pair("even", "odd", np.arange(0, 20, 2), np.arange(1, 20, 2)))
+    >>> frame["difference"].round(1).tolist()
+    [1.0, -1.0]
+    """
+    need_topics(model, "their shares were to be compared")
+    tail, wanted = checked_tail(level), whole_number("n_permutations", n_permutations, 19)
+    counted = _counted(model, None)
+    unit = None if units is None else _units(counted.documents, units)
+    frame = _with_rates([_compared(*_together(counted, pair, unit), tail, wanted, resolve_seed(random_state))])
+    frame.attrs["n_documents"] = {pair.name: len(pair.ours), pair.other: len(pair.theirs)}
+    return frame
+
+
+def _with_rates(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    frame = pd.concat(frames, ignore_index=True)
+    frame["q_value"] = false_discovery_rates(frame["p_value"].to_numpy())
     return frame
 
 
@@ -164,7 +208,30 @@ def group_documents(
     pairs = find_pairs(model, counted.documents, counted.lengths, by, groups, own_authors=corpus is None)
     if len(pairs) > 1:
         raise ModelError(f"{by!r} has {len(pairs)} values; name the group, or two of them, as groups=")
-    pair = pairs[0]
+    return _behind(model, counted, pairs[0], k, wanted, corpus, level)
+
+
+def pair_documents(model: Any, topic: int, pair: Pair, n: int = 10, level: float | None = LEVEL) -> pd.DataFrame:
+    """``group_documents`` for any two groups of the model's documents.
+
+    Examples
+    --------
+    >>> import numpy as np, topoi
+    >>> from topoi.analysis.groups import pair_documents
+    >>> from topoi.analysis.groupings import Pair
+    >>> corpus = topoi.Corpus.from_tokens([["tax", "cost"] * 5, ["war", "army"] * 5] * 10)
+    >>> model = topoi.LDA(2, alpha=0.1, n_iter=50, random_state=0).fit(corpus)
+    >>> len(pair_documents(model, 0, Pair("even", "odd", np.arange(0, 20, 2), np.arange(1, 20, 2)), n=3))
+    3
+    """
+    need_topics(model, "a topic was named")
+    k, wanted = need_topic(model, topic), whole_number("n", n)
+    return _behind(model, _counted(model, None), pair, k, wanted, None, level)
+
+
+def _behind(
+    model: Any, counted: Counted, pair: Pair, k: int, wanted: int, corpus: Corpus | None, level: float | None
+) -> pd.DataFrame:
     column = counted.counts[:, [k]].toarray()[:, 0] / counted.parts
     parts = [_effects(column, counted.lengths, rows, sign) for rows, sign in ((pair.ours, 1.0), (pair.theirs, -1.0))]
     rows, effect = np.concatenate([pair.ours, pair.theirs]), np.concatenate(parts)
@@ -221,7 +288,7 @@ def _counted(model: Any, corpus: Corpus | None) -> Counted:
     return Counted(csr_array(dense), dense.sum(axis=1), draws, corpus.documents)
 
 
-def _was_told(model: Any, by: str) -> bool:
+def was_told(model: Any, by: str) -> bool:
     """Whether the model's topics depend on the column itself."""
     names: set[str] = set()
     if isinstance(model, InStore):

@@ -16,11 +16,13 @@ from topoi.errors import ModelError, NotFoundError
 from topoi.models.catalogue import Catalogue, CorpusCatalogue
 from topoi.models.notices import warn_user
 from topoi.models.validation import whole_number
-from topoi.retrieval.expertise import bag_scores
+from topoi.retrieval.expertise import bag_evidence, evidence_scores
+from topoi.retrieval.ranking import Evidence
 
 _TOPICS_SHOWN = 3
 # Smallest share of the text that a topic must explain to be listed as a reason.
 _LEAST_SHARE = 0.05
+_USUAL_LEAST, _ENOUGH_AUTHORS = 3, 100
 
 
 class Conflicts(NamedTuple):
@@ -38,6 +40,10 @@ def recommend_reviewers(
     exclude: Sequence[str] | str = (),
     corpus: Corpus | None = None,
     min_words: int | None = None,
+    min_documents: int = 1,
+    since: int | None = None,
+    n_papers: int = 3,
+    among: NDArray[np.bool_] | None = None,
 ) -> pd.DataFrame:
     """The authors whose words and topics explain a text best, without its own authors and their co-authors.
 
@@ -58,6 +64,15 @@ def recommend_reviewers(
     min_words : int, optional
         Leave out authors with fewer words; by default, with fewer than the prior's weight (the sum of alpha): too
         little is known of them.
+    min_documents : int
+        Leave out authors of fewer documents. Somebody with a single one is known by its words alone, so that authors of
+        one document like the text come before those who know the subject; 3 is a good choice for large collections.
+    since : int, optional
+        Leave out authors without a document of this year or a later one.
+    n_papers : int
+        Number of documents listed for each reviewer.
+    among : array of bool, optional
+        Leave out authors for whom this is false.
 
     Returns
     -------
@@ -65,9 +80,12 @@ def recommend_reviewers(
         author, rank, score (mean over the text's words of log(P(word | author) / P(word)), so that 0 means "no more
         likely than by anybody" and scores of different texts are comparable; P(word | author) is the mixture of
         ``topoi.Search``, of all that the author wrote and of the author's topics), n_documents, topics: a list of at
-        most three topics by which the author's mixture explains the text.
-        ``frame.attrs`` counts authors left out (``n_excluded``, ``n_coauthors``, ``n_too_few_words``) and words of the
-        text (``n_known``, ``n_unknown``), and lists the ``unknown`` names of ``exclude``.
+        most three topics by which the author's mixture explains the text; fit: the score from 0 to 100, see
+        ``fit_of``; last_year (NaN without years); papers: a list of numbers of the author's documents that resemble the
+        text most, by the same score.
+        ``frame.attrs`` counts authors left out (``n_excluded``, ``n_coauthors``, ``n_too_few_words``, and ``n_others``
+        by the number or the years of their documents, or by ``among``) and words of the text (``n_known``,
+        ``n_unknown``), and lists the ``unknown`` names of ``exclude``.
 
     Examples
     --------
@@ -92,8 +110,11 @@ def recommend_reviewers(
     known = np.zeros(len(eligible), bool)
     known[enough_words(model, min_words)] = True
     eligible &= known
+    n_known = int(eligible.sum())
+    eligible &= _wanted(model, min_documents, since, among)
     rows = np.flatnonzero(eligible)
-    score = bag_scores(model, words.word, words.times, authors=True)
+    evidence = bag_evidence(model, words.word, words.times)
+    score = evidence_scores(evidence, authors=True)
     best = rows[np.argsort(-score[rows], kind="stable")[:n]]
     names = model.authors_[best]
     columns = {
@@ -101,17 +122,83 @@ def recommend_reviewers(
         "score": score[best],
         "n_documents": model.catalogue_.n_documents(best) if corpus is None else _document_counts(counted, names),
         "topics": pd.Series(_explaining_topics(model.chains_[0], best, words), dtype=object),
+        "fit": [fit_of(value) for value in score[best]],
+        "last_year": model.catalogue_.last_years(best),
+        "papers": pd.Series(_papers(model, best, evidence, n_papers), dtype=object),
     }
     frame = with_rank(pd.DataFrame(columns), 1, best)
     frame.attrs.update(
         n_excluded=len(conflicts.own),
         n_coauthors=len(conflicts.coauthors),
-        n_too_few_words=free - len(rows),
+        n_too_few_words=free - n_known,
+        n_others=n_known - len(rows),
         unknown=conflicts.unknown,
         n_known=words.n_known,
         n_unknown=words.n_unknown,
     )
     return frame
+
+
+def fit_of(score: float) -> int:
+    """A score from 0 to 100: 50 if the text's words are twice as likely by the author as by anybody, 75 if four times.
+
+    Examples
+    --------
+    >>> import math
+    >>> from topoi.analysis.reviewers import fit_of
+    >>> fit_of(0.0), fit_of(math.log(2)), fit_of(math.log(4)), fit_of(-1.0)
+    (0, 50, 75, 0)
+    """
+    return round(100 * (1 - float(np.exp(-max(score, 0.0)))))
+
+
+def fit_words(fit: int) -> str:
+    """A fit in words.
+
+    Examples
+    --------
+    >>> from topoi.analysis.reviewers import fit_words
+    >>> fit_words(80), fit_words(60), fit_words(30), fit_words(3)
+    ('knows the subject very well', 'knows the subject well', 'knows a part of it', 'hardly knows it')
+    """
+    steps = ((75, "knows the subject very well"), (50, "knows the subject well"), (25, "knows a part of it"))
+    return next((words for least, words in steps if fit >= least), "hardly knows it")
+
+
+def usual_least(n_documents: NDArray[Any]) -> int:
+    """Fewest documents to ask of reviewers: 3 where at least a hundred authors have so many, else 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.analysis.reviewers import usual_least
+    >>> usual_least(np.full(200, 4)), usual_least(np.full(20, 4))
+    (3, 1)
+    """
+    return _USUAL_LEAST if int((np.asarray(n_documents) >= _USUAL_LEAST).sum()) >= _ENOUGH_AUTHORS else 1
+
+
+def _wanted(model: Any, min_documents: int, since: int | None, among: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """Whether each author has enough documents, is still active, and is among those asked for."""
+    n_authors = len(model.authors_)
+    found = np.ones(n_authors, bool) if among is None else np.asarray(among, bool).copy()
+    if found.shape != (n_authors,):
+        raise ModelError(f"among has {found.size} values; one is needed for each of {n_authors} authors")
+    if whole_number("min_documents", min_documents) > 1:
+        found &= model.catalogue_.n_documents(np.arange(n_authors)) >= min_documents
+    if since is not None:
+        with np.errstate(invalid="ignore"):
+            found &= model.catalogue_.last_years() >= since
+    return found
+
+
+def _papers(model: Any, authors: NDArray[np.int64], evidence: Evidence, n: int) -> list[list[int]]:
+    """For each author, the documents that resemble the text most."""
+    if not whole_number("n_papers", n, 0) or not len(authors):
+        return [[] for _ in authors]
+    score = evidence_scores(evidence, authors=False)
+    owned = model.catalogue_.documents_of(authors)
+    return [own[np.argsort(-score[own], kind="stable")[:n]].tolist() for own in owned]
 
 
 def find_conflicts(model: Any, counted: Catalogue, exclude: Sequence[str] | str) -> Conflicts:
@@ -123,10 +210,11 @@ def find_conflicts(model: Any, counted: Catalogue, exclude: Sequence[str] | str)
     if not all(isinstance(name, str) for name in given):
         raise ModelError(f"exclude is {exclude!r}; pass a list of names")
     own = model.catalogue_.authors_named(given)
-    there = counted.authors_named(given)
+    is_same = counted is model.catalogue_
+    there = own if is_same else counted.authors_named(given)
     near = counted.coauthors(there) if len(there) else there
-    coauthors = near if counted is model.catalogue_ else model.catalogue_.authors_named(counted.author_names(near))
-    names = [*model.catalogue_.author_names(own), *counted.author_names(there)]
+    coauthors = near if is_same else model.catalogue_.authors_named(counted.author_names(near))
+    names = [*model.catalogue_.author_names(own), *([] if is_same else counted.author_names(there))]
     known = {str(name).casefold() for name in names}
     unknown = [name for name in given if name.strip().casefold() not in known]
     if unknown:

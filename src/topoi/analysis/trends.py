@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -222,6 +222,35 @@ def topic_moves(
     >>> topic_moves(model, topoi.topic_trends(model))["direction"].tolist()
     [1, -1]
     """
+    found = placed_documents(model, trends, corpus)
+    fractions = [found.part(tenth(found.words, way)) for way in (1, -1)]
+    frame = hottest_topics(trends)
+    topics, tail = frame["topic"].to_numpy(np.int64), checked_tail(level)
+    deviations = change_deviations(found.documents, *fractions)[:, topics]
+    for name, deviation in zip(("first", "last"), deviations, strict=False):
+        ends = Moments(frame[name].to_numpy(), deviation).interval(level)
+        frame[f"{name}_lower"], frame[f"{name}_upper"] = ends
+    reach = NormalDist().inv_cdf(1.0 - tail) * deviations[2]
+    frame["lower"], frame["upper"] = frame["change"] - reach, frame["change"] + reach
+    frame["direction"] = np.where(frame["change"].abs() > reach, frame["direction"], 0)
+    return _by_change(frame[list(_MOVES)])
+
+
+class PlacedDocuments(NamedTuple):
+    """Documents of trends: their words per topic, the place of each one's period (-1: none), words of all periods."""
+
+    documents: SmoothedCounts
+    place: NDArray[np.int64]
+    words: NDArray[np.float64]
+    periods: NDArray[Any]
+
+    def part(self, of_periods: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The part of each document that is in a stretch of time, from the part of each period that is in it."""
+        return np.asarray(np.append(of_periods, 0.0)[self.place])
+
+
+def placed_documents(model: Any, trends: pd.DataFrame, corpus: Corpus | None = None) -> PlacedDocuments:
+    """The documents that trends are of, with their periods; of the training corpus if none is given."""
     by = str(trends.columns[0])
     words = trends.groupby(by)["n_words"].sum().sort_index()
     if corpus is None:
@@ -233,18 +262,7 @@ def topic_moves(
         documents = SmoothedCounts.from_counts(counts, np.zeros(counts.shape[1]), _PARTS)
         values = column_of(corpus.documents, by)
     place = pd.Series(np.arange(len(words)), words.index).reindex(values).fillna(-1).to_numpy(np.int64)
-    # Fractions of documents that are in each tenth, without documents that have no value.
-    fractions = [np.append(tenth(words.to_numpy(float), way), 0.0)[place] for way in (1, -1)]
-    frame = hottest_topics(trends)
-    topics, tail = frame["topic"].to_numpy(np.int64), checked_tail(level)
-    deviations = change_deviations(documents, *fractions)[:, topics]
-    for name, deviation in zip(("first", "last"), deviations, strict=False):
-        ends = Moments(frame[name].to_numpy(), deviation).interval(level)
-        frame[f"{name}_lower"], frame[f"{name}_upper"] = ends
-    reach = NormalDist().inv_cdf(1.0 - tail) * deviations[2]
-    frame["lower"], frame["upper"] = frame["change"] - reach, frame["change"] + reach
-    frame["direction"] = np.where(frame["change"].abs() > reach, frame["direction"], 0)
-    return _by_change(frame[list(_MOVES)])
+    return PlacedDocuments(documents, place, words.to_numpy(float), words.index.to_numpy())
 
 
 def _values(model: Any, by: str) -> pd.Series:
@@ -280,7 +298,7 @@ def hottest_topics(trends: pd.DataFrame) -> pd.DataFrame:
     words = trends.groupby(by)["n_words"].sum().to_numpy(dtype=float)
     taken = np.stack([words * tenth(words, way) for way in (1, -1)])
     first, last = taken @ share.to_numpy() / np.maximum(taken.sum(axis=1, keepdims=True), 1e-300)
-    shown = np.array([[_as_written(x) for x in side] for side in (first, last)])
+    shown = as_written(np.stack((first, last)))
     columns = {"topic": share.columns, "first": first, "last": last, "change": last - first}
     direction = (shown[1] > shown[0]).astype(np.int64) - (shown[1] < shown[0])
     return _by_change(pd.DataFrame(columns | {"direction": direction}))
@@ -306,9 +324,17 @@ def tenth(words: NDArray[np.float64], way: int = 1) -> NDArray[np.float64]:
     return np.asarray(taken[::way])
 
 
-def _as_written(share: float) -> float:
-    """Round a share to per cent as tables print it."""
-    return round(100.0 * share, 0 if share >= 0.0995 else 1)
+def as_written(share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shares rounded to per cent as tables print them: two that look the same are the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topoi.analysis.trends import as_written
+    >>> as_written(np.array([0.00231, 0.4167])).tolist()
+    [0.2, 42.0]
+    """
+    return np.where(share >= 0.0995, np.round(100.0 * share), np.round(100.0 * share, 1))
 
 
 def column_of(documents: pd.DataFrame, by: str, own: tuple[str, ...] = ()) -> pd.Series:

@@ -1,11 +1,11 @@
-"""``topoi export``: a static copy of the browser, or a model in the form of another program."""
+"""``topoi export``: a site of plain files with a reader, every page as a file, or files for another program."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -21,6 +21,7 @@ class Format(StrEnum):
     """The formats, by their names on the command line."""
 
     html = "html"
+    pages = "pages"
     mallet = "mallet"
     pyldavis = "pyldavis"
     octis = "octis"
@@ -34,7 +35,10 @@ def export(
         Path | None, typer.Argument(metavar="TARGET", help="Folder, or file, to write; the same as -o.")
     ] = None,
     form: Annotated[
-        Format, typer.Option("--format", help="The pages of the browser, or files for another program.")
+        Format,
+        typer.Option(
+            "--format", help="A site with a reader (html), every page as a file (pages), or files for another program."
+        ),
     ] = Format.html,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="TARGET", help="Folder, or file, to write.")
@@ -51,20 +55,26 @@ def export(
             "--name", metavar="NAME", help="Only this model; of pages, may be repeated.", autocompletion=names_beginning
         ),
     ] = None,
-    no_json: Annotated[bool, typer.Option("--no-json", help="Pages only, without their data.")] = False,
+    with_json: Annotated[
+        bool | None,
+        typer.Option("--json/--no-json", help="JSON beside each page, or none; by default with --format pages."),
+    ] = None,
     compress: Annotated[bool, typer.Option("--gzip", help="Compress the data beside the pages, as .json.gz.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier export.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress.")] = False,
 ) -> None:
-    """Write the browser's pages as files that any web server, or none, can show; or files for another program."""
+    """Write a site of plain files that any web server, or none, can show; or files for another program."""
     target = chosen_target(folder, output)
     check_file(file)
-    if no_json and compress:
+    if with_json is False and compress:
         raise typer.BadParameter("--gzip compresses what --no-json leaves out: choose one")
-    if form is Format.html:
-        write_pages(file, target, authors, documents, name, no_json, compress, force, quiet)
+    if form in (Format.html, Format.pages):
+        wanted = form is Format.pages if with_json is None else with_json
+        data: Literal["json", "json.gz"] | None = "json.gz" if compress else "json" if wanted else None
+        write_site(form, file, target, authors, documents, name, data, force, quiet)
         return
-    of_pages = {"--authors": authors, "--documents": documents, "--no-json": no_json, "--gzip": compress}
+    of_pages = {"--authors": authors, "--documents": documents, "--gzip": compress}
+    of_pages |= {} if with_json is None else {"--json" if with_json else "--no-json": True}
     refuse_options(form, [flag for flag, value in of_pages.items() if value not in (None, False)], name or [])
     names = write_files(form, file, target, name[0] if name else None, force)
     if not quiet:
@@ -119,41 +129,36 @@ def write_files(form: Format, file: Path, target: Path, name: str | None, force:
     return writers[form](view, target, force)
 
 
-def write_pages(
+def write_site(
+    form: Format,
     file: Path,
     folder: Path,
     authors: int | None,
     documents: int | None,
     name: list[str] | None,
-    no_json: bool,
-    compress: bool,
+    data: Literal["json", "json.gz"] | None,
     force: bool,
     quiet: bool,
 ) -> None:
-    """Write the browser's pages, with a bar on a terminal."""
+    """Write a site with a reader, or every page, with a bar on a terminal."""
     try:
         from topoi.web.export import Limits, export_site
+        from topoi.web.reader.site import export_reader
     except ImportError as error:
         raise StoreError(f'the browser needs more packages: pip install "topoi[web]" ({error})') from error
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     screen = look.console(stderr=True)
-    columns = (TextColumn("writing pages"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("writing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=screen, disable=quiet or not screen.is_terminal) as bar:
         task = bar.add_task("pages", total=None)
 
         def progress(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
 
-        n_pages = export_site(
-            file,
-            folder,
-            Limits(authors, documents),
-            names=name,
-            data=None if no_json else "json.gz" if compress else "json",
-            replace=force,
-            progress=progress,
-        )
+        write = export_reader if form is Format.html else export_site
+        write(file, folder, Limits(authors, documents), names=name, data=data, replace=force, progress=progress)
     if not quiet:
-        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        screen.print(f"wrote {n_pages:,} pages, {size / 1e6:,.1f} MB; open {folder / 'index.html'}", soft_wrap=True)
+        sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+        size = f"{len(sizes):,} files, {sum(sizes) / 1e6:,.1f} MB"
+        screen.print(f"wrote {size}; open {folder / 'index.html'}", soft_wrap=True)

@@ -31,6 +31,7 @@ from topoi.cli import (
     importing,
     label,
     look,
+    map,
     models,
     name,
     predict,
@@ -113,6 +114,7 @@ app.command("align", short_help="Topics of two fits side by side.")(align.align)
 app.command("evaluate", short_help="How well a model predicts new documents.")(evaluate.evaluate)
 app.command("compare", short_help="Models side by side on new documents.")(compare.compare)
 app.command("models", short_help="The models of a file.")(models.models)
+app.command("map", short_help="Give each document a place on the map.")(map.place_documents)
 app.command("name", short_help="Give a topic a label.")(name.name_topic)
 app.command("browse", short_help="Read a model in the web browser.")(browse.browse)
 app.command("export", short_help="Write the web pages, or files for other programs.")(export.export)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,6 +30,8 @@ from topoi.cli.similar import draw_authors_with_topics
 from topoi.cli.topics import badge_words
 from topoi.errors import ModelError
 
+MOST_SUBMISSIONS = 10_000
+
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
@@ -48,26 +52,124 @@ def reviewers(
         int | None,
         typer.Option(metavar="N", min=0, help="Leave out authors with fewer words.  [default: the prior's weight]"),
     ] = None,
+    min_documents: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Leave out authors of fewer documents.  [default: 3 if a hundred have so many]"
+        ),
+    ] = None,
+    since: Annotated[
+        int | None, typer.Option(metavar="YEAR", help="Leave out authors without a document of this year or later.")
+    ] = None,
+    submissions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", exists=True, dir_okay=False, help="A CSV table of many texts: text, title, authors, id."
+        ),
+    ] = None,
     name: ModelName = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Show the authors who know the subject of a text best, without its own authors and their co-authors."""
     check_one_format(as_json, as_csv)
-    passage = given_text(joined(text), from_file)
+    if submissions is not None and (text or from_file is not None):
+        raise typer.BadParameter("give a text, or a table with --submissions, not both")
+    passage = "" if submissions is not None else given_text(joined(text), from_file)
     view = open_topic_view(file, name, AUTHORS)
-    import topoi
+    import numpy as np
 
+    import topoi
+    from topoi.analysis.reviewers import usual_least
+
+    if min_documents is None:
+        min_documents = usual_least(view.catalogue_.n_documents(np.arange(len(view.authors_))))
+    limits: dict[str, Any] = {"min_words": min_words, "min_documents": min_documents, "since": since}
+    model = every_chain(view)
+    if submissions is not None:
+        print_frame(for_submissions(view, model, submissions, n, limits), as_json=as_json, as_csv=as_csv)
+        return
     own = excluded(view, exclude)
-    frame = topoi.recommend_reviewers(every_chain(view), passage, n=n, exclude=own, min_words=min_words)
+    frame = with_titles(view, topoi.recommend_reviewers(model, passage, n=n, exclude=own, **limits))
     words = badge_words(view, 8)
 
     def render(rows: pd.DataFrame, screen: Console) -> None:
-        figures = [f"{count:,} doc{' ' if count == 1 else 's'}" for count in rows["n_documents"]]
+        figures = [
+            f"{fit:>3} of 100, {count:,} doc{' ' if count == 1 else 's'}"
+            for fit, count in zip(rows["fit"], rows["n_documents"], strict=True)
+        ]
         draw_authors_with_topics(rows, "author", figures, words, screen)
         screen.print(left_out(frame.attrs), style="dim")
 
     print_frame(frame, as_json=as_json, as_csv=as_csv, render=render)
+
+
+def with_titles(view: ModelView, frame: pd.DataFrame) -> pd.DataFrame:
+    """Reviewers with titles, or ids, in place of the numbers of their papers."""
+    import numpy as np
+    import pandas as pd
+
+    numbers = sorted({d for own in frame["papers"] for d in own})
+    columns = view.catalogue_.document_columns(np.array(numbers, np.int64)) if numbers else {"id": []}
+    shown = [str(t or i) for t, i in zip(columns.get("title", columns["id"]), columns["id"], strict=True)]
+    titles = dict(zip(numbers, shown, strict=True))
+    named = frame.assign(papers=pd.Series([[titles[d] for d in own] for own in frame["papers"]], dtype=object))
+    named.attrs = frame.attrs
+    return named
+
+
+def for_submissions(view: ModelView, model: Any, path: Path, n: int, limits: dict[str, Any]) -> pd.DataFrame:
+    """Reviewers of every text of a CSV table, whose authors and their co-authors are left out of its own list.
+
+    Columns are ``text`` (or ``abstract``), and perhaps ``title``, ``authors`` (semicolons between names) and ``id``.
+    """
+    import pandas as pd
+
+    import topoi
+
+    rows = read_submissions(path)
+    found = []
+    for number, row in enumerate(rows, 1):
+        text = " ".join(part for part in (row.get("title"), row.get("text") or row.get("abstract")) if part)
+        if not text.strip():
+            raise ModelError(f"{path.name}, row {number}: no text; the columns text, abstract or title should have it")
+        own = excluded(view, [row["authors"]] if row.get("authors") else None)
+        try:
+            frame = with_titles(view, topoi.recommend_reviewers(model, text, n=n, exclude=own, **limits))
+        except ModelError as error:
+            raise ModelError(f"{path.name}, row {number}: {error}") from error
+        frame.insert(0, "submission", row.get("id") or str(number))
+        found.append(frame)
+    return pd.concat(found, ignore_index=True)
+
+
+def read_submissions(path: Path) -> list[dict[str, str]]:
+    r"""Rows of a CSV table of submissions, with names of columns in small letters.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "papers.csv"
+    >>> _ = path.write_text("Title,Abstract,Authors\nOn stars,The sun is a star.,Kepler; Brahe\n")
+    >>> read_submissions(path)
+    [{'title': 'On stars', 'abstract': 'The sun is a star.', 'authors': 'Kepler; Brahe'}]
+    """
+    import csv
+
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            rows = [
+                {str(name).strip().lower(): value or "" for name, value in row.items() if isinstance(value, str)}
+                for row in islice(csv.DictReader(stream), MOST_SUBMISSIONS + 1)
+            ]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ModelError(f"{path.name} is no CSV table in UTF-8: {error}") from error
+    if not rows or not {"text", "abstract", "title"} & rows[0].keys():
+        there = ", ".join(rows[0]) if rows else "no rows"
+        raise ModelError(f"{path.name} needs a column text, abstract or title; it has {there}")
+    if len(rows) > MOST_SUBMISSIONS:
+        raise ModelError(f"{path.name} has more than {MOST_SUBMISSIONS:,} rows; cut it into parts")
+    return rows
 
 
 def excluded(view: ModelView, given: list[str] | None) -> list[str]:
@@ -87,6 +189,8 @@ def left_out(attrs: dict[Any, Any]) -> str:
     parts = [f"{attrs['n_excluded']:,} excluded", f"{attrs['n_coauthors']:,} co-authors"]
     if attrs["n_too_few_words"]:
         parts.append(f"{attrs['n_too_few_words']:,} with too few words")
+    if attrs.get("n_others"):
+        parts.append(f"{attrs['n_others']:,} by the number or years of their documents")
     return f"left out: {', '.join(parts)}"
 
 

@@ -92,10 +92,11 @@ def draw_trends(
     from topoi.analysis.trends import topic_moves
 
     moves = topic_moves(view, frame)
+    passing = _passing(view, frame, background, n)
     if n is not None:
         moving = moves[(moves["direction"] != 0) & ~moves["topic"].isin(background)]
         moves = moves.loc[moving["change"].abs().nlargest(n).index.sort_values()]
-        if moves.empty:
+        if moves.empty and passing.empty:
             screen.print(
                 Text("no topic clearly rises or falls from the earliest to the latest tenth of all words", style="dim")
             )
@@ -123,7 +124,34 @@ def draw_trends(
             look.topic_words(topic, words[topic], room),
         )
         screen.print(line)
+    draw_passing(passing, words, screen)
     screen.print(Text(_EXPLAINED, style="dim"))
+
+
+def _passing(view: Any, frame: pd.DataFrame, background: set[int], n: int | None) -> pd.DataFrame:
+    """Topics that came and went, without those of connecting words; none if there are too few periods."""
+    from topoi.analysis.passing import passing_topics
+
+    found = passing_topics(view, frame)
+    return found[~found["topic"].isin(background)].head(len(found) if n is None else n)
+
+
+def draw_passing(rows: pd.DataFrame, words: dict[int, list[str]], screen: Console) -> None:
+    """Print the topics that came and went: shares of the earliest, their best and the latest tenth of all words."""
+    from rich.text import Text
+
+    if rows.empty:
+        return
+    screen.print(Text("came and went: shares of the earliest, the best and the latest tenth, and when", style="dim"))
+    width = 3 * (5 + 1 + look.INTERVAL_WIDTH) + 6
+    for row in rows.to_dict("records"):
+        shares = " → ".join(look.share_and_interval(row, name) for name in ("first", "peak", "last"))
+        when = f"{row['since']}–{row['until']}" if row["since"] != row["until"] else str(row["since"])
+        room = screen.width - (5 + width + 9 + 3 * len(look.GAP))
+        told = look.topic_words(row["topic"], words[row["topic"]], room)
+        screen.print(
+            look.row(Text("  ") + look.topic_number(row["topic"]), (Text(shares), width), (Text(when), 9), told)
+        )
 
 
 def _figures(row: dict[Any, Any]) -> Text:

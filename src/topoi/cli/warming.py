@@ -98,6 +98,17 @@ def ask(model: Model, path: Path) -> None:
     (questions if "authors" in model.gives else label)(path)
 
 
+def place() -> None:
+    """Place some documents on a map, enough of them for the kernels of large collections."""
+    import numpy as np
+
+    from topoi.drawing.document_layout import root_rows, row_places
+
+    shares = np.random.default_rng(0).dirichlet(np.ones(8), 320)
+    row, column = np.nonzero(shares)
+    row_places(root_rows(iter([(row, column, shares[row, column])]), len(shares), 8, 8), n_jobs=1)
+
+
 def steps(chosen: list[Model], folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield the steps to run, in order, each with a name to show."""
     has_browser = find_spec("fastapi") is not None and find_spec("jinja2") is not None
@@ -111,6 +122,7 @@ def steps(chosen: list[Model], folder: Path) -> Iterator[tuple[str, Callable[[],
             yield f"{model.option}: questions", partial(ask, model, path)
         if has_browser:
             yield f"{model.option}: pages", partial(pages, path)
+    yield "map of documents", place
 
 
 @contextmanager

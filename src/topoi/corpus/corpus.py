@@ -94,6 +94,7 @@ class Corpus(Encoding):
         self.token_end = token_end
         self.report = CorpusReport(n_read=n_docs) if report is None else report
         self.scratch = Scratch() if scratch is None else scratch
+        self._fingerprint: str | None = None
 
     @property
     def documents(self) -> pd.DataFrame:
@@ -164,6 +165,11 @@ class Corpus(Encoding):
             low, high = frame["year"].min(), frame["year"].max()
             parts.append(f"{low}" if low == high else f"{low}–{high}")
         return f"<Corpus: {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        from topoi.corpus.notebook import corpus_html
+
+        return corpus_html(self)
 
     def author_lists(self) -> list[list[str]]:
         """Return the author names of each document.
@@ -319,6 +325,7 @@ class Corpus(Encoding):
     def _copy(self) -> Self:
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
+        new._fingerprint = None
         return new
 
     def _set_authors(self, table: author_names.AuthorTable) -> None:
@@ -366,7 +373,9 @@ class Corpus(Encoding):
         >>> a.fingerprint() == b.fingerprint(), len(a.fingerprint())
         (False, 32)
         """
-        return corpus_fingerprint(self)
+        if self._fingerprint is None:
+            self._fingerprint = corpus_fingerprint(self)
+        return self._fingerprint
 
     def to_bundle(self, texts: bool = True) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Serialise the corpus as JSON-able settings and numeric arrays, from which ``from_bundle`` rebuilds it.

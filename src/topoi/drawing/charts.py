@@ -15,16 +15,18 @@ from markupsafe import Markup
 from topoi.drawing.colours import topic_class
 from topoi.drawing.curves import place_name
 from topoi.drawing.differences import CLEAR, differences, signed_percent, signed_percents
+from topoi.drawing.evidence import Timeline, clear_peak, reliable_means, usual_share
 from topoi.drawing.graphs import graph
 from topoi.drawing.maps import matrix, topic_map
 from topoi.drawing.shares import link_graph, shares_chart, table_rows
 from topoi.drawing.standalone import standalone_svg
-from topoi.drawing.svg import element, path, picture, smoothed, topic_name, window_for
+from topoi.drawing.svg import element, path, picture, topic_name, window_for
 from topoi.drawing.timelines import columns, lines, stacked
 from topoi.drawing.words import count, percent, percents, thousands
 
 __all__ = [
     "CLEAR",
+    "Timeline",
     "bar",
     "columns",
     "differences",
@@ -134,48 +136,81 @@ def ribbon(rows: Sequence[Mapping[str, Any]]) -> Markup:
     return element("svg", Markup("").join(parts), class_="ribbon", height=10, role="img", aria_label=label)
 
 
-def sparkline(values: Sequence[float | None], years: Sequence[int]) -> Markup:
-    """A small line chart from zero, with its peak marked and labelled.
+def sparkline(
+    values: Sequence[float | None],
+    timeline: Timeline,
+    ends: tuple[Sequence[float], Sequence[float]] | None = None,
+) -> Markup:
+    """A small line chart from zero; its peak is marked and labelled if it is surely above the usual.
 
-    Long lines are smoothed: a few words in one early year should not set the scale for all the others.
+    Long lines are smoothed, by words, and thin years are merged with their neighbours: a few words in one early year
+    should not set the scale for all the others.
+
+    Parameters
+    ----------
+    values : sequence of float or None
+        The share of each year.
+    timeline : Timeline
+        The years, their words, and which of them are shown.
+    ends : tuple of sequences, optional
+        Lower and upper ends of the intervals of the shares; no peak is named without them.
+
+    Examples
+    --------
+    >>> sparkline([0.1, 0.4], Timeline([1990, 1991], [9, 9], 1990, 1991), ([0.0, 0.3], [0.2, 0.5])).count(" %")
+    0
+    >>> "40" in sparkline([0.1, 0.4], Timeline([1990, 1991], [9, 9], 1990, 1991), ([0.0, 0.3], [0.2, 0.5]))
+    True
     """
-    return _sparkline(tuple(values), tuple(years))
+    packed = None if ends is None else (tuple(ends[0]), tuple(ends[1]))
+    return _sparkline(tuple(values), tuple(timeline.years), tuple(timeline.words), timeline[2:], packed)
 
 
 @lru_cache(maxsize=1024)
-def _sparkline(values: tuple[float | None, ...], years: tuple[int, ...]) -> Markup:
-    window = window_for(len(years))
-    means = smoothed(values, window)
-    known = [(year, value) for year, value in zip(years, means, strict=False) if value is not None]
-    if len(known) < 2 or max(value for _, value in known) <= 0:
+def _sparkline(
+    values: tuple[float | None, ...],
+    years: tuple[int, ...],
+    words: tuple[float, ...],
+    limits: tuple[int, int],
+    ends: tuple[tuple[float, ...], tuple[float, ...]] | None,
+) -> Markup:
+    means = reliable_means(values, words, ends)
+    shown = [i for i in Timeline(years, words, *limits).shown if means.values[i] is not None]
+    known = [(years[i], means.values[i] or 0.0) for i in shown]
+    highest = max((value for _, value in known), default=0.0)
+    if len(known) < 2 or highest <= 0:
         return Markup("")
-    peak_year, peak = max(known, key=lambda point: point[1])
-    low_year, low = min(known, key=lambda point: point[1])
     first, last = known[0][0], known[-1][0]
     base, top = SPARK_HEIGHT - 2, 13.0
 
     def at(year: float, value: float) -> tuple[float, float]:
-        return 3 + (SPARK_WIDTH - 6) * (year - first) / max(1, last - first), base - (base - top) * value / peak
+        return 3 + (SPARK_WIDTH - 6) * (year - first) / max(1, last - first), base - (base - top) * value / highest
 
-    x, y = at(peak_year, peak)
-    anchor = "start" if x < 18 else "end" if x > SPARK_WIDTH - 18 else "middle"
-    label_x = 1.0 if anchor == "start" else SPARK_WIDTH - 1 if anchor == "end" else x
-    label = (
-        f"Share of words by year, {first} to {last}{f', means of {window} years' if window > 1 else ''}: "
-        f"highest in {peak_year} with {percent(peak)}, lowest in {low_year} with {percent(low)}"
-    )
+    place = clear_peak(means.lower, usual_share(values, words), shown)
+    peak = None if place is None else (years[place], means.values[place] or 0.0)
+    says = "no year is clearly above the others"
+    marks = []
+    if peak is not None:
+        says = f"highest in {peak[0]} with {percent(peak[1])}"
+        x, y = at(*peak)
+        anchor = "start" if x < 18 else "end" if x > SPARK_WIDTH - 18 else "middle"
+        label_x = 1.0 if anchor == "start" else SPARK_WIDTH - 1 if anchor == "end" else x
+        marks = [
+            element("circle", cx=x, cy=y, r=2.2, class_="fill"),
+            element("text", percent(peak[1]), x=label_x, y=y - 4.5, text_anchor=anchor, class_="peak"),
+        ]
+    how = f", means of {means.window} years" if means.window > 1 else ""
     return element(
         "svg",
         element("path", d=f"M1 {base + 0.5}H{SPARK_WIDTH - 1:.0f}", class_="grid"),
-        element("path", d=path(at(*point) for point in _thinned(known, peak_year)), class_="line"),
-        element("circle", cx=x, cy=y, r=2.2, class_="fill"),
-        element("text", percent(peak), x=label_x, y=y - 4.5, text_anchor=anchor, class_="peak"),
+        element("path", d=path(at(*point) for point in _thinned(known, peak[0] if peak else first)), class_="line"),
+        *marks,
         class_="spark",
         viewBox=f"0 0 {SPARK_WIDTH:.0f} {SPARK_HEIGHT:.0f}",
         width=int(SPARK_WIDTH),
         height=int(SPARK_HEIGHT),
         role="img",
-        aria_label=label,
+        aria_label=f"Share of words by year, {first} to {last}{how}: {says}",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 LABELS = (("name big", 15.0), ("name", 12.5), ("name small", 11.0))  # sizes of names on the map, as in style.css
 SHADES = 8
+MOST_LEADS = 600  # cells of a matrix that lead somewhere
 N_PASSES = 30
 
 
@@ -32,7 +33,7 @@ def topic_map(topics: Sequence[TopicSummary], link: object = None) -> Markup:
     topics : sequence of summaries
         Those without a place (``x``, ``y``) are left out.
     link : object, optional
-        Link builder, ``link.topic(7)``; if given, each disc links to its topic.
+        Link builder, ``link.topic(7)``; if given, each disc links to its topic, unless that ``is_new``.
     """
     placed = [summary for summary in topics if summary.get("x") is not None and summary.get("y") is not None]
     return _drawn(tuple(_disc(summary, link) for summary in placed)) if placed else Markup("")
@@ -54,7 +55,7 @@ class _Disc(NamedTuple):
 def _disc(summary: TopicSummary, link: Any) -> _Disc:
     words = ", ".join((summary.get("words") or [])[:6])
     title = f"{topic_name(summary, 60)} ({summary['topic']}), {percent(summary['share'])}: {words}"
-    address = link.topic(summary["topic"]) if link else None
+    address = link.topic(summary["topic"]) if link and not summary.get("is_new") else None
     is_background = bool(summary.get("glue"))
     kind, name = topic_class(summary), topic_name(summary, 20)
     return _Disc(summary["x"], summary["y"], summary["share"], is_background, kind, name, title, address)
@@ -114,12 +115,11 @@ def _layout(discs: Sequence[_Disc], width: float, height: float) -> list[_Spot]:
 
 
 def _fitted(values: Sequence[float], size: float, margin: float) -> Floats:
-    """Positions along one side: means of value and rank, so that an outlier does not squeeze the others together."""
+    """Positions along one side, from margin to margin."""
     given = np.array(values, np.float64)
     extent = np.ptp(given)
     own = (given - given.min()) / extent if extent > 0 else np.full(len(given), 0.5)
-    rank = np.argsort(np.argsort(given, kind="stable"), kind="stable") / max(1, len(given) - 1)
-    return margin + (size - 2 * margin) * (own + rank) / 2
+    return np.asarray(margin + (size - 2 * margin) * own)
 
 
 def _apart(places: Floats, radii: Floats) -> Floats:
@@ -176,14 +176,26 @@ def _label(
     return Markup("")
 
 
-def matrix(words: Mapping[str, Any], first: str, second: str) -> Markup:
-    """Shared words of all topics of two models, darker for more; aligned pairs lie on the diagonal."""
+def matrix(words: Mapping[str, Any], first: str, second: str, href: Callable[[int, int], str] | None = None) -> Markup:
+    """Shared words of all topics of two models, darker for more; aligned pairs lie on the diagonal.
+
+    Parameters
+    ----------
+    words : mapping
+        rows and columns (numbers of topics), shared (rows × columns).
+    first, second : str
+        Names of the models.
+    href : callable, optional
+        Address of two topics beside each other; the cells that share most lead there.
+    """
     table: Sequence[Sequence[float]] = [[1.0 - share for share in row] for row in words["shared"]]
     n_rows, n_columns = len(table), len(table[0]) if table else 0
     if not n_rows or not n_columns:
         return Markup("")
     edges = _shade_edges(table)
     cells = _cells(table, edges)
+
+    leads = _leads(words, href) if href else []
 
     def draw(width: float) -> tuple[float, Markup]:
         side = min(width, 480.0)
@@ -195,6 +207,7 @@ def matrix(words: Mapping[str, Any], first: str, second: str) -> Markup:
         marks = [
             element("rect", x=margin, y=margin, width=wide, height=high, class_="field"),
             element("g", *shades, transform=shift),
+            element("g", *leads, transform=shift),
             element("text", second, x=margin, y=12, class_="axis"),
             element(
                 "text",
@@ -211,7 +224,21 @@ def matrix(words: Mapping[str, Any], first: str, second: str) -> Markup:
         f"What {n_rows} topics of {first} and {n_columns} of {second} share: {nearest} of "
         f"{min(n_rows, n_columns)} share most with the one they are paired with"
     )
-    return picture(draw, label, kind="matrix")
+    return picture(draw, label, kind="matrix", role="group" if href else "img")
+
+
+def _leads(words: Mapping[str, Any], href: Callable[[int, int], str]) -> list[Markup]:
+    """Links over the cells that share most; they are no stops for the tab key, as the lists beside have them all."""
+    cells = sorted(
+        ((share, i, j) for i, row in enumerate(words["shared"]) for j, share in enumerate(row)), reverse=True
+    )
+    found = []
+    for share, i, j in cells[:MOST_LEADS]:
+        a, b = words["rows"][i], words["columns"][j]
+        told = element("title", f"topics {a} and {b}\n{percent(share)} shared")
+        cell = element("rect", told, x=j, y=i, width=1, height=1, class_="band")
+        found.append(element("a", cell, href=href(a, b), tabindex="-1", class_="at"))
+    return found
 
 
 def _shade_edges(table: Sequence[Sequence[float]]) -> list[float]:

@@ -93,12 +93,18 @@ def _look(tag: str, classes: list[str], around: float | None, is_background: boo
         return {"fill": colour, "fill-opacity": "0.4"}
     if "ring" in classes:
         return {"fill": LIGHT.paper, "stroke": colour, "stroke-width": "1.6"}
+    if "fine" in classes:
+        return {"fill": "none", "stroke": colour, "stroke-opacity": "0.4", "stroke-width": "1"}
     if "thin" in classes:
         return {"fill": "none", "stroke": LIGHT.ink, "stroke-opacity": "0.55", "stroke-width": "1"}
     if "whisker" in classes:
         return {"fill": "none", "stroke": colour, "stroke-width": "1.6"}
+    if "unsure" in classes:
+        if "line" in classes:
+            return {"fill": "none", "stroke": colour, "stroke-opacity": "0.4", "stroke-width": "1.2"}
+        return {"fill": colour, "fill-opacity": "0.12", "stroke": colour, "stroke-opacity": "0.6"}
     if "fill" in classes:
-        return {"fill": colour, **({"fill-opacity": "0.55"} if "soft" in classes else {})}
+        return {"fill": colour, **({"fill-opacity": "0.7"} if "soft" in classes else {})}
     if "pale" in classes:
         return {"fill": tint(hue, is_background=is_background)}
     if "disc" in classes:

@@ -164,7 +164,9 @@ def node_name(node: Mapping[str, Any], length: int = 60) -> str:
     return clip(", ".join([node["name"], node["auto_label"]]), length)
 
 
-def smoothed(values: Sequence[float | None], window: int, weights: Sequence[float] | None = None) -> list[float | None]:
+def smoothed(
+    values: Sequence[float | None], window: int, weights: Sequence[float] | None = None, least: float = 0.0
+) -> list[float | None]:
     """Means over ``window`` neighbours, fewer at the ends; a missing value stays missing.
 
     Parameters
@@ -175,19 +177,19 @@ def smoothed(values: Sequence[float | None], window: int, weights: Sequence[floa
         Number of neighbours; 1 leaves the values as they are.
     weights : sequence of float, optional
         Weight of each year, such as its number of words: a year of a few pages moves a line little.
+    least : float
+        Windows grow until their weights sum to this, so that thin years are merged with their neighbours.
 
     Examples
     --------
     >>> smoothed([0.0, 3.0, None, 6.0], 3)
     [1.5, 1.5, None, 6.0]
-    >>> smoothed([0.0, 3.0], 3, [2, 1])
-    [1.0, 1.0]
+    >>> smoothed([0.0, 3.0], 3, [2, 1]), smoothed([9.0, 3.0], 1, [1, 3], 2)
+    ([1.0, 1.0], [4.5, 3.0])
     """
-    half = window // 2
     means: list[float | None] = []
     for i, value in enumerate(values):
-        near = [j for j in range(max(0, i - half), min(len(values), i + half + 1)) if values[j] is not None]
-        weight = [weights[j] if weights else 1.0 for j in near]
+        near, weight = _near(i, values, window, weights, least)
         if value is None or not sum(weight) > 0:
             means.append(value)
         else:
@@ -195,11 +197,26 @@ def smoothed(values: Sequence[float | None], window: int, weights: Sequence[floa
     return means
 
 
+def _near(
+    i: int, values: Sequence[float | None], window: int, weights: Sequence[float] | None, least: float
+) -> tuple[list[int], list[float]]:
+    """Neighbours of a year that its mean is of, and their weights."""
+    half = window // 2
+    while True:
+        first, last = i - half, i + half
+        near = [j for j in range(max(0, first), min(len(values), last + 1)) if values[j] is not None]
+        weight = [weights[j] if weights is not None else 1.0 for j in near]
+        if sum(weight) >= least or (first <= 0 and last >= len(values) - 1):
+            return near, weight
+        half += 1
+
+
 def smoothed_ends(
     ends: Sequence[float],
     values: Sequence[float | None],
     window: int,
     weights: Sequence[float] | None = None,
+    least: float = 0.0,
 ) -> list[float | None]:
     """Ends of the intervals of ``smoothed`` values, given those of the values, whose errors are independent.
 
@@ -210,11 +227,9 @@ def smoothed_ends(
     >>> smoothed_ends([0.1, 0.1, 0.1, 0.1], [0.2] * 4, 1), round(smoothed_ends([0.1] * 4, [0.2] * 4, 3)[1], 3)
     ([0.1, 0.1, 0.1, 0.1], 0.142)
     """
-    half = window // 2
     found: list[float | None] = []
-    for i, middle in enumerate(smoothed(values, window, weights)):
-        near = [j for j in range(max(0, i - half), min(len(values), i + half + 1)) if values[j] is not None]
-        weight = [weights[j] if weights else 1.0 for j in near]
+    for i, middle in enumerate(smoothed(values, window, weights, least)):
+        near, weight = _near(i, values, window, weights, least)
         errors = [w * (ends[j] - (values[j] or 0.0)) for w, j in zip(weight, near, strict=True)]
         away = math.sqrt(sum(error**2 for error in errors)) / max(sum(weight), 1e-300)
         found.append(None if middle is None else middle + math.copysign(away, sum(errors)))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.drawing.colours import GOLDEN_ANGLE, golden_places, wheel_hues
+from topoi.drawing.embedding import placed_by_distance
 from topoi.kernels.jit import lean
 from topoi.models.smoothed_counts import Cells
 
@@ -20,13 +21,14 @@ from topoi.models.smoothed_counts import Cells
 _ONE = 2**20
 _MOST_SWEEPS = 20
 _MOST_STEPS = 2**31
-# Circles of this radius times the root of a topic's share together cover a third of the map.
-CIRCLE = 0.33
+# Circles of this radius times the root of a topic's share together cover a ninth of the map.
+CIRCLE = 0.19
 _SMALLEST_CIRCLE = 0.006
 _PUSHES = 300
 _NO_OVERLAP = 1e-4
 _FEWEST_FOR_MAP = 3
 _DIGITS = 4
+_NEAR = 3  # topics among whose earlier places a new one is put
 
 
 def topic_hues(cells: Iterable[Cells], n_topics: int) -> NDArray[np.int64]:
@@ -124,9 +126,9 @@ def _swap_apart(together: Any, apart: Any, places: Any, n_sweeps: int) -> None:
 def topic_map(distance: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """A place in the unit square for each topic, topics × 2; None if there are fewer than three.
 
-    Classical scaling of the distances to two dimensions, each stretched to the whole square and evened out, since a few
-    far-off topics would crowd all others into a corner. Circles with areas in proportion to the topics' shares are then
-    pushed apart where they overlap.
+    A neighbour embedding (t-SNE) of the distances, stretched to the whole square and evened out in both dimensions, so
+    that as a rule the nearest circle is the most similar topic. Circles with areas in proportion to the topics' shares
+    are then pushed apart where they overlap.
 
     Parameters
     ----------
@@ -145,33 +147,48 @@ def topic_map(distance: NDArray[np.float64], share: NDArray[np.float64]) -> NDAr
     """
     if len(distance) < _FEWEST_FOR_MAP:
         return None
-    radius = np.maximum(CIRCLE * np.sqrt(share), _SMALLEST_CIRCLE)
-    return np.round(_stretched(push_apart(_evened(classical_scaling(distance)), radius)), _DIGITS)
+    places = _evened(placed_by_distance(np.asarray(distance, np.float64)))
+    return np.round(_stretched(push_apart(places, _radii(share))), _DIGITS)
 
 
-def turned_map(
+def _radii(share: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.maximum(CIRCLE * np.sqrt(share), _SMALLEST_CIRCLE))
+
+
+def kept_map(
     places: NDArray[np.float64], before: NDArray[np.float64], share: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """A map turned and mirrored so that its topics are near their places on an earlier one (nan: not on it).
+    """A map on which topics keep their places of an earlier one (nan: not on it).
+
+    A new topic is put among the earlier places of those that are nearest to it on the new map; circles that then
+    overlap are pushed apart.
+
+    Parameters
+    ----------
+    places, before : array
+        The new map and the earlier one, topics × 2.
+    share : array
+        Each topic's share of all words.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from topoi.drawing.topic_layout import turned_map
-    >>> before = np.array([[0.0, 0.0], [1.0, 0.2], [0.3, 1.0]])
-    >>> mirrored = np.array([1.0, 0.0]) + before * np.array([-1.0, 1.0])
-    >>> bool(np.allclose(turned_map(mirrored, before, np.full(3, 0.3)), before, atol=0.05))
-    True
+    >>> from topoi.drawing.topic_layout import kept_map
+    >>> before = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [np.nan, np.nan]])
+    >>> new = np.array([[1.0, 1.0], [0.0, 0.0], [0.5, 0.0], [0.05, 0.0]])
+    >>> kept_map(new, before, np.full(4, 1e-4)).round(1).tolist()
+    [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 0.0]]
     """
-    known = ~np.isnan(before).any(axis=1)
-    if known.sum() < _FEWEST_FOR_MAP - 1:
+    known = np.asarray(~np.isnan(before).any(axis=1))
+    if not known.any():
         return places
-    weight = share[known] / max(float(share[known].sum()), 1e-12)
-    here, there = places[known], before[known]
-    middle = weight @ here
-    # Orthogonal Procrustes: the rotation, or reflection, with the smallest sum of squared distances.
-    u, _, v = np.linalg.svd((weight[:, None] * (here - middle)).T @ (there - weight @ there))
-    return np.round(_stretched((places - middle) @ u @ v), _DIGITS)
+    kept = np.where(known[:, None], before, 0.0)
+    for k in np.flatnonzero(~known):
+        apart = ((places[known] - places[k]) ** 2).sum(axis=1)
+        near = np.argsort(apart, kind="stable")[:_NEAR]
+        weight = 1.0 / (apart[near] + 1e-6)
+        kept[k] = (weight[:, None] * before[known][near]).sum(axis=0) / weight.sum()
+    return np.round(push_apart(kept, _radii(share)), _DIGITS)
 
 
 def most_free_hue(hues: Sequence[int]) -> int:
@@ -188,17 +205,6 @@ def most_free_hue(hues: Sequence[int]) -> int:
     gaps = [(after - hue, hue) for hue, after in zip(ordered, [*ordered[1:], ordered[0] + 360], strict=True)]
     gap, hue = max(gaps, key=lambda pair: (pair[0], -pair[1]))
     return (hue + gap // 2) % 360
-
-
-def classical_scaling(distance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Points in the plane whose distances approximate the given ones; each axis points to its farthest point."""
-    squares = distance**2
-    centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
-    values, vectors = np.linalg.eigh(-centred / 2.0)
-    points = vectors[:, :-3:-1] * np.sqrt(np.maximum(values[:-3:-1], 0.0))
-    # The sign of an eigenvector is arbitrary; it must not depend on rounding, so a near tie goes to the first.
-    farthest = np.argmax(np.abs(points) > (1 - 1e-6) * np.abs(points).max(axis=0), axis=0)
-    return np.asarray(points * np.where(points[farthest, [0, 1]] < 0, -1.0, 1.0))
 
 
 def _stretched(points: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -22,8 +22,12 @@ from topoi.kernels.jit import lean
 _SPREAD = 0.5
 # … for three quarters of its tokens, since every topic has some odd words, …
 _QUANTILE = 0.75
-# … and has at least a third of the median variety of words.
+# … and has at least a third of the median variety of words. …
 _VARIETY = 1 / 3
+# With a variety above the median, which shows that no subject holds the words together, a little less spread will do.
+_SPREAD_OF_VARIED, _VARIED = 0.58, 1.2
+# Width of the border in which a topic stays what it was.
+_STAYS = 0.1
 # With fewer topics there is no basis for comparison.
 _FEWEST = 10
 _WORDS_AT_ONCE = 4096
@@ -36,6 +40,7 @@ def background_topics(
     rows: Callable[[Any], NDArray[Any]],
     n_words: int,
     n_topics: int,
+    before: NDArray[np.float64] | None = None,
 ) -> NDArray[np.bool_]:
     """Flags of background topics: rather too few than wrong ones, and none among fewer than ten topics.
 
@@ -49,6 +54,9 @@ def background_topics(
         Function of word numbers that returns their numbers of tokens, words × topics.
     n_words, n_topics : int
         Number of words and of topics.
+    before : array, optional
+        1 for topics that were background topics before, -1 for those that were not, 0 if that is unknown: near the
+        border, a topic stays what it was.
 
     Examples
     --------
@@ -68,8 +76,9 @@ def background_topics(
     usual = np.median(of_topics), np.median(of_words)
     if min(usual) <= 0.0:
         return np.zeros(n_topics, bool)
-    spread = (of_topics / usual[0] + of_words / usual[1]) / 2 < _SPREAD
-    return np.asarray(spread & (variety >= _VARIETY * np.median(variety)))
+    spread, varied = (of_topics / usual[0] + of_words / usual[1]) / 2, variety / max(float(np.median(variety)), 1e-12)
+    least = np.where(varied >= _VARIED, _SPREAD_OF_VARIED, _SPREAD) + (0.0 if before is None else _STAYS * before)
+    return np.asarray((spread < least) & (varied >= _VARIETY))
 
 
 def log_concentration(kinds: NDArray[Any], doc_start: NDArray[Any], n_kinds: int) -> NDArray[np.float64]:

@@ -58,6 +58,18 @@ class FittedModel(BaseEstimator):
     _seed: int
     _settings: dict[str, Any]
 
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        shown: dict[str, str] = super()._repr_mimebundle_(**options)
+        return shown | {"text/html": self._repr_html_inner()} if "text/html" in shown else shown
+
+    def _repr_html_inner(self) -> str:
+        """Fitted, the topics; before that what scikit-learn shows of any estimator."""
+        if getattr(self, "n_iter_", None) is None:
+            return str(super()._repr_html_inner())
+        from topoi.models.notebook import model_html
+
+        return model_html(self)
+
     @property
     def catalogue_(self) -> CorpusCatalogue:
         """Authors and titles of the documents."""
@@ -80,7 +92,8 @@ class FittedModel(BaseEstimator):
             A name for the model within the file; that of its class if not given.
         corpus : bool
             Whether to include texts and metadata. Word ids and the names of authors are always included: the counts
-            follow from them. Texts that the file already holds stay there.
+            follow from them. Texts that the file already holds stay there; other metadata of the documents replace
+            those of the file, unless it holds other models, which is a ``StoreError``.
         replace_file : bool
             Begin a new file in place of whatever is there.
 

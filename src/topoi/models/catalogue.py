@@ -39,6 +39,14 @@ class Catalogue(Protocol):
         """Distinct documents of an author, in order."""
         ...
 
+    def documents_of(self, authors: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """Distinct documents of each of these authors, in order."""
+        ...
+
+    def last_years(self, authors: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Last year of the documents of each of these authors, or of all; NaN where there is none."""
+        ...
+
     def coauthors(self, authors: NDArray[np.int64]) -> NDArray[np.int64]:
         """All authors of the documents of any of these authors, these included."""
         ...
@@ -114,6 +122,19 @@ class CorpusCatalogue:
     def _documents_of(self, authors: NDArray[np.int64]) -> NDArray[np.int64]:
         entries = np.flatnonzero(np.isin(self._corpus.doc_author, authors))
         return np.unique(np.searchsorted(self._corpus.doc_author_start, entries, side="right") - 1)
+
+    def documents_of(self, authors: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """See ``Catalogue``."""
+        return [self.author_documents(int(author)) for author in authors]
+
+    def last_years(self, authors: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """See ``Catalogue``."""
+        found = np.full(self._corpus.n_authors, -np.inf)
+        of_document = np.repeat(self.document_years(), np.diff(self._corpus.doc_author_start))
+        known = ~np.isnan(of_document)
+        np.maximum.at(found, self._corpus.doc_author[known], of_document[known])
+        found[np.isinf(found)] = np.nan
+        return found if authors is None else found[authors]
 
     def coauthors(self, authors: NDArray[np.int64]) -> NDArray[np.int64]:
         """See ``Catalogue``."""

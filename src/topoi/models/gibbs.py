@@ -107,6 +107,7 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         chains = chains or [sampler.start(seed, c) for c in range(n_chains)]
         outcome, settled = self._run(sampler, chains, self._schedule(n_iter, seed), done, store, callback)
         # An earlier fit is left untouched up to here, so that a failing fit does not damage it.
+        self.__dict__.pop("chains_", None)
         self.corpus_, self._sampler, self._seed = corpus, sampler, seed
         self._chains, self._settled = chains, settled
         self._settings = self._settings_of_fit()
@@ -213,7 +214,10 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         self.fit_info_ |= {"edits": self._edits} if self._edits else {}
         self.vocabulary_: Vocabulary = self.corpus_.vocabulary
         self.trace_ = trace_frame([chain.trace for chain in by_number], self._sampler.n_tokens)
+        before = next(iter(self.__dict__.get("chains_", ())), None)
         self._freeze()
+        if isinstance(before, Posterior) and isinstance(self.chains_[0], Posterior):
+            self.chains_[0].remember_labels(before.labels_so_far)
         self.fit_info_ |= self._notes_on_estimates()
 
     def _notes_on_estimates(self) -> dict[str, Any]:
@@ -410,8 +414,8 @@ class GibbsModel(TrainedModel, Generic[SamplerT, PosteriorT]):
         return progress, arrays
 
     def identity_of_fit(self) -> dict[str, Any]:
-        """Model, seed and number of shards, and edits, after which numbers may mean other topics."""
-        made = [edit.text for edit in self.edits_ if not edit.undone]
+        """Model, seed and number of shards, and edits, after which numbers may mean other topics; names change none."""
+        made = [edit.text for edit in self.edits_ if not edit.undone and edit.kind != "rename"]
         edits = {"edits": made} if made else {}
         return super().identity_of_fit() | {"n_shards": self.fit_info_["n_shards"]} | edits
 

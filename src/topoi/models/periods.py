@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +33,46 @@ class Trend(NamedTuple):
     share: NDArray[np.float64]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
+
+
+# Part of all words in the years that charts show by default.
+MAIN_PART = 0.98
+# A few years less at the ends are not worth a chart that does not show all.
+_LEAST_SAVED = 0.1
+
+
+def main_span(
+    periods: Sequence[int] | NDArray[Any], words: Sequence[float] | NDArray[Any], part: float = MAIN_PART
+) -> tuple[int, int]:
+    """First and last period of the shortest stretch of time that has ``part`` of all words.
+
+    If that would be nearly all of the time, it is all of it.
+
+    Parameters
+    ----------
+    periods : sequence of int
+        Years, or first years of decades, in order; at least one.
+    words : sequence of float
+        Number of words of each.
+    part : float
+        Part of all words, between 0 and 1.
+
+    Examples
+    --------
+    >>> from topoi.models.periods import main_span
+    >>> main_span([1901, 1952, 1990, 1991, 1992], [1, 2, 500, 600, 700]), main_span([1990, 1991], [1, 900])
+    ((1990, 1992), (1990, 1991))
+    """
+    years, total = [int(period) for period in periods], np.concatenate(([0.0], np.cumsum(words, dtype=np.float64)))
+    first = np.searchsorted(total, total - part * total[-1] * (1 - 1e-12), side="right") - 1
+    stretches = [
+        (years[last - 1] - years[at], years[at], years[last - 1]) for last, at in enumerate(first) if 0 <= at < last
+    ]
+    length, *ends = min(stretches, default=(0, years[0], years[-1]))
+    whole = years[-1] - years[0]
+    if whole - length < max(2, _LEAST_SAVED * whole):
+        return years[0], years[-1]
+    return ends[0], ends[1]
 
 
 # Periods that a store has trends of: the name of the column, and the number of years.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -253,8 +253,22 @@ class Posterior:
             from topoi.models.labels.make import name_topics
 
             given = () if self.guidance is None else self.guidance.names
-            known = self.__dict__["_named"] = corpus, name_topics(corpus, self).with_names(given)
+            names = name_topics(corpus, self, self.__dict__.get("_former", ()))
+            known = self.__dict__["_named"] = corpus, names.with_names(given)
         return known[1]  # type: ignore[no-any-return]
+
+    @property
+    def labels_so_far(self) -> list[str]:
+        """Automatic labels if they have been made, or those that were there before; otherwise none."""
+        known = self.__dict__.get("_named")
+        return list(self.__dict__.get("_former", ()) if known is None else known[1].labels)
+
+    def remember_labels(self, labels: Sequence[str]) -> None:
+        """Take over labels that people may know: of the chain before it went on, or of a file.
+
+        Each stays while it is nearly as good as the best (``topoi.models.labels.memory``).
+        """
+        self.__dict__["_former"] = tuple(labels)
 
     # Training documents; families with a better estimate of a mixture than its counts override the shares.
 

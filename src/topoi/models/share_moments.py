@@ -265,15 +265,38 @@ def group_moments(group: Sums, collection: Sums | None = None, between: Array | 
     return Moments(share, np.sqrt(variance + (0.0 if between is None else between**2)))
 
 
-def weighted_sums(documents: SmoothedCounts, weight: Array) -> Sums:
-    """Sums over documents that count in part: their words are multiplied by ``weight``, squares by its square."""
-    n_topics, own = len(documents.alpha), documents.totals * weight
-    sums = np.zeros((3, n_topics))
+def weighted_sums(documents: SmoothedCounts, *weights: Array) -> list[Sums]:
+    """Sums over documents that count in part, for several weights of all documents; words are read once.
+
+    A document's words are multiplied by its weight, their squares by its square.
+    """
+    n_topics = len(documents.alpha)
+    sums = np.zeros((len(weights), 3, n_topics))
+    lengths = [documents.totals * weight for weight in weights]
     for doc, topic, n in documents.cell_blocks():
-        part = n * weight[doc]
-        for sum_, value in zip(sums, (part, part * part, part * own[doc]), strict=True):
-            sum_ += np.bincount(topic, value, n_topics)
-    return Sums(float((own > 0).sum()), sums[0], float(own.sum()), sums[1], sums[2], float(own @ own))
+        for weight, own, found in zip(weights, lengths, sums, strict=True):
+            inside = np.flatnonzero(weight[doc])
+            at, part = topic[inside], n[inside] * weight[doc[inside]]
+            for sum_, value in zip(found, (part, part * part, part * own[doc[inside]]), strict=True):
+                sum_ += np.bincount(at, value, n_topics)
+    return [
+        Sums(float((own > 0).sum()), found[0], float(own.sum()), found[1], found[2], float(own @ own))
+        for own, found in zip(lengths, sums, strict=True)
+    ]
+
+
+def part_variance(part: Sums, collection: Sums) -> Array:
+    """Variance of topics' shares of the words of a part of the collection."""
+    if not (part.words and collection.n_docs):
+        return np.zeros(len(part.counts))
+    # What is shown is the share of the part's own words, so the weight of the added ones is undone.
+    more = 1 + EXTRA * collection.words / collection.n_docs / part.words
+    return np.asarray((group_moments(part, collection).deviation * more) ** 2)  # type: ignore[operator]
+
+
+def as_whole(weight: Array) -> Array:
+    """Weights divided by the largest: a hundredth of every document is no smaller a group than all of them."""
+    return np.asarray(weight / max(float(weight.max(initial=0.0)), 1e-300))
 
 
 def change_deviations(documents: SmoothedCounts, first: Array, last: Array) -> Array:
@@ -295,22 +318,14 @@ def change_deviations(documents: SmoothedCounts, first: Array, last: Array) -> A
     >>> change_deviations(documents, np.ones(4), np.ones(4))[2].tolist()
     [0.0, 0.0]
     """
-    collection = sums_of(documents)
-    variance, groups = np.zeros((3, len(documents.alpha))), []
-    for i, part in enumerate((first, last)):
-        # A group of a hundredth of every document is no smaller than one of all of them.
-        group = weighted_sums(documents, part / max(float(part.max(initial=0.0)), 1e-300))
-        groups.append(group)
-        if not (group.words and collection.n_docs):
-            continue
-        # What is shown is the share of the group's own words, so the weight of the added ones is undone.
-        more = 1 + EXTRA * collection.words / collection.n_docs / group.words
-        variance[i] = (group_moments(group, collection).deviation * more) ** 2  # type: ignore[operator]
-    variance[2] = variance[0] + variance[1]
     both = np.sqrt(first * last)
+    weights = [as_whole(first), as_whole(last), both / max(float(np.sqrt(first.max() * last.max())), 1e-300)]
+    *groups, common = weighted_sums(documents, *weights)
+    collection = sums_of(documents)
+    variance = np.stack([*(part_variance(group, collection) for group in groups), np.zeros(len(documents.alpha))])
+    variance[2] = variance[0] + variance[1]
     if both.any():
         shares = [group.counts / max(group.words, 1e-300) for group in groups]
-        common = weighted_sums(documents, both / np.sqrt(first.max() * last.max()))
         product = common.squares - sum(shares) * common.products + shares[0] * shares[1] * common.word_squares
         variance[2] -= 2 * product / max(groups[0].words * groups[1].words, 1e-300)
         variance[2, :] = np.where((first == last).all(), 0.0, np.maximum(variance[2], 0.0))

@@ -4,6 +4,7 @@ Install with ``pip install "topoi[plots]"``. The web browser (``topoi browse``) 
 """
 
 from topoi.plots.correlations import topic_correlations
+from topoi.plots.documents import document_map
 from topoi.plots.effects import effects
 from topoi.plots.evaluations import comparison, topic_numbers
 from topoi.plots.groups import groups
@@ -15,6 +16,7 @@ from topoi.plots.trends import trends
 
 __all__ = [
     "comparison",
+    "document_map",
     "effects",
     "groups",
     "link_graph",

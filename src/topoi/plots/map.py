@@ -21,8 +21,8 @@ _WORDS = 10
 def topic_map(model: ModelLike) -> Any:
     """Plot topics as circles on a plane: near ones share words, the area is the share of all words.
 
-    Distances are square roots of Jensen–Shannon divergences between the topics' word distributions, reduced to two
-    dimensions by multidimensional scaling.
+    Distances are square roots of Jensen–Shannon divergences between the topics' word distributions, brought to two
+    dimensions by a neighbour embedding (t-SNE): the nearest circle is, as a rule, the most similar topic.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ from topoi.analysis.given import need_topic
 from topoi.analysis.trends import topic_moves, topic_trends
 from topoi.corpus.corpus import Corpus
 from topoi.models.contract import ModelLike
+from topoi.models.periods import PERIODS, main_span
 from topoi.plots.figure import band, graph_objects, quiet, topic_colours, topic_names, whiskers
 
 _RISING, _FALLING = 4, 3
@@ -73,6 +74,11 @@ def trends(
             )
         )
     figure.update_yaxes(tickformat=".1%", rangemode="tozero")
+    if by in PERIODS and is_number:
+        # Where nearly all words are; a double click shows all years.
+        words = frame.groupby(by)["n_words"].sum().sort_index()
+        first, last = main_span(words.index.to_numpy(), words.to_numpy())
+        figure.update_xaxes(range=[first - 0.5 * PERIODS[by], last + 0.5 * PERIODS[by]])
     return quiet(figure, f"Share of words by {by}", by, "share of words")
 
 

@@ -46,7 +46,11 @@ def bag_scores(
     >>> bool(found[0] < 0 < found[1])
     True
     """
-    evidence = bag_evidence(model, words, times)
+    return evidence_scores(bag_evidence(model, words, times), authors, settings)
+
+
+def evidence_scores(evidence: Evidence, authors: bool, settings: Settings | None = None) -> NDArray[np.float64]:
+    """``bag_scores`` of evidence that was found before, so that authors and documents are scored by one reading."""
     method = "language" if evidence.topics is None else "mixture"
     return scores(Units(evidence.index, authors), evidence, method, settings or Settings())
 

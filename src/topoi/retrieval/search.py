@@ -169,10 +169,15 @@ class Search:
         by: Sequence[str] | str | None = None,
         years: tuple[int | None, int | None] | None = None,
         where: Mapping[str, Any] | None = None,
+        among: NDArray[np.bool_] | None = None,
     ) -> Found:
-        """The answer of ``query`` as arrays and lists, for those who know the documents' names."""
+        """The answer of ``query`` as arrays and lists, for those who know the documents' names.
+
+        ``among`` says of each document whether it may be found.
+        """
         wanted, how = whole_number("n", n), self._method(method)
         rows = self._candidates(evidence, how, by, years, where)
+        rows = rows if among is None else rows[among[rows]]
         score = self.scores(evidence, how)
         best = leading(score, rows, wanted)
         reasons = Reasons(evidence, best, how, self.settings)

@@ -107,6 +107,26 @@ class StoreCatalogue:
         query = "SELECT DISTINCT document_id FROM document_author WHERE author_id = :author ORDER BY document_id"
         return self._column(query, author=int(author))
 
+    def documents_of(self, authors: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """See ``Catalogue``."""
+        query = """
+            SELECT DISTINCT author_id, document_id FROM document_author
+            WHERE author_id IN (SELECT value FROM json_each(:authors)) ORDER BY author_id, document_id"""
+        table = np.array(self._rows(query, authors=json.dumps(authors.tolist())), np.int64).reshape(-1, 2)
+        return [table[table[:, 0] == author, 1] for author in authors.tolist()]
+
+    def last_years(self, authors: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """See ``Catalogue``."""
+        some = "" if authors is None else "WHERE da.author_id IN (SELECT value FROM json_each(:authors))"
+        query = f"""
+            SELECT da.author_id, max(d.year) AS year FROM document_author AS da
+            JOIN document AS d ON d.document_id = da.document_id {some} GROUP BY da.author_id"""
+        given = {} if authors is None else {"authors": json.dumps(authors.tolist())}
+        found = np.full(self._store.sizes.n_authors, np.nan)
+        for author, year in self._rows(query, **given):
+            found[author] = np.nan if year is None else year
+        return found if authors is None else found[authors]
+
     def coauthors(self, authors: NDArray[np.int64]) -> NDArray[np.int64]:
         """See ``Catalogue``."""
         query = """

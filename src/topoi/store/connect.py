@@ -22,6 +22,8 @@ VERSION = 1
 WAIT_SECONDS = 60.0
 _LOCKED = ("database is locked", "database table is locked")
 _LONGEST_MESSAGE = 200
+# Tables that files of this version may lack: they were added later, and are made with the next change of a file.
+LATER = ("document_place",)
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 
@@ -192,11 +194,21 @@ def _evened(sql: str) -> str:
     return " ".join(re.sub(r"--[^\n]*", " ", sql).split())
 
 
+def add_later_tables(connection: sqlite3.Connection) -> None:
+    """Create the tables that a file of an earlier version lacks; in the caller's transaction."""
+    there = _schema_of(connection)
+    for name in LATER:
+        if name not in there:
+            connection.execute(expected_schema()[name].removeprefix("table "))
+
+
 def check_schema(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file whose tables are not those of the schema; additional tables are ignored."""
+    """Refuse a file whose tables are not those of the schema; others are ignored, and those of ``LATER`` may lack."""
     found = _schema_of(connection)
     for name, sql in expected_schema().items():
         # The search index's shadow tables are created by SQLite, and their SQL may differ between its versions.
         inside = name.startswith("document_search_") and found.get(name, "").startswith("table ")
+        if name in LATER and name not in found:
+            continue
         if found.get(name) != sql and not inside:
             raise StoreError(f"{path} is damaged or has been altered: {name} is not as topoi makes it")

@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.corpus.blocks import Columns, table_rows
-from topoi.corpus.bundle import corpus_pieces, pack_strings, unpack_frame
+from topoi.corpus.bundle import corpus_pieces, pack_frame, pack_strings, unpack_frame
 from topoi.corpus.corpus import Corpus
-from topoi.corpus.metadata import json_value
+from topoi.corpus.metadata import document_frame, json_value
 from topoi.corpus.pieces import BLOCK, occurrences, ranges
 from topoi.errors import CorpusError, StoreError
 from topoi.store.arrays import checksum, get_arrays, put_arrays, to_json
@@ -50,6 +50,33 @@ def put_corpus(connection: sqlite3.Connection, corpus: Corpus, texts: bool) -> N
     _put_tokens(connection, corpus.doc_start, [(columns.get(name), f"<u{width}") for name, width in widths.items()])
     connection.executemany("INSERT INTO word_document VALUES (?, ?, ?)", posting_rows(corpus))
     connection.execute("INSERT INTO document_search (document_search) VALUES ('rebuild')")
+
+
+def has_other_metadata(connection: sqlite3.Connection, corpus: Corpus) -> bool:
+    """Whether the file has other metadata than this corpus of the same words; one without metadata has no others."""
+    given = pack_frame(corpus.documents)
+    if np.array_equal(given, _plain_frame(corpus.n_docs)):
+        return False
+    return not np.array_equal(given, get_arrays(connection, None).get("documents", np.zeros(0, np.uint8)))
+
+
+def knows_metadata(connection: sqlite3.Connection) -> bool:
+    """Whether the file's documents have more than numbers."""
+    (n_docs,) = connection.execute("SELECT n_documents FROM corpus").fetchone()
+    return not np.array_equal(get_arrays(connection, None).get("documents", np.zeros(0)), _plain_frame(int(n_docs)))
+
+
+def _plain_frame(n_docs: int) -> NDArray[np.uint8]:
+    return np.asarray(pack_frame(document_frame(n_docs)))
+
+
+def put_metadata(connection: sqlite3.Connection, corpus: Corpus) -> None:
+    """Replace the metadata of the file's documents; the texts stay if the corpus has none."""
+    if corpus.texts is None:
+        stored = get_corpus(connection)
+        stored.documents = corpus.documents
+        corpus = stored
+    put_corpus(connection, corpus, texts=True)
 
 
 class _TokenColumn(NamedTuple):

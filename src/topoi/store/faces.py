@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.drawing.topic_layout import most_free_hue, turned_map
+from topoi.corpus.blocks import Blocks, Columns
+from topoi.drawing.topic_layout import kept_map, most_free_hue
 from topoi.store.write import ModelEntry
 
 _FACES = "SELECT topic, hue, x, y FROM topic WHERE model_id = ? ORDER BY topic"
 
 
 def with_faces_of(connection: sqlite3.Connection, model_id: int, entry: ModelEntry) -> ModelEntry:
-    """The entry of an edited model, with the hues of the model that it replaces and its map turned like that one's.
+    """The entry of an edited model, with the hues and places of the model that it replaces.
 
     Parameters
     ----------
@@ -26,18 +27,27 @@ def with_faces_of(connection: sqlite3.Connection, model_id: int, entry: ModelEnt
     model_id : int
         The old model.
     entry : ModelEntry
-        The new one. Topics that the old model does not have get hues far from all others.
+        The new one. Topics that the old model does not have get hues far from all others, and places
+        among similar ones.
     """
-    topics = entry.tables.get("topic")
     rows = faces_of(connection, model_id)
-    if not isinstance(topics, Mapping) or not rows:
-        return entry
     old = {row[0]: row[1:] for row in rows}
-    columns: dict[str, Any] = {**topics, "hue": _hues(np.asarray(topics["topic"]), topics["hue"], old)}
-    places = _places(topics, old)
-    if places is not None:
-        columns |= {"x": places[:, 0], "y": places[:, 1]}
-    return replace(entry, tables={**entry.tables, "topic": columns})
+
+    def turned(topics: Columns) -> Columns:
+        columns: dict[str, Any] = {**topics, "hue": _hues(np.asarray(topics["topic"]), topics["hue"], old)}
+        places = _places(topics, old)
+        return columns if places is None else columns | {"x": places[:, 0], "y": places[:, 1]}
+
+    return _with_topics(entry, turned) if rows else entry
+
+
+def _with_topics(entry: ModelEntry, change: Callable[[Columns], Columns]) -> ModelEntry:
+    """The entry with another table of topics, made when the old one is."""
+    topics = entry.tables.get("topic")
+    if topics is None:
+        return entry
+    changed = Blocks(lambda: map(change, topics)) if isinstance(topics, Blocks) else change(topics)
+    return replace(entry, tables={**entry.tables, "topic": changed})
 
 
 def faces_of(connection: sqlite3.Connection, model_id: int) -> list[tuple[Any, ...]]:
@@ -47,11 +57,13 @@ def faces_of(connection: sqlite3.Connection, model_id: int) -> list[tuple[Any, .
 
 def with_faces(entry: ModelEntry, faces: list[tuple[Any, ...]]) -> ModelEntry:
     """The entry of a model that is brought back, with the hues and places that its topics had."""
-    topics = entry.tables.get("topic")
-    if not isinstance(topics, Mapping) or [face[0] for face in faces] != np.asarray(topics["topic"]).tolist():
-        return entry
-    columns = {name: [face[i] for face in faces] for i, name in enumerate(("hue", "x", "y"), start=1)}
-    return replace(entry, tables={**entry.tables, "topic": {**topics, **columns}})
+    given = {name: [face[i] for face in faces] for i, name in enumerate(("hue", "x", "y"), start=1)}
+
+    def brought_back(topics: Columns) -> Columns:
+        same = [face[0] for face in faces] == np.asarray(topics["topic"]).tolist()
+        return {**topics, **given} if same else topics
+
+    return _with_topics(entry, brought_back)
 
 
 def _hues(topic: NDArray[Any], hue: Any, old: Mapping[int, Any]) -> NDArray[np.int64]:
@@ -67,10 +79,10 @@ def _hues(topic: NDArray[Any], hue: Any, old: Mapping[int, Any]) -> NDArray[np.i
 
 
 def _places(topics: Mapping[str, Any], old: Mapping[int, Any]) -> NDArray[np.float64] | None:
-    """Places on the map, turned; None if one of the maps has none."""
+    """Places on the map, those of before where there are any; None if one of the maps has none."""
     new = np.array([[np.nan if v is None else v for v in topics[name]] for name in ("x", "y")], np.float64).T
     then = [old.get(k, (None, None, None))[1:] for k in np.asarray(topics["topic"]).tolist()]
     before = np.array([[np.nan if v is None else v for v in place] for place in then], np.float64)
     if np.isnan(new).any() or np.isnan(before).all():
         return None
-    return turned_map(new, before, np.asarray(topics["share"], np.float64))
+    return kept_map(new, before, np.asarray(topics["share"], np.float64))

@@ -7,6 +7,7 @@ from typing import Any
 
 from topoi.errors import StoreError
 from topoi.models.base import NOT_SAVED
+from topoi.models.posterior import Posterior
 from topoi.models.registry import find, models
 from topoi.store.read import StoredModel
 from topoi.store.store import Store
@@ -51,7 +52,11 @@ def rebuilt(path: Path, stored: StoredModel) -> Any:
     try:
         model = known.model_class(**stored.meta["settings"])
         model.set_params(**dict.fromkeys(NOT_SAVED & model.get_params(deep=False).keys()))
-        return model.restore_bundle(stored.corpus, stored.meta, stored.arrays)
+        model.restore_bundle(stored.corpus, stored.meta, stored.arrays)
+        first = next(iter(model.chains_), None)
+        if isinstance(first, Posterior):
+            first.remember_labels(stored.labels)
+        return model
     except StoreError:
         raise
     except Exception as error:  # anything that a foreign file's numbers can lead to

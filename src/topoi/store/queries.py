@@ -19,6 +19,8 @@ QUERIES = {
         WHERE t.model_id = :model_id ORDER BY t.topic""",
     "topic_hues": """
         SELECT topic, hue FROM topic WHERE model_id = :model_id""",
+    "document_places": """
+        SELECT document_id, x, y FROM document_place WHERE model_id = :model_id ORDER BY document_id""",
     "topic_words": """
         SELECT w.word_id, w.word, t.n_tokens, t.probability FROM topic_word AS t INDEXED BY topic_word_by_topic
         JOIN word AS w ON w.word_id = t.word_id
@@ -223,6 +225,9 @@ PAGE_QUERIES = {
     "works": f"""
         SELECT {_DOCUMENT} FROM json_each(:ids) AS i
         CROSS JOIN document AS d ON d.document_id = i.value ORDER BY i.key""",
+    "openings": """
+        SELECT d.document_id, substr(d.text, 1, 300) AS text FROM json_each(:ids) AS i
+        CROSS JOIN document AS d ON d.document_id = i.value ORDER BY i.key""",
     "works_with_texts": f"""
         SELECT {_DOCUMENT}, substr(d.text, 1, 50000) AS text FROM json_each(:ids) AS i
         CROSS JOIN document AS d ON d.document_id = i.value ORDER BY i.key""",
@@ -242,12 +247,6 @@ PAGE_QUERIES = {
         SELECT substr(a.author, 1, 201) AS author
         FROM document_author AS da JOIN author AS a ON a.author_id = da.author_id
         WHERE da.document_id = :document_id ORDER BY da.position LIMIT 50""",
-    "works_of_year": f"""
-        SELECT {_DOCUMENT} FROM (
-            SELECT document_id FROM document WHERE year = :year ORDER BY document_id LIMIT :n OFFSET :skip) AS y
-        JOIN document AS d ON d.document_id = y.document_id ORDER BY d.document_id""",
-    "n_of_year": """
-        SELECT count(*) AS n_found FROM document WHERE year = :year""",
     "found": f"""
         SELECT {_DOCUMENT}, substr(d.text, 1, 50000) AS text
         FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
@@ -256,15 +255,15 @@ PAGE_QUERIES = {
         SELECT {_DOCUMENT}, substr(d.text, 1, 50000) AS text
         FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
         WHERE document_search MATCH :match LIMIT :n OFFSET :skip""",
-    "found_in_year": f"""
-        SELECT {_DOCUMENT}, substr(d.text, 1, 50000) AS text
-        FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
-        WHERE document_search MATCH :match AND d.year = :year ORDER BY document_search.rank LIMIT :n OFFSET :skip""",
+    "found_numbers": """
+        SELECT rowid AS document_id FROM document_search WHERE document_search MATCH :match LIMIT :n""",
     "n_found": """
         SELECT count(*) AS n_found FROM document_search WHERE document_search MATCH :match""",
-    "n_found_in_year": """
-        SELECT count(*) AS n_found FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
-        WHERE document_search MATCH :match AND d.year = :year""",
+    "matching": """
+        SELECT rowid AS document_id FROM document_search WHERE document_search MATCH :match""",
+    "matching_ranked": """
+        SELECT rowid AS document_id FROM document_search WHERE document_search MATCH :match
+        ORDER BY document_search.rank""",
     "found_titles": """
         SELECT d.document_id, substr(d.identifier, 1, 301) AS identifier, substr(d.title, 1, 301) AS title, d.year
         FROM document_search JOIN document AS d ON d.document_id = document_search.rowid
@@ -277,6 +276,13 @@ PAGE_QUERIES = {
             WHERE document_search MATCH :match ORDER BY rank LIMIT :n) AS f
         LEFT JOIN document AS d ON d.document_id = f.document_id
         WHERE w.word_id = :word_id ORDER BY f.rank""",
+    "all_perplexities": """
+        SELECT author_id, document_id, perplexity FROM author_document WHERE model_id = :model_id""",
+    "passages": """
+        SELECT d.document_id, substr(d.title, 1, 301) AS title, d.year, t.word_ids, t.starts, t.lengths,
+            substr(d.text, 1, :n) AS text
+        FROM json_each(:ids) AS i CROSS JOIN document AS d ON d.document_id = i.value
+        JOIN document_token AS t ON t.document_id = d.document_id ORDER BY i.key""",
     "edits": """
         SELECT record FROM edit WHERE model_id = :model_id ORDER BY number""",
     "steps_to_undo": """
@@ -287,5 +293,20 @@ PAGE_QUERIES = {
 }
 # Queries whose results are cached until the file changes.
 READ_ONCE = frozenset(
-    {"models", "faces", "trends", "decades", "graph_nodes", "graph_edges", "graph_trends", "author_names"}
+    {
+        "models",
+        "faces",
+        "trends",
+        "decades",
+        "graph_nodes",
+        "graph_edges",
+        "graph_trends",
+        "author_names",
+        "all_perplexities",
+    }
 )
+# Words of the full-text index: a table in memory that reads it, and its rows, word by word.
+FULL_TEXT_QUERIES = {
+    "open": "CREATE VIRTUAL TABLE temp.indexed_word USING fts5vocab(main, document_search, 'instance')",
+    "words": "SELECT term, doc FROM temp.indexed_word",
+}

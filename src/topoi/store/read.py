@@ -13,8 +13,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
-from topoi.errors import NotFoundError, StoreError
-from topoi.store.arrays import checksum, get_arrays
+from topoi.errors import ModelError, NotFoundError, StoreError
+from topoi.models.editing.records import Edit
+from topoi.store.arrays import checksum, from_json, get_arrays
 from topoi.store.connect import store_errors
 from topoi.store.corpus_rows import check_digest, get_corpus
 from topoi.store.door import check_corpus, check_model, check_sizes, stored_json
@@ -40,6 +41,7 @@ class StoredModel(NamedTuple):
     corpus: Corpus
     meta: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
+    labels: Sequence[str] = ()
 
 
 def find_model(connection: sqlite3.Connection, name: str | None, columns: str) -> tuple[Any, ...]:
@@ -55,6 +57,12 @@ def find_model(connection: sqlite3.Connection, name: str | None, columns: str) -
     return found[0]
 
 
+def automatic_labels(connection: sqlite3.Connection, model_id: int) -> list[tuple[int, str]]:
+    """Topics of a model and the labels that they were saved with; names that people gave are elsewhere."""
+    rows = read_rows(connection, "SELECT topic, label FROM topic WHERE model_id = ? ORDER BY topic", (model_id,))
+    return [(int(topic), str(label)) for topic, label in rows]
+
+
 def read_model(connection: sqlite3.Connection, path: Path, name: str | None = None) -> StoredModel:
     """Read a model's settings and arrays in one read transaction; damage is a ``StoreError`` that names the file."""
     with store_errors(path):
@@ -68,7 +76,11 @@ def read_model(connection: sqlite3.Connection, path: Path, name: str | None = No
             check_sizes(connection, model_id, meta["settings"], n_topics or 0)
             arrays = get_arrays(connection, model_id)
             check_digest(checksum(meta, arrays), digest, "the model")
-            return StoredModel(model, get_corpus(connection), meta, arrays)
+            if edits := read_edits(connection, model_id):
+                # Names that were given in the store itself are in the table alone.
+                meta["fit_info"] = meta["fit_info"] | {"edits": [edit.to_dict() for edit in edits]}
+            labels = [label for _, label in automatic_labels(connection, model_id)]
+            return StoredModel(model, get_corpus(connection), meta, arrays, labels)
         except NotFoundError as error:
             raise NotFoundError(f"{path}: {error}") from None
         except StoreError as error:
@@ -76,6 +88,15 @@ def read_model(connection: sqlite3.Connection, path: Path, name: str | None = No
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
+
+
+def read_edits(connection: sqlite3.Connection, model_id: int) -> list[Edit]:
+    """Edits of a model, the first one first; damage is a ``StoreError``."""
+    rows = connection.execute("SELECT record FROM edit WHERE model_id = ? ORDER BY number", (model_id,)).fetchall()
+    try:
+        return [Edit.from_dict(from_json(record, "the record of an edit")) for (record,) in rows]
+    except ModelError as error:
+        raise StoreError(f"the edits are damaged: {error}") from error
 
 
 def list_models(connection: sqlite3.Connection) -> pd.DataFrame:

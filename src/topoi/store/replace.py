@@ -18,7 +18,15 @@ from pathlib import Path
 
 from topoi.corpus.writing import UNFINISHED
 from topoi.errors import StoreError
-from topoi.store.connect import APPLICATION_ID, VERSION, WAIT_SECONDS, connect_writer, schema, store_errors
+from topoi.store.connect import (
+    APPLICATION_ID,
+    VERSION,
+    WAIT_SECONDS,
+    add_later_tables,
+    connect_writer,
+    schema,
+    store_errors,
+)
 
 _ABANDONED_SECONDS = 600.0
 # A new file is discarded on any error, so it needs no journal. Larger pages waste less space on texts and blobs.
@@ -86,6 +94,7 @@ def change(path: Path, edit: Callable[[sqlite3.Connection], None], fresh: bool =
             return
     with sole_writer(path) as connection:
         _remove_abandoned(path)
+        add_later_tables(connection)
         edit(connection)
         connection.execute("COMMIT")
 

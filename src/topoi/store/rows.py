@@ -75,7 +75,7 @@ COLUMNS: Mapping[str, Kind] = {
     **dict.fromkeys(("record", "bundle", "parameters", "settings", "metadata", "words"), _TEXT),
     **dict.fromkeys(("authors", "coauthors", "nodes"), _TEXT),
     **dict.fromkeys(("digest", "fingerprint", "kind", "dtype", "shape"), _TEXT),
-    **dict.fromkeys(("title", "long_title", "date", "text"), _TEXT._replace(null=True)),
+    **dict.fromkeys(("title", "long_title", "date", "text", "sentence"), _TEXT._replace(null=True)),
     **dict.fromkeys(("word_ids", "paths", "data", "row_start", "topic_blob", "n_tokens_blob"), _BLOB),
     **dict.fromkeys(("postings", "shares"), _BLOB),
     **dict.fromkeys(("starts", "lengths", "topics", "author_positions"), _BLOB._replace(null=True)),

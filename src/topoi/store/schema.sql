@@ -221,6 +221,16 @@ CREATE TABLE document_share (
     PRIMARY KEY (model_id, part)
 ) WITHOUT ROWID;
 
+-- Places of documents on a map: near each other if their shares of topics are alike. A model may have none yet; documents
+-- without words never have one. Files of earlier versions lack the table, and get it with the next change.
+CREATE TABLE document_place (
+    model_id INTEGER NOT NULL REFERENCES model (model_id),
+    document_id INTEGER NOT NULL REFERENCES document (document_id),
+    x REAL NOT NULL,                     -- 0 to 1 along the longer side of the map
+    y REAL NOT NULL,
+    PRIMARY KEY (model_id, document_id)
+) WITHOUT ROWID;
+
 -- Shares with intervals of probability 0.9, by posterior draws and resampled documents.
 CREATE TABLE topic_trend (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
@@ -374,13 +384,15 @@ CREATE TABLE edit (
 ) WITHOUT ROWID;
 
 -- What the model was before the last steps that are not undone, to go back to. Its arrays are those of the model whose names
--- begin with undo and the step, as in undo3_chain0_topic.
+-- begin with undo and the step, as in undo3_chain0_topic. Its rows in the tables above are kept for the last step alone,
+-- under the number that the model had then ("rows" in labels), which is no model's any more.
 CREATE TABLE edit_state (
     model_id INTEGER NOT NULL REFERENCES model (model_id),
     step INTEGER NOT NULL,
     bundle TEXT NOT NULL,                -- model.bundle as it was
     digest TEXT NOT NULL,                -- model.digest as it was
-    labels TEXT NOT NULL,                -- JSON list: topic, label, created of all labels as they were
+    labels TEXT NOT NULL,                -- JSON: labels (topic, label, created) and faces (topic, hue, x, y) as they were;
+                                         -- names: true if the step changed names alone
     PRIMARY KEY (model_id, step)
 );
 

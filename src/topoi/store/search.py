@@ -7,12 +7,14 @@ for each pair of a document and an author, which is read only if a query needs i
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topoi.corpus.pieces import ranges
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import NotFoundError, StoreError
 from topoi.models.catalogue import Catalogue
@@ -24,6 +26,7 @@ from topoi.store.words import stored_vocabulary
 
 _OWN_COLUMNS = {"id": "identifier", "title": "title", "date": "date", "year": "year"}
 _LONGEST_TEXT = 2_000_000
+_DOCUMENTS_AT_ONCE = 4096
 
 
 class StoreIndex:
@@ -121,6 +124,20 @@ class StoreIndex:
             SELECT EXISTS (SELECT 1 FROM document AS d, json_each(d.metadata) AS f WHERE f.key = :column) AS is_there"""
         if not self._rows(query, column=column)[0][0]:
             raise NotFoundError(f"no column {column!r} in the metadata of {self._store.path}")
+
+    def tokens(self, documents: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Documents and words of all tokens of some documents, in blocks; a document's tokens are in one block."""
+        query = """
+            SELECT t.document_id, t.word_ids FROM json_each(:ids) AS i
+            CROSS JOIN document_token AS t ON t.document_id = i.value"""
+        width = self._store.sizes.word_id_bytes
+        for part in ranges(len(documents), _DOCUMENTS_AT_ONCE):
+            rows = self._rows(query, ids=json.dumps(documents[part.start : part.stop].tolist()))
+            words = np.frombuffer(b"".join(row[1] for row in rows), f"<u{width}").astype(np.int64)
+            lengths = [len(row[1]) // width for row in rows]
+            if len(words) != sum(lengths) or words.max(initial=0) >= self._store.sizes.n_words:
+                raise StoreError(f"{self._store.path} is damaged: the words of documents do not fit together")
+            yield np.repeat(np.array([row[0] for row in rows], np.int64), lengths), words
 
     def passage(self, document: int) -> Passage:
         """A document's words and text."""

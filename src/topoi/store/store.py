@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -124,6 +124,40 @@ class Store:
                     return connection
                 connection.close()
         return None
+
+    def place_documents(
+        self, model: str | None = None, *, n_jobs: int | None = -1, progress: Callable[[float], None] | None = None
+    ) -> int:
+        """Compute a place on the map for each document of a model, and keep them in the file.
+
+        A reader finds the old places or the new ones. Saving does this for a thousand documents or fewer; 60,000 take
+        a few minutes on two cores.
+
+        Parameters
+        ----------
+        model : str, optional
+            Which model; the one saved last if not given.
+        n_jobs : int, optional
+            Number of threads, on which the places do not depend; -1 is one for each core.
+        progress : callable, optional
+            Function that is told the part done, 0 to 1, again and again.
+
+        Returns
+        -------
+        int
+            Number of documents with a place; those without words have none.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([["sun", "star"], ["cell", "gene"]] * 3).save(path)
+        >>> topoi.open_store(path).place_documents()
+        6
+        """
+        from topoi.store.places import place_documents
+
+        return place_documents(self, model, n_jobs, progress)
 
     def rows(
         self, query: str, parameters: Mapping[str, Any] | Sequence[Any] = (), limits: Mapping[str, int] | None = None
@@ -416,7 +450,45 @@ class Store:
 
         return stored_retired(self, model)
 
-    def set_label(self, model: str | None, topic: int, text: str | None) -> None:
+    def about(self) -> tuple[str | None, str | None]:
+        """The collection's own title, and a sentence about it; None where nobody gave one.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> store = topoi.open_store(path)
+        >>> store.set_about("Two numbers", "All texts of ones and twos.")
+        >>> store.about()
+        ('Two numbers', 'All texts of ones and twos.')
+        """
+        there = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'collection') AS is_there"
+        if not self.rows(there)[0][0]:
+            return None, None
+        rows = self.rows("SELECT title, sentence FROM collection")
+        return (rows[0][0], rows[0][1]) if rows else (None, None)
+
+    def set_about(self, title: str | None, sentence: str | None) -> None:
+        """Set the collection's title and sentence; None or an empty text removes them.
+
+        Parameters
+        ----------
+        title : str or None
+            At most 200 characters; shown in place of the file's name.
+        sentence : str or None
+            At most 1,000 characters.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
+        >>> topoi.open_store(path).set_about("Two numbers", None)
+        """
+        write.set_about(self.path, title, sentence)
+
+    def set_label(self, model: str | None, topic: int, text: str | None, who: str | None = None) -> None:
         """Set a topic's label; an empty text or None removes it.
 
         Labels survive when the same model is saved again after more sweeps, and are removed when another replaces it.
@@ -429,6 +501,8 @@ class Store:
             The topic.
         text : str or None
             At most 1,000 characters.
+        who : str, optional
+            If given, the name is an edit by this person (or ""): in the history, and undone as others are.
 
         Examples
         --------
@@ -437,7 +511,7 @@ class Store:
         >>> topoi.LDA(2, n_iter=2, random_state=0).fit([[1, 2], [2, 1]]).save(path)
         >>> topoi.open_store(path).set_label(None, 0, "harvest")
         """
-        write.set_label(self.path, model, topic, text)
+        write.set_label(self.path, model, topic, text, who)
 
 
 def _contents(path: Path) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -20,10 +21,11 @@ from topoi.corpus.blocks import Blobs, Blocks, Columns, Table, position_blobs
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import occurrences, ranges
 from topoi.drawing.topic_layout import topic_hues, topic_map
-from topoi.models.periods import trend_rows
+from topoi.models.periods import PERIODS, trend_rows
 from topoi.models.posterior import Posterior
 from topoi.models.ranking import N_NEIGHBOURS, N_RANKED, N_WORDS, SUMMARY_RELEVANCE, relevance_scores
 from topoi.models.smoothed_counts import Cells, listed
+from topoi.store.tasks import Tasks
 
 
 class Ranked(NamedTuple):
@@ -92,29 +94,37 @@ def _ranks(group: NDArray[Any]) -> NDArray[np.int64]:
 _CELLS_AT_ONCE = 2**17
 
 
-def summary_tables(corpus: Corpus, first: Posterior) -> dict[str, dict[str, Any]]:
-    """Tables ``topic`` and ``topic_neighbour`` of a model's first chain."""
+def summary_tables(corpus: Corpus, first: Posterior, tasks: Tasks) -> dict[str, Table]:
+    """Tables ``topic_neighbour`` and ``topic`` of a model's first chain; ``tasks`` make their parts."""
     total = first.counts.topic
     share = total / max(float(total.sum()), 1.0)
-    places = topic_map(jensen_shannon_of_counts(_with_seeds(first), first.word_room, first.beta), share)
-    nowhere, names = [None] * first.n_topics, first.named(corpus)
-    topic = {
-        "topic": np.arange(first.n_topics),
-        "n_tokens": first.topic_sizes,
-        "share": share,
-        "deviation": first.size_moments.deviation,
-        "alpha": first.alpha,
-        "hue": topic_hues(first.documents.cell_blocks(), first.n_topics),
-        "x": nowhere if places is None else places[:, 0],
-        "y": nowhere if places is None else places[:, 1],
-        "glue": names.background.astype(np.int64),
-        "label": names.labels,
-        "words": _leading_words(corpus, first),
-    }
-    return {
-        "topic": topic,
-        "topic_neighbour": topic_neighbours(symmetrised_kl(first.positive_columns, len(first.beta))),
-    }
+    names = tasks.begin(lambda: first.named(corpus))
+    places = tasks.begin(
+        lambda: topic_map(jensen_shannon_of_counts(_with_seeds(first), first.word_room, first.beta), share)
+    )
+    hues = tasks.begin(lambda: topic_hues(first.documents.cell_blocks(), first.n_topics)) if tasks.hues else None
+    words = tasks.begin(lambda: _leading_words(corpus, first))
+    neighbours = tasks.begin(lambda: topic_neighbours(symmetrised_kl(first.positive_columns, len(first.beta))))
+    deviation = tasks.begin(lambda: first.size_moments.deviation)
+
+    def topics() -> Columns:
+        nowhere, place = [None] * first.n_topics, places()
+        columns: dict[str, Any] = {
+            "topic": np.arange(first.n_topics),
+            "n_tokens": first.topic_sizes,
+            "share": share,
+            "deviation": np.asarray(deviation()),
+            "alpha": first.alpha,
+            "hue": np.zeros(first.n_topics, np.int64) if hues is None else hues(),
+            "x": nowhere if place is None else place[:, 0],
+            "y": nowhere if place is None else place[:, 1],
+            "glue": names().background.astype(np.int64),
+            "label": names().labels,
+            "words": words(),
+        }
+        return columns
+
+    return {"topic_neighbour": tasks.table(neighbours), "topic": tasks.table(topics)}
 
 
 def _with_seeds(first: Posterior) -> Callable[[slice], NDArray[Any]]:
@@ -212,23 +222,33 @@ class _Packer:
 Weigh = Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[np.float64]]
 
 
-def topic_tables(corpus: Corpus, first: Posterior) -> dict[str, Table]:
-    """The tables that all models with topics have, from the first chain of a fitted model."""
+def topic_tables(corpus: Corpus, first: Posterior, tasks: Tasks | None = None) -> dict[str, Table]:
+    """The tables that all models with topics have, from the first chain of a fitted model.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The training corpus.
+    first : Posterior
+        The chain.
+    tasks : Tasks, optional
+        Where tables that are long in the making are made; they are the last ones to be written.
+    """
+    tasks = tasks or Tasks()
     source = first.arrays.sparing()
     if source is not first.source:
         first = copy(first)
         first.source = source
     documents, words, n_authors = first.documents.cell_blocks, source.word_blocks, source.n_authors
     names = "word_id", "topic", "n_tokens", "probability"
+    summary = summary_tables(corpus, first, tasks)
+    trends = {period: tasks.begin(partial(_trends, corpus, first, period, documents)) for period in PERIODS}
+    leading = tasks.begin(lambda: ranked_rows(documents(), first.n_topics, ("document_id", "share"), first.shares_of))
     tables: dict[str, Table] = {
-        **summary_tables(corpus, first),
         "topic_word": Blocks(lambda: chain(_weighed(words(), names, first.probabilities_of), _seeds(first, names))),
         "document_topic": Blocks(
             lambda: (_columns(("document_id", "topic", "n_tokens"), listed(*cells)) for cells in documents())
         ),
-        "topic_document": ranked_rows(documents(), first.n_topics, ("document_id", "share"), first.shares_of),
-        "topic_trend": trend_rows(corpus, "topic", "year", documents(), first.document_draws()),
-        "topic_decade": trend_rows(corpus, "topic", "decade", documents(), first.document_draws()),
         "document_assignment": {
             "document_id": range(corpus.n_docs),
             "topics": Blobs(source.assignments.topic, corpus.doc_start, "<u2"),
@@ -245,7 +265,13 @@ def topic_tables(corpus: Corpus, first: Posterior) -> dict[str, Table]:
         mixtures["author"] = source.author_blocks, n_authors
     if not first.mixtures_are_counts:
         tables["document_share"] = Blocks(lambda: _share_rows(first, corpus.n_docs))
-    return tables | {"mixture": Blocks(lambda: (_mixture(first, kind, *of) for kind, of in mixtures.items()))}
+    tables["mixture"] = Blocks(lambda: (_mixture(first, kind, *of) for kind, of in mixtures.items()))
+    tables |= {"topic_trend": tasks.table(trends["year"]), "topic_decade": tasks.table(trends["decade"])}
+    return tables | {"topic_document": tasks.table(leading)} | summary
+
+
+def _trends(corpus: Corpus, first: Posterior, period: str, cells: Callable[[], Iterable[Cells]]) -> Columns:
+    return trend_rows(corpus, "topic", period, cells(), first.document_draws())
 
 
 def topic_parameters(first: Posterior) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from topoi.store.read import find_model
 from topoi.store.replace import sole_writer
 from topoi.store.save import model_entry
 from topoi.store.store import Store
-from topoi.store.write import save_model
+from topoi.store.write import save_model, set_about
 
 
 def check_place(store: Store, output: Path | None) -> None:
@@ -37,7 +37,7 @@ def save_updated(model: FittedModel, store: Store, name: str, before: str, outpu
     file that another program has changed meanwhile is a ``StoreError``.
     """
     entry = model_entry(model, name, texts=True)
-    path = store.path.resolve()
+    path, about = store.path.resolve(), store.about()
     # No label can be given meanwhile.
     with sole_writer(path) as connection:
         row = connection.execute("SELECT fingerprint FROM corpus").fetchone()
@@ -48,6 +48,8 @@ def save_updated(model: FittedModel, store: Store, name: str, before: str, outpu
         query = "SELECT topic, label, created FROM label WHERE model_id = ?"
         labels = connection.execute(query, (model_id,)).fetchall()
         save_model(output or path, model.corpus_, entry, fresh=output is None, given_labels=labels)
+    if any(about):
+        set_about(output or path, *about)
 
 
 def list_updates(store: Store, name: str | None = None) -> list[UpdateReport]:

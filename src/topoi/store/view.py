@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from topoi.corpus.notebook import table
 from topoi.corpus.vocabulary import Vocabulary
 from topoi.errors import ModelError, NotFoundError, StoreError
 from topoi.models.calibration import BY_MIXTURE, BY_WORDS, Calibration, restored
 from topoi.models.contract import SeedLike
+from topoi.models.notebook import topics_html
 from topoi.models.notices import warn_user
 from topoi.models.periods import PERIODS, Trend
 from topoi.models.posterior import checked_plan
@@ -29,6 +31,7 @@ from topoi.retrieval.index import DocumentIndex
 from topoi.store.catalogue import StoreCatalogue, StoredNames
 from topoi.store.counts import StoredCounts
 from topoi.store.door import check_model, stored_json
+from topoi.store.places import stored_places
 from topoi.store.queries import QUERIES
 from topoi.store.read import find_model
 from topoi.store.store import Store
@@ -96,6 +99,14 @@ class ModelView(TopicLists):
 
     def __repr__(self) -> str:
         return f"<ModelView: {self.name!r}, {self.family} in {self.store.path}>"
+
+    def _repr_html_(self) -> str:
+        title = repr(self).strip("<>")
+        if not self.n_topics:
+            return table(title, [], [])
+        topics = self.topics(n_words=8, level=None)
+        words = dict(zip(topics["topic"].tolist(), topics["words"], strict=True))
+        return topics_html(title, topics, words, "<code>view.topics()</code>")
 
     def rows(self, query: str, **parameters: object) -> list[Any]:
         """Rows of one of ``topoi.store.queries.QUERIES`` for this model.
@@ -295,6 +306,19 @@ class ModelView(TopicLists):
     def topic_hues(self) -> dict[int, int]:
         """Hue of each topic, 0 to 359, the same wherever the topic is shown."""
         return {int(topic): int(hue) for topic, hue in self.rows("topic_hues")}
+
+    def document_places(self) -> NDArray[np.float64] | None:
+        """Places of the documents on a map, documents × 2, as stored; None if there are none yet.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, topoi
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.topoi"
+        >>> topoi.LDA(2, n_iter=5, random_state=0).fit([["sun", "star"], ["cell", "gene"]] * 3).save(path)
+        >>> topoi.view(path).document_places().shape
+        (6, 2)
+        """
+        return stored_places(self)
 
     def author_perplexities(self, author: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
         """Documents of an author, their numbers of words, and their perplexities under the author alone."""

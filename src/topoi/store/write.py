@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from topoi import __version__
-from topoi.corpus.blocks import Blocks, Table, table_rows
+from topoi.corpus.blocks import Blocks, Columns, Table, table_rows
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import ArrayOrPieces
 from topoi.errors import NotFoundError, StoreError
+from topoi.models.editing.records import Edit
 from topoi.store.arrays import checksum, put_arrays, to_json
-from topoi.store.corpus_rows import bare, put_corpus
+from topoi.store.corpus_rows import bare, has_other_metadata, knows_metadata, put_corpus, put_metadata
 from topoi.store.migrate import migrated
 from topoi.store.read import find_model
 from topoi.store.replace import change, sole_writer
@@ -35,6 +36,7 @@ MODEL_TABLES = (
     "topic_neighbour",
     "mixture",
     "document_share",
+    "document_place",
     "topic_trend",
     "topic_decade",
     "author_word",
@@ -88,8 +90,19 @@ class ModelEntry:
     names: Mapping[int, str] = field(default_factory=dict)
 
 
+# Numbers under which rows of states before edits are; those of a model are never taken for such.
+_ROWS_OF_STATES = """
+    SELECT DISTINCT json_extract(labels, '$.rows') AS rows FROM edit_state
+    WHERE model_id = ? AND json_valid(labels) AND typeof(json_extract(labels, '$.rows')) = 'integer'
+        AND json_extract(labels, '$.rows') NOT IN (SELECT model_id FROM model)"""
 _LONGEST_NAME = 200
 _LONGEST_LABEL = 1000
+LONGEST_TITLE, LONGEST_SENTENCE = 200, 1000
+# The collection's own title and sentence: a table that a file has once somebody gave them.
+_COLLECTION = """
+    CREATE TABLE IF NOT EXISTS collection (
+        collection_id INTEGER PRIMARY KEY CHECK (collection_id = 0), title TEXT, sentence TEXT, created TEXT NOT NULL
+    )"""
 
 
 def save_model(
@@ -114,7 +127,8 @@ def save_model(
     entry : ModelEntry
         The model.
     texts : bool
-        Whether to store texts and metadata. Those already in the file stay.
+        Whether to store texts and metadata. Texts already in the file stay. Metadata that differ from those of the file
+        replace them if the file has no other model, and are a ``StoreError`` if it has.
     fresh : bool
         Replace the whole file.
     given_labels : sequence of (topic, label, created)
@@ -125,7 +139,8 @@ def save_model(
         migrated(path)
 
     def edit(connection: sqlite3.Connection) -> None:
-        _share_corpus(connection, corpus if texts else bare(corpus), corpus.fingerprint(), texts, path)
+        given = corpus if texts else bare(corpus)
+        _share_corpus(connection, given, corpus.fingerprint(), texts, path, entry.name)
         labels = {row[0]: row for row in [*_remove(connection, entry), *given_labels]}
         named = {topic: (topic, name, now()) for topic, name in entry.names.items()}
         put_entry(connection, entry, list((named | labels).values()))
@@ -133,13 +148,27 @@ def save_model(
     change(path, edit, fresh)
 
 
-def put_entry(connection: sqlite3.Connection, entry: ModelEntry, labels: Sequence[tuple[Any, ...]]) -> int:
-    """Write all rows of a model whose name is free, and labels (topic, label, created); return its id."""
-    model_id = _put_model(connection, entry)
+def put_entry(
+    connection: sqlite3.Connection,
+    entry: ModelEntry,
+    labels: Sequence[tuple[Any, ...]],
+    model_id: int | None = None,
+) -> int:
+    """Write all rows of a model whose name is free, and labels (topic, label, created); return its id, a new one."""
+    if model_id is None:
+        # The model saved last has the largest.
+        model_id = int(connection.execute("SELECT coalesce(max(model_id), 0) + 1 FROM model").fetchone()[0])
+    put_model(connection, entry, model_id)
+    put_arrays(connection, model_id, entry.arrays)
     for table, columns in entry.tables.items():
-        _put_table(connection, model_id, table, columns)
-    connection.executemany("INSERT INTO label VALUES (?, ?, ?, ?)", [(model_id, *row) for row in labels])
+        put_table(connection, model_id, table, columns)
+    put_labels(connection, model_id, labels)
     return model_id
+
+
+def put_labels(connection: sqlite3.Connection, model_id: int, labels: Sequence[tuple[Any, ...]]) -> None:
+    """Write labels: topic, label, created."""
+    connection.executemany("INSERT INTO label VALUES (?, ?, ?, ?)", [(model_id, *row) for row in labels])
 
 
 def check_name(name: str) -> None:
@@ -150,7 +179,10 @@ def check_name(name: str) -> None:
         )
 
 
-def _share_corpus(connection: sqlite3.Connection, corpus: Corpus, fingerprint: str, texts: bool, path: Path) -> None:
+def _share_corpus(
+    connection: sqlite3.Connection, corpus: Corpus, fingerprint: str, texts: bool, path: Path, name: str
+) -> None:
+    """Write the corpus if the file has none, or knows less of it; refuse another one."""
     row = connection.execute("SELECT fingerprint, has_texts, n_documents, n_tokens FROM corpus").fetchone()
     if row is not None and row[0] != fingerprint:
         raise StoreError(
@@ -159,6 +191,17 @@ def _share_corpus(connection: sqlite3.Connection, corpus: Corpus, fingerprint: s
         )
     if row is None or (texts and not row[1] and corpus.texts is not None):
         put_corpus(connection, corpus, texts)
+    elif texts and has_other_metadata(connection, corpus):
+        others = [
+            found
+            for (found,) in connection.execute("SELECT name FROM model WHERE name <> ? ORDER BY model_id", (name,))
+        ]
+        if others and knows_metadata(connection):
+            raise StoreError(
+                f"{path} holds the same words with other metadata of the documents, and {others[0]!r} was fitted with "
+                "those: one file, one corpus; save to another file, or give the documents the same metadata"
+            )
+        put_metadata(connection, corpus)
 
 
 def _remove(connection: sqlite3.Connection, entry: ModelEntry) -> list[tuple[Any, ...]]:
@@ -172,29 +215,36 @@ def _remove(connection: sqlite3.Connection, entry: ModelEntry) -> list[tuple[Any
     return labels if chain == entry.chain else []
 
 
-def remove_rows(connection: sqlite3.Connection, model_id: int) -> None:
-    """Remove all rows of a model."""
+def remove_rows(connection: sqlite3.Connection, model_id: int, states: bool = True) -> None:
+    """Remove all rows of a model, and those of states before its edits if ``states``."""
+    if states:
+        for (rows,) in connection.execute(_ROWS_OF_STATES, (model_id,)).fetchall():
+            remove_tables(connection, rows)
     parts = "DELETE FROM array_part WHERE array_id IN (SELECT array_id FROM array WHERE model_id = ?)"
     connection.execute(parts, (model_id,))
-    for table in (*MODEL_TABLES, "edit_state", "label", "array"):
+    remove_tables(connection, model_id)
+    for table in ("edit_state", "label", "array", "model"):
         connection.execute(f"DELETE FROM {table} WHERE model_id = ?", (model_id,))
-    connection.execute("DELETE FROM model WHERE model_id = ?", (model_id,))
 
 
-def _put_model(connection: sqlite3.Connection, entry: ModelEntry) -> int:
-    # Always a new id, so that the model saved last has the largest.
-    model_id = connection.execute("SELECT coalesce(max(model_id), 0) + 1 FROM model").fetchone()[0]
+def remove_tables(connection: sqlite3.Connection, model_id: int) -> None:
+    """Remove the rows of a model's tables."""
+    for table in MODEL_TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE model_id = ?", (model_id,))
+
+
+def put_model(connection: sqlite3.Connection, entry: ModelEntry, model_id: int) -> None:
+    """Write the row of a model."""
     row = (
         *(model_id, entry.name, entry.model, entry.n_topics, entry.n_iter, entry.n_chains, entry.seed, now()),
         *(__version__, to_json(entry.parameters), entry.chain, to_json(entry.meta)),
         checksum(entry.meta, entry.arrays),
     )
     connection.execute(f"INSERT INTO model VALUES ({', '.join('?' * len(row))})", row)
-    put_arrays(connection, model_id, entry.arrays)
-    return int(model_id)
 
 
-def _put_table(connection: sqlite3.Connection, model_id: int, table: str, contents: Table) -> None:
+def put_table(connection: sqlite3.Connection, model_id: int, table: str, contents: Table) -> None:
+    """Write rows of one of a model's tables."""
     if table not in MODEL_TABLES:
         raise StoreError(f"a store has no table {table!r} for models; there are: {', '.join(MODEL_TABLES)}")
     names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")][1:]
@@ -205,8 +255,24 @@ def _put_table(connection: sqlite3.Connection, model_id: int, table: str, conten
         connection.executemany(f"INSERT INTO {table} VALUES ({marks})", table_rows(columns, names, model_id))
 
 
-def set_label(path: Path, model: str | None, topic: int, text: str | None) -> None:
-    """Set or remove a topic's label: a short write in place, under SQLite's rollback journal."""
+def edit_columns(edits: Sequence[Edit]) -> Columns:
+    """Columns of the table ``edit``."""
+    return {
+        "number": [edit.number for edit in edits],
+        "step": [edit.step for edit in edits],
+        "created": [edit.created for edit in edits],
+        "kind": [edit.kind for edit in edits],
+        "text": [edit.text for edit in edits],
+        "record": [to_json(edit.to_dict()) for edit in edits],
+        "undone": [int(edit.undone) for edit in edits],
+    }
+
+
+def set_label(path: Path, model: str | None, topic: int, text: str | None, who: str | None = None) -> None:
+    """Set or remove a topic's label: a short write in place, under SQLite's rollback journal.
+
+    With ``who`` it is an edit of the model's history, which can be undone.
+    """
     text = None if text is None else str(text).strip()
     if text is not None and (len(text) > _LONGEST_LABEL or "\0" in text):
         raise StoreError(f"a label has at most {_LONGEST_LABEL} characters and no null character")
@@ -217,10 +283,26 @@ def set_label(path: Path, model: str | None, topic: int, text: str | None) -> No
         if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 0 <= topic < n_topics:
             there = f"topics are numbered 0 to {n_topics - 1}" if n_topics else "the model has no topics"
             raise NotFoundError(f"there is no topic {topic!r}; {there}")
+        if who is not None:
+            from topoi.store.edit_states import StoredStates  # it writes entries
+
+            StoredStates(connection, model_id).note_name(int(topic), text or "", who)
         connection.execute("DELETE FROM label WHERE model_id = ? AND topic = ?", (model_id, int(topic)))
-        if text:
-            row = (model_id, int(topic), text, now())
-            connection.execute("INSERT INTO label VALUES (?, ?, ?, ?)", row)
+        put_labels(connection, model_id, [(int(topic), text, now())] if text else [])
+        connection.execute("COMMIT")
+
+
+def set_about(path: Path, title: str | None, sentence: str | None) -> None:
+    """Set the collection's title and sentence; an empty text removes it."""
+    given = [" ".join(str(text or "").replace("\0", "").split()) or None for text in (title, sentence)]
+    for what, text, most in zip(("title", "sentence"), given, (LONGEST_TITLE, LONGEST_SENTENCE), strict=True):
+        if text is not None and len(text) > most:
+            raise StoreError(f"a collection's {what} has at most {most} characters, not {len(text):,}")
+    migrated(path)
+    with sole_writer(path.resolve()) as connection:
+        connection.execute(_COLLECTION)
+        connection.execute("DELETE FROM collection")
+        connection.execute("INSERT INTO collection VALUES (0, ?, ?, ?)", (*given, now()))
         connection.execute("COMMIT")
 
 

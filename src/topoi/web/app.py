@@ -18,12 +18,14 @@ from starlette.responses import Response
 from topoi import __version__
 from topoi.errors import ModelError, NotFoundError, StoreError, TopoiError
 from topoi.web.answers import ViewResponse
+from topoi.web.compressing import Compressed
 from topoi.web.edits import ConflictError
 from topoi.web.forms import NotAFormError, form_model
 from topoi.web.limits import AT_ONCE, MOST_WAITING, RETRY_AFTER, BusyError, TooLargeError
 from topoi.web.pages import PAGES, Page, shapes
 from topoi.web.pages.context import RetiredTopicError
 from topoi.web.pages.parameters import LONGEST_TEXT
+from topoi.web.pages.ready import READY
 from topoi.web.pages.search import completions
 from topoi.web.security import Guard, Hosts
 from topoi.web.server import Server
@@ -78,25 +80,28 @@ def make_app(
     app.state.server = server
     _add_routes(app, server)
     _add_errors(app, server)
+    app.add_middleware(cast(Any, Compressed))
     app.add_middleware(cast(Any, Guard), hosts=Hosts(host, port))
     return app
 
 
 @asynccontextmanager
 async def _serving(app: FastAPI) -> AsyncIterator[None]:
-    """Limit the threads that build pages; at the end, give up a change of topics that is being worked on."""
+    """Limit the threads that build pages, compile and fill caches in the background; at the end, give up a change."""
     import anyio.to_thread
 
     # More threads would only take memory and slow each other down.
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
+    app.state.server.watcher.warming.start()
     yield
     app.state.server.desk.stop()
+    app.state.server.places.stop()
 
 
 def _add_routes(app: FastAPI, server: Server) -> None:
     app.add_api_route("/", server.home, **_HIDDEN)
     app.add_api_route("/openapi.json", lambda: ViewResponse(_described(app)), **_HIDDEN)
-    app.add_api_route("/static/{name}", server.static, **_HIDDEN)
+    app.add_api_route("/static/{name:path}", server.static, **_HIDDEN)
     app.add_api_route(
         "/m/{slug}/complete.json",
         server.endpoint(_COMPLETE, "complete.json", lambda view, *_: ViewResponse(view)),
@@ -104,6 +109,14 @@ def _add_routes(app: FastAPI, server: Server) -> None:
         responses=_ERRORS,
         summary="Suggestions for what is being typed.",
         operation_id="complete",
+    )
+    app.add_api_route(
+        "/m/{slug}/ready.json",
+        server.endpoint(READY, "ready.json", lambda view, *_: ViewResponse(view)),
+        response_model=READY.shape,
+        responses=_ERRORS,
+        summary="Parts of pages that are still being compiled.",
+        operation_id="ready",
     )
     for page in PAGES:
         _add_data(app, server, page)
@@ -114,10 +127,12 @@ def _add_routes(app: FastAPI, server: Server) -> None:
             app.add_api_route(path, server.form_endpoint(page, server.as_html), methods=["POST"], **_HIDDEN)
     for path, handler in (
         ("topic/{topic}/label", server.label),
+        ("names", server.names),
         ("change", server.change),
         ("change/{change}/keep", server.keep),
         ("change/{change}/leave", server.leave),
         ("history/undo", server.undo),
+        ("map/place", server.place),
     ):
         app.add_api_route(f"/m/{{slug}}/{path}", handler, methods=["POST"], **_HIDDEN)
 
@@ -131,6 +146,7 @@ def _add_data(app: FastAPI, server: Server, page: Page) -> None:
         f"/m/{{slug}}/{path}.json",
         server.endpoint(page, path, server.as_json),
         operation_id=name,
+        openapi_extra={"parameters": list(page.filters)} if page.filters else None,
         **described,
     )
     if page.takes_text:

@@ -20,6 +20,7 @@ from topoi.errors import NotFoundError, TopoiError, safe_text
 if TYPE_CHECKING:
     from topoi.engine.loop import SweepInfo
     from topoi.models.editing.editor import Editor
+    from topoi.models.editing.glance import Glance
     from topoi.web.pages.context import PageContext, StoreWatcher
 
 N_SWEEPS = 20
@@ -27,6 +28,8 @@ LONGEST_SECONDS = 1200.0
 # Changes that are remembered, and seconds that a model stays in memory for the next change.
 _MOST_KEPT = 50
 _IDLE_SECONDS = 600.0
+# Seconds between two looks at topics that settle: each reads all words once.
+GLANCE_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
 State = Literal["trying", "proposed", "settling", "saving", "kept", "left", "failed"]
@@ -39,6 +42,10 @@ class ConflictError(Exception):
 
 class _StopError(Exception):
     """The sweeps are to end, and nothing to be kept."""
+
+
+class _CancelledError(Exception):
+    """Nobody wants the change any more."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +98,10 @@ class Change:
         What ``Preview.to_dict`` gives.
     error : str, optional
         Why it failed.
+    glance : Glance, optional
+        A look at the topics while they settle.
+    is_cancelled : bool
+        Whether it was left while it was being worked on; the work ends at its next step.
     """
 
     number: int
@@ -104,6 +115,8 @@ class Change:
     n_sweeps: int = N_SWEEPS
     preview: dict[str, Any] | None = None
     error: str | None = None
+    glance: Glance | None = None
+    is_cancelled: bool = False
     idle: threading.Event = field(default_factory=threading.Event, repr=False)
 
     @property
@@ -180,10 +193,13 @@ class EditDesk:
             self._begin(change, self._settle, "settling")
 
     def leave(self, change: Change) -> None:
-        """Drop a change that has been tried."""
+        """Drop a change that has been tried, or is being tried or settled; one that is being saved goes on."""
         with self._lock:
-            if change.state == "proposed":
-                change.state, change.preview = "left", None
+            if change.state in ("proposed", "trying", "settling"):
+                change.is_cancelled = change.state != "proposed"
+                change.state, change.preview, change.glance = "left", None, None
+                if self._running is change:
+                    self._running = None  # the next one waits until the work has ended
 
     @property
     def running(self) -> Change | None:
@@ -232,12 +248,17 @@ class EditDesk:
         change.state = state
         change.idle.clear()
         self._running = change
-        self._thread = threading.Thread(target=self._run, args=(change, work), name="topoi edit", daemon=True)
+        how = (change, work, self._thread)
+        self._thread = threading.Thread(target=self._run, args=how, name="topoi edit", daemon=True)
         self._thread.start()
 
-    def _run(self, change: Change, work: Callable[[Change], None]) -> None:
+    def _run(self, change: Change, work: Callable[[Change], None], before: threading.Thread | None) -> None:
+        if before is not None:
+            before.join()
         try:
             work(change)
+        except _CancelledError:
+            self._drafted = None
         except (TopoiError, _StopError) as error:
             self._fail(change, str(error))
         except Exception:
@@ -245,17 +266,21 @@ class EditDesk:
             self._fail(change, "something went wrong in topoi; the terminal says what. The file is as it was")
         finally:
             with self._lock:
-                self._running = None
+                self._running = None if self._running is change else self._running
+                if self._timer is not None:
+                    self._timer.cancel()
                 self._timer = threading.Timer(_IDLE_SECONDS, self._forget)
                 self._timer.daemon = True
                 self._timer.start()
             change.idle.set()
 
     def _fail(self, change: Change, why: str) -> None:
+        self._editor = self._drafted = None
+        if change.is_cancelled:
+            return
         path = self._watcher.path
         change.error = why.replace(safe_text(path), safe_text(path.name))
         change.state = "failed"
-        self._editor = self._drafted = None
 
     def _forget(self) -> None:
         """Free the memory of a model that nobody has changed for a while."""
@@ -282,18 +307,34 @@ class EditDesk:
             self._drafted = change
         return editor
 
+    def _check(self, change: Change) -> None:
+        """End the work on a change that is no longer wanted."""
+        if change.is_cancelled:
+            raise _CancelledError
+        if self._stopping:
+            raise _StopError("topoi was stopped; the file is as it was")
+
+    def _go_on(self, change: Change, state: State) -> None:
+        with self._lock:
+            self._check(change)
+            change.state = state
+
     def _try(self, change: Change) -> None:
-        change.preview = self._draft(change).preview().to_dict()
-        change.state = "proposed"
+        change.preview = self._draft(change).preview(watch=lambda: self._check(change)).to_dict()
+        self._go_on(change, "proposed")
 
     def _settle(self, change: Change) -> None:
         editor = self._draft(change)
         until = time.monotonic() + LONGEST_SECONDS
-        change.n_done = 0
+        change.n_done, last = 0, 0.0
+
+        def look(info: SweepInfo, glance: Callable[[], Glance]) -> None:
+            nonlocal last
+            if time.monotonic() - last >= GLANCE_SECONDS or info.sweep >= info.n_iter:
+                change.glance, last = glance(), time.monotonic()
 
         def watch(info: SweepInfo) -> None:
-            if self._stopping:
-                raise _StopError("topoi was stopped; the file is as it was")
+            self._check(change)
             if time.monotonic() > until:
                 raise _StopError(
                     f"the change took more than {LONGEST_SECONDS / 60:.0f} minutes and was given up; the file is as it "
@@ -301,9 +342,9 @@ class EditDesk:
                 )
             change.n_done += 1
             if info.sweep >= info.n_iter:
-                change.state = "saving"
+                self._go_on(change, "saving")
 
-        editor.commit(N_SWEEPS, watch)
+        editor.commit(N_SWEEPS, watch, look)
         self._kept(change)
 
     def _undo(self, change: Change) -> None:

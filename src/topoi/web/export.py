@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -17,14 +17,15 @@ from topoi.web.answers import to_json
 from topoi.web.links import StaticLinks
 from topoi.web.pages import KINDS, page_of, picture_of
 from topoi.web.pages.context import PageContext, StoreWatcher
-from topoi.web.pages.page import Kept
+from topoi.web.pages.page import Kept, Page
 from topoi.web.pages.shapes import ErrorPage
 from topoi.web.pages.topic import topic_page
 from topoi.web.render import render, site_of, static_files
+from topoi.web.security import STATIC_POLICY
 
 # A folder with this file is a copy, which may be replaced.
 MARK = "topoi-site.json"
-_LEFT_OUT = "left-out"
+LEFT_OUT = "left-out"
 JSON: Final = "json"
 GZIP: Final = "json.gz"
 
@@ -61,9 +62,9 @@ class FileLinks(StaticLinks):
             path = named.file_of(query)
         kind, _, number = path.partition("/")
         if kind in self.kept and number and int(number) not in self.kept[kind]:
-            return super().page(_LEFT_OUT, {}, slug)
+            return super().page(LEFT_OUT, {}, slug)
         if kind and kind not in self.kinds and slug in (None, self.slug):
-            return super().page(_LEFT_OUT, {}, slug)
+            return super().page(LEFT_OUT, {}, slug)
         return super().page(path + _suffix(query), {}, slug)
 
     def same(self, **query: object) -> str:
@@ -133,15 +134,28 @@ def export_site(
     >>> (place / "site" / "index.html").exists()
     True
     """
+    kept = limits or Limits()
+    return write_copies(path, folder, lambda context, made: Copy(context, made, kept, data), names, replace, progress)
+
+
+def write_copies(
+    path: str | Path,
+    folder: str | Path,
+    make: Callable[[PageContext, Path], Copy],
+    names: Sequence[str] | None,
+    replace: bool,
+    progress: Callable[[int, int], None],
+) -> int:
+    """Write copies of models that ``make`` makes of a page context and a folder; return the number of steps taken."""
     target = Path(folder).resolve()
     _check_target(target, replace)
     watcher = StoreWatcher(Path(path))
     contexts = _contexts(watcher, names)
     _check_names([context.model["slug"] for context in contexts])
     with whole_folder(target) as made:
-        n_pages = _write_all([_Copy(context, made, limits or Limits(), data) for context in contexts], made, progress)
+        n_pages = _write_all([make(context, made) for context in contexts], made, progress)
         about = {"topoi": __version__, "file": safe_text(watcher.path.name), "n_pages": n_pages}
-        _write(made / MARK, to_json(about | {"names": sorted(entry.name for entry in made.iterdir())}))
+        write_whole(made / MARK, to_json(about | {"names": sorted(entry.name for entry in made.iterdir())}))
     return n_pages
 
 
@@ -191,15 +205,17 @@ def _check_names(slugs: list[str]) -> None:
             raise StoreError(f"the model {slug!r} has the name of another folder, but for letter case; rename one")
 
 
-def _write_all(copies: list[_Copy], folder: Path, progress: Callable[[int, int], None]) -> int:
-    total, done = sum(copy.n_pages for copy in copies), 0
+def _write_all(copies: list[Copy], folder: Path, progress: Callable[[int, int], None]) -> int:
+    total, done = sum(copy.n_steps for copy in copies), 0
     for name, file in static_files().items():
-        _write(folder / "static" / name, file.body)
-    _write(folder / "index.html", _first_page(copies[0].context).encode())
+        write_whole(folder / "static" / name, file.body)
+    write_whole(folder / "index.html", _first_page(copies[0].context).encode())
     for copy in copies:
         for _ in copy.write():
             done += 1
             progress(done, max(total, done))
+    if done < total:
+        progress(done, done)
     return done
 
 
@@ -209,12 +225,16 @@ def _first_page(context: PageContext) -> str:
     title = escape(safe_text(context.watcher.path.name))
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(STATIC_POLICY)}">'
+        f'<link rel="icon" type="image/svg+xml" href="static/favicon.svg">'
         f'<meta http-equiv="refresh" content="0; url={address}"><p><a href="{address}">{title}</a></p></html>\n'
     )
 
 
-class _Copy:
+class Copy:
     """Pages of one model."""
+
+    has_pictures = True
 
     def __init__(self, context: PageContext, folder: Path, limits: Limits, data: str | None) -> None:
         self.context, self.folder, self.data = context, folder / context.model["slug"], data
@@ -228,7 +248,7 @@ class _Copy:
         }
 
     @property
-    def n_pages(self) -> int:
+    def n_steps(self) -> int:
         """Approximate number of pages, without lists."""
         return len(self.context.topics) + sum(map(len, self.kept))
 
@@ -250,9 +270,24 @@ class _Copy:
             found |= {word["word_id"] for word in topic_page(self.context, k)["words"]}
         return sorted(found)
 
+    def links(self, here: str) -> FileLinks:
+        """Link builder of a page."""
+        return FileLinks(self.context.model["slug"], here, self.linked, self.kinds, self.data)
+
+    def site(self, kind: str, link: FileLinks) -> dict[str, Any]:
+        """Site context of a page."""
+        return site_of(self.context, kind, link, read_only=True, static=True)
+
+    def html(self, view: Mapping[str, Any], site: Mapping[str, Any], link: FileLinks) -> str:
+        """A page as HTML."""
+        return render(view, site, link)
+
     def write(self) -> Iterator[None]:
         """Write all pages, one at a time."""
-        for page in KINDS.values():
+        yield from self._write_pages(KINDS.values())
+
+    def _write_pages(self, pages: Iterable[Page]) -> Iterator[None]:
+        for page in pages:
             for file in page.copied(self.context, self.kept):
                 view = file.build(self.context)
                 self._write_page(file.here, view)
@@ -260,32 +295,38 @@ class _Copy:
                 for ending, variant in page.variants(view).items():
                     self._write_page(f"{file.here}{ending}", variant, is_variant=True)
                     yield
-        self._write_page(_LEFT_OUT, _left_out(self.context), is_variant=True)
+        self._write_page(LEFT_OUT, self.left_out(), is_variant=True)
+
+    def left_out(self) -> ErrorPage:
+        """The page that links lead to if what they name is not in the copy."""
+        return not_here(self.context, "searching, parsing and sampling need the program")
 
     def _write_page(self, here: str, view: Mapping[str, Any], *, is_variant: bool = False) -> None:
         """Write a page and, unless it is another view of the same data, its data; and its picture."""
-        link = FileLinks(self.context.model["slug"], here, self.linked, self.kinds, self.data)
-        site = site_of(self.context, view["kind"], link, read_only=True, static=True)
+        link = self.links(here)
+        site = self.site(view["kind"], link)
         name = here or "index"
-        _write(self.folder / f"{name}.html", render(view, site, link).encode("utf-8", "replace"))
+        write_whole(self.folder / f"{name}.html", self.html(view, site, link).encode("utf-8", "replace"))
         if self.data is not None and not is_variant:
             body = to_json(view)
             body = gzip.compress(body, mtime=0) if self.data == GZIP else body
-            _write(self.folder / f"{here or 'overview'}.{self.data}", body)
-        if (picture := picture_of(view, site)) is not None:
+            write_whole(self.folder / f"{here or 'overview'}.{self.data}", body)
+        if self.has_pictures and (picture := picture_of(view, site)) is not None:
             place = page_of(view).chart_path or here
-            _write(self.folder / f"{place}.svg", picture.encode("utf-8", "replace"))
+            write_whole(self.folder / f"{place}.svg", picture.encode("utf-8", "replace"))
 
 
-def _left_out(context: PageContext) -> ErrorPage:
+def not_here(context: PageContext, needs: str) -> ErrorPage:
+    """Page about what a copy leaves out; ``needs`` says what needs the program."""
     name = json.dumps(safe_text(context.watcher.path.name))
     detail = (
-        "This copy shows only a part: searching, parsing and sampling need the program, and some authors, documents "
+        f"This copy shows only a part: {needs}, and some authors, documents "
         f"and words have no page here. All of it is in the file: topoi browse {name}"
     )
     return ErrorPage(kind="error", status=404, title="Not in this copy", detail=detail)
 
 
-def _write(path: Path, body: bytes) -> None:
+def write_whole(path: Path, body: bytes) -> None:
+    """Write a file of a copy, and the folders above it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(body)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from topoi.drawing.words import clip, count, percent, percents, rounded, span, thousands
 from topoi.models.registry import find
+from topoi.store.facets import value_text
+from topoi.web.pages.selection import parameter_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -36,7 +38,7 @@ def has_page(site: Mapping[str, Any], kind: str) -> bool:
     (True, False, False)
     """
     if kind == "search":
-        return not site["static"]
+        return not site["static"] or bool(site.get("reader"))
     return any(entry[0] == kind for entry in site["nav"])
 
 
@@ -49,15 +51,19 @@ FILTERS = {
     "count": count,
     "family": family_name,
     "has": has_page,
+    "value_text": value_text,
+    "parameter": parameter_of,
 }
 
 
 def install(environment: Environment) -> None:
     """Install these filters, and the modules that draw and colour, in a template environment."""
-    from topoi.drawing import charts, colours
+    from topoi.drawing import charts, colours, doors
     from topoi.web import reading
+    from topoi.web.pages.map import picture as map_picture
 
     environment.filters.update(FILTERS)
-    environment.globals.update(charts=charts, colours=colours, reading=reading, span=span)
+    environment.globals.update(charts=charts, colours=colours, doors=doors, reading=reading, span=span)
+    environment.globals.update(map_picture=map_picture)
     environment.trim_blocks = True
     environment.lstrip_blocks = True

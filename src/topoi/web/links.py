@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -53,6 +53,18 @@ def name_of(slug: str) -> str:
     return name
 
 
+def prefixed(prefix: str, query: Mapping[str, Any]) -> dict[str, Any]:
+    """Query parameters with a prefix, as for one of two selections of documents.
+
+    Examples
+    --------
+    >>> from topoi.web.links import prefixed
+    >>> prefixed("a.", {"topic": [3]})
+    {'a.topic': [3]}
+    """
+    return {prefix + name: value for name, value in query.items()}
+
+
 def with_query(path: str, query: Mapping[str, Any]) -> str:
     """A path with query parameters; None is left out, lists are repeated.
 
@@ -96,6 +108,10 @@ class PageLinks(ABC):
         """List of documents."""
         return self.page("documents", query)
 
+    def map(self, **query: object) -> str:
+        """Documents on a map."""
+        return self.page("map", query)
+
     def structure(self, node: int | None = None, **query: object) -> str:
         """Graph of topics, or one of its inner nodes."""
         return self.page("structure" if node is None else f"structure/{int(node)}", query)
@@ -112,9 +128,22 @@ class PageLinks(ABC):
         """Comparison of groups of documents."""
         return self.page("groups", query)
 
+    def groups_of(self, query: Mapping[str, Any], other: Mapping[str, Any] | None = None) -> str:
+        """Comparison of the documents of one selection with those of another, or with all others."""
+        kept = {name: value for name, value in query.items() if name not in ("sort", "page")}
+        return self.page("groups", prefixed("a.", kept) | prefixed("b.", other or {}))
+
     def compare(self, other: str | None = None, **query: object) -> str:
         """Comparison of two models; ``other`` is a slug."""
         return self.page(f"compare/{other}" if other else "compare", query)
+
+    def together(self, **query: object) -> str:
+        """Topics in the same documents."""
+        return self.page("together", query)
+
+    def oddities(self, **query: object) -> str:
+        """Surprising documents."""
+        return self.page("oddities", query)
 
     def search(self, **query: object) -> str:
         """Full search."""
@@ -189,6 +218,10 @@ class Links(PageLinks):
         """Suggestions for the search box."""
         return with_query(f"/m/{self.slug}/complete.json", query)
 
+    def ready(self) -> str:
+        """What is still being compiled."""
+        return f"/m/{self.slug}/ready.json"
+
     def label(self, topic: int) -> str:
         """Address that a topic's label is posted to."""
         return f"/m/{self.slug}/topic/{int(topic)}/label"
@@ -198,13 +231,36 @@ class Links(PageLinks):
         parts = ["change", *([] if number is None else [str(int(number))]), *([] if act is None else [act])]
         return f"/m/{self.slug}/{'/'.join(parts)}"
 
+    def place(self) -> str:
+        """Address that asks for places of the documents on the map."""
+        return f"/m/{self.slug}/map/place"
+
     def undo(self) -> str:
         """Address that undoes the last change."""
         return f"/m/{self.slug}/history/undo"
 
+    def two_topics(self, other: str) -> Callable[[int, int], str]:
+        """Addresses of two topics beside each other, of this model and of another, whose slug is given."""
+        return lambda first, second: f"{self.compare(other, first=first, second=second)}#beside"
+
+    def year_documents(self, n_years: int = 1, **query: object) -> Callable[[int], str] | None:
+        """Addresses of the documents of a year, or of ``n_years`` from it on, by further filters."""
+
+        def address(year: int) -> str:
+            span = {"year": year} if n_years == 1 else {"from": year, "to": year + n_years - 1}
+            return self.page("documents", {**query, **span})
+
+        return address
+
     def same(self, **query: object) -> str:
         """The current page with some parameters changed; None removes one."""
         return with_query(f"/m/{self.slug}/{self.here}", {**self.query, **query})
+
+    def between(self, years: Mapping[str, Any]) -> str:
+        """The current page with documents of some years, ``first`` to ``last``, only."""
+        first, last = years["first"], years["last"]
+        span = {"year": first, "from": None, "to": None} if first == last else {"year": None, "from": first, "to": last}
+        return self.same(**span, page=None)
 
     def home(self) -> str:
         """First page of the model saved last."""
@@ -225,6 +281,11 @@ class StaticLinks(PageLinks):
 
     slug: str
     here: str = ""
+
+    @property
+    def query(self) -> Mapping[str, Any]:
+        """Query parameters of the current page: files have none."""
+        return {}
 
     def page(self, path: str, query: Mapping[str, Any], slug: str | None = None) -> str:
         """Name of a page's file, relative to the current one."""
@@ -253,6 +314,10 @@ class StaticLinks(PageLinks):
     def label(self, topic: int) -> str:
         """Address that a label is posted to: none in a copy."""
         return ""
+
+    def year_documents(self, n_years: int = 1, **query: object) -> Callable[[int], str] | None:
+        """Addresses of the documents of a year: a copy has no such pages."""
+        return None
 
     def same(self, **query: object) -> str:
         """The current page."""

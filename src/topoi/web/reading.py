@@ -7,7 +7,7 @@ number and its probability; tooltips are assembled from the side column.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -25,7 +25,7 @@ _SHORT_LINE = 45  # characters: shorter lines, as in verse or the head of a lett
 _LONG_PARAGRAPH = 4000  # characters: web browsers lay out many short paragraphs faster than one long one
 
 
-def badge(topic: Mapping[str, Any], n: int = 7) -> Markup:
+def badge(topic: Mapping[str, Any], n: int = 7, also_in: Collection[str] = ()) -> Markup:
     """Badge of a topic: its label, its number, and its first words in fading colours.
 
     Parameters
@@ -34,6 +34,8 @@ def badge(topic: Mapping[str, Any], n: int = 7) -> Markup:
         A topic summary, as in JSON views.
     n : int
         Number of things shown, the label included.
+    also_in : collection of str
+        Words of another topic; those that both have are marked.
 
     Examples
     --------
@@ -44,9 +46,9 @@ def badge(topic: Mapping[str, Any], n: int = 7) -> Markup:
     near, far = (others[: n // 2], others[n // 2 :]) if n > 3 else (others, [])
     parts = [f'<b dir="auto">{escape(clip(name, 60))}</b><sub><span class="vh">topic </span>{topic["topic"]}</sub>']
     if near:
-        parts.append(f' <span class="near">{_listed(near)}{"," if far else ""}</span>')
+        parts.append(f' <span class="near">{_listed(near, also_in)}{"," if far else ""}</span>')
     if far:
-        parts.append(f' <span class="far">{_listed(far)}</span>')
+        parts.append(f' <span class="far">{_listed(far, also_in)}</span>')
     return Markup("".join(parts))
 
 
@@ -66,8 +68,9 @@ def node_badge(node: Mapping[str, Any], n: int = 6) -> Markup:
     return Markup(f'<b dir="auto">{escape(clip(name, 60))}</b>{number}{more}')
 
 
-def _listed(words: Sequence[str]) -> str:
-    return escape(", ".join(clip(word, 30) for word in words))
+def _listed(words: Sequence[str], also_in: Collection[str] = ()) -> str:
+    shown = ((escape(clip(word, 30)), word in also_in) for word in words)
+    return ", ".join(f'<mark class="both">{word}</mark>' if marked else word for word, marked in shown)
 
 
 def document_row(
@@ -78,6 +81,7 @@ def document_row(
     topics: Sequence[Mapping[str, Any]] | None = None,
     snippet: Sequence[Mapping[str, Any]] | None = None,
     note: str | None = None,
+    reason: Markup | None = None,
 ) -> Markup:
     """One document in a list; a page has dozens, so no template is run for each.
 
@@ -95,8 +99,15 @@ def document_row(
         Topics, and pieces of the text with the words that were searched.
     note : str, optional
         A remark.
+    reason : Markup, optional
+        A paragraph below.
     """
     title, address = marked_up(clip(document["title"], _LONGEST_TITLE)), link.document(document["document_id"])
+    if document.get("opening") and not snippet:
+        # The title says nothing here, so the first words are what the eye should find.
+        title = Markup('<span class="same">{}</span> <span class="opening">{}</span>').format(
+            title, document["opening"]
+        )
     parts = [
         f'<li class="doc">\n  <span class="num">{"" if document["year"] is None else document["year"]}</span>\n'
         f'  <span class="what">\n    <a class="title" dir="auto" href="{marked_up(address)}">{title}</a>\n'
@@ -113,7 +124,7 @@ def document_row(
     parts.append(f"    {_badges(link, topics or ())}\n  </span>\n")
     if figure is not None:
         parts.append(f'<span class="num figure">{marked_up(figure)}</span>')
-    return Markup("".join([*parts, "</li>\n"]))
+    return Markup("".join([*parts, "" if reason is None else reason.__html__(), "</li>\n"]))
 
 
 def author_names(link: Any, authors: Sequence[Mapping[str, Any]], n: int = _NAMES_SHOWN) -> Markup:

@@ -20,7 +20,6 @@ from topoi.errors import StoreError, TopoiError
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from topoi.web.server import Server
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8765
@@ -185,7 +184,6 @@ def _open(app: FastAPI, address: str, open_browser: bool, say: Callable[[str], N
     say(address)
     if open_browser and has_screen():
         threading.Thread(target=_show, args=(address,), daemon=True).start()
-    threading.Thread(target=warm, args=(app,), daemon=True).start()
 
 
 def _show(address: str) -> None:
@@ -203,22 +201,7 @@ def has_screen() -> bool:
 
 
 def warm(app: FastAPI) -> None:
-    """Fill caches and compile kernels for the first pages in the background."""
+    """Fill caches and compile the kernels of all pages of the first model; returns when that is done."""
+    watcher = app.state.server.watcher
     with suppress(TopoiError, OSError):
-        _warm(app.state.server)
-
-
-def _warm(server: Server) -> None:
-    from topoi.web.pages.author import author_page
-    from topoi.web.pages.document import document_page
-    from topoi.web.pages.parse import parse_page
-
-    context = server.watcher.context()
-    server.prepare()
-    document_page(context, 0, burn_in=1, samples=1, lag=1)
-    if context.collection["n_authors"]:
-        _ = context.snapshot.authors
-        author_page(context, 0)
-    # A pattern from the file may run for ever; it is only run on request.
-    if context.has_topics and context.view.vocabulary_.analyzer.pattern is None:
-        parse_page(context, text=" ".join(map(str, context.view.vocabulary_.words[:5])), burn_in=1, samples=1, lag=1)
+        watcher.warming.run(watcher.context().model["slug"])

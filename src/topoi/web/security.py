@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hmac
 import ipaddress
 import logging
@@ -20,9 +21,12 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+# Of pages in files, in a meta element, where frame-ancestors means nothing.
+STATIC_POLICY = CONTENT_SECURITY_POLICY.partition("; frame-ancestors")[0]
 HEADERS = {
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "x-content-type-options": "nosniff",
@@ -37,6 +41,7 @@ HEADERS = {
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 _EVERYWHERE = ("0.0.0.0", "::", "[::]")
 _HTTP_PORT = 80
+_TOKEN_BYTES = 30
 _log = logging.getLogger(__name__)
 
 
@@ -91,20 +96,37 @@ def _is_number(name: str) -> bool:
 class Tokens:
     """The CSRF token of this process, which forms of other sites lack.
 
+    Every page carries it under another mask, so that lengths of compressed pages tell nothing about it.
+
     Examples
     --------
     >>> from topoi.web.security import Tokens
     >>> tokens = Tokens()
-    >>> tokens.right(tokens.token), tokens.right(""), tokens.right(None)
-    (True, False, False)
+    >>> tokens.right(tokens.token), tokens.right(""), tokens.right(None), tokens.token == tokens.token
+    (True, False, False, False)
     """
 
     def __init__(self) -> None:
-        self.token = secrets.token_urlsafe(32)
+        self._secret = secrets.token_bytes(_TOKEN_BYTES)
+
+    @property
+    def token(self) -> str:
+        """The token, masked by random bytes that precede it; another one each time."""
+        mask = secrets.token_bytes(_TOKEN_BYTES)
+        return base64.urlsafe_b64encode(mask + _masked(self._secret, mask)).decode()
 
     def right(self, given: str | None) -> bool:
         """Whether a form carries the CSRF token."""
-        return given is not None and hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
+        try:
+            parts = base64.b64decode((given or "").encode("ascii"), b"-_", validate=True)
+        except ValueError:
+            return False
+        found = _masked(parts[_TOKEN_BYTES:], parts[:_TOKEN_BYTES]) if len(parts) == 2 * _TOKEN_BYTES else b""
+        return hmac.compare_digest(found, self._secret)
+
+
+def _masked(secret: bytes, mask: bytes) -> bytes:
+    return bytes(a ^ b for a, b in zip(secret, mask, strict=True))
 
 
 def same_origin(headers: dict[str, str]) -> bool:

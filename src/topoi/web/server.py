@@ -16,17 +16,22 @@ from topoi.errors import NotFoundError, StoreError, TopoiError, safe_text
 from topoi.web.answers import ViewResponse, download, error_answer, error_page
 from topoi.web.edits import Change, EditDesk
 from topoi.web.forms import form_model, form_of, read_form
+from topoi.web.kept_texts import KeptTexts
 from topoi.web.limits import Gate
 from topoi.web.links import Links
 from topoi.web.pages import KINDS, Page, page_of, picture_of
 from topoi.web.pages.change import title_of, undone, wish_of
+from topoi.web.pages.collection_names import names_in
 from topoi.web.pages.context import PageContext, StoreWatcher
 from topoi.web.pages.history import history_page
 from topoi.web.pages.parameters import ChangeNumber, Slug, Topic
+from topoi.web.pages.ready import STEPS
 from topoi.web.pages.shapes import TopicSummary
+from topoi.web.places import PlaceDesk
 from topoi.web.render import bare_site, render, site_of, static_files
 from topoi.web.security import Tokens
 from topoi.web.tables import to_csv
+from topoi.web.warming import Warming
 
 _LONGEST_LABEL = 1000
 # Shorter texts fit into an address, so that a query can be bookmarked and shared.
@@ -36,6 +41,8 @@ Form = Annotated[dict[str, list[str]], Depends(form_of)]
 SlugInPath = Annotated[Slug, Path()]
 TopicInPath = Annotated[Topic, Path()]
 ChangeInPath = Annotated[ChangeNumber, Path()]
+# The parameter of a CSV file that names one of its page's lists, and that of pages that read any parameter.
+_TABLE, _ASKED = "table", "asked"
 # Most changes of small collections are tried within this time, so that the first page seen has the preview.
 _PATIENCE = 1.0
 
@@ -58,7 +65,11 @@ class Server:
         self.watcher = StoreWatcher(path)
         self.desk = EditDesk(self.watcher, self.prepare)
         self.watcher.desk = None if read_only else self.desk
+        self.watcher.warming = Warming(self.watcher, {"overview": self._first_page, **STEPS})
+        self.places = PlaceDesk(self.watcher)
+        self.watcher.places = None if read_only else self.places
         self.read_only = read_only
+        self.texts = self.watcher.texts = KeptTexts()
         self.tokens = Tokens()
         self.gate = Gate()
         # Requests that wait for another program to finish writing hold threads that readers need.
@@ -71,6 +82,8 @@ class Server:
 
         def handler(request: Request, slug: str, **parameters: object) -> Response:
             given = _given(request, page, path)
+            if page.filters:
+                parameters[_ASKED] = request.query_params.multi_items()
             link = Links(slug, _filled(path, parameters), given, self._versions)
             return self._answer(request, link, page, parameters, answer)
 
@@ -78,15 +91,22 @@ class Server:
         handler.__name__ = f"{page.kind}_page"
         return handler
 
+    def _addressed(self, form: Mapping[str, list[str]], parameters: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Query parameters of an address that gives the same answer; a long text is kept for a while, under a key."""
+        given = {name: form[name] for name in parameters if name in form}
+        text = str(parameters.get("text", ""))
+        if len(text) > _SHORT_TEXT:
+            del given["text"]
+            given["kept"] = [self.texts.keep(text)]
+        return given
+
     def form_endpoint(self, page: Page, answer: Callable[..., Response]) -> Callable[..., Response]:
         """Endpoint for a form that is posted to a page."""
         model = form_model(page.kind, page.build)
 
         def handler(request: Request, slug: SlugInPath, form: Form) -> Response:
             parameters = read_form(model, form)
-            is_short = len(str(parameters.get("text", ""))) <= _SHORT_TEXT
-            given = {name: form[name] for name in parameters if name in form} if is_short else {}
-            link = Links(slug, page.path, given, self._versions)
+            link = Links(slug, page.path, self._addressed(form, parameters), self._versions)
             return self._answer(request, link, page, parameters, answer)
 
         return handler
@@ -97,8 +117,8 @@ class Server:
         def question(context: PageContext) -> tuple[Any, PageContext]:
             if page.costly(parameters):
                 with self.gate.pass_through():
-                    return page.build(context, **parameters), context
-            return page.build(context, **parameters), context
+                    return page.view(context, **parameters), context
+            return page.view(context, **parameters), context
 
         try:
             view, context = self.watcher.ask(link.slug, question)
@@ -113,12 +133,12 @@ class Server:
             raise StoreError(f"{self.watcher.path} is damaged: {damage}") from error
 
     def as_json(self, view: Mapping[str, Any], context: PageContext, link: Links, request: Request) -> Response:
-        """The JSON view of a page."""
+        """The JSON view of a page; a long one is compressed."""
         return ViewResponse(view)
 
     def as_csv(self, view: Mapping[str, Any], context: PageContext, link: Links, request: Request) -> Response:
         """One list of a page as CSV."""
-        table = request.query_params.get("table")
+        table = request.query_params.get(_TABLE)
         body = to_csv(page_of(view).tables(view), table)
         return download(body, "text/csv", f"{link.here or 'overview'}-{table or 'table'}.csv".replace("/", "-"))
 
@@ -152,6 +172,9 @@ class Server:
         page = KINDS["overview"]
         self.cached_page(page, page.build(context), context, context.model["slug"])
 
+    def _first_page(self, context: PageContext) -> None:
+        self.prepare(context.model["slug"])
+
     def _site(self, context: PageContext, here: str, link: Links) -> dict[str, Any]:
         return site_of(context, here, link, read_only=self.read_only, token=self.tokens.token)
 
@@ -179,8 +202,23 @@ class Server:
         context = self.watcher.context(slug)
         context.check_topic(topic)
         with self.writing.pass_through():
-            context.view.store.set_label(context.view.name, topic, text or None)
+            who = "browser" if context.why_fixed is None else None  # models that can be edited have a history
+            context.view.store.set_label(context.view.name, topic, text or None, who)
         return RedirectResponse(Links(slug).topic(topic), 303)
+
+    def names(self, request: Request, slug: SlugInPath, form: Form) -> Response:
+        """Store the collection's title and sentence, and labels of topics, where they have changed."""
+        self._check_writer(request, form, "names are")
+        context = self.watcher.context(slug)
+        page = form.get("page", ["1"])[-1]
+        number = int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 1
+        about, labels = names_in(context, form, max(number, 1))
+        with self.writing.pass_through():
+            if about != (context.snapshot.title, context.snapshot.sentence):
+                context.view.store.set_about(*about)
+            for topic, text in labels.items():
+                context.view.store.set_label(context.view.name, topic, text or None)
+        return RedirectResponse(Links(slug).page("names", {"page": number} if number > 1 else {}), 303)
 
     def _check_writer(self, request: Request, form: Mapping[str, list[str]], what: str) -> None:
         """Refuse a request that may not change the file."""
@@ -212,11 +250,22 @@ class Server:
         return self._shown(found)
 
     def leave(self, request: Request, slug: SlugInPath, change: ChangeInPath, form: Form) -> Response:
-        """Leave a change that was shown, and go back to where it was asked for."""
+        """Leave a change that was shown, or stop one, and go back to where it was asked for."""
         self._editor(request, slug, form)
         found = self.desk.find(slug, change)
         self.desk.leave(found)
         return RedirectResponse(Links(slug).page(found.back, {}), 303)
+
+    def place(self, request: Request, slug: SlugInPath, form: Form) -> Response:
+        """Compute the places of documents on the map."""
+        self._check_writer(request, form, "places on the map are")
+        context = self.watcher.context(slug)
+        if not context.has_topics:
+            raise HTTPException(400, "this model has no topics, by which documents could be placed on a map")
+        if not self.places.start(context.view.name):
+            raise HTTPException(409, "places of documents are being worked out already: wait for them")
+        self.places.wait(_PATIENCE)
+        return RedirectResponse(Links(slug).page("map", {}), 303)
 
     def undo(self, request: Request, slug: SlugInPath, form: Form) -> Response:
         """Undo the last change."""
@@ -277,8 +326,26 @@ def _filled(path: str, parameters: dict[str, Any]) -> str:
 
 def _given(request: Request, page: Page, path: str) -> dict[str, Any]:
     """The page's parameters that are in the address."""
-    names = [name for name in inspect.signature(page.build).parameters if f"{{{name}}}" not in path]
+    names = [in_address(name) for name in inspect.signature(page.build).parameters if f"{{{name}}}" not in path]
+    if page.filters:
+        names = [name for name in request.query_params if name != _TABLE]
     return {name: request.query_params.getlist(name) for name in names if name in request.query_params}
+
+
+def in_address(name: str) -> str:
+    """Name of a parameter in addresses: without the underscore of names that are words of Python.
+
+    Examples
+    --------
+    >>> from topoi.web.server import in_address
+    >>> in_address("from_"), in_address("to")
+    ('from', 'to')
+    """
+    return name.rstrip("_")
+
+
+def _query(name: str, description: str | None) -> Any:
+    return Query(description=description, alias=in_address(name) if in_address(name) != name else None)
 
 
 def _signature(build: Callable[..., Any], path: str) -> inspect.Signature:
@@ -290,9 +357,11 @@ def _signature(build: Callable[..., Any], path: str) -> inspect.Signature:
         inspect.Parameter("slug", first, annotation=SlugInPath),
     ]
     for given in list(inspect.signature(build).parameters.values())[1:]:
+        if given.name == _ASKED:
+            continue
         kind, field = typing.get_args(hints[given.name])
         in_path = f"{{{given.name}}}" in path
-        where: Any = Path(description=field.description) if in_path else Query(description=field.description)
+        where: Any = Path(description=field.description) if in_path else _query(given.name, field.description)
         default = list(given.default) if isinstance(given.default, tuple) else given.default
         parameters.append(
             inspect.Parameter(

@@ -139,6 +139,10 @@ class RemoteChains:
         """Note that the priors have changed: they are sent when they are needed."""
         self._priors = []
 
+    def forget_counts(self) -> None:
+        """Note that the client has changed its counts: they are sent with the first sweep after the next root."""
+        self._current = set()
+
     def _scattered_counts(self, used: Sequence[str], counts: Sequence[Any]) -> list[Any]:
         """Counts of every chain on one of the workers that do not have them; None if all have."""
         fresh = [home for home in used if home not in self._current]

@@ -185,6 +185,9 @@ class ClusterSampling(Sampling[Any]):
         for c, chain in enumerate(self.chains):
             self.sampler.learn_from(chain, sweep, self._remote.statistics(c, sweep))
         self._remote.forget_priors()
+        if self.sampler.guidance is not None:
+            # Banned cells hold -beta, which may be another now: workers get the counts of the root that comes next.
+            self._remote.forget_counts()
         self._due = True
 
     def _log_joints(self, sweep: int) -> list[float]:

@@ -454,8 +454,8 @@ class AuthorTopicSampler(SparseScheme[TopicChain]):
         return self.shared_terms(chain) + [partial(of_documents, s) for s in range(len(chain.shards))]
 
     def undistributable(self) -> str | None:
-        """Counts in lists are recounted by the client, and workers know no guidance."""
-        return f"sparse={self.sparse!r}" if self.sparse else None if self.guidance is None else "seeds, bans or labels"
+        """Counts in lists are recounted by the client."""
+        return f"sparse={self.sparse!r}" if self.sparse else None
 
     def shard_work(self, shard: int) -> TopicWork:
         """The documents of a shard."""

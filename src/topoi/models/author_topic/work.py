@@ -63,13 +63,16 @@ class TopicWork:
         """Rebuild the documents from ``to_arrays``."""
         n_topics, n_words, n_shared, by_words = arrays["sizes"].tolist()
         documents = Documents(*(np.array(arrays[name]) for name in Documents._fields))
-        return cls(documents, n_topics, n_words, n_shared, bool(by_words), word_times=arrays.get("word_times"))
+        sets, times = arrays.get("allowed_sets"), arrays.get("word_times")
+        allowed = None if sets is None else (sets, arrays["allowed_of"])
+        return cls(documents, n_topics, n_words, n_shared, bool(by_words), word_times=times, allowed=allowed)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Documents and sizes."""
+        """Documents and sizes, and the topics that documents may have."""
         sizes = [self.n_topics, self.n_words, self.n_shared, int(self.by_words)]
         times = {} if self.word_times is None else {"word_times": self.word_times}
-        return {**self.documents._asdict(), "sizes": np.array(sizes), **times}
+        told = {} if self.allowed is None else dict(zip(("allowed_sets", "allowed_of"), self.allowed, strict=True))
+        return {**self.documents._asdict(), "sizes": np.array(sizes), **times, **told}
 
     def small(self) -> Self:
         """The first words of the first document that has any."""
@@ -90,7 +93,10 @@ class TopicWork:
     def _with(self, documents: Documents, here: slice) -> Self:
         """The same for other documents, which are those ``here``."""
         sizes = self.n_topics, self.n_words, self.n_shared, self.by_words
-        return type(self)(documents, *sizes, word_times=self.word_times)
+        return type(self)(documents, *sizes, word_times=self.word_times, allowed=self._allowed_in(here))
+
+    def _allowed_in(self, here: slice) -> AllowedTopics | None:
+        return None if self.allowed is None else (self.allowed[0], self.allowed[1][here])
 
     def new(self) -> TopicShard:
         """A state without assignments."""

@@ -21,7 +21,7 @@ from topoi.kernels.lanes import padded
 from topoi.kernels.random import new_stream
 from topoi.kernels.word_lists import SparseCounts
 from topoi.models.author_topic.state import AuthorTopicSampler, make_priors
-from topoi.models.author_topic.work import TopicWork
+from topoi.models.author_topic.work import AllowedTopics, TopicWork
 from topoi.models.dmr.design import Design
 from topoi.models.dmr.draws import draw, draws_at_once, metric_of
 from topoi.models.dmr.grouping import Groups, grouped, same_rows
@@ -137,9 +137,15 @@ class RegressionSampler(AuthorTopicSampler):
 
     @cached_property
     def _works(self) -> list[TopicWork]:
-        both, times = zip(self._parts, self._ranges, strict=True), self._times_for_lists
+        both, times, limits = zip(self._parts, self._ranges, strict=True), self._times_for_lists, self.limits
+        sets = None if limits is None else limits.sets.astype(np.float32)
+
+        def allowed(first: int, last: int) -> AllowedTopics | None:
+            return None if sets is None or limits is None else (sets, limits.row[first:last].astype(np.int32))
+
+        sizes = self.n_topics, self.n_words
         return [
-            RegressionWork(part, self.n_topics, self.n_words, self.design[first:last], first, self.scratch, times)
+            RegressionWork(part, *sizes, self.design[first:last], first, self.scratch, times, allowed(first, last))
             for part, (first, last) in both
         ]
 

@@ -14,7 +14,7 @@ from topoi.kernels.counts import Counts, Documents, Priors
 from topoi.kernels.lanes import padded
 from topoi.models.author_topic import kernels, word_lists
 from topoi.models.author_topic.shards import DocumentShard, clear_private_author
-from topoi.models.author_topic.work import TopicWork
+from topoi.models.author_topic.work import AllowedTopics, TopicWork
 from topoi.models.dmr.likelihood import TopicCells, alpha_rows, log_counts
 from topoi.models.smoothed_counts import count_topics
 
@@ -78,8 +78,9 @@ class RegressionWork(TopicWork):
         first: int = 0,
         scratch: Scratch | None = None,
         word_times: NDArray[np.int64] | None = None,
+        allowed: AllowedTopics | None = None,
     ) -> None:
-        super().__init__(documents, n_topics, n_words, 0, False, scratch, word_times)
+        super().__init__(documents, n_topics, n_words, 0, False, scratch, word_times, allowed)
         self.design, self._first = design, first
         self._rows: tuple[Array, NDArray[np.float32]] | None = None
 
@@ -90,7 +91,8 @@ class RegressionWork(TopicWork):
         parts = tuple(np.array(arrays[f"design_{name}"]) for name in ("data", "indices", "indptr"))
         shape = len(plain.documents.doc_start) - 1, int(arrays["n_columns"][0])
         design = csr_matrix(parts, shape)
-        return cls(plain.documents, plain.n_topics, plain.n_words, design, word_times=plain.word_times)
+        sizes, times = (plain.n_topics, plain.n_words), plain.word_times
+        return cls(plain.documents, *sizes, design, word_times=times, allowed=plain.allowed)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Documents, sizes, and the design matrix."""
@@ -98,7 +100,8 @@ class RegressionWork(TopicWork):
         return super().to_arrays() | design | {"n_columns": np.array([self.design.shape[1]])}
 
     def _with(self, documents: Documents, here: slice) -> Self:
-        return type(self)(documents, self.n_topics, self.n_words, self.design[here], word_times=self.word_times)
+        sizes, times, allowed = (self.n_topics, self.n_words), self.word_times, self._allowed_in(here)
+        return type(self)(documents, *sizes, self.design[here], word_times=times, allowed=allowed)
 
     def new(self) -> RegressedShard:
         """A state without assignments."""
@@ -112,6 +115,8 @@ class RegressionWork(TopicWork):
         if known is None or not np.array_equal(known[0], priors.coefficients):
             rows = np.zeros((self.design.shape[0], padded(self.n_topics)), np.float32)
             rows[:, : self.n_topics] = alpha_rows(self.design, priors.coefficients)
+            if self.allowed is not None:
+                rows[:, : self.n_topics] *= self.allowed[0][self.allowed[1]]
             self._rows = known = np.array(priors.coefficients), rows
         return RowPriors(known[1], priors.beta, priors.beta_sum)
 

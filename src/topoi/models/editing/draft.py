@@ -20,6 +20,7 @@ from topoi.engine.shards import resolve_shards
 from topoi.errors import ModelError
 from topoi.models.catalogue import CorpusCatalogue
 from topoi.models.editing import rules
+from topoi.models.editing.glance import Glance, take_glance
 from topoi.models.editing.records import Edit, retired_topics
 from topoi.models.editing.splitting import restricted_problem, split_tokens
 from topoi.models.growing import Arrays, Grown, sample_new
@@ -52,11 +53,14 @@ class Draft:
         self.arrays: Arrays = dict(self.sampler.to_arrays(model._chains[0]))
         if "order" in self.arrays:
             raise ModelError("documents are still coming into the chain (sparse=True); run resume before edits")
+        # Edits change arrays in place.
+        self.before: Arrays = {"topic": np.array(self.arrays["topic"])}
         self.seed, self.sweep = model._seed, model.n_iter_
         self.edits = model.edits_
         self.n_pending = 0
         self.topics: set[int] = set()
         self.documents = np.zeros(self.corpus.n_docs, bool)
+        self._given_sweeps: int | None = None
 
     def is_of(self, model: GibbsModel[Any, Any]) -> bool:
         """Whether the model is still what it was when the draft was opened."""
@@ -215,8 +219,8 @@ class Draft:
         self.arrays = self.arrays | wide.widened(self.arrays, self.sampler, 1.0)
         self.sampler = wide
 
-    def settled(self) -> Arrays:
-        """Arrays after sweeps over the documents concerned, given all others."""
+    def settled(self, watch: Callable[[], None] = lambda: None) -> Arrays:
+        """Arrays after sweeps over the documents concerned, given all others; ``watch`` is called before each."""
         docs, n_docs = np.flatnonzero(self.documents), self.corpus.n_docs
         rest = np.flatnonzero(~self.documents)
         if not len(docs):
@@ -229,14 +233,27 @@ class Draft:
         _, taken = take_rows(self.corpus.doc_start, order, [self.arrays[name] for name in names], how)
         chain = sampler.restore(0, self.arrays | dict(zip(names, taken, strict=True)), [])
         grown = Grown(sampler, [], self.seed, self.sweep)
-        n_tokens = int(self.corpus.doc_lengths[docs].sum())
-        n_sweeps = min(max(_WORK // max(n_tokens, 1), _FEWEST_SWEEPS), _MOST_SWEEPS)
-        sample_new(sampler, chain, grown, _SWEEP_KEY + (self._key << 10), n_sweeps, shard=int(len(rest) > 0))
+        for number in range(self._n_sweeps()):
+            watch()
+            sample_new(sampler, chain, grown, _SWEEP_KEY + (self._key << 10) + number, 1, shard=int(len(rest) > 0))
         found = sampler.to_arrays(chain)
         back = np.argsort(order)
         _, taken = take_rows(ordered.doc_start, back, [found[name] for name in names], how)
         assert n_docs == len(back)
         return self.arrays | dict(zip(names, taken, strict=True))
+
+    def _n_sweeps(self) -> int:
+        """Sweeps over the documents concerned."""
+        if self._given_sweeps is not None:
+            return self._given_sweeps
+        n_tokens = int(self.corpus.doc_lengths[self.documents].sum())
+        return min(max(_WORK // max(n_tokens, 1), _FEWEST_SWEEPS), _MOST_SWEEPS)
+
+    def without_edits(self, model: GibbsModel[Any, Any], documents: NDArray[np.bool_]) -> Draft:
+        """A draft of the model as it is, whose documents concerned are swept as often as those of this one."""
+        plain = Draft(model)
+        plain.documents, plain._given_sweeps = documents, self._n_sweeps()
+        return plain
 
     def chain(self, arrays: Arrays) -> tuple[Any, Chain]:
         """Sampler and chain of some arrays; trace and samples begin anew: earlier ones are of other topics."""
@@ -254,12 +271,18 @@ class Draft:
         n_iter: int,
         callback: Callable[[SweepInfo], Any] | None = None,
         progress: bool | None = None,
+        look: Callable[[SweepInfo, Callable[[], Glance]], Any] | None = None,
     ) -> GibbsModel[Any, Any]:
-        """The edited model after ``n_iter`` sweeps over everything; the fitted one stays as it is."""
+        """The edited model after ``n_iter`` sweeps over everything; the fitted one stays as it is.
+
+        ``look`` is called after each sweep with a function that looks at the chain as it is then.
+        """
         edited = copy.copy(self.model)
         edited.progress = self.model.progress if progress is None else progress
         sampler, chain = self.chain(arrays)
         running = [chain]
+        if look is not None:
+            callback = self._looking(sampler, running, callback, look)
         outcome, settled = edited._run(
             sampler, running, edited._schedule(self.sweep + n_iter, self.seed), self.sweep, None, callback
         )
@@ -268,3 +291,23 @@ class Draft:
         edited._settings = edited._settings_of_fit()
         edited._finish(outcome, self.sweep)
         return edited
+
+    def _looking(
+        self,
+        sampler: Any,
+        running: list[Chain],
+        callback: Callable[[SweepInfo], Any] | None,
+        look: Callable[[SweepInfo, Callable[[], Glance]], Any],
+    ) -> Callable[[SweepInfo], Any]:
+        """A callback that lets somebody look at the chain."""
+        before = self.before["topic"]
+
+        def glance() -> Glance:
+            now = sampler.to_arrays(running[0])["topic"]
+            return take_glance(self.corpus, sorted(self.topics), before, now, int(sampler.n_topics))
+
+        def watch(info: SweepInfo) -> Any:
+            look(info, glance)
+            return None if callback is None else callback(info)
+
+        return watch

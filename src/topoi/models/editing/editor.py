@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from topoi.engine.loop import SweepInfo
@@ -18,6 +19,7 @@ from topoi.errors import ModelError, NotFoundError
 from topoi.models.base import FittedModel
 from topoi.models.catalogue import CorpusCatalogue
 from topoi.models.editing.draft import Draft
+from topoi.models.editing.glance import Glance
 from topoi.models.editing.preview import Preview, make_preview
 from topoi.models.editing.records import Edit, given_names, history_frame, retired_topics
 from topoi.models.gibbs import GibbsModel
@@ -225,23 +227,44 @@ class Editor:
         self._draft = self._settled = None
         return self
 
-    def preview(self, n_iter: int = 0) -> Preview:
+    def preview(self, n_iter: int = 0, watch: Callable[[], None] | None = None) -> Preview:
         """What the edits would change: words, documents and likelihood before and after. The model stays as it is.
 
         Documents concerned are sampled a few times, given all others, as they are at the beginning of a commit.
+        Documents that move are compared with the same number of sweeps without the edits.
 
         Parameters
         ----------
         n_iter : int
             Sweeps over all documents besides, as ``commit`` does them.
+        watch : callable, optional
+            Called at every step; what it raises ends the preview, and the edits stay as they are.
         """
         whole_number("n_iter", n_iter, 0)
+        step = watch or (lambda: None)
         draft = self._open()
         before = self._at_one_state()
-        after = draft.run(self._settle(), n_iter, progress=False) if draft.changed else before
-        return make_preview(before, after, self.pending, sorted(draft.topics), draft.retired, draft.documents)
+        step()
+        each = None if watch is None else lambda info: step()
+        after = draft.run(self._settle(step), n_iter, each, progress=False) if draft.changed else before
+        step()
 
-    def commit(self, n_iter: int = 20, callback: Callable[[SweepInfo], Any] | None = None) -> Any:
+        def unedited(documents: NDArray[np.bool_]) -> NDArray[Any]:
+            plain = draft.without_edits(self._model, documents)
+            arrays = plain.settled(step)
+            if not n_iter:
+                return arrays["topic"]
+            swept = plain.run(arrays, n_iter, each, progress=False)
+            return np.asarray(swept._sampler.to_arrays(swept._chains[0])["topic"])
+
+        return make_preview(before, after, self.pending, sorted(draft.topics), draft.retired, draft.documents, unedited)
+
+    def commit(
+        self,
+        n_iter: int = 20,
+        callback: Callable[[SweepInfo], Any] | None = None,
+        look: Callable[[SweepInfo, Callable[[], Glance]], Any] | None = None,
+    ) -> Any:
         """Make the edits, sample the documents concerned given all others, then all documents; return the model.
 
         The model itself is changed, at the very end: a commit that fails leaves it as it was. Sweep numbers go on;
@@ -253,6 +276,9 @@ class Editor:
             Sweeps over all documents, from the edited state.
         callback : callable, optional
             Called with a ``SweepInfo`` after each sweep; a true result ends the sweeps.
+        look : callable, optional
+            Called before ``callback`` with the same and a function that returns a ``Glance`` at the topics concerned,
+            to show how they settle.
         """
         whole_number("n_iter", n_iter, 0)
         draft = self._draft and self._open()
@@ -261,10 +287,11 @@ class Editor:
         start = time.perf_counter()
         model, pending = self._model, self.pending
         if draft.changed:
-            edited = draft.run(self._settle(), n_iter, callback)
+            edited = draft.run(self._settle(), n_iter, callback, look=look)
             edited._seconds = edited.fit_info_["seconds"] = model._seconds + time.perf_counter() - start
         else:
             edited, n_iter = copy.copy(model), 0
+        self._refresh()
         step = 1 + max((edit.step for edit in model.edits_), default=0)
         made: dict[str, Any] = {
             "step": step,
@@ -275,11 +302,14 @@ class Editor:
         }
         first = 1 + len(model._edits)
         records = [replace(edit, number=first + i, **made).to_dict() for i, edit in enumerate(pending)]
-        _note_edits(edited, [*model._edits, *records])
+        note_edits(edited, [*model._edits, *records])
         before = dict(model.__dict__)
         self._finish(step, edited)
         self._keep(step, before)
         return model
+
+    def _refresh(self) -> None:
+        """Take over edits that were made elsewhere; in memory there are none."""
 
     def _keep(self, step: int, before: dict[str, Any]) -> None:
         """Keep what the model was before a commit."""
@@ -297,11 +327,12 @@ class Editor:
 
         Edits that are not committed are dropped. The history keeps what was undone. Return the model.
         """
+        self._refresh()
         step = last_step(self._model.edits_)
         edited = copy.copy(self._model)
         edited.__dict__.clear()
         edited.__dict__.update(self._state_before(step))
-        _note_edits(edited, marked_undone(self._model._edits, step))
+        note_edits(edited, marked_undone(self._model._edits, step))
         self._finish(step, edited)
         self._before.pop(step, None)
         return self._model
@@ -368,10 +399,10 @@ class Editor:
         self._settled = None
         return self
 
-    def _settle(self) -> Arrays:
+    def _settle(self, watch: Callable[[], None] = lambda: None) -> Arrays:
         """Arrays of the draft after sweeps over the documents concerned, made once."""
         if self._settled is None:
-            self._settled = self._open().settled()
+            self._settled = self._open().settled(watch)
         return self._settled
 
     def _at_one_state(self) -> GibbsModel[Any, Any]:
@@ -426,7 +457,8 @@ def marked_undone(records: list[dict[str, Any]], step: int) -> list[dict[str, An
     return [record | {"undone": True} if record["step"] == step else record for record in records]
 
 
-def _note_edits(model: GibbsModel[Any, Any], records: list[dict[str, Any]]) -> None:
+def note_edits(model: GibbsModel[Any, Any], records: list[dict[str, Any]]) -> None:
+    """Give a model the records of its edits."""
     model._edits = records
     model.fit_info_ = model.fit_info_ | {"edits": records}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from topoi.models.catalogue import CorpusCatalogue
+from topoi.models.editing.glance import N_WORDS, telling_words
 from topoi.models.editing.records import Edit
 from topoi.models.posterior import Posterior
-from topoi.models.ranking import SUMMARY_RELEVANCE, largest, relevance_scores
 
 if TYPE_CHECKING:
     from topoi.corpus.corpus import Corpus
     from topoi.models.gibbs import GibbsModel
 
-_N_WORDS, _SHOWN = 10, 5
+_SHOWN = 5
 # A document moves if this part of its words changes topics; so many are listed, and so many words scored, at most.
 _LEAST_PART, _MOST_LISTED, _MOST_SCORED = 0.1, 100, 50_000
 # Words × topics in memory at a time.
@@ -39,9 +39,11 @@ class Preview:
         words_before, words_after (the ten most telling ones).
     documents : DataFrame
         Documents that move, those with the most moving words first, at most a hundred: document, id, title and year if
-        there are any, n_tokens, n_moved, part, source, target (the topics that most of these words leave and reach).
+        there are any, n_tokens, n_moved, part, source, target (the topics that lose and gain most of their words).
+        n_moved is how many words leave their topic for another, on balance, less those that do so in as many sweeps
+        without the edit.
     n_documents : int
-        How many documents move: a tenth of their words or more change topics.
+        How many documents move: by a tenth of their words or more, and at least twice as much as without the edit.
     log_likelihood_before, log_likelihood_after : float
         Log likelihood per word of the documents concerned, of some of them if they are many.
     log_joint_before, log_joint_after : float
@@ -71,7 +73,7 @@ class Preview:
             sizes = f"{row['n_tokens_before']:,} → {row['n_tokens_after']:,} words of text"
             note = "" if row["state"] == "kept" else f", {row['state']}"
             lines.append(f"  topic {row['topic']}{note}, {sizes}")
-            before, after = (" ".join(row[name][:_N_WORDS]) for name in ("words_before", "words_after"))
+            before, after = (" ".join(row[name][:N_WORDS]) for name in ("words_before", "words_after"))
             lines += [f"    before: {before}"] * bool(before) + [f"    after:  {after}"] * bool(after)
         lines.append(
             f"  {self.n_documents:,} document{'' if self.n_documents == 1 else 's'} move{_listed(self.documents)}"
@@ -114,11 +116,15 @@ def make_preview(
     topics: Sequence[int],
     retired: Sequence[int],
     concerned: NDArray[np.bool_],
+    unedited: Callable[[NDArray[np.bool_]], NDArray[Any]],
 ) -> Preview:
-    """Compare two models of one corpus, each at one state of one chain."""
+    """Compare two models of one corpus, each at one state of one chain.
+
+    ``unedited`` gives the topics of all tokens after as many sweeps over some documents without the edits.
+    """
     corpus, then, now = before.corpus_, before.chains_[0], after.chains_[0]
     old, new = (_topics_of(model) for model in (before, after))
-    listed, n_documents = _moving(corpus, old, new)
+    listed, n_documents = _moving(corpus, old, new, unedited)
     docs = np.flatnonzero(concerned)
     step = -(-int(corpus.doc_lengths[docs].sum()) // _MOST_SCORED)
     docs = docs[:: max(step, 1)]
@@ -158,30 +164,52 @@ def _topic_frame(
 def _words(posterior: Posterior, corpus: Corpus, topic: int, times: NDArray[Any]) -> list[str]:
     """The most telling of a topic's own words."""
     counts = np.asarray(posterior.source.word_rows(np.arange(corpus.n_words))[:, topic], np.float64)
-    own = np.flatnonzero(counts > 0)
-    shares = counts[own] / counts.sum()
-    best = largest(relevance_scores(shares[None], times[own], SUMMARY_RELEVANCE), _N_WORDS)[0]
-    return [str(word) for word in corpus.words[own[best]]]
+    return telling_words(corpus, counts, times)
 
 
-def _moving(corpus: Corpus, old: NDArray[Any], new: NDArray[Any]) -> tuple[pd.DataFrame, int]:
-    """Documents of which a part of the words changes topics, those with most such words first."""
-    at = np.flatnonzero(old != new)
-    doc = np.searchsorted(corpus.doc_start, at, side="right") - 1
-    moved, lengths = np.bincount(doc, minlength=corpus.n_docs), corpus.doc_lengths
-    docs = np.flatnonzero((moved > 0) & (moved >= _LEAST_PART * lengths))
+class _Net:
+    """Words that documents' topics gain or lose: pairs of a document and a topic whose count differs, by document."""
+
+    def __init__(self, corpus: Corpus, old: NDArray[Any], new: NDArray[Any]) -> None:
+        at = np.flatnonzero(old != new)
+        doc = np.searchsorted(corpus.doc_start, at, side="right") - 1
+        n_topics = 1 + int(max(old.max(initial=0), new.max(initial=0)))
+        key, place = np.unique(
+            np.concatenate([doc * n_topics + new[at], doc * n_topics + old[at]]), return_inverse=True
+        )
+        gain = np.bincount(place[: len(at)], minlength=len(key)) - np.bincount(place[len(at) :], minlength=len(key))
+        self._doc, self._topic, self._gain = key // n_topics, key % n_topics, gain
+        # Of each document: what some topics gain, others lose.
+        self.moved = np.bincount(self._doc, np.maximum(gain, 0), corpus.n_docs).astype(np.int64)
+
+    def ends(self, document: int) -> tuple[int, int]:
+        """The topics that lose and gain most words of a document."""
+        own = slice(*np.searchsorted(self._doc, [document, document + 1]))
+        gain, topic = self._gain[own], self._topic[own]
+        return int(topic[gain.argmin()]), int(topic[gain.argmax()])
+
+
+def _moving(
+    corpus: Corpus, old: NDArray[Any], new: NDArray[Any], unedited: Callable[[NDArray[np.bool_]], NDArray[Any]]
+) -> tuple[pd.DataFrame, int]:
+    """Documents of which a part of the words changes topics by the edit, those with most such words first."""
+    lengths, net = corpus.doc_lengths, _Net(corpus, old, new)
+    perhaps = (net.moved > 0) & (net.moved >= _LEAST_PART * lengths)
+    noise = np.zeros(corpus.n_docs, np.int64)
+    if perhaps.any():
+        noise[perhaps] = _Net(corpus, old, unedited(perhaps)).moved[perhaps]
+    moved = net.moved - noise
+    docs = np.flatnonzero(perhaps & (moved >= _LEAST_PART * lengths) & (moved >= noise) & (moved > 0))
     shown = docs[np.argsort(-moved[docs], kind="stable")][:_MOST_LISTED]
-    edges = np.searchsorted(doc, shown, side="left"), np.searchsorted(doc, shown, side="right")
-    parts = [at[first:last] for first, last in zip(*edges, strict=True)]
-    columns = CorpusCatalogue(corpus).document_columns(shown)
+    ends = [net.ends(d) for d in shown.tolist()]
     frame = pd.DataFrame(
-        columns
+        CorpusCatalogue(corpus).document_columns(shown)
         | {
             "n_tokens": lengths[shown],
             "n_moved": moved[shown],
             "part": moved[shown] / np.maximum(lengths[shown], 1),
-            "source": [int(np.bincount(old[part]).argmax()) for part in parts],
-            "target": [int(np.bincount(new[part]).argmax()) for part in parts],
+            "source": [source for source, _ in ends],
+            "target": [target for _, target in ends],
         }
     )
     return frame, len(docs)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from os.path import commonprefix
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +12,14 @@ from numpy.typing import NDArray
 from topoi.models.labels.phrases import Phrases
 from topoi.models.labels.telling import DECIMALS, Leading
 
-# Weight of a word that stands alone, against one whose occurrences all stand in the phrase.
+# Score of a word that stands alone, against that of a phrase in which all its occurrences stand.
 _ALONE = 0.3
 # Power of the share of a word's occurrences that stand in the phrase.
 _COHESION = 0.5
-# A phrase has at least one of the topic's words with the largest weights, so many of them.
-_CORE = 4
+# The weightiest word of a phrase has at least this part of the largest weight in the topic.
+_CORE = 0.5
+# Words are alike if they begin with the same letters: so many, and so large a part of the longer word.
+_ALIKE, _ALIKE_PART = 4, 0.5
 # A pair that stands in a longer phrase this often is a part of it, as "neural machine" is.
 _PART = 0.5
 # Standard deviations by which a phrase must be more frequent than chance would have it.
@@ -36,9 +39,10 @@ class Candidate(NamedTuple):
 def candidates(leading: Leading, sizes: NDArray[np.float64], phrases: Phrases) -> list[Candidate]:
     """Phrases and words that may become labels, scored.
 
-    A phrase has the weights of all its words, so that one that covers more of what tells the topic is better. Each is
-    multiplied by the square root of the share of the word's occurrences that stand in the phrase. Chance neighbours,
-    and pairs that mostly are parts of a longer phrase, are left out.
+    The score of a phrase is the mean weight of its words, each multiplied by the square root of the share of the word's
+    occurrences that stand in the phrase: words that always stand together tell one thing, not two. Chance neighbours,
+    and pairs that mostly are parts of a longer phrase, are left out. A phrase of the two words that would make a list,
+    as "human rights" for "rights, human", comes before the list.
 
     Parameters
     ----------
@@ -68,12 +72,22 @@ def candidates(leading: Leading, sizes: NDArray[np.float64], phrases: Phrases) -
     for k, words, score in _scored(leading, sizes, phrases):
         listed[k].append(Candidate(score, k, words))
     for k in range(n_topics):
-        listed[k] = sorted(listed[k], key=_order)[:_KEPT]
+        listed[k] = sorted(_phrases_before_lists(listed[k]), key=_order)[:_KEPT]
     return [one for row in listed for one in row]
 
 
-def _order(one: Candidate) -> tuple[float, int, tuple[int, ...]]:
-    return -one.score, one.topic, one.words
+def _phrases_before_lists(found: list[Candidate]) -> list[Candidate]:
+    """Candidates of a topic; a phrase of two words scores as much as the better of the two, if these are the best."""
+    single = [one for one in found if len(one.words) == 1][:2]
+    best = {one.words[0] for one in single}
+    return [
+        one._replace(score=max(one.score, single[0].score)) if len(single) == 2 and set(one.words) == best else one
+        for one in found
+    ]
+
+
+def _order(one: Candidate) -> tuple[float, int, int, tuple[int, ...]]:
+    return -one.score, one.topic, -len(one.words), one.words
 
 
 def _scored(
@@ -85,14 +99,17 @@ def _scored(
     for k, row, times in zip(phrases.topic.tolist(), phrases.word.tolist(), phrases.times.tolist(), strict=True):
         words = tuple(w for w in row if w >= 0)
         at = [place[k][w] for w in words]
-        if min(at) >= _CORE or len(set(words)) < len(words) or longer.get((k, words), 0) >= _PART * times:
+        weight = leading.weight[k, at]
+        if weight.max() < _CORE * leading.weight[k, 0] or len(set(words)) < len(words):
+            continue
+        if longer.get((k, words), 0) >= _PART * times:
             continue
         own = leading.probability[k, at] * sizes[k]
         chance = float(np.prod(leading.probability[k, at])) * sizes[k]
         if times - chance < _SIGNIFICANT * np.sqrt(times):
             continue
         covered = np.minimum(times / np.maximum(own, 1.0), 1.0) ** _COHESION
-        score = float((leading.weight[k, at] * covered).sum())
+        score = float((weight * covered).mean())
         if score > 0:
             yield k, words, round(score, DECIMALS)
 
@@ -106,10 +123,16 @@ def _longer(phrases: Phrases) -> dict[tuple[int, tuple[int, ...]], int]:
     return found
 
 
-def choose(found: Sequence[Candidate], words: Sequence[str] | NDArray[Any], n_topics: int) -> list[tuple[int, ...]]:
+def choose(
+    found: Sequence[Candidate],
+    words: Sequence[str] | NDArray[Any],
+    n_topics: int,
+    kept: Mapping[int, tuple[int, ...]] | None = None,
+) -> list[tuple[int, ...]]:
     """Words of each topic's label; the best-scored candidates choose first, empty if nothing is left.
 
-    A label repeats no other, nor is one part of another; singular and plural count as the same.
+    A label repeats no other, nor is one part of another; singular and plural count as the same. Topics whose labels
+    are known (``kept``) have theirs before all others.
 
     Examples
     --------
@@ -118,18 +141,26 @@ def choose(found: Sequence[Candidate], words: Sequence[str] | NDArray[Any], n_to
     >>> choose(found, ["income", "tax", "taxes"], 2)
     [(0, 1), ()]
     """
+    kept = kept or {}
     stems = {w: stem(str(words[w])) for one in found for w in one.words}
     taken, inside = set[tuple[str, ...]](), set[tuple[str, ...]]()
     chosen: list[tuple[int, ...]] = [()] * n_topics
+
+    def give(topic: int, own: tuple[int, ...]) -> None:
+        form = tuple(stems[w] for w in own)
+        chosen[topic] = own
+        taken.update({form, tuple(sorted(form))})
+        inside.update(_parts(form))
+
+    for topic, own in kept.items():
+        if own:
+            give(topic, own)
     for one in sorted(found, key=_order):
-        if chosen[one.topic]:
-            continue
         form = tuple(stems[w] for w in one.words)
-        if len(set(form)) < len(form) or form in inside or taken & set(_parts(form)) or tuple(sorted(form)) in taken:
+        if chosen[one.topic] or one.topic in kept or len(set(form)) < len(form) or form in inside:
             continue
-        chosen[one.topic] = one.words
-        taken |= {form, tuple(sorted(form))}
-        inside |= set(_parts(form))
+        if not taken & {*_parts(form), tuple(sorted(form))}:
+            give(one.topic, one.words)
     return chosen
 
 
@@ -157,3 +188,18 @@ def stem(word: str) -> str:
     if len(folded) > 3 and folded.endswith("s") and not folded.endswith(("ss", "us", "is")):
         return folded[:-1]
     return folded
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two words begin alike, so that naming both says little more: classification, classifier.
+
+    Examples
+    --------
+    >>> from topoi.models.labels.choice import alike
+    >>> alike("classification", "classifiers"), alike("constitution", "construction"), alike("bias", "Biases")
+    (True, False, True)
+    """
+    if stem(one) == stem(other):
+        return True
+    a, b = one.casefold(), other.casefold()
+    return len(commonprefix([a, b])) >= max(_ALIKE, _ALIKE_PART * max(len(a), len(b)))

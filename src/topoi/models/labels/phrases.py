@@ -12,7 +12,8 @@ from topoi.corpus.corpus import Corpus
 from topoi.corpus.mapped import release
 from topoi.corpus.pieces import BLOCK, row_blocks
 
-# Characters between two words of a phrase: a space or a hyphen, no full stop with a space.
+# Most characters between two words of a phrase: a space or a hyphen, no full stop with a space. Scripts without spaces,
+# as Chinese, have none.
 _GAP = 1
 NO_WORD = -1
 _TOKENS_AT_ONCE = BLOCK
@@ -29,8 +30,8 @@ class Phrases(NamedTuple):
 def count_phrases(corpus: Corpus, topic: NDArray[Any], leading: NDArray[np.int64]) -> Phrases:
     """Count the phrases of each topic's leading words, in blocks of documents.
 
-    Words are side by side if one character stands between them in the text; in a corpus without texts, if no word of
-    the vocabulary stands between them. A corpus of counts, which has no order of words, has no phrases.
+    Words are side by side if at most one character stands between them in the text; in a corpus without texts, if no
+    word of the vocabulary stands between them. A corpus of counts, which has no order of words, has no phrases.
 
     Parameters
     ----------
@@ -107,8 +108,8 @@ def token_blocks(corpus: Corpus, topic: NDArray[Any]) -> Iterator[tuple[NDArray[
 
 
 def is_gap(start: Any, end: Any) -> Any:
-    """Whether one character stands between the end of a word and the start of the next."""
-    return start - end == _GAP
+    """Whether at most one character stands between the end of a word and the start of the next."""
+    return start - end <= _GAP
 
 
 def _places(wanted: NDArray[np.int64], keys: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:

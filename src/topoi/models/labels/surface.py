@@ -11,13 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.corpus.corpus import Corpus
+from topoi.models.labels.choice import stem
 from topoi.models.labels.phrases import is_gap, token_blocks
 
 # Occurrences that are looked up, evenly spread over the collection.
 _LOOKED_UP = 25
 # A pair is completed by the word that stands beside it this often, of at least so many occurrences.
 _NEARLY_ALWAYS, _FEWEST = 0.6, 4
-_BETWEEN = " -–—'’"
+# Words of a label; in scripts without spaces, where every character is a token, characters.
+_MOST_WORDS, _MOST_CHARACTERS = 3, 8
+BETWEEN = " -–—'’"
 
 
 def written(corpus: Corpus, chosen: Sequence[tuple[int, ...]], places: Sequence[NDArray[np.int64]]) -> list[str]:
@@ -73,18 +76,37 @@ def completed(
     labels, starts = list(chosen), list(places)
     for k, words in enumerate(chosen):
         at = some(places[k])
-        if len(words) != 2 or len(at) < _FEWEST:
-            continue
-        after = [int(corpus.tokens[i + 2]) if _follows(corpus, i + 2) else -1 for i in at]
-        before = [int(corpus.tokens[i - 1]) if _follows(corpus, i) else -1 for i in at]
-        times = Counter((start, w) for start, found in ((0, after), (-1, before)) for w in found)
-        fit = [(-n, start, w) for (start, w), n in times.items() if w >= 0 and allowed[w] and w not in words]
-        number, start, word = min(fit, default=(0, 0, -1))
-        if -number >= _NEARLY_ALWAYS * len(at):
-            labels[k] = (word, *words) if start else (*words, word)
-            found = before if start else after
-            starts[k] = np.array([i for i, w in zip(at, found, strict=True) if w == word], np.int64) + start
+        most = _MOST_CHARACTERS if all(len(str(corpus.words[w])) == 1 for w in words) else _MOST_WORDS
+        while 2 <= len(words) < most and len(at) >= _FEWEST:
+            n = len(words)
+            after = [int(corpus.tokens[i + n]) if _follows(corpus, i + n) else -1 for i in at]
+            before = [int(corpus.tokens[i - 1]) if _follows(corpus, i) else -1 for i in at]
+            start, word = _completion(corpus, (after, before), words, allowed, len(at))
+            if word < 0:
+                break
+            words = (word, *words) if start else (*words, word)
+            at = [i + start for i, w in zip(at, before if start else after, strict=True) if w == word]
+            labels[k], starts[k] = words, np.array(at, np.int64)
     return labels, starts
+
+
+def _completion(
+    corpus: Corpus, beside: tuple[list[int], list[int]], words: tuple[int, ...], allowed: NDArray[np.bool_], n: int
+) -> tuple[int, int]:
+    """0 (after the pair) or -1 (before it) and the word that nearly always stands there; -1 if there is none.
+
+    Singular and plural count together, as in "support vector machine" and "support vector machines".
+    """
+    times = Counter((start, w) for start, found in zip((0, -1), beside, strict=True) for w in found)
+    forms: Counter[tuple[int, str]] = Counter()
+    for (start, w), number in times.items():
+        if w >= 0 and allowed[w] and w not in words:
+            forms[start, stem(str(corpus.words[w]))] += number
+    start, form = min(forms, key=lambda each: (-forms[each], each), default=(0, ""))
+    if not forms or forms[start, form] < _NEARLY_ALWAYS * n:
+        return 0, -1
+    fit = [(-number, w) for (at, w), number in times.items() if at == start and w >= 0 and allowed[w]]
+    return start, min((number, w) for number, w in fit if stem(str(corpus.words[w])) == form and w not in words)[1]
 
 
 def _follows(corpus: Corpus, i: int) -> bool:
@@ -129,8 +151,9 @@ def _usual(corpus: Corpus, at: Sequence[int], n: int, plain: str) -> str:
     forms: Counter[str] = Counter()
     for i in at:
         d = int(np.searchsorted(corpus.doc_start, i, side="right")) - 1
-        text, ends = corpus.texts[d], [int(end) for end in corpus.token_end[i : i + n - 1]]
-        if all(text[end : end + 1].isspace() or text[end : end + 1] in _BETWEEN for end in ends):
+        text, ends = corpus.texts[d], corpus.token_end[i : i + n - 1].tolist()
+        gaps = [text[end:start] for end, start in zip(ends, corpus.token_start[i + 1 : i + n].tolist(), strict=True)]
+        if all(not gap or gap.isspace() or gap in BETWEEN for gap in gaps):
             forms[one_line(text[int(corpus.token_start[i]) : int(corpus.token_end[i + n - 1])])] += 1
     usual = min(forms, key=lambda form: (-forms[form], form.swapcase()), default=plain)
     return usual or plain

@@ -8,9 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoi.corpus.pieces import ranges
+from topoi.corpus.corpus import Corpus
+from topoi.corpus.pieces import occurrences, ranges
 from topoi.corpus.stopwords import english_stop_words
 from topoi.corpus.vocabulary import Vocabulary
+from topoi.models.background import log_concentration
+from topoi.models.labels.function_words import function_words
 from topoi.models.ranking import largest
 
 # Leading words of a topic that a label may be made of.
@@ -19,6 +22,9 @@ N_LEADING = 30
 N_NEAREST = 5
 # A word that is as frequent in the neighbours counts this much, so that a topic without neighbours has leading words.
 _COMMON = 0.05
+# A word counts in full if it is as concentrated as the one that three quarters of all tokens do not exceed; at least a
+# quarter.
+_QUANTILE, _LEAST_CONTENT = 0.75, 0.25
 _CELLS_AT_ONCE = 2**16
 # Decimals of scores: logarithms may differ in their last bits between processors, labels may not.
 DECIMALS = 9
@@ -58,12 +64,17 @@ def nearest_topics(columns: Columns, n_words: int, n_topics: int, n: int = N_NEA
 
 
 def leading_words(
-    columns: Columns, share: NDArray[np.float64], allowed: NDArray[np.bool_], n: int = N_LEADING
+    columns: Columns,
+    share: NDArray[np.float64],
+    allowed: NDArray[np.bool_],
+    n: int = N_LEADING,
+    content: NDArray[np.float64] | None = None,
+    plain: NDArray[np.bool_] | None = None,
 ) -> Leading:
     """Words with the largest part of a topic's divergence from what surrounds it.
 
     The weight of a word is P(word | topic) log (P(word | topic) / Q(word)), where Q is, in equal parts, the whole
-    collection and the mean of the nearest topics.
+    collection and the mean of the nearest topics; times the word's content, if that is given.
 
     Parameters
     ----------
@@ -75,6 +86,10 @@ def leading_words(
         Whether each word may stand in a label.
     n : int
         Number of words per topic.
+    content : array, optional
+        Factor of each word's weight, as ``content_factors`` finds them.
+    plain : array of bool, optional
+        Topics whose words are weighed without ``content``: background topics, which have none.
 
     Examples
     --------
@@ -97,7 +112,7 @@ def leading_words(
             around = (around + sum(rows[each] for each in nearest.T) / nearest.shape[1]) / 2
         # Of words that a topic cannot draw the logarithm of 1 is taken, times zero.
         ratio = np.divide(rows, around, out=np.ones_like(rows), where=rows > 0)
-        told = np.round(rows * (np.log(ratio) + _COMMON), DECIMALS)
+        told = np.round(rows * (np.log(ratio) + _COMMON) * _factors(content, own, plain), DECIMALS)
         word = np.hstack([word, np.broadcast_to(own, rows.shape)])
         weight, probability = np.hstack([weight, told]), np.hstack([probability, rows])
         best = largest(weight, n)
@@ -105,10 +120,48 @@ def leading_words(
     return Leading(word, weight, probability)
 
 
-def allowed_words(vocabulary: Vocabulary, longest: int) -> NDArray[np.bool_]:
+def _factors(
+    content: NDArray[np.float64] | None, words: NDArray[np.int64], plain: NDArray[np.bool_] | None
+) -> NDArray[np.float64] | float:
+    """Factors of the weights of some words: topics × words, or one for all."""
+    if content is None:
+        return 1.0
+    return content[words] if plain is None else np.where(plain[:, None], 1.0, content[words])
+
+
+def content_factors(corpus: Corpus) -> NDArray[np.float64]:
+    """Factors from 0.25 to 1 for words by how much they are about something: those with a subject come in bursts.
+
+    This burstiness (Church and Gale 1995) is measured by ``log_concentration`` in documents, whatever the topics are,
+    relative to the word that three quarters of all tokens do not exceed. In texts so short that hardly any word is
+    repeated this tells nothing: all factors are 1.
+
+    Examples
+    --------
+    >>> import topoi
+    >>> from topoi.models.labels.telling import content_factors
+    >>> rows = [["often", "gold", "gold", "gold"], ["often", "gene", "gene", "gene"], ["often", "ship", "ship", "ship"]]
+    >>> content_factors(topoi.Corpus.from_tokens(rows)).round(2).tolist()
+    [0.27, 1.0, 1.0, 1.0]
+    """
+    concentration = log_concentration(corpus.tokens, corpus.doc_start, corpus.n_words)
+    order = np.argsort(concentration, kind="stable")
+    upto = np.cumsum(occurrences(corpus.tokens, corpus.n_words)[order])
+    if not len(upto) or not upto[-1]:
+        return np.ones(corpus.n_words)
+    usual = float(concentration[order[np.searchsorted(upto, _QUANTILE * upto[-1])]])
+    if usual <= 0:
+        return np.ones(corpus.n_words)
+    lacking = 1.0 - np.clip(concentration / usual, _LEAST_CONTENT, 1.0)
+    # Where even the concentrated words are hardly so, the differences are noise.
+    return np.round(1.0 - min(usual, 1.0) * lacking, DECIMALS)
+
+
+def allowed_words(vocabulary: Vocabulary, longest: int, times: NDArray[Any] | None = None) -> NDArray[np.bool_]:
     """Whether each word may stand in a label: no stop word, no number, no single letter, not too long.
 
-    If that leaves nothing, as of words that are numbers, all are allowed.
+    With the numbers of tokens (``times``), function words of other languages are found too, if the corpus is in one. If
+    that leaves nothing, as of words that are numbers, all are allowed.
 
     Examples
     --------
@@ -118,6 +171,8 @@ def allowed_words(vocabulary: Vocabulary, longest: int) -> NDArray[np.bool_]:
     [False, True, False, False]
     """
     stop = english_stop_words() | frozenset(vocabulary.analyzer.stop_words) | _NO_SUBJECT
+    if times is not None:
+        stop |= function_words(vocabulary.words, times)
     found = np.array([_may_lead(str(word), stop, longest) for word in vocabulary.words], bool)
     return found if found.any() else np.ones(len(found), bool)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from topoi.corpus.corpus import Corpus
 from topoi.corpus.pieces import ranges
 from topoi.models.labels.choice import Candidate
+from topoi.models.labels.phrases import is_gap
 from topoi.models.labels.telling import DECIMALS
 
 # Most that titles add to a score, as a part of it, and the number of titles that add half of that.
@@ -81,7 +82,7 @@ def _in_titles(
     tokens = encoded.tokens.astype(np.int64)
     docs = np.repeat(np.arange(len(titles)), np.diff(encoded.doc_start))
     linked = np.zeros(len(tokens), bool)
-    linked[1:] = (encoded.token_start[1:] - encoded.token_end[:-1] == 1) & (docs[1:] == docs[:-1])
+    linked[1:] = is_gap(encoded.token_start[1:], encoded.token_end[:-1]) & (docs[1:] == docs[:-1])
     document, position = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for n in (2, 3):
         mine = np.array([i for i, one in enumerate(found) if len(one.words) == n], np.int64)

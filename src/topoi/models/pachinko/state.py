@@ -349,8 +349,8 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         return self.shared_terms(chain) + each
 
     def undistributable(self) -> str | None:
-        """Counts in lists are recounted by the client, and workers know no guidance."""
-        return f"sparse={self.sparse!r}" if self.sparse else None if self.guidance is None else "seeds or bans"
+        """Counts in lists are recounted by the client."""
+        return f"sparse={self.sparse!r}" if self.sparse else None
 
     def shard_work(self, shard: int) -> PathWork:
         """The documents of a shard."""
@@ -377,8 +377,8 @@ def _check_guidance(guidance: Guidance, sparse: bool | str, word_type: Any) -> N
         raise ModelError(f"sparse={sparse!r} takes no seeds or bans; leave sparse out")
     if guidance.limits_documents:
         raise ModelError(
-            "a pachinko model takes no doc_labels and no doc_ban: a super-topic's mixture of topics would have to be "
-            "another one in every document; use LDA, AuthorTopicModel or DirichletMultinomialRegression for them"
+            "a pachinko model takes no doc_labels and no doc_ban: alpha of each super-topic would have to be another "
+            "one in every document; use LDA, AuthorTopicModel or DirichletMultinomialRegression for them"
         )
     guidance.check_type(word_type)
 

@@ -16,15 +16,17 @@ from topoi.drawing.words import clip
 from topoi.errors import NotFoundError, StoreError
 from topoi.models.smoothed_counts import whole_tokens
 from topoi.web.pages import parameters
+from topoi.web.pages.author_trends import BesideYears, beside_collection
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Kept, Page, PageFile, Picture, has_some_authors, numbered
 from topoi.web.pages.parts import banded_shares, documents_by_id, listed_rows, name_of_author, nearest
 from topoi.web.pages.shapes import AuthorName, AuthorSize, BandedShare, Doc, Series, TopicSummary, WordLine
 from topoi.web.pages.text import listed, one_line, short
+from topoi.web.pages.timespan import YearSpan, chosen_span, limits
 from topoi.web.tables import Tables, lists_in, rows_by_year
 
 N_TOPICS, N_WORDS, N_YEAR_TOPICS, N_EXTREMES = 10, 30, 5, 5
-N_DOCUMENTS, N_SIMILAR, N_COAUTHORS = 50, 10, 10
+N_DOCUMENTS, N_SIMILAR, N_COAUTHORS, N_VARIANTS = 50, 10, 10, 10
 _LONGEST_NAME = 5000
 _LONGEST_WORD = 100
 _ROWS_AT_ONCE = 2048
@@ -50,10 +52,11 @@ class AuthorYears(TypedDict):
 
 
 class Surprise(TypedDict):
-    """A document and how surprising it is under an author's name."""
+    """A document and how surprising it is under an author's name: its perplexity, and how many times the median's."""
 
     document: Doc
     perplexity: float
+    multiple: float
 
 
 class AuthorNear(AuthorName):
@@ -70,7 +73,7 @@ class AuthorWord(WordLine):
 
 
 class AuthorPage(TypedDict):
-    """An author."""
+    """An author; ``also`` are names that may be the same person's."""
 
     kind: Literal["author"]
     author: AuthorHead
@@ -78,12 +81,16 @@ class AuthorPage(TypedDict):
     topics: list[BandedShare]
     words: list[AuthorWord]
     by_year: AuthorYears | None
+    beside: BesideYears | None
     median_perplexity: float | None
     surprising: list[Surprise]
     typical: list[Surprise]
     documents: list[Doc]
     similar: list[AuthorNear]
     coauthors: list[AuthorSize]
+    also: list[AuthorSize]
+    span: YearSpan | None
+    pending: list[str]
 
 
 class Work(NamedTuple):
@@ -94,7 +101,12 @@ class Work(NamedTuple):
     perplexity: float | None
 
 
-def author_page(context: PageContext, author: parameters.AuthorId) -> AuthorPage:
+def author_page(
+    context: PageContext,
+    author: parameters.AuthorId,
+    from_: parameters.FirstYear = None,
+    to: parameters.LastYear = None,
+) -> AuthorPage:
     """An author: topics, years, co-authors, and odd documents."""
     rows = context.rows("author", author_id=author, n=N_COAUTHORS)
     if not rows:
@@ -117,19 +129,25 @@ def author_page(context: PageContext, author: parameters.AuthorId) -> AuthorPage
     latest = sorted(works, key=lambda work: (work.year is None, -(work.year or 0), -work.document_id))[:N_DOCUMENTS]
     surprising, typical, median = _extremes(works)
     documents = documents_by_id(context, [work.document_id for work in (*latest, *surprising, *typical)])
+    by_year, beside = _by_year(context, works, topics)
+    also, similar = _others(context, author)
     return AuthorPage(
         kind="author",
         author=head,
         summary=_summary(head, topics, words),
         topics=topics[:N_TOPICS],
         words=words[:N_WORDS],
-        by_year=_by_year(context, works, topics),
+        by_year=by_year,
+        beside=beside,
         median_perplexity=median,
-        surprising=_surprises(surprising, documents),
-        typical=_surprises(typical, documents),
+        surprising=_surprises(surprising, documents, median),
+        typical=_surprises(typical, documents, median),
         documents=[documents[work.document_id] for work in latest],
-        similar=_similar(context, author),
+        similar=similar,
         coauthors=_coauthors(coauthors),
+        also=also,
+        pending=context.pending("near"),
+        span=chosen_span(by_year["years"], by_year["n_documents"], from_, to) if by_year else None,
     )
 
 
@@ -180,20 +198,30 @@ def _extremes(works: list[Work]) -> tuple[list[Work], list[Work], float | None]:
     return scored[:n_odd], scored[: -n_typical - 1 : -1], median
 
 
-def _surprises(works: list[Work], documents: dict[int, Doc]) -> list[Surprise]:
-    return [Surprise(document=documents[w.document_id], perplexity=w.perplexity or 0.0) for w in works]
+def _surprises(works: list[Work], documents: dict[int, Doc], median: float | None) -> list[Surprise]:
+    usual = median or 1.0
+    return [
+        Surprise(
+            document=documents[w.document_id], perplexity=w.perplexity or 0.0, multiple=(w.perplexity or 0.0) / usual
+        )
+        for w in works
+    ]
 
 
-def _by_year(context: PageContext, works: list[Work], topics: list[BandedShare]) -> AuthorYears | None:
-    """Documents per year, and the topic shares of their words."""
+def _by_year(
+    context: PageContext, works: list[Work], topics: list[BandedShare]
+) -> tuple[AuthorYears | None, BesideYears | None]:
+    """Documents per year, and the topic shares of their words; the same beside the collection's."""
     dated = [work for work in works if work.year is not None]
     years = sorted({work.year for work in dated if work.year is not None})
     if not years:
-        return None
+        return None, None
     place = {year: at for at, year in enumerate(years)}
     at = np.array([place[work.year or 0] for work in dated])
     shown = [share for share in topics if not share["topic"]["glue"]][:N_YEAR_TOPICS]
-    series = []
+    series: list[Series] = []
+    n_documents = np.bincount(at, minlength=len(years)).tolist()
+    beside = None
     if shown:
         table = _tokens_by_year(context, np.array([work.document_id for work in dated]), at, len(years))
         totals = np.maximum(table.sum(axis=1), 1)
@@ -201,7 +229,8 @@ def _by_year(context: PageContext, works: list[Work], topics: list[BandedShare])
             Series(topic=context.summary(k), share=(table[:, k] / totals).round(6).tolist())
             for k in (share["topic"]["topic"] for share in shown)
         ]
-    return AuthorYears(years=years, n_documents=np.bincount(at, minlength=len(years)).tolist(), topics=series)
+        beside = beside_collection(context, years, n_documents, table, [share["topic"]["topic"] for share in shown])
+    return AuthorYears(years=years, n_documents=n_documents, topics=series), beside
 
 
 def _tokens_by_year(context: PageContext, documents: Any, at: Any, n_years: int) -> Any:
@@ -216,21 +245,31 @@ def _tokens_by_year(context: PageContext, documents: Any, at: Any, n_years: int)
     return table
 
 
-def _similar(context: PageContext, author: int) -> list[AuthorNear]:
-    """``topoi.similar_authors`` reduced to what the page shows."""
-    if not context.has_topics or not context.has_authors:
+def _others(context: PageContext, author: int) -> tuple[list[AuthorSize], list[AuthorNear]]:
+    """Names that may be the author's too, and the authors of ``topoi.similar_authors``."""
+    variants = context.snapshot.names.variants(author)[:N_VARIANTS]
+    near = _nearest(context, author)
+    numbers = [*variants, *(a for a, *_ in near)]
+    rows = context.rows("authors", ids=json.dumps(list(dict.fromkeys(numbers)))) if numbers else []
+    known = {a: AuthorSize(author_id=a, author=name_of_author(name), n_documents=n) for a, name, n in rows}
+    similar = [
+        AuthorNear(author_id=a, author=known[a]["author"], distance=distance, topics=topics)
+        for a, distance, topics in near
+    ]
+    return [known[a] for a in variants], similar
+
+
+def _nearest(context: PageContext, author: int) -> list[tuple[int, float, list[TopicSummary]]]:
+    """Authors with the nearest topics: number, distance, shared topics; none before the kernels are compiled."""
+    if not context.has_topics or not context.has_authors or not context.is_ready("near"):
         return []
     authors = context.view.chains_[0].authors
     own = authors.shares(author)[0]
     distance = authors.distances(own, "symmetrised-kl")
     known = enough_words(context.view, None)
     chosen = nearest(distance, known[known != author], N_SIMILAR)
-    names = {row[0]: name_of_author(row[1]) for row in context.rows("authors", ids=json.dumps(chosen))}
     shares = authors.shares(np.array(chosen, np.int64)) if chosen else []
-    return [
-        AuthorNear(author_id=a, author=names[a], distance=float(distance[a]), topics=context.shared_badges(own, row))
-        for a, row in zip(chosen, shares, strict=True)
-    ]
+    return [(a, float(distance[a]), context.shared_badges(own, row)) for a, row in zip(chosen, shares, strict=True)]
 
 
 def _coauthors(packed: str) -> list[AuthorSize]:
@@ -259,15 +298,35 @@ def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
     if not view["by_year"] or not view["by_year"]["years"]:
         return None
     name = view["author"]["name"]
-    return Picture(charts.stacked(view["by_year"], name), clip(name, 120))
+    return Picture(charts.stacked(view["by_year"], name, shown=limits(view["span"])), clip(name, 120))
 
 
 def _tables(view: Mapping[str, Any]) -> Tables:
-    return lists_in(view, by_year=rows_by_year(view["by_year"]))
+    return {**lists_in(view, by_year=rows_by_year(view["by_year"])), "beside": _beside_rows(view["beside"])}
+
+
+def _beside_rows(beside: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    if beside is None:
+        return []
+    return [
+        {"topic": one["topic"]["topic"], "first": first, "last": last, "share": share, "whole": whole}
+        for one in beside["topics"]
+        for first, last, share, whole in zip(beside["first"], beside["last"], one["share"], one["whole"], strict=True)
+    ]
 
 
 def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
     return numbered("author", author_page, kept.authors)
+
+
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    number = view["author"]["author_id"]
+    if not site["has_topics"]:
+        return f"model.rows('author_words', author_id={number}, n={N_WORDS})"
+    if site["has_authors"]:
+        return f"model.author_topics({number}, {N_TOPICS})"
+    works = f"[row[0] for row in model.rows('author_documents', author_id={number}, n=-1)]"
+    return f"model.chains_[0].documents.counts({works}).sum(axis=0)"
 
 
 PAGE = Page(
@@ -283,4 +342,5 @@ PAGE = Page(
     chart=_chart,
     tables=_tables,
     files=_files,
+    python=_python,
 )

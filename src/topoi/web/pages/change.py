@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from typing_extensions import TypedDict
 
+from topoi.drawing.topic_layout import most_free_hue
 from topoi.drawing.words import clip
 from topoi.errors import ModelError, NotFoundError
 from topoi.web.edits import Wish
@@ -18,9 +19,14 @@ from topoi.web.pages.shapes import TopicSummary
 from topoi.web.pages.text import one_line, short
 from topoi.web.tables import Tables
 
+if TYPE_CHECKING:
+    from topoi.models.editing.glance import Glance
+
 N_WORDS, N_DOCUMENTS = 10, 20
 _LONGEST_WORD, _LONGEST_TITLE, _LONGEST_NUMBER = 100, 300, 10
 _KINDS = ("merge", "split", "freeze", "ban", "pin", "send")
+# How far a new topic's disc is moved from where its words come from, lest it lies on the one that it came from.
+_BESIDE = 0.03
 # The button of a list has no value of its own: the list has.
 _AS_CHOSEN = "chosen"
 
@@ -44,8 +50,17 @@ class ChangedTopic(TypedDict):
     words: list[ChangedWord]
 
 
+class SettlingTopic(MapSummary):
+    """A topic on the map; ``is_new`` if the file does not have it yet."""
+
+    is_new: bool
+
+
 class MovedDocument(TypedDict):
-    """A document of which words change topics: how many, and from and to which topics most of them."""
+    """A document of which words change topics: how many, and from and to which topics most of them.
+
+    Words that change topics without the change are not counted.
+    """
 
     document_id: int
     title: str
@@ -61,8 +76,10 @@ class MovedDocument(TypedDict):
 class ChangePage(TypedDict):
     """A change; the likelihood is that of a word in the documents concerned, as a logarithm.
 
-    ``state`` is "trying", "proposed", "settling", "saving", "kept", "left" or "failed". Until it is kept, words and
-    sizes after the change are those of a try over the documents concerned. ``map`` has all topics while it settles.
+    ``state`` is "trying", "proposed", "settling", "saving", "kept", "left" or "failed". Words and sizes after the
+    change are those of a try over the documents concerned, then, while it settles, those of the last look at the chain,
+    and once it is kept those of the file. ``map`` has all topics from then on; while it settles, a topic concerned is
+    where its words come from.
     """
 
     kind: Literal["change"]
@@ -77,7 +94,7 @@ class ChangePage(TypedDict):
     documents: list[MovedDocument]
     log_likelihood_before: float | None
     log_likelihood_after: float | None
-    map: list[MapSummary]
+    map: list[SettlingTopic]
     back: str
 
 
@@ -88,7 +105,8 @@ def change_page(context: PageContext, change: parameters.ChangeNumber) -> Change
         raise NotFoundError("nothing is changed here: topoi was started with --read-only")
     found = desk.find(context.model["slug"], change)
     # Read once: the change goes on meanwhile.
-    state, preview = found.state, found.preview or {}
+    state, preview, glance = found.state, found.preview or {}, found.glance
+    glance = glance if state in ("settling", "saving") else None
     return ChangePage(
         kind="change",
         change=found.number,
@@ -98,18 +116,69 @@ def change_page(context: PageContext, change: parameters.ChangeNumber) -> Change
         n_done=found.n_done,
         n_sweeps=found.n_sweeps,
         error=found.error,
-        topics=[_topic(context, row, state == "kept") for row in preview.get("topics", ())],
+        topics=[_topic(context, row, state == "kept", glance) for row in preview.get("topics", ())],
         documents=_documents(context, preview),
         log_likelihood_before=preview.get("log_likelihood_before"),
         log_likelihood_after=preview.get("log_likelihood_after"),
-        map=map_summaries(context) if state in ("settling", "saving", "kept") else [],
+        map=settling_map(context, glance) if state in ("settling", "saving", "kept") else [],
         back=found.back,
     )
 
 
-def _topic(context: PageContext, row: Mapping[str, Any], is_kept: bool) -> ChangedTopic:
-    """A topic with its words before and after; once the change is kept, those after are the file's."""
+def settling_map(context: PageContext, glance: Glance | None) -> list[SettlingTopic]:
+    """All topics with their places; at a glance, those concerned are at the mean place of their words' old topics."""
+    known = [SettlingTopic(**each, is_new=False) for each in map_summaries(context)]
+    if glance is None:
+        return known
+    total = max(sum(glance.sizes), 1)
+    hues = [topic["summary"]["hue"] for topic in context.cache.topics]
+    for k in sorted(glance.words):
+        if k not in context.topics:
+            hue = hues[k] if k < len(hues) else most_free_hue(hues)
+            hues += [hue] if k >= len(hues) else []
+            known.append(_new_topic(k, hue, glance.words[k]))
+    for each in known:
+        k = each["topic"]
+        each["share"] = glance.sizes[k] / total
+        if (place := _place(context, glance.sources.get(k, {}))) is not None:
+            each["x"], each["y"] = place[0] + (_BESIDE if each["is_new"] else 0.0), place[1]
+    return [each for each in known if glance.sizes[each["topic"]]]
+
+
+def _new_topic(topic: int, hue: int, words: Sequence[str]) -> SettlingTopic:
+    return SettlingTopic(
+        topic=topic,
+        label=None,
+        auto_label=f"new ({topic})",
+        words=[short(word, _LONGEST_WORD) for word in words],
+        share=0.0,
+        hue=hue,
+        glue=False,
+        trend=None,
+        x=None,
+        y=None,
+        lower=None,
+        upper=None,
+        is_new=True,
+    )
+
+
+def _place(context: PageContext, sources: Mapping[int, int]) -> tuple[float, float] | None:
+    """Mean place of topics on the file's map, weighted; None if none of them has one."""
+    topics = context.cache.topics
+    found = [(topics[k]["x"], topics[k]["y"], n) for k, n in sources.items() if k < len(topics)]
+    placed = [(x, y, n) for x, y, n in found if x is not None and y is not None]
+    total = sum(n for _, _, n in placed)
+    if not total:
+        return None
+    return sum(x * n for x, _, n in placed) / total, sum(y * n for _, y, n in placed) / total
+
+
+def _topic(context: PageContext, row: Mapping[str, Any], is_kept: bool, glance: Glance | None) -> ChangedTopic:
+    """A topic with its words before and after: those of the try, of a glance at it, or, once it is kept, the file's."""
     k, after, n_after = row["topic"], row["words_after"], row["n_tokens_after"]
+    if glance is not None and k in glance.words:
+        after, n_after = glance.words[k], glance.sizes[k]
     state = row["state"]
     known = k < context.view.n_topics
     if is_kept:
@@ -137,7 +206,7 @@ def _words(before: Sequence[str], after: Sequence[str]) -> list[ChangedWord]:
 
 
 def _documents(context: PageContext, preview: Mapping[str, Any]) -> list[MovedDocument]:
-    """Documents whose words come to, or go from, the topics concerned; the try moves some words among others too."""
+    """Documents whose words come to, or go from, the topics concerned."""
     concerned = {row["topic"] for row in preview.get("topics", ())}
     rows = [row for row in preview.get("documents", ()) if row["source"] != row["target"]]
     return [_document(context, row) for row in rows if concerned & {row["source"], row["target"]}][:N_DOCUMENTS]

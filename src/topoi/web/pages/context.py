@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.analysis.authors import shared_topics
+from topoi.analysis.name_variants import NameIndex
 from topoi.errors import ModelError, NotFoundError, StoreError
 from topoi.models.editing.records import Edit, retired_topics
 from topoi.models.ranking import reading_order
 from topoi.models.registry import find
 from topoi.models.share_moments import Moments
 from topoi.store.door import find_damage, stored_json
+from topoi.store.facets import DocumentColumns
 from topoi.store.queries import PAGE_QUERIES
 from topoi.store.store import Store
 from topoi.store.view import ModelView
@@ -27,9 +29,12 @@ from topoi.web.links import name_of, slug_of
 from topoi.web.pages.names import AuthorIndex
 from topoi.web.pages.shapes import Collection, Model, TopicSummary
 from topoi.web.pages.text import one_line, short
+from topoi.web.warming import Warming
 
 if TYPE_CHECKING:
     from topoi.web.edits import EditDesk
+    from topoi.web.kept_texts import KeptTexts
+    from topoi.web.places import PlaceDesk
 
 Result = TypeVar("Result")
 _WORDS_OF_A_SUMMARY = 10
@@ -59,6 +64,16 @@ class Trends(NamedTuple):
     upper: NDArray[np.float64]
 
 
+def read_edits(view: ModelView) -> list[Edit]:
+    """Edits of a model by hand, the first one first."""
+    rows = rows_of(view.store, "edits", model_id=view.model_id)
+    try:
+        with view.store.named():
+            return [Edit.from_dict(stored_json(record, "an edit", dict)) for (record,) in rows]
+    except ModelError as error:
+        raise StoreError(f"{view.store.path} is damaged: {error}") from error
+
+
 class ModelCache:
     """Cache of a model, valid while its contents do not change: topic summaries, trends, its view."""
 
@@ -86,21 +101,13 @@ class ModelCache:
 
     @property
     def edits(self) -> list[Edit]:
-        """Edits by hand, the first one first."""
-        return self.keep("edits", self._read_edits)
+        """Edits by hand, the first one first; names that were given since may be missing."""
+        return self.keep("edits", lambda: read_edits(self.view))
 
     @property
     def retired(self) -> frozenset[int]:
         """Topics that were merged into others: they are empty, and no list shows them."""
         return self.keep("retired", lambda: frozenset(retired_topics(self.edits)))
-
-    def _read_edits(self) -> list[Edit]:
-        rows = rows_of(self.view.store, "edits", model_id=self.view.model_id)
-        try:
-            with self.view.store.named():
-                return [Edit.from_dict(stored_json(record, "an edit", dict)) for (record,) in rows]
-        except ModelError as error:
-            raise StoreError(f"{self.view.store.path} is damaged: {error}") from error
 
     @property
     def trends(self) -> Trends:
@@ -184,29 +191,71 @@ class Snapshot:
             for _, name, family, n_topics, n_iter, n_chains, created, _ in rows
         ]
         self.corpus = store.sizes
+        self.title, self.sentence = store.about()
         same = before is not None and before.store is store and before.corpus == self.corpus
         self.caches: dict[str, ModelCache] = {}
+        self._edits: dict[str, list[Edit]] = {}
         self._authors: AuthorIndex | None = None
+        self._columns: DocumentColumns | None = None
+        self._names: NameIndex | None = None
+        self._names_in_order: NDArray[np.int32] | None = None
         if same and before is not None:
             kept = before.caches.items()
             self.caches = {name: cache for name, cache in kept if self.digests.get(name) == cache.digest}
-            self._authors = before._authors
+            self._authors, self._columns = before._authors, before._columns
+            self._names, self._names_in_order = before._names, before._names_in_order
 
     @property
     def authors(self) -> AuthorIndex:
         """Index of all authors' names."""
         with self._author_lock:
             if self._authors is None:
-                # In blocks: a list of all of them would take ten times the memory of the index.
-                blocks = self.store.blocks(PAGE_QUERIES["author_names"], (), self.corpus.limits)
-                self._authors = AuthorIndex(self._numbered(row for rows in blocks for row in rows))
+                self._authors = AuthorIndex(self._author_rows())
             return self._authors
+
+    @property
+    def names(self) -> NameIndex:
+        """All authors' names in parts."""
+        with self._author_lock:
+            if self._names is None:
+                self._names = NameIndex(name for name, _ in self._author_rows())
+            return self._names
+
+    @property
+    def names_in_order(self) -> NDArray[np.int32]:
+        """Numbers of all authors by family name."""
+        names = self.names
+        with self._author_lock:
+            if self._names_in_order is None:
+                self._names_in_order = np.array(names.order(), np.int32)
+            return self._names_in_order
+
+    def _author_rows(self) -> Iterator[tuple[str, int]]:
+        # In blocks: a list of all of them would take ten times the memory of the index.
+        blocks = self.store.blocks(PAGE_QUERIES["author_names"], (), self.corpus.limits)
+        return self._numbered(row for rows in blocks for row in rows)
+
+    @property
+    def columns(self) -> DocumentColumns:
+        """Columns of all documents, for filters and counts."""
+        with self._author_lock:
+            if self._columns is None:
+                self._columns = DocumentColumns(self.store)
+            return self._columns
 
     def _numbered(self, rows: Iterable[Any]) -> Iterator[tuple[str, int]]:
         for expected, (number, name, n_documents) in enumerate(rows):
             if number != expected:
                 raise StoreError(f"{self.store.path}: the authors are not numbered from 0")
             yield name, n_documents
+
+    def edits(self, name: str) -> list[Edit]:
+        """Edits of a model by hand, the first one first; names may be given without any change of the model."""
+        with self._lock:
+            known = self._edits.get(name)
+        if known is None:
+            known = self._edits[name] = read_edits(self.cache(name).view)
+        return known
 
     def cache(self, name: str) -> ModelCache:
         """The cache of a model."""
@@ -228,11 +277,20 @@ class StoreWatcher:
     ----------
     desk : EditDesk, optional
         Where changes of topics are made; None if there are to be none.
+    warming : Warming
+        What is compiled in the background.
+    places : PlaceDesk, optional
+        Where documents get their places on the map; None if the file is not to be changed.
+    texts : KeptTexts, optional
+        Pasted texts that are kept for a while; None if none are.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.desk: EditDesk | None = None
+        self.warming = Warming(self, {})
+        self.places: PlaceDesk | None = None
+        self.texts: KeptTexts | None = None
         self._lock = threading.Lock()
         self._seen: tuple[int, ...] | None = None
         self._snapshot: Snapshot | None = None
@@ -297,9 +355,12 @@ class PageContext:
         The model, for queries.
     model : Model
         Description of the model.
+    likely_neighbours : mapping
+        Documents among which a document's nearest are looked for; all, if there are none for it. An export knows them.
     """
 
     def __init__(self, watcher: StoreWatcher, snapshot: Snapshot, cache: ModelCache) -> None:
+        self.likely_neighbours: Mapping[int, NDArray[np.int64]] = {}
         self.watcher = watcher
         self.snapshot = snapshot
         self.cache = cache
@@ -309,6 +370,11 @@ class PageContext:
     def rows(self, query: str, **parameters: object) -> list[Any]:
         """Rows of one of ``topoi.store.queries.PAGE_QUERIES`` for this model."""
         return rows_of(self.view.store, query, self.view.limits, model_id=self.view.model_id, **parameters)
+
+    def blocks(self, query: str, **parameters: object) -> Iterator[list[Any]]:
+        """``rows`` in blocks, for callers that need not hold all of them."""
+        given = {"model_id": self.view.model_id, **parameters}
+        return self.view.store.blocks(PAGE_QUERIES[query], given, self.view.limits)
 
     @cached_property
     def collection(self) -> Collection:
@@ -322,6 +388,14 @@ class PageContext:
             first_year=years[0] if years else None,
             last_year=years[-1] if years else None,
         )
+
+    def is_ready(self, kind: str) -> bool:
+        """Whether a part of pages can be made without waiting for the compiler."""
+        return self.watcher.warming.is_ready(self.model["slug"], kind)
+
+    def pending(self, *kinds: str) -> list[str]:
+        """Parts that wait for the compiler."""
+        return [kind for kind in kinds if not self.is_ready(kind)]
 
     @property
     def has_texts(self) -> bool:
@@ -387,8 +461,13 @@ class PageContext:
     @property
     def last_step(self) -> list[Edit]:
         """Edits of the last commit that is not undone."""
-        kept = [edit for edit in self.cache.edits if not edit.undone] if self.has_topics else []
+        kept = [edit for edit in self.edits if not edit.undone]
         return [edit for edit in kept if edit.step == kept[-1].step]
+
+    @property
+    def edits(self) -> list[Edit]:
+        """Edits by hand, the first one first; a model without topics has none."""
+        return self.snapshot.edits(self.view.name) if self.has_topics else []
 
     def merged_into(self, topic: int) -> int:
         """The topic that has the words of a retired one."""

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from topoi.corpus.checked_json import read_json
 from topoi.errors import NotFoundError, StoreError
 from topoi.models.share_moments import Moments
+from topoi.models.smoothed_counts import distances
 from topoi.web.limits import check_sampling
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
@@ -61,7 +62,8 @@ class DocumentNear(TypedDict):
 class DocumentPage(TypedDict):
     """A document; ``n_hidden`` counts known words beyond what is shown of a very long text.
 
-    ``has_links`` says whether the model reads links between documents.
+    ``has_links`` says whether the model reads links between documents. ``pending`` names what is still being compiled:
+    with "labels", probabilities of labels are missing (all are 1), and so are similar documents.
     Shares are those of ``topoi.document_topics``: posterior means, with intervals unless sampled on the spot.
     ``sampling`` is null if the model's documents cannot be sampled: the labels are then those of the stored sample.
     """
@@ -76,6 +78,7 @@ class DocumentPage(TypedDict):
     authors: list[AuthorShare]
     faces: dict[str, TopicSummary]
     sampling: Sampling | None
+    pending: list[str]
     has_links: bool
     similar: list[DocumentNear]
 
@@ -92,7 +95,7 @@ def document_page(
     if document >= context.collection["n_documents"]:
         there = f"documents are numbered 0 to {context.collection['n_documents'] - 1}"
         raise NotFoundError(f"there is no document {document}; {there}")
-    near = _nearest(context, document)
+    near = _nearest(context, document) if context.is_ready("labels") else []
     numbers = json.dumps([document, *(other for other, _, _ in near)])
     rows = context.rows("work_and_others", ids=numbers, n=N_SUPER_OF_DOCUMENT)
     if not rows or rows[0][0] != document:
@@ -118,6 +121,7 @@ def document_page(
         authors=_authors(context, full, labels, sampling["live"]),
         faces=badges_of(context, pieces),
         sampling=sampling if _can_sample(context) else None,
+        pending=[] if sampling["live"] else context.pending("labels"),
         has_links=context.cache.keep("reads links", lambda: _reads_links(context)),
         similar=[
             DocumentNear(document=others[other], distance=distance, topics=topics)
@@ -238,6 +242,8 @@ def _labels(context: PageContext, full: FullDoc, sampling: Sampling) -> Any:
         return label_document(context.view, full["document_id"], *plan)
     if full["n_tokens"] * context.view.n_topics > _MOST_PROBABILITIES or not _can_sample(context):
         return stored_labels(context.view, full["document_id"])
+    if not context.is_ready("labels"):
+        return stored_labels(context.view, full["document_id"])
     return label_document(context.view, full["document_id"])
 
 
@@ -269,8 +275,13 @@ def _nearest(context: PageContext, number: int) -> list[tuple[int, float, list[T
     if not counts.any():
         return []
     own = counts / counts.sum()
-    distance = compared.distances(own, "jensen-shannon")
-    rows = context.cache.keep("documents with words", lambda: np.flatnonzero(documents.totals > 0))
+    likely = context.likely_neighbours.get(number)
+    if likely is None:
+        rows = context.cache.keep("documents with words", lambda: np.flatnonzero(documents.totals > 0))
+        distance = compared.distances(own, "jensen-shannon")
+    else:
+        rows, distance = likely, np.zeros(len(documents))
+        distance[rows] = distances(own, compared.shares(rows), "jensen-shannon")
     chosen = nearest(distance, rows[rows != number], N_SIMILAR)
     if not chosen:
         return []
@@ -291,6 +302,17 @@ def _samples(parameters: dict[str, Any]) -> bool:
     return any(parameters.get(name) is not None for name in ("burn_in", "samples", "lag"))
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    number, sampling = view["document"]["document_id"], view["sampling"]
+    if not site["has_topics"]:
+        return f"model.rows('document', document_id={number})"
+    if sampling and sampling["live"]:
+        plan = f"{sampling['burn_in']}, {sampling['samples']}, {sampling['lag']}"
+        return f"topoi.label_document(model, {number}, {plan})"
+    shares = f"topoi.document_topics(model, {number}, {N_TOPICS})"
+    return f"{shares}, topoi.label_document(model, {number})" if sampling else shares
+
+
 PAGE = Page(
     "document",
     "Document",
@@ -303,4 +325,5 @@ PAGE = Page(
     costly=_samples,
     files=_files,
     variants=_variants,
+    python=_python,
 )

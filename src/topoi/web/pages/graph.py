@@ -170,6 +170,12 @@ def node_summary(context: PageContext, node: Any, *, trend: bool = False) -> Nod
     return cast(NodeSummary, {**known["summary"], "topic": topic, "trend": rounded})
 
 
+def node_ends(context: PageContext, node: int) -> tuple[list[float], list[float]] | None:
+    """Ends of the intervals of a node's shares of all years; None without years."""
+    line = graph_of(context).trends.get(node)
+    return None if line is None else (line["lower"], line["upper"])
+
+
 def part_of(context: PageContext, node: object, edge: Edge) -> NodePart:
     """A node at the other end of an edge, with the edge's numbers."""
     return NodePart(node=node_summary(context, node), alpha=edge.alpha, share=edge.share, n_tokens=edge.n_words)

@@ -1,4 +1,7 @@
-"""Groups of documents side by side: the topics in which they differ, and the documents behind a difference."""
+"""Groups of documents side by side: topics and words in which they differ, and the documents behind a difference.
+
+Groups are values of a column, or any two selections of documents, whose parameters begin with ``a.`` and ``b.``.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,25 @@ from typing import Any, Literal
 import pandas as pd
 from typing_extensions import TypedDict
 
+from topoi.analysis.groupings import REST, Pair, find_pairs, make_pair
 from topoi.drawing import charts
 from topoi.errors import ModelError, NotFoundError
 from topoi.web.pages import parameters
 from topoi.web.pages.context import Answers, PageContext
+from topoi.web.pages.facets import N_COLUMNS, ChosenFilter, author_names, chosen_filters
+from topoi.web.pages.group_words import WordDifference, compare_vocabulary
 from topoi.web.pages.page import Page, Picture, has_topics
 from topoi.web.pages.parts import documents_by_id
+from topoi.web.pages.selection import (
+    PREFIXES,
+    Pairs,
+    Selection,
+    choose,
+    described,
+    parameter_of,
+    parse_selection,
+    words_of,
+)
 from topoi.web.pages.shapes import Doc, TopicSummary
 from topoi.web.pages.text import one_line, short
 
@@ -23,6 +39,7 @@ _LONGEST_VALUE = 100
 _MOST_DISTINCT = 2000
 _PERMUTATIONS = 499
 AUTHORS = "authors"
+TOLD = "the model itself read {!r}: its topics follow the groups, and p-values are too small"
 
 
 class GroupColumn(TypedDict):
@@ -55,6 +72,14 @@ class Difference(TypedDict):
     q_value: float
 
 
+class ColumnChoice(TypedDict):
+    """A column that a side can be chosen by: its parameter and values."""
+
+    name: str
+    parameter: str
+    values: list[str]
+
+
 class GroupDocument(TypedDict):
     """A document that makes a difference: its group, its share of the topic, and the part that would go without it.
 
@@ -70,8 +95,20 @@ class GroupDocument(TypedDict):
     part: float
 
 
+class Side(TypedDict):
+    """One of two selections: in words, its filters, and its parameters on the documents page."""
+
+    title: str
+    chosen: list[ChosenFilter]
+    parameters: dict[str, Any]
+
+
 class GroupsPage(TypedDict):
-    """Two groups of documents: the topics in which they differ most, and documents behind one of the differences."""
+    """Two groups of documents: topics and words in which they differ most, and documents behind one of the differences.
+
+    ``sides`` are two selections, or none if the groups are values of the column ``by``; ``words_read`` are the words of
+    both groups that were counted, fewer than all for large groups.
+    """
 
     kind: Literal["groups"]
     columns: list[GroupColumn]
@@ -81,7 +118,11 @@ class GroupsPage(TypedDict):
     other: str
     units: str | None
     n_documents: list[int]
+    sides: list[Side]
+    choices: list[ColumnChoice]
     differences: list[Difference]
+    words: list[WordDifference]
+    words_read: list[int]
     n_clear: int
     n_topics: int
     topic: TopicSummary | None
@@ -92,15 +133,17 @@ class GroupsPage(TypedDict):
 
 def groups_page(
     context: PageContext,
+    asked: Pairs = (),
     by: parameters.ColumnName = None,
     group: parameters.GroupValue = "",
     other: parameters.GroupValue = "",
     units: parameters.ColumnName = None,
     topic: parameters.TopicOrNone = None,
 ) -> GroupsPage:
-    """Topics in which two groups of documents differ, or one group from all other documents."""
+    """Topics and words in which two groups of documents differ, or one group from all other documents."""
     if topic is not None:
         context.check_topic(topic)
+    selections = [parse_selection(context, asked, prefix) for prefix in PREFIXES]
     columns = group_columns(context)
     page = GroupsPage(
         kind="groups",
@@ -111,7 +154,11 @@ def groups_page(
         other=other.strip(),
         units=units or None,
         n_documents=[],
+        sides=[],
+        choices=_choices(context),
         differences=[],
+        words=[],
+        words_read=[],
         n_clear=0,
         n_topics=len(context.topics),
         topic=None,
@@ -119,16 +166,48 @@ def groups_page(
         note=None,
         error=None,
     )
-    if by is None:
+    if by is None and not any(selections):
         return page
     try:
-        _fill(context, page, topic)
+        if any(selections):
+            _fill_sides(context, page, selections)
+            _fill(context, page, _pair_of(context, page, selections), selections, topic)
+        else:
+            _name_groups(page)
+            _fill(context, page, _pair_by(context, page), None, topic)
     except (ModelError, NotFoundError) as error:
         page["error"] = str(error)
     return page
 
 
-def _fill(context: PageContext, page: GroupsPage, topic: int | None) -> None:
+def _fill_sides(context: PageContext, page: GroupsPage, selections: list[Selection]) -> None:
+    """Describe the two selections; the empty one is all others."""
+    if not selections[0]:
+        selections.reverse()
+    names = [author_names(context, each) for each in selections]
+    titles = [words_of(context, each, own) for each, own in zip(selections, names, strict=True)]
+    if not selections[1]:
+        titles[1] = REST
+    page["sides"] = [
+        Side(title=title, chosen=chosen_filters(context, each, own), parameters=each.parameters())
+        for title, each, own in zip(titles, selections, names, strict=True)
+    ]
+    page["group"], page["other"] = titles
+
+
+def _pair_of(context: PageContext, page: GroupsPage, selections: list[Selection]) -> Pair:
+    usable = context.snapshot.columns.lengths > 0
+    ours = choose(context, selections[0]).passed & usable
+    if not selections[1]:
+        return make_pair(page["group"], ours, REST, usable & ~ours)
+    theirs = choose(context, selections[1]).passed & usable
+    # Equal names would make one group of two.
+    other = page["other"] if page["other"] != page["group"] else f"{page['other']} (2)"
+    return make_pair(page["group"], ours, other, theirs)
+
+
+def _name_groups(page: GroupsPage) -> None:
+    """Fill in the groups of a column that were left open."""
     known = {column["name"]: column for column in page["columns"]}
     by = page["by"]
     if by is None or by not in known:
@@ -141,11 +220,22 @@ def _fill(context: PageContext, page: GroupsPage, topic: int | None) -> None:
         page["group"] = values[0] if two else known[by]["commonest"] or values[0]
         if two:
             page["other"] = page["other"] or values[1]
+
+
+def _pair_by(context: PageContext, page: GroupsPage) -> Pair:
     chosen = [page["group"], page["other"]] if page["other"] else [page["group"]]
-    units = page["units"]
-    frame = _answers(context).get(("compared", by, units, *chosen), lambda: _compared(context, by, chosen, units))
-    page["other"] = page["other"] or str(frame["other"].iloc[0])
-    page["n_documents"], page["note"] = list(frame.attrs["n_documents"].values()), frame.attrs.get("note")
+    documents, lengths = context.view.catalogue_.documents, context.snapshot.columns.lengths
+    return find_pairs(context.view, documents, lengths, str(page["by"]), chosen)[0]
+
+
+def _fill(
+    context: PageContext, page: GroupsPage, pair: Pair, selections: list[Selection] | None, topic: int | None
+) -> None:
+    key = (page["by"], pair.name, pair.other) if selections is None else tuple(selections)
+    units, kept = page["units"], _answers(context)
+    frame = kept.get(("compared", units, key), lambda: _compared(context, pair, page))
+    page["other"] = pair.other
+    page["n_documents"], page["note"] = [len(pair.ours), len(pair.theirs)], frame.attrs.get("note")
     page["n_clear"] = int((frame["q_value"] <= charts.CLEAR).sum())
     frame = frame[~frame["topic"].isin(context.cache.retired)]
     most = frame.loc[frame["difference"].abs().nlargest(N_TOPICS).index.sort_values()]
@@ -153,23 +243,27 @@ def _fill(context: PageContext, page: GroupsPage, topic: int | None) -> None:
         Difference(topic=context.badge(int(row.pop("topic"))), **row)  # type: ignore[typeddict-item]
         for row in most.drop(columns=["group", "other"]).to_dict("records")
     ]
+    page["words"], page["words_read"] = kept.get(("words", key), lambda: compare_vocabulary(context, pair))
     if topic is not None:
         page["topic"] = context.badge(topic)
         difference = frame.loc[frame["topic"] == topic, "difference"].abs().item()
-        page["documents"] = _documents(context, by, chosen, topic, difference)
+        page["documents"] = _documents(context, pair, key, topic, difference)
 
 
-def _compared(context: PageContext, by: str, chosen: list[str], units: str | None) -> pd.DataFrame:
-    from topoi.analysis.groups import compare_groups
+def _compared(context: PageContext, pair: Pair, page: GroupsPage) -> pd.DataFrame:
+    from topoi.analysis.groups import compare_pair, was_told
 
-    return compare_groups(context.view, by, chosen, units=units, n_permutations=_PERMUTATIONS)
+    frame = compare_pair(context.view, pair, units=page["units"], n_permutations=_PERMUTATIONS)
+    if page["by"] is not None and not page["sides"] and was_told(context.view, page["by"]):
+        frame.attrs["note"] = TOLD.format(page["by"])
+    return frame
 
 
-def _documents(context: PageContext, by: str, chosen: list[str], topic: int, difference: float) -> list[GroupDocument]:
-    from topoi.analysis.groups import group_documents
+def _documents(context: PageContext, pair: Pair, key: Any, topic: int, difference: float) -> list[GroupDocument]:
+    from topoi.analysis.groups import pair_documents
 
     frame = _answers(context).get(
-        ("documents", by, topic, *chosen), lambda: group_documents(context.view, topic, by, chosen, n=N_DOCUMENTS)
+        ("documents", topic, key), lambda: pair_documents(context.view, topic, pair, n=N_DOCUMENTS)
     )
     named = documents_by_id(context, frame["document"])
     ends = frame[["lower", "upper"]].astype(object).where(frame["lower"].notna(), None)
@@ -188,6 +282,14 @@ def _documents(context: PageContext, by: str, chosen: list[str], topic: int, dif
         )
         for d, group, share, lower, upper, effect in rows
         if effect > 0
+    ]
+
+
+def _choices(context: PageContext) -> list[ColumnChoice]:
+    """Columns and values that forms offer for each side."""
+    return [
+        ColumnChoice(name=column.name, parameter=parameter_of(column.name), values=column.values[:MOST_VALUES_LISTED])
+        for column in context.snapshot.columns.facets[:N_COLUMNS]
     ]
 
 
@@ -250,7 +352,17 @@ def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
 
 
 def _asked(given: dict[str, Any]) -> bool:
-    return given.get("by") is not None
+    return given.get("by") is not None or any(name.startswith(PREFIXES) for name, _ in given.get("asked", ()))
+
+
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    from topoi.analysis.groupings import REST
+
+    if not view["differences"] or view["by"] is None:
+        return None
+    groups = [view["group"]] if view["other"] == REST else [view["group"], view["other"]]
+    asked = f"{view['by']!r}, {groups!r}, units={view['units']!r}, n_permutations={_PERMUTATIONS}"
+    return f"topoi.compare_groups(model, {asked})"
 
 
 PAGE = Page(
@@ -262,6 +374,8 @@ PAGE = Page(
     place=115,
     needs=has_topics,
     costly=_asked,
+    filters=[*described("a.", "first documents"), *described("b.", "documents beside them")],
     needs_server=True,
     chart=_chart,
+    python=_python,
 )

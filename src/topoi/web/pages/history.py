@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -44,7 +45,7 @@ class HistoryPage(TypedDict):
 
 def history_page(context: PageContext) -> HistoryPage:
     """Changes of topics by hand, the last one first, and which of them can be undone."""
-    edits = context.cache.edits if context.has_topics else []
+    edits = context.edits
     last, states = context.last_step, {step for (step,) in context.rows("steps_to_undo")}
     return HistoryPage(
         kind="history",
@@ -73,7 +74,11 @@ def history_page(context: PageContext) -> HistoryPage:
 
 def has_edits(context: PageContext) -> bool:
     """Only models that were changed by hand have the page."""
-    return context.has_topics and bool(context.cache.edits)
+    return bool(context.edits)
+
+
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    return "model.store.edits(model.name)"
 
 
 PAGE = Page(
@@ -86,4 +91,5 @@ PAGE = Page(
     needs=has_edits,
     in_menu=False,
     below="overview",
+    python=_python,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import pandas as pd
 from typing_extensions import TypedDict
@@ -32,6 +32,7 @@ from topoi.web.pages.page import Kept, Page, PageFile, Picture
 from topoi.web.pages.parts import documents_by_id
 from topoi.web.pages.shapes import Doc, TopicSummary
 from topoi.web.pages.text import one_line, short
+from topoi.web.pages.timespan import YearSpan, collection_span
 from topoi.web.tables import Tables
 
 N_POINTS = 80
@@ -128,6 +129,7 @@ class MetadataPage(TypedDict):
     document: int | None
     linked: list[LinkedDocument]
     n_left_out: int
+    span: YearSpan | None
 
 
 class Reader(NamedTuple):
@@ -149,6 +151,8 @@ def metadata_page(
     held: parameters.Held = None,
     bands: parameters.Bands = "curve",
     document: parameters.DocumentOrNone = None,
+    from_: parameters.FirstYear = None,
+    to: parameters.LastYear = None,
 ) -> MetadataPage:
     """Predicted shares of topics along a feature, for chosen authors or other values, and a document's links."""
     for k in topic:
@@ -167,6 +171,9 @@ def metadata_page(
     if column is not None:
         given = _given(other, values, fixed, at_number)
         at, groups = _groups(context, reader, column, other, values, given, chosen, bands)
+    span = collection_span(context, from_, to) if isinstance(column, Number) and column.name == "year" else None
+    if span is not None:
+        at, groups = _between(at, groups, span)
     linked, n_left_out = _linked(context, reader, document)
     return MetadataPage(
         kind="metadata",
@@ -189,7 +196,24 @@ def metadata_page(
         document=document,
         linked=linked,
         n_left_out=n_left_out,
+        span=span,
     )
+
+
+def _between(at: list[Any], groups: list[CurveGroup], span: YearSpan) -> tuple[list[Any], list[CurveGroup]]:
+    """Curves from the first to the last year that are shown."""
+    inside = [i for i, year in enumerate(at) if span["first"] - 0.5 <= year <= span["last"] + 0.5]
+    if len(inside) < 2 or len(inside) == len(at):
+        return at, groups
+    part = slice(inside[0], inside[-1] + 1)
+    cut: list[CurveGroup] = []
+    for group in groups:
+        curves = [{**curve, **{name: curve[name][part] for name in _LINES}} for curve in group["curves"]]  # type: ignore[literal-required]
+        cut.append(cast(CurveGroup, {**group, "curves": curves}))
+    return at[part], cut
+
+
+_LINES = ("mean", "lower", "upper")
 
 
 def reader_of(context: PageContext) -> Reader:
@@ -461,6 +485,20 @@ def _has_features(context: PageContext) -> bool:
     return bool(context.features)
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    if view["along"] is None:
+        return None
+    kinds = {feature["name"]: feature["kind"] for feature in view["features"]}
+    given: dict[str, list[Any]] = {}
+    if view["by"] is not None:
+        given[view["by"]] = [one if kinds[view["by"]] == "category" else [one] for one in view["values"]] or [None]
+    if view["held_feature"] is not None:
+        given[view["held_feature"]] = [view["held"]]
+    n = N_POINTS if view["is_number"] else N_NAMES
+    asked = f"{view['along']!r}, {given or None!r}, n={n}, level={LEVEL}, noise={view['bands'] == 'document'}"
+    return f"topoi.share_curve(model.load(), {asked})"
+
+
 PAGE = Page(
     "metadata",
     "Metadata",
@@ -474,4 +512,5 @@ PAGE = Page(
     tables=_tables,
     files=_files,
     file_of=_file_of,
+    python=_python,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
@@ -86,4 +87,8 @@ def _trace(chain: int, points: list[tuple[int, Any]]) -> Trace:
     return Trace(chain=chain, sweep=[sweep for sweep, _ in kept], log_joint=[value for _, value in kept])
 
 
-PAGE = Page("models", "Models", "models", models_page, ModelsPage, place=160)
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    return "model.store.models()"
+
+
+PAGE = Page("models", "Models", "models", models_page, ModelsPage, place=160, python=_python)

@@ -39,6 +39,8 @@ class AuthorIndex:
     ----------
     busiest : array
         All authors, those with most documents first.
+    sizes : array
+        Number of documents of each author.
 
     Examples
     --------
@@ -55,11 +57,11 @@ class AuthorIndex:
             starts.append(text.tell())
             sizes.append(int(n_documents))
         self._text, self._starts = text.getvalue(), starts
-        self._sizes = np.array(sizes, np.int32)
-        self.busiest = np.argsort(-self._sizes, kind="stable").astype(np.int32)
+        self.sizes = np.array(sizes, np.int32)
+        self.busiest = np.argsort(-self.sizes, kind="stable").astype(np.int32)
 
     def __len__(self) -> int:
-        return len(self._sizes)
+        return len(self.sizes)
 
     def find(self, query: str) -> list[int]:
         """Authors with a word that begins with each word of the query; names beginning with it first, then by size."""
@@ -68,7 +70,11 @@ class AuthorIndex:
             return [] if query.strip() else [int(a) for a in self.busiest]
         found = self._with([f" {term}" for term in terms]) or self._with(terms)
         opening = f" {' '.join(terms)}"
-        return sorted(found, key=lambda a: (not self._name(a).startswith(opening), -self._sizes[a], a))
+        return sorted(found, key=lambda a: (not self._name(a).startswith(opening), -self.sizes[a], a))
+
+    def folded(self, author: int) -> str:
+        """An author's name, folded."""
+        return self._name(author).strip()
 
     def _with(self, parts: list[str]) -> list[int]:
         rarest = max(parts, key=len)

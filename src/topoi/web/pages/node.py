@@ -28,6 +28,7 @@ from topoi.web.pages.graph import (
 )
 from topoi.web.pages.page import Kept, Page, PageFile, Picture, has_graph, numbered
 from topoi.web.pages.shapes import GraphEdge, GraphNode, NodePart, NodeSummary, TopicDocument, YearShares
+from topoi.web.pages.timespan import YearSpan, collection_span
 from topoi.web.tables import Tables, lists_in, rows_by_year
 
 N_PARENTS = 12
@@ -59,12 +60,19 @@ class NodePage(TypedDict):
     words: list[NodeWord]
     documents: list[TopicDocument]
     trend: YearShares | None
+    span: YearSpan | None
     nodes: list[GraphNode]
     edges: list[GraphEdge]
     n_hidden: int
 
 
-def node_page(context: PageContext, node: parameters.Node, min_share: parameters.MinShare = None) -> NodePage:
+def node_page(
+    context: PageContext,
+    node: parameters.Node,
+    min_share: parameters.MinShare = None,
+    from_: parameters.FirstYear = None,
+    to: parameters.LastYear = None,
+) -> NodePage:
     """A super-topic: its topics, words, documents and trend."""
     kept = graph_of(context)
     graph = kept.graph
@@ -85,6 +93,7 @@ def node_page(context: PageContext, node: parameters.Node, min_share: parameters
         words=_words(context, kept.nodes[node]["all_words"]),
         documents=documents_of(context, node, N_DOCUMENTS),
         trend=_trend(kept, node),
+        span=collection_span(context, from_, to),
         **picture_of(context, _without(graph.root, shown)),
     )
 
@@ -128,6 +137,10 @@ def _files(context: PageContext, kept: Kept) -> Iterator[PageFile]:
     return numbered("structure", node_page, inner_nodes(context))
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    return f"topoi.node_documents(model, {view['node']['node']}, {N_DOCUMENTS})"
+
+
 PAGE = Page(
     "node",
     "Super-topic",
@@ -141,4 +154,5 @@ PAGE = Page(
     chart=_chart,
     tables=_tables,
     files=_files,
+    python=_python,
 )

@@ -11,8 +11,8 @@ from topoi.drawing import charts
 from topoi.drawing.words import clip
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Page, Picture
-from topoi.web.pages.parts import falling, rising
-from topoi.web.pages.shapes import Collection, Move, TopicSummary, published_as
+from topoi.web.pages.parts import falling, passing, rising
+from topoi.web.pages.shapes import Collection, Move, Passing, TopicSummary, published_as
 
 N_MOVES = 5
 
@@ -35,16 +35,18 @@ class OverviewPage(TypedDict):
     topics: list[MapSummary]
     rising: list[Move]
     falling: list[Move]
+    passing: list[Passing]
 
 
 def overview_page(context: PageContext) -> OverviewPage:
-    """The collection, its topics in the order for reading, and those that rise and fall fastest."""
+    """The collection, its topics in the order for reading, and those that rise and fall fastest, or came and went."""
     return OverviewPage(
         kind="overview",
         collection=context.collection,
         topics=map_summaries(context),
         rising=rising(context, N_MOVES),
         falling=falling(context, N_MOVES),
+        passing=passing(context, N_MOVES),
     )
 
 
@@ -65,6 +67,10 @@ def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
     return Picture(charts.topic_map(view["topics"]), f"{clip(site['title'], 120)}: map of topics")
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    return "model.topic_sizes()" if site["has_topics"] else "model.store.sizes"
+
+
 PAGE = Page(
     "overview",
     "Topics",
@@ -76,4 +82,5 @@ PAGE = Page(
     is_cached=True,
     chart=_chart,
     chart_path="map",
+    python=_python,
 )

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from topoi.web.pages.context import PageContext
+from topoi.web.pages.openings import tell_apart
 from topoi.web.tables import Tables, lists_in
 
 View = Mapping[str, Any]
@@ -40,7 +41,7 @@ def never(parameters: Mapping[str, Any]) -> bool:
 
 def with_text(parameters: Mapping[str, Any]) -> bool:
     """The page is slow to build once a text is given."""
-    return bool(str(parameters.get("text") or "").strip())
+    return bool(str(parameters.get("text") or "").strip() or parameters.get("kept"))
 
 
 class Picture(NamedTuple):
@@ -97,6 +98,8 @@ class Page:
         Function of the parameters that tells whether the page samples or computes, so that only a few may run at once.
     takes_text : bool
         Whether a text can be sent to it with POST.
+    filters : sequence of mappings
+        Parameters of any name that the page reads as ``asked``, as OpenAPI describes them.
     needs_server : bool
         Whether a static copy leaves it out.
     is_cached : bool
@@ -111,6 +114,9 @@ class Page:
         Function of a page context and of what a static copy keeps that yields the page's files; by default one.
     file_of : callable, optional
         Function of a query that names the file which answers it, where more than a page's number matters.
+    python : callable, optional
+        Function of the JSON view and the site that returns one line of Python with its numbers, where ``model`` is
+        ``topoi.view`` of the model; None if there is no such line.
     variants : callable
         Function of the JSON view that returns further files of a static copy: endings of their names, and their views.
     """
@@ -128,6 +134,7 @@ class Page:
     below: str | None = None
     costly: Callable[[dict[str, Any]], bool] = never
     takes_text: bool = False
+    filters: Sequence[Mapping[str, Any]] = ()
     needs_server: bool = False
     is_cached: bool = False
     chart: Callable[[View, View], Picture | None] | None = None
@@ -135,13 +142,23 @@ class Page:
     tables: Callable[[View], Tables] = lists_in
     files: Callable[[PageContext, Kept], Iterable[PageFile]] | None = None
     file_of: Callable[[Mapping[str, Any]], str] | None = None
+    python: Callable[[View, View], str | None] | None = None
     variants: Callable[[View], Mapping[str, View]] = lambda view: {}
+
+    def view(self, context: PageContext, **parameters: Any) -> Any:
+        """The JSON view, in which documents of equal titles are told apart."""
+        return tell_apart(context, self.build(context, **parameters))
 
     def copied(self, context: PageContext, kept: Kept) -> Iterable[PageFile]:
         """The page's files in a static copy of a model."""
         if self.needs_server or not self.needs(context):
             return ()
-        return [PageFile(self.path, self.build)] if self.files is None else self.files(context, kept)
+        given = [PageFile(self.path, self.build)] if self.files is None else self.files(context, kept)
+        return (PageFile(file.here, partial(_told_apart, file.build)) for file in given)
+
+
+def _told_apart(build: Callable[[PageContext], Any], context: PageContext) -> Any:
+    return tell_apart(context, build(context))
 
 
 def numbered(path: str, build: Callable[..., Any], numbers: Iterable[Any]) -> Iterator[PageFile]:

@@ -23,7 +23,34 @@ DocumentOrNone = Annotated[
 WordId = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="A word's number, from 0.")]
 Query = Annotated[str, Field(max_length=LONGEST_QUERY, description="Words to look for; the last may be a beginning.")]
 PageNumber = Annotated[int, Field(ge=1, le=1_000_000, description="Which page of a long list, from 1.")]
-Year = Annotated[int | None, Field(ge=-100_000, le=100_000, description="Only documents of this year.")]
+FirstYear = Annotated[int | None, Field(ge=-100_000, le=100_000, description="The first year that charts show.")]
+LastYear = Annotated[int | None, Field(ge=-100_000, le=100_000, description="The last year that charts show.")]
+
+Sort = Annotated[
+    Literal["relevance", "file", "newest", "oldest", "topic", "longest", "surprising"] | None,
+    Field(description="Order of the documents; without one, by relevance to words or topics, or as in the file."),
+]
+TopicAuthors = Annotated[
+    Literal["most", "specialists"],
+    Field(description="Authors with most words of the topic, or those with most of their own words in it."),
+]
+OtherWords = Annotated[
+    list[Annotated[str, Field(max_length=LONGEST_QUERY)]],
+    Field(max_length=MOST_VALUES - 1, description="Other words for the same chart, by number or as they are written."),
+]
+AuthorSort = Annotated[
+    Literal["documents", "name", "last"],
+    Field(description="Order of authors: most documents first, by family name, or last active first."),
+]
+Letter = Annotated[str, Field(max_length=1, description="First letter of family names; # for all other signs.")]
+FewestDocuments = Annotated[int, Field(ge=1, le=LARGEST_NUMBER, description="Only authors of so many documents.")]
+ActiveSince = Annotated[
+    int | None, Field(ge=-100_000, le=100_000, description="Only authors with a document of this year or a later one.")
+]
+LeastOrNone = Annotated[
+    int | None,
+    Field(ge=1, le=LARGEST_NUMBER, description="Only authors of so many documents; 3 by default if that leaves many."),
+]
 Relevance = Annotated[
     float,
     Field(ge=0, le=1, allow_inf_nan=False, description="1: the most probable words; 0: those of this topic alone."),
@@ -65,6 +92,12 @@ GroupValue = Annotated[
 ]
 TopicOrNone = Annotated[int | None, Field(ge=0, le=65_535, description="A topic whose documents are asked for.")]
 Slug = Annotated[str, Field(max_length=2_400, description="A model's name; bytes outside [A-Za-z0-9._-] are ~XX.")]
+FirstTopic = Annotated[
+    int | None, Field(ge=0, le=65_535, description="A topic of this model, to set beside one of the other.")
+]
+SecondTopic = Annotated[
+    int | None, Field(ge=0, le=65_535, description="A topic of the other model, to set beside one of this.")
+]
 OtherSlug = Annotated[str | None, Field(max_length=2_400, description="The model to compare with.")]
 BurnIn = Annotated[int, Field(ge=0, le=500, description="Sweeps before the first sample.")]
 Samples = Annotated[int, Field(ge=1, le=200, description="Samples that are averaged.")]
@@ -73,6 +106,7 @@ BurnInOrNone = Annotated[int | None, Field(ge=0, le=500, description="Sweeps bef
 SamplesOrNone = Annotated[int | None, Field(ge=1, le=200, description="Samples that are averaged.")]
 LagOrNone = Annotated[int | None, Field(ge=1, le=20, description="Sweeps between samples.")]
 Text = Annotated[str, Field(max_length=LONGEST_TEXT, description="A text; long ones are sent with POST.")]
+Kept = Annotated[str, Field(max_length=64, description="Key of a long text that was sent before with POST.")]
 Who = Annotated[
     Literal["nobody", "any", "named"],
     Field(description="Who may have written the text: somebody new, any author, or those named."),

@@ -17,6 +17,7 @@ from topoi.web.pages.document import BURN_IN, LAG, SAMPLES
 from topoi.web.pages.page import Page, has_topics, with_text
 from topoi.web.pages.parts import author_shares, badges_of, name_of_author, pieces_of, topic_shares
 from topoi.web.pages.shapes import AuthorName, AuthorShare, Piece, Sampling, TopicShare, TopicSummary
+from topoi.web.pages.text import as_python
 from topoi.web.tables import Tables, lists_in
 
 N_LIKELY = 5
@@ -69,9 +70,11 @@ def parse_page(
     samples: parameters.Samples = SAMPLES,
     lag: parameters.Lag = LAG,
     document: parameters.DocumentOrNone = None,
+    kept: parameters.Kept = "",
 ) -> ParsePage:
     """A text with its words' topics and, of possible authors, whose each word is; without a text, an empty form."""
     names = split_names(authors)
+    text = text or kept_text(context, kept)
     page = ParsePage(
         kind="parse",
         text=text or document_text(context, document),
@@ -103,6 +106,18 @@ def split_names(given: Any) -> list[str]:
     found = list(dict.fromkeys(part for part in parts if part))
     if len(found) > _MOST_NAMES:
         raise ModelError(f"{len(found)} names were given; at most {_MOST_NAMES} can be")
+    return found
+
+
+def kept_text(context: PageContext, key: str) -> str:
+    """Text that was pasted before and is still kept, by its key; empty without a key."""
+    if not key:
+        return ""
+    found = None if context.watcher.texts is None else context.watcher.texts.get(key)
+    if found is None:
+        raise NotFoundError(
+            "the text of this address is not kept any more: long texts are for half an hour; paste it again"
+        )
     return found
 
 
@@ -201,6 +216,17 @@ def _tables(view: Mapping[str, Any]) -> Tables:
     return lists_in(view) | lists_in(view["result"] or {})
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    text, sampling = as_python(view["text"]), view["sampling"]
+    if view["result"] is None:
+        return None
+    if view["who"] == "any":
+        return f"topoi.likely_authors(model, {text}, {N_LIKELY})"
+    authors = view["authors"] if view["who"] == "named" else None
+    plan = f"{sampling['burn_in']}, {sampling['samples']}, {sampling['lag']}"
+    return f"topoi.label_words(model, {text}, {authors!r}, {plan})"
+
+
 PAGE = Page(
     "parse",
     "Parse",
@@ -213,4 +239,5 @@ PAGE = Page(
     takes_text=True,
     needs_server=True,
     tables=_tables,
+    python=_python,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,16 @@ from topoi.web.pages.shapes import (
     Doc,
     DocumentLine,
     Move,
+    Passing,
     Piece,
     TopicDocument,
     TopicShare,
     TopicSummary,
 )
 from topoi.web.pages.text import finder, one_line, short
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LONGEST_TITLE = 500
 LONGEST_NAME = 200
@@ -113,17 +117,12 @@ def lines(
     ]
 
 
-def found(context: PageContext, match: str, year: int | None, n: int, skip: int = 0) -> tuple[int, list[Any]]:
-    """Number of documents that match a query, and some of them, the best first."""
-    if year is not None:
-        n_found = context.rows("n_found_in_year", match=match, year=year)[0][0]
-        query = "found_in_year"
-    else:
-        n_found = context.rows("n_found", match=match)[0][0]
-        # Ranking by very common words takes long and is not informative.
-        query = "found" if n_found <= MOST_RANKED else "found_unranked"
-    rows = context.rows(query, match=match, year=year, n=n, skip=skip) if skip < n_found else []
-    return n_found, rows
+def found(context: PageContext, match: str, n: int) -> list[Any]:
+    """Some documents that match a query, the best first."""
+    n_found = context.rows("n_found", match=match)[0][0]
+    # Ranking by very common words takes long and is not informative.
+    query = "found" if n_found <= MOST_RANKED else "found_unranked"
+    return context.rows(query, match=match, n=n, skip=0) if n_found else []
 
 
 def moves(context: PageContext, by: Literal["year", "decade"] = "year") -> list[dict[str, Any]]:
@@ -132,15 +131,42 @@ def moves(context: PageContext, by: Literal["year", "decade"] = "year") -> list[
 
 
 def _moves(context: PageContext, by: Literal["year", "decade"]) -> list[dict[str, Any]]:
-    import pandas as pd
-
     from topoi.analysis.trends import topic_moves
 
-    periods, tokens, share, *_ = shares_by(context, by)
-    if len(periods) < 2:
+    if len(shares_by(context, by).periods) < 2:
         return []
+    rows: list[Any] = topic_moves(context.view, _trend_frame(context, by)).to_dict("records")
+    return rows
+
+
+def passing(context: PageContext, n: int) -> list[Passing]:
+    """The topics that came and went, without background topics."""
+    rows = context.cache.keep("passing", lambda: _passing(context))
+    wanted = ((context.summary(row["topic"]), row) for row in rows)
+    found = [
+        Passing(topic=summary, **{name: row[name] for name in Passing.__annotations__ if name != "topic"})  # type: ignore[typeddict-item]
+        for summary, row in wanted
+        if not summary["glue"]
+    ]
+    return found[:n]
+
+
+def _passing(context: PageContext) -> list[dict[str, Any]]:
+    from topoi.analysis.passing import passing_topics
+
+    if not context.has_topics or len(context.cache.trends.periods) < 3:
+        return []
+    rows: list[Any] = passing_topics(context.view, _trend_frame(context, "year")).to_dict("records")
+    return rows
+
+
+def _trend_frame(context: PageContext, by: Literal["year", "decade"]) -> pd.DataFrame:
+    """Frame as ``topic_trends`` makes it, without intervals."""
+    import pandas as pd
+
+    periods, tokens, share, *_ = shares_by(context, by)
     n_topics = len(tokens)
-    frame = pd.DataFrame(
+    return pd.DataFrame(
         {
             by: np.repeat(periods, n_topics),
             "topic": np.tile(np.arange(n_topics), len(periods)),
@@ -148,8 +174,6 @@ def _moves(context: PageContext, by: Literal["year", "decade"]) -> list[dict[str
             "n_words": tokens.T.ravel(),
         }
     )
-    rows: list[Any] = topic_moves(context.view, frame).to_dict("records")
-    return rows
 
 
 def shares_by(context: PageContext, by: Literal["year", "decade"]) -> Trends:

@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import warnings
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
+import numpy as np
 from typing_extensions import TypedDict
 
+from topoi.analysis.reviewers import fit_words, recommend_reviewers, usual_least
 from topoi.errors import ModelError, NotFoundError
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
 from topoi.web.pages.page import Page, with_text
-from topoi.web.pages.parse import document_text, split_names
-from topoi.web.pages.parts import name_of_author
-from topoi.web.pages.shapes import AuthorSize, TopicSummary
+from topoi.web.pages.parse import document_text, kept_text, split_names
+from topoi.web.pages.parts import documents_by_id, name_of_author
+from topoi.web.pages.shapes import AuthorSize, Doc, TopicSummary
+from topoi.web.pages.text import as_python
 
 N_REVIEWERS = 15
 
 
 class Reviewer(AuthorSize):
-    """Possible reviewer of a text; the score is the mean log ratio of its words' probabilities to anybody's."""
+    """Possible reviewer of a text; the score is the mean log ratio of its words' probabilities to anybody's.
+
+    ``fit`` is the same from 0 to 100, and ``knows`` in words; ``papers`` are those that resemble the text most.
+    """
 
     score: float
+    fit: int
+    knows: str
+    last_year: int | None
     topics: list[TopicSummary]
+    papers: list[Doc]
 
 
 class LeftOut(TypedDict):
@@ -31,6 +42,7 @@ class LeftOut(TypedDict):
     n_excluded: int
     n_coauthors: int
     n_too_few_words: int
+    n_others: int
     unknown: list[str]
 
 
@@ -40,6 +52,9 @@ class ReviewersPage(TypedDict):
     kind: Literal["reviewers"]
     text: str
     exclude: list[str]
+    least: int
+    since: int | None
+    has_years: bool
     reviewers: list[Reviewer]
     left_out: LeftOut | None
     error: str | None
@@ -50,15 +65,22 @@ def reviewers_page(
     text: parameters.Text = "",
     exclude: parameters.Names = (),  # type: ignore[assignment]
     document: parameters.DocumentOrNone = None,
+    least: parameters.LeastOrNone = None,
+    since: parameters.ActiveSince = None,
+    kept: parameters.Kept = "",
 ) -> ReviewersPage:
     """Authors whose topics explain a text best, without its own authors and their co-authors."""
     names = split_names(exclude)
+    text = text or kept_text(context, kept)
     if not text and document is not None:
         names = names or [author["author"] for author in _authors(context, document)]
     page = ReviewersPage(
         kind="reviewers",
         text=text or document_text(context, document),
         exclude=names,
+        least=usual_least(context.snapshot.authors.sizes) if least is None else least,
+        since=since,
+        has_years=bool(np.isfinite(context.snapshot.columns.last_years).any()),
         reviewers=[],
         left_out=None,
         error=None,
@@ -73,28 +95,37 @@ def reviewers_page(
 
 
 def _fill(context: PageContext, page: ReviewersPage) -> None:
-    from topoi.analysis.reviewers import recommend_reviewers
-
     if not (context.has_topics and context.has_authors):
         raise ModelError("reviewers are found by authors' topics, and this model has none; choose another model")
+    wanted, last = context.snapshot.authors.sizes >= page["least"], context.snapshot.columns.last_years
+    if page["since"] is not None:
+        with np.errstate(invalid="ignore"):
+            wanted &= last >= page["since"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # unknown names are listed in the answer
-        frame = recommend_reviewers(context.view, page["text"], N_REVIEWERS, exclude=page["exclude"])
-    columns = (frame.attrs["rows"], *(frame[name].tolist() for name in ("author", "score", "n_documents", "topics")))
+        frame = recommend_reviewers(context.view, page["text"], N_REVIEWERS, page["exclude"], among=wanted)
+    papers = documents_by_id(context, [d for own in frame["papers"] for d in own])
+    columns = ("author", "score", "n_documents", "topics", "fit", "papers")
+    rows = zip(frame.attrs["rows"], *(frame[name].tolist() for name in columns), strict=True)
     page["reviewers"] = [
         Reviewer(
             author_id=int(a),
             author=name_of_author(name),
             score=score,
+            fit=int(fit),
+            knows=fit_words(fit),
             n_documents=int(n),
+            last_year=None if np.isnan(last[a]) else int(last[a]),
             topics=context.badges(topics),
+            papers=[papers[d] for d in own if d in papers],
         )
-        for a, name, score, n, topics in zip(*columns, strict=True)
+        for a, name, score, n, topics, fit, own in rows
     ]
     page["left_out"] = LeftOut(
         n_excluded=frame.attrs["n_excluded"],
         n_coauthors=frame.attrs["n_coauthors"],
         n_too_few_words=frame.attrs["n_too_few_words"],
+        n_others=frame.attrs["n_others"],
         unknown=list(frame.attrs["unknown"]),
     )
 
@@ -108,6 +139,14 @@ def _has_topics_of_authors(context: PageContext) -> bool:
     return context.has_topics and context.has_authors
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    if not view["reviewers"]:
+        return None
+    chosen = f"min_documents={view['least']}, since={view['since']}"
+    who = f"{N_REVIEWERS}, exclude={view['exclude']!r}, {chosen}"
+    return f"topoi.recommend_reviewers(model, {as_python(view['text'])}, {who})"
+
+
 PAGE = Page(
     "reviewers",
     "Reviewers",
@@ -119,4 +158,5 @@ PAGE = Page(
     costly=with_text,
     takes_text=True,
     needs_server=True,
+    python=_python,
 )

@@ -5,8 +5,11 @@ from __future__ import annotations
 import bisect
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 from topoi.errors import StoreError
@@ -16,9 +19,12 @@ from topoi.retrieval.terms import find_terms
 from topoi.web.links import Links
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext
+from topoi.web.pages.facets import Facets, count_facets
 from topoi.web.pages.names import fold
+from topoi.web.pages.openings import openings_of
 from topoi.web.pages.page import Page
 from topoi.web.pages.parts import found, lines, name_of_author
+from topoi.web.pages.selection import Pairs, choose, described, parse_selection
 from topoi.web.pages.shapes import AuthorSize, Completion, DocumentLine, TopicSummary, WordLine
 from topoi.web.pages.text import match_for, one_line, short, terms_of
 
@@ -52,11 +58,15 @@ class SearchPage(TypedDict):
     words: list[WordLine]
     documents: list[FoundDocument]
     unknown: list[str]
+    pending: list[str]
+    facets: Facets | None
 
 
-def search_page(context: PageContext, q: parameters.Query = "") -> SearchPage:
-    """Topics, authors, words and documents for a question."""
-    documents, unknown = find_documents(context, q)
+def search_page(context: PageContext, q: parameters.Query = "", asked: Pairs = ()) -> SearchPage:
+    """Topics, authors, words and documents for a question; documents may be filtered as on their own page."""
+    selection = parse_selection(context, [pair for pair in asked if pair[0] != "q"])
+    among = choose(context, selection).passed if selection else None
+    documents, unknown = find_documents(context, q, among)
     return SearchPage(
         kind="search",
         query=q,
@@ -65,28 +75,36 @@ def search_page(context: PageContext, q: parameters.Query = "") -> SearchPage:
         words=find_words(context, q, N_WORDS),
         documents=documents,
         unknown=unknown,
+        pending=context.pending("search") if match_for(q) else [],
+        facets=count_facets(context, replace(selection, query=q), n_authors=0) if match_for(q) else None,
     )
 
 
-def find_documents(context: PageContext, q: str) -> tuple[list[FoundDocument], list[str]]:
-    """Documents by words and topics, and the query's words that no document has.
+def find_documents(
+    context: PageContext, q: str, among: NDArray[np.bool_] | None = None
+) -> tuple[list[FoundDocument], list[str]]:
+    """Documents by words and topics, all or ``among`` some, and the query's words that no document has.
 
     A query without a word of the vocabulary, such as a name or the beginning of a word, is left to the full-text index.
     """
     match = match_for(q)
     if not match:
         return [], []
+    if not context.is_ready("search"):
+        rows = [row for row in found(context, match, N_DOCUMENTS) if among is None or among[row[0]]]
+        return [_plain(line) for line in lines(context, rows, q)], []
     search = context.cache.keep("search", lambda: Search(context.view))
     terms = find_terms(search.index, q, allow_none=True)
     unknown = [short(word, _LONGEST_WORD) for word in terms.unknown]
     if not terms:
-        rows = found(context, match, None, N_DOCUMENTS)[1]
+        rows = [row for row in found(context, match, N_DOCUMENTS) if among is None or among[row[0]]]
         return [_plain(line) for line in lines(context, rows, q)], unknown
-    hits = search.find(Evidence(search.index, terms, search.topics), N_DOCUMENTS)
+    hits = search.find(Evidence(search.index, terms, search.topics), N_DOCUMENTS, among=among)
     # Without any of the words, and less likely than elsewhere by its topics, a document is no answer.
     place = {int(d): at for at, d in enumerate(hits.documents) if hits.matched[at] or hits.score[at] > 0}
     # Each once: those known by their titles, then the others by rank.
-    wanted = list(dict.fromkeys([*_with_title(context, q), *place]))
+    known = [d for d in _with_title(context, q) if among is None or among[d]]
+    wanted = list(dict.fromkeys([*known, *place]))
     rows = context.rows("works_with_texts", ids=json.dumps(wanted))
     if [row[0] for row in rows] != wanted:
         raise StoreError(f"{context.view.store.path} is damaged: a document is missing")
@@ -227,15 +245,37 @@ def _titles(context: PageContext, q: str, link: Links, n: int) -> list[Completio
     match = match_for(q, column="title")
     if not match or n <= 0:
         return []
+    rows = context.rows("found_titles", match=match, n=n)
+    labels = [short(one_line(str(title or identifier)), _LONGEST_LABEL) for _, identifier, title, _ in rows]
+    alike = [row[0] for row, label in zip(rows, labels, strict=True) if labels.count(label) > 1]
+    openings = openings_of(context, alike) if alike else {}
     return [
         Completion(
             kind="document",
-            label=short(one_line(str(title or identifier)), _LONGEST_LABEL),
-            detail="" if year is None else str(year),
+            label=label,
+            detail=": ".join(part for part in ("" if year is None else str(year), openings.get(number, "")) if part),
             href=link.document(number),
         )
-        for number, identifier, title, year in context.rows("found_titles", match=match, n=n)
+        for (number, _, _, year), label in zip(rows, labels, strict=True)
     ]
 
 
-PAGE = Page("search", "Search", "search", search_page, SearchPage, place=130, in_menu=False, needs_server=True)
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    ranked = any(row["score"] is not None for row in view["documents"])
+    if view["facets"] and any(one["parameter"] != "q" for one in view["facets"]["chosen"]):
+        return None
+    return f"topoi.Search(model).query({view['query']!r}, n={N_DOCUMENTS})" if ranked else None
+
+
+PAGE = Page(
+    "search",
+    "Search",
+    "search",
+    search_page,
+    SearchPage,
+    place=130,
+    in_menu=False,
+    filters=[one for one in described() if one["name"] != "q"],
+    needs_server=True,
+    python=_python,
+)

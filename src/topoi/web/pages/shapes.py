@@ -67,13 +67,17 @@ class AuthorSize(AuthorName):
 
 
 class Doc(TypedDict):
-    """A document as lists show it; the title falls back to the identifier."""
+    """A document as lists show it; the title falls back to the identifier.
+
+    ``opening`` is there if another document of the page has the same title: the first words of the text, or topics.
+    """
 
     document_id: int
     identifier: str
     title: str
     year: int | None
     authors: list[AuthorName]
+    opening: NotRequired[str]
 
 
 class TopicShare(TypedDict):
@@ -105,6 +109,30 @@ class Move(TypedDict):
     last_lower: float
     last_upper: float
     change: float
+    lower: float
+    upper: float
+
+
+class Passing(TypedDict):
+    """A topic that came and went: its shares of the earliest, of its best and of the latest tenth of all words.
+
+    All with the ends of their intervals (0.9). ``since`` and ``until`` are the first and the last year of the best
+    tenth; ``height`` is the share in it above the larger of both ends, ``lower`` and ``upper`` are those of the height.
+    """
+
+    topic: TopicSummary
+    first: float
+    first_lower: float
+    first_upper: float
+    peak: float
+    peak_lower: float
+    peak_upper: float
+    last: float
+    last_lower: float
+    last_upper: float
+    since: int
+    until: int
+    height: float
     lower: float
     upper: float
 

@@ -79,6 +79,18 @@ def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
     return Picture(charts.graph(view["nodes"], view["edges"]), f"{clip(site['title'], 120)}: structure of topics")
 
 
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str:
+    return "model.edges()"
+
+
 PAGE = Page(
-    "structure", "Structure", "structure", structure_page, StructurePage, place=30, needs=has_graph, chart=_chart
+    "structure",
+    "Structure",
+    "structure",
+    structure_page,
+    StructurePage,
+    place=30,
+    needs=has_graph,
+    chart=_chart,
+    python=_python,
 )

@@ -12,6 +12,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _LETTERS_OF_A_QUERY = re.compile(r'[\x00-\x1f\x7f"]')
 _MOST_TERMS = 12
 _SHORTEST_BEGINNING = 3
+_LONGEST_QUOTED = 2000
 
 
 def short(text: str, length: int) -> str:
@@ -57,6 +58,31 @@ def terms_of(query: str) -> list[str]:
 def one_line(text: str) -> str:
     """A text without line breaks and other control characters."""
     return " ".join((text if text.isprintable() else _CONTROL.sub(" ", text)).split())
+
+
+def collection_title(name: str) -> str:
+    """Title from the name of a file.
+
+    Examples
+    --------
+    >>> from topoi.web.pages.text import collection_title
+    >>> collection_title("state-of-the-union.topoi"), collection_title("ACL_abstracts.topoi")
+    ('State of the union', 'ACL abstracts')
+    """
+    stem = one_line(re.sub(r"[-_]+", " ", name.removesuffix(".topoi"))) or name
+    return stem[:1].upper() + stem[1:]
+
+
+def as_python(text: str) -> str:
+    """A text as an expression of Python: itself, or what reads it from a file if it is long.
+
+    Examples
+    --------
+    >>> from topoi.web.pages.text import as_python
+    >>> as_python("A star"), as_python("long " * 1000)
+    ("'A star'", "open('text.txt').read()")
+    """
+    return repr(text) if len(text) <= _LONGEST_QUOTED else "open('text.txt').read()"
 
 
 def listed(words: list[str]) -> str:

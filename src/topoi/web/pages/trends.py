@@ -11,8 +11,9 @@ from topoi.drawing import charts
 from topoi.web.pages import parameters
 from topoi.web.pages.context import PageContext, Trends
 from topoi.web.pages.page import Page, Picture
-from topoi.web.pages.parts import falling, rising, shares_by
-from topoi.web.pages.shapes import BandedSeries, Move, TopicSummary
+from topoi.web.pages.parts import falling, passing, rising, shares_by
+from topoi.web.pages.shapes import BandedSeries, Move, Passing, TopicSummary
+from topoi.web.pages.timespan import YearSpan, collection_span, limits
 from topoi.web.tables import Tables, lists_in, rows_by_year
 
 N_MOVES = 10
@@ -31,9 +32,17 @@ class TrendsPage(TypedDict):
     series: list[BandedSeries]
     hottest: list[Move]
     coldest: list[Move]
+    passing: list[Passing]
+    span: YearSpan | None
 
 
-def trends_page(context: PageContext, topic: parameters.Topics = (), by: parameters.Period = "year") -> TrendsPage:  # type: ignore[assignment]
+def trends_page(
+    context: PageContext,
+    topic: parameters.Topics = (),  # type: ignore[assignment]
+    by: parameters.Period = "year",
+    from_: parameters.FirstYear = None,
+    to: parameters.LastYear = None,
+) -> TrendsPage:
     """Shares of chosen topics by year or decade, and the topics that move most."""
     for k in topic:
         context.check_topic(k)
@@ -56,6 +65,8 @@ def trends_page(context: PageContext, topic: parameters.Topics = (), by: paramet
         series=[_series(context, found, k) for k in chosen] if periods else [],
         hottest=hottest,
         coldest=coldest,
+        passing=passing(context, N_MOVES),
+        span=collection_span(context, from_, to, by),
     )
 
 
@@ -66,13 +77,14 @@ def _series(context: PageContext, found: Trends, k: int) -> BandedSeries:
 
 def _nothing(by: parameters.Period) -> TrendsPage:
     lists: dict[str, list[Any]] = {name: [] for name in ("years", "n_tokens", "chosen", "topics", "series")}
-    return TrendsPage(kind="trends", by=by, hottest=[], coldest=[], **lists)  # type: ignore[typeddict-item]
+    return TrendsPage(kind="trends", by=by, hottest=[], coldest=[], passing=[], span=None, **lists)  # type: ignore[typeddict-item]
 
 
 def _chart(view: Mapping[str, Any], site: Mapping[str, Any]) -> Picture | None:
     if not view["series"]:
         return None
-    return Picture(charts.lines(view["series"], view["years"], view["by"], view["n_tokens"]), "Shares of words")
+    drawn = charts.lines(view["series"], view["years"], view["by"], view["n_tokens"], shown=limits(view["span"]))
+    return Picture(drawn, "Shares of words")
 
 
 def _tables(view: Mapping[str, Any]) -> Tables:
@@ -82,6 +94,12 @@ def _tables(view: Mapping[str, Any]) -> Tables:
 
 def _has_years(context: PageContext) -> bool:
     return len(context.years) > 1
+
+
+def _python(view: Mapping[str, Any], site: Mapping[str, Any]) -> str | None:
+    if not view["years"]:
+        return None
+    return f"topoi.topic_trends(model, by={view['by']!r}).query('topic in {view['chosen']}')"
 
 
 PAGE = Page(
@@ -94,4 +112,5 @@ PAGE = Page(
     needs=_has_years,
     chart=_chart,
     tables=_tables,
+    python=_python,
 )

@@ -78,7 +78,7 @@
 
   // However often a slider is moved, one step back leads to where it was first.
   function keepSlider(url) {
-    if (history.state?.slider) history.replaceState({ slider: true }, "", url);
+    if (history.state?.slider) history.replaceState({ ...history.state, slider: true }, "", url);
     else history.pushState({ slider: true }, "", url);
   }
 
@@ -189,47 +189,7 @@
     });
   }
 
-  // What a word or a year says when it is pointed at.
-
-  const tip = one("#tip");
-  let told = null;
-
-  function tell(target, contents) {
-    told = target;
-    tip.replaceChildren(...contents);
-    tip.hidden = false;
-    const [box, own] = [target.getBoundingClientRect(), tip.getBoundingClientRect()];
-    const left = Math.max(8, Math.min(box.left + box.width / 2 - own.width / 2, innerWidth - own.width - 8));
-    const top = box.top - own.height - 8 > 0 ? box.top - own.height - 8 : box.bottom + 8;
-    tip.style.setProperty("--x", `${Math.round(left)}px`);
-    tip.style.setProperty("--y", `${Math.round(top)}px`);
-    if (target.matches("a")) target.setAttribute("aria-describedby", "tip");
-  }
-
-  function hush() {
-    if (!told) return;
-    told.removeAttribute("aria-describedby");
-    told = null;
-    tip.hidden = true;
-  }
-
-  function describe(word) {
-    const kind = word.closest(".text").dataset.colour;
-    const face = one(`[data-lights="${kind} ${word.dataset.k}"] .face`);
-    const share = document.createElement("span");
-    share.textContent = `${word.dataset.p} % `;
-    return [share, ...(face ? [...face.cloneNode(true).childNodes] : [document.createTextNode(`${kind} ${word.dataset.k}`)])];
-  }
-
-  function point(target) {
-    if (!(target instanceof Element)) return;
-    const word = target.closest(".text a");
-    const band = target.closest(".band");
-    if (word) tell(word, describe(word));
-    else if (band?.dataset.tip) tell(band, [document.createTextNode(band.dataset.tip)]);
-    else hush();
-    light(target.closest("[data-lights]"));
-  }
+  // Words of a text light up where their topic or author is pointed at.
 
   let lit = null;
 
@@ -277,7 +237,7 @@
     for (const disc of all(".map a")) {
       const circle = one("circle", disc);
       const drawing = disc.closest("svg").getAttribute("class");
-      if (circle) found.set(`${drawing} ${disc.getAttribute("href")}`, { left: circle.cx.baseVal.value, top: circle.cy.baseVal.value });
+      if (circle) found.set(`${drawing} ${disc.getAttribute("href")}`, { left: circle.cx.baseVal.value, top: circle.cy.baseVal.value, r: circle.r.baseVal.value });
     }
     return found;
   }
@@ -292,6 +252,7 @@
       else if (old.left !== fresh.left || old.top !== fresh.top) {
         item.animate([{ transform: `translate(${old.left - fresh.left}px, ${old.top - fresh.top}px)` }, { transform: "none" }], how);
       }
+      if (old && old.r !== fresh.r) one("circle", item)?.animate([{ r: `${old.r}px` }, { r: `${fresh.r}px` }], how);
     };
     for (const item of all("[data-flip]")) move(item, item.dataset.flip);
     if (![...before.keys()].some((key) => key.includes("/topic/"))) return;
@@ -309,8 +270,11 @@
         if (!(answer.headers.get("content-type") || "").includes("html")) throw new Error("no page");
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
         if (location.href !== here) return;
+        if (one(".stop button:active")) continue; // it is being pressed
         const before = places();
+        const focused = one(".stop button") === document.activeElement;
         put(page, ["main"]);
+        if (focused) one(".stop button")?.focus();
         glide(before);
       }
       if (location.href === here) say(one("#change .sub")?.textContent || "Done");
@@ -323,7 +287,16 @@
 
   // Lists that can be narrowed.
 
+  // What was typed is kept in the history, so that Back shows the list as it was left.
   function narrow(input) {
+    const key = input.dataset.filter;
+    if (history.state?.filters?.[key] !== input.value) {
+      history.replaceState({ ...history.state, filters: { ...history.state?.filters, [key]: input.value } }, "");
+    }
+    narrowed(input);
+  }
+
+  function narrowed(input) {
     const wanted = input.value.trim().toLowerCase();
     for (const list of all(input.dataset.filter)) {
       for (const item of list.children) item.hidden = wanted !== "" && !item.textContent.toLowerCase().includes(wanted);
@@ -364,16 +337,17 @@
 
   function tidy() {
     for (const input of all("[data-complete], [data-names]")) if (served) complete(input);
-    for (const input of all("[data-filter]")) input.closest("label").hidden = false;
+    for (const input of all("[data-filter]")) {
+      input.closest("label").hidden = false;
+      const kept = history.state?.filters?.[input.dataset.filter];
+      if (kept && !input.value) input.value = kept;
+      if (input.value) narrowed(input);
+    }
     for (const text of all(".text")) rove(text);
     for (const link of all("[data-picture]")) if (served) offerPng(link);
-    for (const band of all(".band")) {
-      const title = one("title", band);
-      if (title) { band.dataset.tip = title.textContent; title.remove(); }
-    }
     one(".top nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
-    hush();
     lit = null;
+    document.dispatchEvent(new CustomEvent("topoi:fresh"));
     if (served) watch();
   }
 
@@ -406,14 +380,16 @@
     if (event.target.matches(".slider input")) keepSlider(addressOf(event.target.form));
     if (event.target.matches(".choose input:not([type=search])")) send(event.target.form);
   });
-  document.addEventListener("mouseover", (event) => point(event.target));
-  document.addEventListener("focusin", (event) => point(event.target));
-  document.addEventListener("focusout", () => { hush(); light(null); });
-  document.addEventListener("scroll", hush, { passive: true, capture: true });
+  for (const kind of ["mouseover", "focusin"]) {
+    document.addEventListener(kind, (event) => light(event.target.closest?.("[data-lights]") || null));
+  }
+  document.addEventListener("focusout", () => light(null));
+  // What charts.js asks for: another address in place of this page, or the same page again.
+  document.addEventListener("topoi:go", (event) => follow({ href: event.detail }));
+  document.addEventListener("topoi:again", () => swap(location.href, ["main"]).catch(() => {}));
   document.addEventListener("keydown", (event) => {
     step(event);
     if (event.key === "Escape") {
-      hush();
       for (const menu of all("details.menu[open]")) { menu.open = false; one("summary", menu).focus(); }
     }
     if (event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey
