@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 from sklearn.gaussian_process.kernels import Kernel
 
 from topoi.errors import ModelError
+from topoi.models.cholesky import solve_lower
 from topoi.models.features.table import Coordinates, as_dense
 from topoi.models.kernel_topic.gaussian_process import Each, Prior, Sites, Solution, serially, solve
 
@@ -153,7 +153,7 @@ def evidence_and_gradient(
 
 def _pulled(found: Solution, k: int) -> Array:
     """aaᵀ − G_kk, the weight of the derivative of C_k."""
-    half = solve_triangular(found.joint, found.gain[k], lower=True, check_finite=False)
+    half = solve_lower(found.joint, found.gain[k])
     return np.asarray(np.outer(found.a[:, k], found.a[:, k]) - found.gain[k] + half.T @ half)
 
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve, cholesky, lapack, solve_triangular
 from scipy.special import logsumexp
 
 from topoi.errors import ModelError
+from topoi.models import cholesky
 
 Array = NDArray[np.float64]
 # Runs a function for every topic; results in their order.
@@ -103,7 +103,7 @@ def solve(prior: Prior, sites: Sites, each: Each = serially) -> Solution:
         together += other
     joint = _factor(together)
     back = np.stack([gain[k] @ found[k][1] for k in range(n_topics)], axis=1)
-    common = cho_solve((joint, True), back.sum(axis=1), check_finite=False)
+    common = cholesky.solve(joint, back.sum(axis=1))
     a = np.stack([sites.linear[:, k] - back[:, k] + gain[k] @ common for k in range(n_topics)], axis=1)
     y = np.stack(each(lambda k: prior.covariance(k) @ a[:, k], n_topics), axis=1)
     log_det = sum(part[2] for part in found) + 2.0 * np.log(np.diag(joint)).sum() - np.log(sites.total).sum()
@@ -118,7 +118,7 @@ def _gain(covariance: Array, weight: Array) -> tuple[Array, float]:
     covariance[np.diag_indices_from(covariance)] += 1.0
     factor = _factor(covariance)
     log_det = 2.0 * np.log(np.diag(factor)).sum()
-    inverse = _inverse(factor)
+    inverse = cholesky.inverse(factor)
     inverse *= root[:, None]
     inverse *= root
     return inverse, float(log_det)
@@ -126,18 +126,11 @@ def _gain(covariance: Array, weight: Array) -> tuple[Array, float]:
 
 def _factor(matrix: Array) -> Array:
     try:
-        return np.asarray(cholesky(matrix, lower=True, check_finite=False))
+        return cholesky.cholesky(matrix)
     except np.linalg.LinAlgError:
         raise ModelError(
             "the kernel's matrix is not positive definite; use a positive definite kernel, or more noise"
         ) from None
-
-
-def _inverse(factor: Array) -> Array:
-    """Inverse of a matrix from its lower Cholesky factor."""
-    lower, _ = lapack.dpotri(factor, lower=1)
-    lower = np.tril(lower)
-    return np.asarray(lower + np.tril(lower, -1).T)
 
 
 def log_counts(y: Array, counts: Array) -> float:
@@ -147,7 +140,7 @@ def log_counts(y: Array, counts: Array) -> float:
 
 def start_at(prior: Prior, y: Array, each: Each = serially) -> Array:
     """a = C⁻¹ y, to start Newton's method at y: a change of hyper-parameters keeps y, not a."""
-    return np.stack(each(lambda k: cho_solve((_factor(prior.covariance(k)), True), y[:, k]), prior.n_topics), axis=1)
+    return np.stack(each(lambda k: cholesky.solve(_factor(prior.covariance(k)), y[:, k]), prior.n_topics), axis=1)
 
 
 class Mode(NamedTuple):
@@ -244,7 +237,7 @@ def predict(
 def _cross_parts(between: Array, own: Array, solution: Solution, k: int) -> tuple[Array, Array]:
     """Variance of topic k without the other topics, and its contribution to the covariances, training × new."""
     seen = solution.gain[k] @ between
-    return own - (between * seen).sum(axis=0), solve_triangular(solution.joint, seen, lower=True, check_finite=False)
+    return own - (between * seen).sum(axis=0), cholesky.solve_lower(solution.joint, seen)
 
 
 def _assemble(parts: list[tuple[Array, Array]], found: Array) -> Array:
