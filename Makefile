@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 SPREAD := --numprocesses auto --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-machines lint docs bench bench-scale clean
+.PHONY: help demo test test-slow test-machines lint docs bench bench-scale study studies clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 \t\2/p' Makefile | expand -t 20
@@ -39,6 +39,12 @@ bench: $(VENV)/.with-bench ## measure speed and quality against other packages
 
 bench-scale: $(VENV)/.with-bench ## measure the cost of a sweep against tokens, topics and workers
 	$(BIN)/python -m benchmarks.scale
+
+study: $(VENV)/.with-bench ## make one figure or table of a paper again: make study NAME=at09-fig4
+	@$(BIN)/python -m studies.papers $(if $(NAME),$(NAME),--list)
+
+studies: $(VENV)/.with-bench ## make all of them, one after the other; takes an hour or two
+	$(BIN)/python -m studies.papers --all
 
 clean: ## remove the environment, the caches and what was built
 	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .numba-cache

@@ -1,0 +1,106 @@
+"""Pages of the papers' figures and tables: one with all verdicts, and one for each paper."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from studies.papers.result import OUT, PAPERS, STUDIES_BY_NAME, VERDICTS, Study, found_before
+
+HEAD = """# Every figure of the five papers
+
+Each figure and table of experiments in the papers behind topoi, what it says, and whether the same comes out here. Some collections of the papers cannot be had (CiteSeer, Enron's mail as they cleaned it, TREC, Rexa): then another of the same kind
+stands in, which is said. A verdict is about what the paper *claims*, not about digits: *reproduced* if it holds here, *partly* if some of it does, *not reproduced* if it does not, with the likely reason.
+
+    make study NAME=at09-fig4          one of them
+    make studies                       all, one after the other (hours; needs TOPOI_DATA)
+
+Times *now* are processor seconds on one or two cores of a machine that was also doing other work. {tally}
+"""
+
+
+def write() -> list[str]:
+    """Write all pages; returns the names of studies without numbers."""
+    rows = {name: found_before(name) for name in STUDIES_BY_NAME}
+    OUT.mkdir(parents=True, exist_ok=True)
+    (OUT / "index.md").write_text(_overview(rows), encoding="utf-8")
+    for paper in PAPERS:
+        (OUT / f"{paper.lower()}.md").write_text(_of_paper(paper, rows), encoding="utf-8")
+    return [name for name, row in rows.items() if row is None]
+
+
+def _overview(rows: dict[str, dict[str, Any] | None]) -> str:
+    counts = {
+        verdict: sum(row is not None and row["verdict"] == verdict for row in rows.values()) for verdict in VERDICTS
+    }
+    missing = sum(row is None for row in rows.values())
+    tally = f"Of {len(rows)}, " + ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
+    tally += f"; {missing} not run yet." if missing else "."
+    lines = [HEAD.format(tally=tally)]
+    for paper, title in PAPERS.items():
+        lines += [f"## {paper}", "", f"{title}. [All of it]({paper.lower()}.md)", "", *_table(paper, rows), ""]
+    return "\n".join(lines)
+
+
+def _table(paper: str, rows: dict[str, dict[str, Any] | None]) -> list[str]:
+    lines = ["| | what | verdict | then | now |", "|---|---|---|---|---|"]
+    for one in _studies_of(paper):
+        row = rows[one.name]
+        verdict = "not run yet" if row is None else f"**{row['verdict']}**"
+        lines.append(
+            f"| [{one.item}]({paper.lower()}.md#{one.name}) | {one.what} | {verdict} | {one.then or '–'} | {_now(one, row)} |"
+        )
+    return lines
+
+
+def _studies_of(paper: str) -> list[Study]:
+    """Figures first, then tables, by their numbers."""
+    return sorted((one for one in STUDIES_BY_NAME.values() if one.paper == paper), key=_place)
+
+
+def _place(one: Study) -> tuple[int, int]:
+    kind = next((i for i, word in enumerate(("Figure", "Table")) if one.item.startswith(word)), 2)
+    number = re.search(r"\d+", one.name.partition("-")[2])
+    return kind, int(number[0]) if number else 0
+
+
+def _now(one: Study, row: dict[str, Any] | None) -> str:
+    if row is None:
+        return "–"
+    seconds = row["ours"].get("seconds") if one.page else row["processor_seconds"]
+    return "–" if seconds is None else f"{seconds:,.0f} s"
+
+
+def _of_paper(paper: str, rows: dict[str, dict[str, Any] | None]) -> str:
+    parts = [f"# {paper}: figures and tables", "", f"{PAPERS[paper]}. The others: [all verdicts](index.md).", ""]
+    for one in _studies_of(paper):
+        parts += [f"## {one.item} {{#{one.name}}}", "", f"{one.what}.", "", *_body(one, rows[one.name]), ""]
+    return "\n".join(parts)
+
+
+def _body(one: Study, row: dict[str, Any] | None) -> list[str]:
+    command = f"    {one.command}" if one.command else f"    TOPOI_DATA=folder python -m studies.papers {one.name}"
+    if row is None:
+        return ["Not run yet. Made by", "", command]
+    lines = ["| | the paper | here |", "|---|---|---|"]
+    for key, theirs in row["paper"].items():
+        lines.append(f"| {key} | {_cell(theirs)} | {_cell(row['ours'].get(key, '–'))} |")
+    lines += [
+        f"| {key} |  | {_cell(v)} |" for key, v in row["ours"].items() if key not in row["paper"] and key != "seconds"
+    ]
+    lines += ["", f"**{row['verdict'].capitalize()}.** {row['why']}", ""]
+    if row["shown"]:
+        lines += [row["shown"], ""]
+    if one.page:
+        lines += [f"More on [its own page](../{one.page}).", ""]
+    return [*lines, "Made by", "", command]
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    if isinstance(value, list):
+        return ", ".join(_cell(v) for v in value)
+    return str(value).replace("|", "\\|")

@@ -1,0 +1,93 @@
+"""Figures and tables of the papers: none is left out, verdicts are of the list, pages say what the numbers say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from studies.papers import __main__ as command
+from studies.papers import page, result
+from studies.papers.kernel import _half_width, two_bases
+from studies.papers.result import STUDIES_BY_NAME, VERDICTS, Found, perform, study
+
+WANTED = {
+    "at09": ["fig1", "fig2", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "fig11", "fig12", "table2"],
+    "at04": ["fig2", "fig3", "fig4", "fig5", "fig6", "tables1-3"],
+    "ep02": ["fig1", "fig2", "fig3", "text"],
+    "ktm12": ["fig3", "fig4", "fig5", "fig6"],
+    "pam": ["fig4", "fig5", "fig6", "fig7", *(f"table{n}" for n in (2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14))],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for module in (result, page):
+        monkeypatch.setattr(module, "OUT", tmp_path)
+    monkeypatch.setattr(result, "STUDIES_BY_NAME", dict(STUDIES_BY_NAME))
+    monkeypatch.setattr(page, "STUDIES_BY_NAME", result.STUDIES_BY_NAME)
+    return tmp_path
+
+
+def test_every_figure_and_table_is_there() -> None:
+    assert sorted(STUDIES_BY_NAME) == sorted(f"{paper}-{item}" for paper, items in WANTED.items() for item in items)
+
+
+@pytest.mark.parametrize("path", sorted(result.OUT.glob("*.json")), ids=lambda path: path.stem)
+def test_numbers_in_the_docs_are_of_a_study_and_have_a_verdict(path: Path) -> None:
+    row = json.loads(path.read_text(encoding="utf-8"))
+    assert path.stem in STUDIES_BY_NAME
+    assert row["verdict"] in VERDICTS
+    assert row["why"]
+    assert row["paper"] == STUDIES_BY_NAME[path.stem].theirs
+
+
+def test_a_study_is_run_written_and_shown(folder: Path) -> None:
+    study("ep02-fig9", "Figure 9", "A thing of the test", {"size": 3})(
+        lambda: Found({"size": 2.5}, "partly", "It is smaller | here.", "![It](ep02-fig9.svg)", {"ep02-fig9": "<svg/>"})
+    )
+    row = perform(result.STUDIES_BY_NAME["ep02-fig9"])
+    assert row["ours"] == {"size": 2.5}
+    assert (folder / "ep02-fig9.svg").read_text() == "<svg/>"
+    missing = page.write()
+    assert "ep02-fig9" not in missing
+    assert "at09-fig4" in missing
+    text = (folder / "ep02.md").read_text(encoding="utf-8")
+    assert "| size | 3 | 2.5 |" in text
+    assert "**Partly.** It is smaller | here." in text
+    assert "python -m studies.papers ep02-fig9" in text
+    overview = (folder / "index.md").read_text(encoding="utf-8")
+    assert "1 partly" in overview
+    assert "[Figure 9](ep02.md#ep02-fig9)" in overview
+
+
+def test_a_verdict_that_is_none_is_refused(folder: Path) -> None:
+    study("ep02-fig9", "Figure 9", "A thing", {})(lambda: Found({}, "nearly", ""))
+    with pytest.raises(ValueError, match="not 'nearly'"):
+        perform(result.STUDIES_BY_NAME["ep02-fig9"])
+    with pytest.raises(ValueError, match="name of a paper"):
+        study("abc-fig1", "Figure 1", "A thing", {})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"), [(["at09-fig3"], "no study is called 'at09-fig3'"), ([], "name a study")]
+)
+def test_the_command_says_what_is_wrong(
+    arguments: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["papers", *arguments])
+    with pytest.raises(SystemExit):
+        command.main()
+    assert said in capsys.readouterr().err
+
+
+def test_bridge_is_near_in_the_softmax_basis() -> None:
+    found = two_bases()
+    assert found.verdict == "reproduced"
+    assert found.ours["of shares"].count("none") == 1
+
+
+def test_half_width_of_a_peak() -> None:
+    shares = np.array([[0.1, 0.5], [0.6, 0.5], [0.9, 0.5], [0.2, 0.5]])
+    assert _half_width(shares, np.array([1900, 1904, 1908, 1912])) == [5.0, 13.0]
