@@ -5,9 +5,9 @@
 Each mistake is made in a copy of the project; the tests of the mistake's family run against the copy. The last column is
 the first test that failed; a mistake that no test notices is printed as NOT NOTICED and the exit code is 1.
 
-With a record, a JSON file that is written after each mistake, the test that noticed a mistake the last time is run first,
-and the others only if it passes. A run that was broken off goes on where it ended: mistakes that were tried with the
-same source and tests are not tried again.
+studies/noticed.json, or another file, is written after each mistake: the test that noticed it is run first the next time,
+and the others only if it passes, which takes a fraction of the time. A run that was broken off goes on where it ended:
+mistakes that were tried with the same source and tests are not tried again.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from threading import Lock
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
+NOTICED = ROOT / "studies" / "noticed.json"
 # Times longer than the unbroken project took, compilation included, before tests count as never ending: a mistake can make
 # a sampler loop for ever. And the seconds that they may take in any case.
 _SLOWER, _LEAST_SECONDS = 5, 180
@@ -569,11 +570,10 @@ def _module(path: Path) -> str:
 class Record:
     """Which test noticed each mistake the last time, and of which source and tests that was; kept in a file."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         self.digest = _digest()
-        known = path is not None and path.exists()
-        self.found: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8")) if path and known else {}
+        self.found: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         self._lock = Lock()
 
     def is_known(self, mistake: Mistake) -> bool:
@@ -589,8 +589,7 @@ class Record:
         """Keep what noticed a mistake."""
         with self._lock:
             self.found[_name(mistake)] = {"noticed_by": test, "digest": self.digest}
-            if self.path is not None:
-                self.path.write_text(json.dumps(self.found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            self.path.write_text(json.dumps(self.found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _name(mistake: Mistake) -> str:
@@ -612,7 +611,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only mistakes whose description has this in it")
     parser.add_argument("--family", default="", choices=["", *TESTS], help="only mistakes in this family")
     parser.add_argument("--jobs", type=int, default=1, help="so many at a time, each in a copy of its own")
-    parser.add_argument("--record", type=Path, metavar="FILE", help="go on where a run ended; known tests first")
+    parser.add_argument("--record", type=Path, default=NOTICED, metavar="FILE", help="what noticed each mistake before")
     parser.add_argument("--families", action="store_true", help="only print the families, as JSON")
     arguments = parser.parse_args()
     if arguments.families:
