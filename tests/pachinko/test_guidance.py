@@ -1,5 +1,8 @@
 """Seeds, bans, pins and labels in pachinko models of four levels and of any graph, against the model's definition."""
 
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,7 +23,7 @@ from guided_states import (
 from pachinko.small_states import all_paths, choices, log_joint, open_slots, random_alpha
 from topoi.engine.executors import SerialExecutor
 from topoi.engine.gibbs import sweep_chains
-from topoi.errors import ModelError
+from topoi.errors import ModelError, StoreError
 from topoi.kernels.draw import differences
 from topoi.kernels.folding import SamplingPlan
 from topoi.models.dag import WORDS, Dag
@@ -306,6 +309,23 @@ def test_labels_and_learning_keep_the_log_joint_and_shards_agree(rule):
         found.append((np.append(chain.priors.alpha, before), whole))
     np.testing.assert_allclose(found[0][0], found[1][0], rtol=2e-5)
     assert not np.allclose(found[0][0][2:10], 0.3, rtol=0.05)
+
+
+def test_a_store_without_the_sets_of_documents_is_damaged(tmp_path):
+    model = model_of("four levels", n_iter=2, **LABELLED).fit(planted())
+    for number, change in enumerate(
+        (
+            "DELETE FROM array WHERE name = 'chain0_doc_set'",
+            "UPDATE array SET dtype = '<u4' WHERE name = 'chain0_doc_set'",
+            "UPDATE array SET shape = '[2, 4]' WHERE name = 'chain0_allowed'",
+        )
+    ):
+        path = tmp_path / f"{number}.topoi"
+        model.save(path)
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(change)
+        with pytest.raises(StoreError):
+            topoi.document_nodes(topoi.view(path), 0)
 
 
 def test_labels_that_allow_everything_change_no_bits():

@@ -10,7 +10,8 @@ R(v) = Σ over parents u of R(u)·e(u→v), R(root) = 1: one pass over the edges
 
     R(v) · e(v→words) · (word_topic[w,k] + beta[w]) / (topic[k] + Σ beta)
 
-and then, going up, each node's parent from R(u)·e(u→v). That is exact.
+and then, going up, each node's parent from R(u)·e(u→v). That is exact. A document that may not have all topics has
+another alpha and other sums in e, see ``limits``.
 """
 
 # numba infers the types of compiled loops.
