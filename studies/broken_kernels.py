@@ -58,6 +58,7 @@ TESTS = {
         "test_enumeration.py",
         "test_geweke.py",
         "test_guidance.py",
+        "test_limits.py",
     ],
     "evaluation": ["test_heldout.py", "test_likelihoods.py"],
     "models": ["test_word_lists.py", "test_sparse_fits.py"],
@@ -75,6 +76,7 @@ PACHINKO = "src/topoi/models/pachinko/"
 BLOCKS, STATE_OF_PATHS = PACHINKO + "blocks.py", PACHINKO + "state.py"
 PATHS, GRAPH = PACHINKO + "equations.py", "src/topoi/models/graph.py"
 FOUR, GENERAL = PACHINKO + "four_level.py", PACHINKO + "general.py"
+LIMITS, LIMITED_LEARNING, WORK_OF_PATHS = (PACHINKO + name for name in ("limits.py", "limited_learning.py", "work.py"))
 FILTER, FOLDING, LEARNING = PACHINKO + "likelihood.py", PACHINKO + "inference.py", PACHINKO + "learning.py"
 MOMENTS = "src/topoi/kernels/moments.py"
 BAGS = "src/topoi/kernels/bags.py"
@@ -148,7 +150,7 @@ PACHINKO_MISTAKES = [
     Mistake("any graph: words drawn at a node not counted", GENERAL, "scratch.emit[v] += step", "scratch.emit[v] += 0.0"),
     Mistake("any graph: a node's total not counted", GENERAL, "        scratch.total[u] += step\n", ""),
     Mistake("any graph: own word still counted", GENERAL, "np.float32(counts.word_topic[w, k0]) - _ONE + priors.beta[w]", "np.float32(counts.word_topic[w, k0]) + priors.beta[w]"),
-    Mistake("any graph: side of the old topic stale", GENERAL, "                _set_sides(scratch, k0)  #", "                pass  #"),
+    Mistake("any graph: side of the old topic stale", GENERAL, "            _set_sides(scratch, k0)  #", "            pass  #"),
     Mistake("pachinko filter: particles' weights not updated", FILTER, "weight[p] *= mass[p] / estimate", "weight[p] *= 1.0"),
     Mistake("pachinko filter: sides of a copied particle kept", FILTER, "particles.side[p] = side[source]", "particles.side[p] = side[p]"),
     Mistake("pachinko filter: new pair not in its side", FILTER, "particles.side[p, k] += before * (", "particles.side[p, k] += 0.0 * ("),
@@ -167,6 +169,22 @@ PACHINKO_MISTAKES = [
     Mistake("guided paths: probabilities without phantoms", NODE_PRIOR, "phantoms=None if sampler.guidance is None else sampler.guidance.phantoms", "phantoms=None"),
     Mistake("guided paths: means have the phantoms twice", STATE_OF_PATHS, "if len(averaged) == 1 and self.guidance is None:", "if len(averaged) == 1:"),
     Mistake("guided paths: new documents begin with banned words", FOLDING, "        if k != k0:\n            paths.topic[i] = k\n", "        if k < 0:\n            paths.topic[i] = k\n"),
+    Mistake("labelled paths: super-topics without an allowed topic stay open", LIMITS, "|= found[:, v : v + 1]", "|= True"),
+    Mistake("labelled paths: sums over all children", LIMITS, "priors.alpha_sum[u] if whole else (total", "priors.alpha_sum[u] if True else (total"),
+    Mistake("labelled paths: closed slots keep their alpha", LIMITS, "given.alpha[slot] if _is_open(limits, row, slot) else np.float32(0.0)", "given.alpha[slot]"),
+    Mistake("labelled paths: four levels divide by the sum over all sub-topics", FOUR, "        priors.alpha_sum[u] = limits.alpha_sum[row, u]\n", "        priors.alpha_sum[u] += 0.0\n"),
+    Mistake("labelled paths: closed sub-topics keep their pairs", FOUR, "scratch.pair[s, k] = _ZERO if was_open else _alpha(", "scratch.pair[s, k] = _alpha("),
+    Mistake("labelled paths: what the document before could not have stays closed", FOUR, "_change_set(priors, scratch, limits, row, limits.doc_set[d])", "_change_set(priors, scratch, limits, -1, limits.doc_set[d])"),
+    Mistake("labelled paths: any graph has the limits of its first document", GENERAL, "            row = limits.doc_set[d]\n            limit_priors(limits, row, priors, own)", "            row = limits.doc_set[d]\n            limit_priors(limits, limits.doc_set[0], priors, own)"),
+    Mistake("labelled paths: blocks divide by the sum over all sub-topics", BLOCKS, "room.alpha_sum[s] = limits.alpha_sum[row, 1 + s]", "room.alpha_sum[s] += 0.0"),
+    Mistake("labelled paths: log joint as if all were allowed", PATHS, "_log_document(documents, d, paths, own, graph, tally, result)", "_log_document(documents, d, paths, priors, graph, tally, result)"),
+    Mistake("labelled paths: shards have the limits of the first documents", STATE_OF_PATHS, "self.limits.some(slice(first, last))", "self.limits.some(slice(0, last - first))"),
+    Mistake("labelled paths: workers forget limits", WORK_OF_PATHS, 'limits = None if sets is None else TopicLimits(', 'limits = None if True else TopicLimits('),
+    Mistake("labelled paths: mixtures with other documents' topics", NODE_PRIOR, "self.limits.some(slice(first, last)).of", "self.limits.some(slice(0, last - first)).of"),
+    Mistake("labelled paths: words of a document labelled as if it were new", NODE_PRIOR, "return priors if self.limits is None else self.limits.priors_of(priors, document)", "return priors"),
+    Mistake("labelled paths: moments as if all children were open", LIMITED_LEARNING, "np.vstack((is_open[used], np.ones((1, n), bool)))", "np.vstack((is_open[used] | True, np.ones((1, n), bool)))"),
+    Mistake("labelled paths: moments with one sum for all sets", LIMITED_LEARNING, "np.exp(middle) * mass + 1.0", "np.exp(middle) + 1.0"),
+    Mistake("labelled paths: likelihood as if all children were open", LIMITED_LEARNING, "np.vstack((is_open, np.ones((1, n), bool)))[row]", "np.vstack((is_open | True, np.ones((1, n), bool)))[row]"),
 ]  # fmt: skip
 EVALUATION_MISTAKES = [
     Mistake("bags: always the first topic's share", BAGS, "share = mixtures[s, k]", "share = mixtures[s, 0]"),

@@ -352,6 +352,18 @@ def test_fits_with_seeds_bans_and_labels(topoi, papers: Path, tmp_path: Path) ->
     assert model.topic_word_[1, model.vocabulary_.index(SEA[0])] == 0
 
 
+def test_pachinko_takes_labels_of_documents(topoi, tmp_path: Path) -> None:
+    lines = [{"id": f"d{d}", "text": "ship sail tide " * 4, "kind": ["sea", "land"][d % 2]} for d in range(10)]
+    source, out = tmp_path / "a.jsonl", tmp_path / "m.topoi"
+    source.write_text("\n".join(map(json.dumps, lines)))
+    given = ["--model", "pachinko", "--super", 2, "--sub", 3, "--doc-labels", "kind", "--iterations", 5, "--quiet"]
+    run = topoi("fit", source, "-o", out, *given, "--min-df", 1, "--max-df", 1.0)
+    assert run.code == 0, run.err
+    found = library.load(out)
+    assert found.topic_labels()[:2] == ["sea", "land"]
+    assert not found.doc_topic_[::2, 1].any() and not found.doc_topic_[1::2, 0].any()
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -168,6 +168,19 @@ GUIDED: dict[str, Any] = {
         7, features=["year"], n_iter=24, n_warmup=10, learn_every=5, random_state=1, n_shards=4, **TOLD, **LABELS, **how
     ),
     "pachinko": lambda **how: topoi.PachinkoAllocation(2, 6, n_iter=21, random_state=1, n_shards=4, **TOLD, **how),
+    "pachinko, labels": lambda **how: topoi.PachinkoAllocation(
+        2, 7, n_iter=21, random_state=1, n_shards=4, **TOLD, **LABELS, **how
+    ),
+    "pachinko, another graph, labels": lambda **how: topoi.PachinkoAllocation(
+        dag=topoi.Dag.from_dict({"root": {"a": ["north", "one"], "b": ["one", "south"]}}),
+        n_iter=21,
+        learn_alpha="ml",
+        ban={"one": ["w3"]},
+        random_state=1,
+        n_shards=3,
+        **LABELS,
+        **how,
+    ),
 }
 
 

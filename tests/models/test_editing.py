@@ -76,12 +76,7 @@ def check_counts(model: Any) -> None:
 
 def every_edit(editor: Any) -> Any:
     editor.merge(0, 1).split(2).ban(0, ["ship", "wheat"]).pin(3, "judge").freeze(3).rename(0, "both")
-    return editor.send("d4", to=0, away_from=3) if sends(editor.model) else editor
-
-
-def sends(model: Any) -> bool:
-    """Whether the model can be told what single documents may not have."""
-    return not isinstance(model, topoi.PachinkoAllocation)
+    return editor.send("d4", to=0, away_from=3)
 
 
 @pytest.mark.parametrize("name", GUIDED)
@@ -97,7 +92,7 @@ def test_counts_are_recounted_and_an_undo_gives_the_same_bits(name: str, corpus:
     assert editor.retired == [] and set(np.unique(found)) <= set(range(4))
     assert not np.isin(words[found == 0], ["ship", "wheat"]).any()
     assert (found[words == "judge"] == 3).all()
-    assert not sends(model) or not (found[corpus.doc_start[4] : corpus.doc_start[5]] == 3).any()
+    assert not (found[corpus.doc_start[4] : corpus.doc_start[5]] == 3).any()
     assert editor.names() == {0: "both"} and not editor.history()["undone"].any()
     editor.undo()
     assert same(state(model), before) and model.topic_labels() == labels and model.n_iter_ == 20
@@ -151,10 +146,6 @@ def test_same_bits_on_any_threads_and_from_a_file(name: str, corpus: topoi.Corpu
 def test_only_documents_concerned_are_sampled_first(name: str, corpus: topoi.Corpus) -> None:
     model = fitted(name, corpus)
     before, own = topics(model), slice(corpus.doc_start[4], corpus.doc_start[5])
-    if not sends(model):
-        with pytest.raises(ModelError, match="no doc_labels and no doc_ban"):
-            topoi.edit(model).send("d4")
-        return
     k = int(np.bincount(before[own]).argmax())
     model = topoi.edit(model).send("d4").commit(n_iter=0)
     after = topics(model)

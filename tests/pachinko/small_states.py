@@ -45,24 +45,36 @@ def random_alpha(dag, rng, low=0.1, high=2.0):
     return rng.uniform(low, high, sum(map(len, slot_children(dag).values())))
 
 
-def log_joint(dag, docs, states, alpha, beta):
-    """log P(words, paths): ``states`` has a (topic, path number) for every token; plain Python."""
+def open_slots(dag, allowed):
+    """Slots on a path to an allowed topic, by the definition: those that a document with these topics can draw."""
+    return {slot for k, ways in enumerate(all_paths(dag)) if allowed[k] for path in ways for slot in path}
+
+
+def log_joint(dag, docs, states, alpha, beta, allowed=None):
+    """log P(words, paths): ``states`` has a (topic, path number) for every token; plain Python.
+
+    ``allowed`` has for every document whether it may have each topic; the result is -inf if one has another.
+    """
     paths = all_paths(dag)
     slots = [(node, child) for node, below in slot_children(dag).items() for child in below]
     by_topic = np.zeros((len(dag.topics), len(beta)), int)
     result = 0.0
     token = iter(states)
-    for words in docs:
+    for d, words in enumerate(docs):
         number = dict.fromkeys(slots, 0)
+        is_open = set(slots) if allowed is None else open_slots(dag, allowed[d])
         for w in words:
             k, path = next(token)
             by_topic[k, w] += 1
             for slot in paths[k][path]:
                 number[slot] += 1
+            if allowed is not None and not allowed[d][k]:
+                return -np.inf
         for node, below in slot_children(dag).items():
-            if below:
-                prior = [alpha[slots.index((node, child))] for child in below]
-                result += dirichlet_multinomial([number[node, child] for child in below], prior)
+            left = [(node, child) for child in below if (node, child) in is_open]
+            if left:
+                prior = [alpha[slots.index(slot)] for slot in left]
+                result += dirichlet_multinomial([number[slot] for slot in left], prior)
     return result + sum(dirichlet_multinomial(row, beta) for row in by_topic)
 
 
@@ -88,11 +100,13 @@ def make_state(dag, docs, states, alpha, beta):
     return documents, paths, counts, make_priors(graph, alpha, beta), graph
 
 
-def random_state(dag, rng, n_docs=4, n_words=6, length=8, low=0.1, high=2.0):
+def random_state(dag, rng, n_docs=4, n_words=6, length=8, low=0.1, high=2.0, allowed=None):
     """A random corpus, state and priors on a graph, with what brute force needs of them."""
     docs = [rng.integers(0, n_words, int(rng.integers(1, length + 1))).tolist() for _ in range(n_docs)]
-    any_path = choices(dag)
-    states = [any_path[int(rng.integers(len(any_path)))] for words in docs for _ in words]
+    states = []
+    for d, words in enumerate(docs):
+        any_path = [choice for choice in choices(dag) if allowed is None or allowed[d][choice[0]]]
+        states += [any_path[int(rng.integers(len(any_path)))] for _ in words]
     alpha, beta = random_alpha(dag, rng, low, high), rng.uniform(0.05, 1.0, n_words)
     return *make_state(dag, docs, states, alpha, beta), (docs, states, alpha, beta)
 

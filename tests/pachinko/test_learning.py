@@ -80,7 +80,7 @@ def test_counts_of_nodes_equal_those_of_the_paths(name):
             found = Proportions(n_docs[u], inverse[u], first[here], second[here])
             for ours, plain in zip(found, Proportions.of_counts(table[:, here]), strict=True):
                 np.testing.assert_allclose(ours, plain)
-    slots, numbers, at, totals = slot_counts(documents, paths, graph)
+    slots, numbers, at, totals, *_ = slot_counts(documents, paths, graph)
     assert np.array_equal(np.bincount(slots, numbers, graph.slot_start[-1]), table.sum(axis=0))
     assert len(slots) == (table > 0).sum()
     inner = [u for u in range(len(nodes)) if graph.slot_start[u] < graph.slot_start[u + 1]]

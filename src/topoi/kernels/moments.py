@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Beyond this a Dirichlet is indistinguishable from a fixed distribution.
-_LARGEST_SUM = 1e4
-_SMALLEST_SUM = 1e-2
-_SMALLEST = 1e-6
+LARGEST_SUM = 1e4
+SMALLEST_SUM = 1e-2
+SMALLEST = 1e-6
 
 
 class Proportions(NamedTuple):
@@ -72,7 +72,7 @@ def match_moments(found: Proportions, alpha: NDArray[np.float64], corrected: boo
         total = _corrected_sum(mean, variance, (found.inverse + 1.0 / n_children) / n, alpha.sum())
     else:
         total = _sum_of_the_paper(mean, variance, alpha.sum())
-    return np.maximum(mean * min(max(total, _SMALLEST_SUM), _LARGEST_SUM), _SMALLEST)
+    return np.maximum(mean * min(max(total, SMALLEST_SUM), LARGEST_SUM), SMALLEST)
 
 
 def _corrected_sum(mean: NDArray[np.float64], variance: NDArray[np.float64], noise: float, before: float) -> float:
@@ -82,7 +82,7 @@ def _corrected_sum(mean: NDArray[np.float64], variance: NDArray[np.float64], noi
     if 1.0 - noise < 1e-9:
         return before
     if ratio <= noise:
-        return _LARGEST_SUM
+        return LARGEST_SUM
     return (1.0 - noise) / (ratio - noise) - 1.0
 
 

@@ -537,6 +537,10 @@ class SampledPosterior(Posterior, Generic[AssignmentsT]):
     ) -> None:
         """Run the kernel on one document; ``shares`` and ``labels`` are set."""
 
+    def _priors_of(self, document: int, priors: Priors) -> Priors:
+        """Priors of a training document, if they are not those of new ones."""
+        return priors
+
     def label_text(self, tokens: NDArray[Any], authors: NDArray[np.int64], plan: SamplingPlan) -> Labels:
         """Probabilities of topics and authors for every token of a new text; without authors, as by somebody new."""
         return self._sample_new(tokens, authors, plan, labels=True)[1]
@@ -562,6 +566,7 @@ class SampledPosterior(Posterior, Generic[AssignmentsT]):
         small, rows, priors = self._local_problem(document.tokens, authors, self._has_private(authors), weighted=True)
         if self.n_samples > 1:
             rows = self._as_in_last(document, small, rows)
+        priors = self._priors_of(document.number, priors)
         stream = self._stream(document.tokens, authors, plan, 2)
         return self._sampled(small, self._last_assignments(document), rows, priors, plan, stream, True)[1]
 

@@ -39,6 +39,7 @@ def resolve_guidance(
     pin: WordsOfTopics | None = None,
     doc_labels: DocLabels | None = None,
     doc_ban: DocumentsOfTopics | None = None,
+    known: Sequence[str] = (),
 ) -> Guidance | None:
     """Check a model's guidance against its corpus; None if there is none.
 
@@ -50,6 +51,8 @@ def resolve_guidance(
         Number of topics.
     seeds, seed_strength, ban, pin, doc_labels, doc_ban
         As in the models; see ``docs/guidance.md``.
+    known : sequence of str
+        Names of all topics, if the model's topics have names of their own; the settings may use no others.
 
     Examples
     --------
@@ -65,7 +68,8 @@ def resolve_guidance(
     if seed_strength is not None:
         strength = _phantom_number("seed_strength", seed_strength)
     labels = None if doc_labels is None else labels_of(doc_labels, corpus)
-    names = _topic_names(seeds, labels, n_topics)
+    given = _topic_names(seeds, labels, n_topics)
+    names = tuple(known) or given
     words = _Words(corpus.vocabulary)
     cells, missing = _seed_cells(seeds or {}, strength, words, names, n_topics)
     banned = _banned_cells(_by_topic("ban", ban, names, n_topics), words, n_topics, corpus.n_words)
@@ -80,7 +84,7 @@ def resolve_guidance(
     phantoms = Phantoms(*columns, corpus.n_words, n_topics)
     _check_left(phantoms, corpus, names)
     allowed, doc_set = topic_sets(corpus, labels, names, n_topics, _by_topic("doc_ban", doc_ban, names, n_topics))
-    found = Guidance(phantoms, names, allowed, doc_set, missing, strength)
+    found = Guidance(phantoms, () if known else names, allowed, doc_set, missing, strength)
     if allowed is not None:
         check_sets(found, corpus)
     return found

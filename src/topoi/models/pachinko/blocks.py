@@ -103,6 +103,46 @@ def move_blocks(documents, docs, paths, priors, n_super, n_sub, stream):
             move_document(documents, d, paths, room, stream)
 
 
+@compiled
+def move_limited(documents, paths, priors, n_super, n_sub, limits, stream):
+    """``move_blocks`` for all documents, each with the super-topics' sums of alpha over its own sub-topics.
+
+    A block's sub-topics are those that its document has, so that every super-topic stays open to it.
+    """
+    if n_super > 1 and documents.tokens.shape[0] > 0 and uniform(stream) < _SHARE_OF_SWEEPS:
+        longest = np.diff(documents.doc_start).max()
+        room = _limited_room(priors, n_super, n_sub, longest, limits)
+        for d in range(documents.doc_start.shape[0] - 1):
+            set_sums(room, limits, limits.doc_set[d])
+            move_document(documents, d, paths, room, stream)
+
+
+@compiled
+def _limited_room(priors, n_super, n_sub, longest, limits):
+    """``make_room`` without the table of divisions, which are others in every set."""
+    room = make_room(priors, n_super, n_sub, longest)
+    return Room(
+        room.root,
+        room.alpha,
+        room.alpha_sum,
+        np.empty((0, n_super)),
+        _cadence(room.root, room.alpha, limits.alpha_sum[:, 1 : 1 + n_super], longest),
+        room.total,
+        room.block,
+        room.start,
+        room.order,
+        room.number,
+        room.weight,
+    )
+
+
+@lean
+def set_sums(room, limits, row):
+    """Set the sums of alpha to those of the documents of a set."""
+    for s in range(room.alpha_sum.shape[0]):
+        room.alpha_sum[s] = limits.alpha_sum[row, 1 + s]
+
+
 @lean
 def move_document(documents, d, paths, room, stream):
     """Redraw each block of one document once."""

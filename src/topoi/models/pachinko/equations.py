@@ -10,7 +10,8 @@ R(v) = Σ over parents u of R(u)·e(u→v), R(root) = 1: one pass over the edges
 
     R(v) · e(v→words) · (word_topic[w,k] + beta[w]) / (topic[k] + Σ beta)
 
-and then, going up, each node's parent from R(u)·e(u→v). That is exact.
+and then, going up, each node's parent from R(u)·e(u→v). That is exact. A document that may not have all topics has
+another alpha and other sums in e, see ``limits``.
 """
 
 # numba infers the types of compiled loops.
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 from topoi.kernels.draw import draw_plain
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.random import uniform
+from topoi.models.pachinko.limits import limit_priors, room_for_priors
 
 _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)
@@ -196,31 +198,58 @@ def most_ways(graph):
     return max(1, np.diff(graph.in_start).max())
 
 
+class Room(NamedTuple):
+    """Scratch of a plain sweep: counts of a document, sums over paths, weights of topics, shares of parents."""
+
+    tally: Tally
+    reach: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    shares: NDArray[np.float64]
+
+
+@compiled
+def make_room(graph):
+    """Scratch for any document."""
+    n_nodes, n_topics = graph.n_paths.shape[0], graph.topic_node.shape[0]
+    return Room(new_tally(graph), np.empty(n_nodes), np.empty(n_topics), np.empty(most_ways(graph)))
+
+
 @compiled
 def sweep_plain(documents, paths, counts, priors, graph, stream):
     """One sweep over any graph; changes paths, counts and stream. Cost: O(tokens × edges).
 
     Uses one uniform per decision, none where there is one choice.
     """
-    n_topics = counts.topic.shape[0]
-    tally = new_tally(graph)
-    reach = np.empty(graph.n_paths.shape[0])
-    weights = np.empty(n_topics)
-    shares = np.empty(most_ways(graph))
+    room = make_room(graph)
     for d in range(documents.doc_start.shape[0] - 1):
-        open_document(documents, paths, graph, tally, d)
-        for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
-            w = documents.tokens[i]
-            move_word(counts, w, paths.topic[i], -1)
-            move_path(graph, tally, paths.topic[i], paths.path[i], -1)
-            reach_nodes(graph, tally, priors, reach)
-            topic_weights(graph, tally, counts, priors, reach, w, weights)
-            k = draw_plain(weights, n_topics, stream)
-            path = draw_path(graph, tally, priors, reach, k, shares, stream)
-            paths.topic[i] = k
-            paths.path[i] = path
-            move_word(counts, w, k, 1)
-            move_path(graph, tally, k, path, 1)
+        _sweep_document(documents, d, paths, counts, priors, graph, room, stream)
+
+
+@compiled
+def sweep_plain_limited(documents, paths, counts, priors, graph, limits, stream):
+    """``sweep_plain`` in which a document has only the topics of its set; see ``limits``."""
+    room, own = make_room(graph), room_for_priors(priors)
+    for d in range(documents.doc_start.shape[0] - 1):
+        limit_priors(limits, limits.doc_set[d], priors, own)
+        _sweep_document(documents, d, paths, counts, own, graph, room, stream)
+
+
+@lean
+def _sweep_document(documents, d, paths, counts, priors, graph, room, stream):
+    tally, reach, weights, shares = room
+    open_document(documents, paths, graph, tally, d)
+    for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
+        w = documents.tokens[i]
+        move_word(counts, w, paths.topic[i], -1)
+        move_path(graph, tally, paths.topic[i], paths.path[i], -1)
+        reach_nodes(graph, tally, priors, reach)
+        topic_weights(graph, tally, counts, priors, reach, w, weights)
+        k = draw_plain(weights, weights.shape[0], stream)
+        path = draw_path(graph, tally, priors, reach, k, shares, stream)
+        paths.topic[i] = k
+        paths.path[i] = path
+        move_word(counts, w, k, 1)
+        move_path(graph, tally, k, path, 1)
 
 
 @compiled
@@ -277,11 +306,32 @@ def log_joint_documents(documents, paths, priors, graph):
     tally = new_tally(graph)
     result = 0.0
     for d in range(documents.doc_start.shape[0] - 1):
-        for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
-            result += math.log(path_probability(graph, tally, priors, paths.topic[i], paths.path[i]))
-            move_path(graph, tally, paths.topic[i], paths.path[i], 1)
-        for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
-            move_path(graph, tally, paths.topic[i], paths.path[i], -1)
+        result = _log_document(documents, d, paths, priors, graph, tally, result)
+    return result
+
+
+@compiled
+def log_joint_limited(documents, paths, priors, graph, limits):
+    """``log_joint_documents`` of documents that have only the topics of their sets; see ``limits``."""
+    tally, own = new_tally(graph), room_for_priors(priors)
+    result = 0.0
+    row = -1
+    for d in range(documents.doc_start.shape[0] - 1):
+        if limits.doc_set[d] != row:
+            row = limits.doc_set[d]
+            limit_priors(limits, row, priors, own)
+        result = _log_document(documents, d, paths, own, graph, tally, result)
+    return result
+
+
+@lean
+def _log_document(documents, d, paths, priors, graph, tally, result):
+    """Add the terms of one document."""
+    for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
+        result += math.log(path_probability(graph, tally, priors, paths.topic[i], paths.path[i]))
+        move_path(graph, tally, paths.topic[i], paths.path[i], 1)
+    for i in range(documents.doc_start[d], documents.doc_start[d + 1]):
+        move_path(graph, tally, paths.topic[i], paths.path[i], -1)
     return result
 
 

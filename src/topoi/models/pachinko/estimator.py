@@ -18,7 +18,7 @@ from topoi.models.contract import DocumentsLike, SeedLike
 from topoi.models.dag import Dag, as_dag
 from topoi.models.gibbs import GibbsModel
 from topoi.models.growing import wider_setting
-from topoi.models.guidance.documents import DocLabels, DocumentsOfTopics
+from topoi.models.guidance.documents import DocLabels, DocumentsOfTopics, labels_of
 from topoi.models.guidance.guidance import Guidance
 from topoi.models.guidance.model import Guided
 from topoi.models.guidance.settings import SETTINGS, Seeds, WordsOfTopics, resolve_guidance
@@ -35,6 +35,8 @@ from topoi.models.tables import ChainTables
 from topoi.models.validation import choice, positive_vector, resolve_seed, whole_number
 
 _RULES = ("moments", "moments-paper", "ml", False)
+# Settings of guidance that are mappings of topics.
+_BY_TOPIC = ("seeds", "ban", "pin", "doc_ban")
 
 
 class PachinkoAllocation(
@@ -67,11 +69,11 @@ class PachinkoAllocation(
         every second sweep approximate: only super-topics that the document has, only sub-topics that the document or
         the word has. True does so and starts from a few documents, whose number doubles every five sweeps: the paper's
         whole scheme (section 3.2).
-    seeds, seed_strength, ban, pin
+    seeds, seed_strength, ban, pin, doc_labels, doc_ban
         As in ``AuthorTopicModel``, for the topics in the order of ``dag_.topics`` (four levels: the sub-topics). If
-        ``dag`` is given, names of topics are those of its nodes.
-    doc_labels, doc_ban
-        Not for this model; another value than None is an error.
+        ``dag`` is given, names of topics and labels are those of its nodes. In a document that may not have all topics,
+        every node has its Dirichlet restricted to children that lead to one it may have; alpha is learned from the
+        children that were open to documents (not by "moments-paper").
     n_iter, n_chains, n_jobs, n_shards, executor, shared_folder, random_state, evaluate_every, average, checkpoint, \
 checkpoint_every, progress
         As in ``AuthorTopicModel``.
@@ -178,18 +180,18 @@ checkpoint_every, progress
         if self.dag is None:
             return self._guidance(corpus, len(dag.topics))
         settings = {name: getattr(self, name) for name in SETTINGS}
-        number = {name: k for k, name in enumerate(dag.topics)}
-        for name in ("seeds", "ban", "pin"):
-            if isinstance(settings[name], Mapping):
-                settings[name] = {number.get(topic, topic): value for topic, value in settings[name].items()}
-        told = resolve_guidance(corpus, len(dag.topics), **settings)
-        if told is not None and told.names:
-            known = ", ".join(map(repr, dag.topics[:5]))
+        labels = None if self.doc_labels is None else labels_of(self.doc_labels, corpus)
+        keys = [topic for name in _BY_TOPIC if isinstance(settings[name], Mapping) for topic in settings[name]]
+        names = [topic for topic in keys if isinstance(topic, str) and not topic.isdecimal()]
+        names += [name for each in labels or () for name in each or ()]
+        unknown = [name for name in names if name not in dag.topics]
+        if unknown:
+            told = ", ".join(map(repr, dag.topics[:5]))
             raise ModelError(
-                f"there is no node {told.names[0]!r} that draws words in the graph; there are {known}"
+                f"there is no node {unknown[0]!r} that draws words in the graph; there are {told}"
                 f"{', …' if len(dag.topics) > 5 else ''}"
             )
-        return told
+        return resolve_guidance(corpus, len(dag.topics), **settings, known=dag.topics)
 
     _takes_documents = True
 
@@ -206,6 +208,13 @@ checkpoint_every, progress
         elif alpha is not None and np.ndim(alpha) == 2:
             alpha = [wider_setting(row, n_sub) for row in np.asarray(alpha)]
         return {"n_sub": n_sub, "alpha": alpha}
+
+    def _settings_of_fit(self) -> dict[str, Any]:
+        """Settings with what was said of documents by their ids, which parts of the corpus have too."""
+        return super()._settings_of_fit() | self._told_of_documents()
+
+    def _grown_settings(self, n_words: int, n_spare: int) -> dict[str, Any]:
+        return super()._grown_settings(n_words, n_spare) | self._told_of_documents()
 
     def _freeze(self) -> None:
         self.chains_ = [PachinkoPosterior.from_chain(chain, self._sampler, self.corpus_) for chain in self._settled]

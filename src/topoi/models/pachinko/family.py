@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from topoi.models.options import ALPHA, BETA, DOC_LABELS, GIBBS, GUIDANCE, ON_CLUSTERS, SPARSE, Option
+from topoi.models.options import ALPHA, BETA, GIBBS, GUIDANCE, ON_CLUSTERS, SPARSE, Option
 from topoi.models.registry import Family, Model
 
 PLACE = 1
@@ -29,7 +29,7 @@ FAMILY = Family(
                 ALPHA.but(shown="0.1, learned"),
                 BETA.but(shown="0.01"),
                 SPARSE,
-                *(option for option in GUIDANCE if option is not DOC_LABELS),
+                *GUIDANCE,
                 *GIBBS,
                 *ON_CLUSTERS,
             ),

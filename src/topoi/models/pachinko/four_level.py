@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoi.kernels import lanes
-from topoi.kernels.counts import Inverses, make_inverses, move_between_topics
+from topoi.kernels.counts import Inverses, Priors, make_inverses, move_between_topics
 from topoi.kernels.draw import differences, draw_lanes, scratch_length
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.lanes import N_LANES
@@ -262,45 +262,83 @@ def sweep_four_level(documents, paths, counts, priors, n_super, stream):
     sweep_with(documents, paths, counts, priors, make_scratch(counts, priors, n_super), stream)
 
 
+@compiled
+def sweep_limited(documents, paths, counts, priors, n_super, limits, stream):
+    """``sweep_four_level`` in which a document has only the sub-topics of its set; see ``limits``.
+
+    Super-topics are always open, since each leads to all sub-topics. A sub-topic that is not allowed has pairs of zero,
+    and so no side. Where the set is not that of the document before, O(changed sub-topics × super) more.
+    """
+    own = Priors(priors.alpha, priors.alpha_sum.copy(), priors.beta, priors.beta_sum)
+    _sweep_limited(documents, paths, counts, own, limits, make_scratch(counts, priors, n_super), stream)
+
+
+@lean
+def _sweep_limited(documents, paths, counts, priors, limits, scratch, stream):
+    row = -1
+    for d in range(documents.doc_start.shape[0] - 1):
+        if limits.doc_set[d] != row:
+            _change_set(priors, scratch, limits, row, limits.doc_set[d])
+            row = limits.doc_set[d]
+        _sweep_document(documents, d, paths, counts, priors, scratch, stream)
+
+
+@lean
+def _change_set(priors, scratch, limits, before, row):
+    """Open and close sub-topics for the documents of another set, and set the super-topics' sums of alpha."""
+    for u in range(limits.alpha_sum.shape[1]):
+        priors.alpha_sum[u] = limits.alpha_sum[row, u]
+    for k in range(limits.topics.shape[1]):
+        was_open = before < 0 or limits.topics[before, k]
+        if was_open != limits.topics[row, k]:
+            for s in range(scratch.number.shape[0]):
+                scratch.pair[s, k] = _ZERO if was_open else _alpha(priors, scratch, s, k)
+
+
 @lean
 def sweep_with(documents, paths, counts, priors, scratch, stream):
     """``sweep_four_level`` in a given scratch, whose inverses must be those of the counts."""
+    for d in range(documents.doc_start.shape[0] - 1):
+        _sweep_document(documents, d, paths, counts, priors, scratch, stream)
+
+
+@lean
+def _sweep_document(documents, d, paths, counts, priors, scratch, stream):
     tokens, doc_start, _, _, _ = documents
     word_topic, topic, _, _ = counts
     n_super, n_sub = scratch.number.shape
     width = word_topic.shape[1]
     last_token = tokens.shape[0] - 1
-    for d in range(doc_start.shape[0] - 1):
-        _open_document(documents, paths, priors, scratch, d)
-        patches = 0
-        for i in range(doc_start[d], doc_start[d + 1]):
-            w = np.int64(np.uint32(tokens[i]))
-            ahead = np.int64(np.uint32(tokens[min(i + 4, last_token)])) * width
-            for j in range(0, width, 16):
-                lanes.prefetch(word_topic, ahead + j)
-            k0 = np.int64(paths.topic[i])
-            s0 = np.int64(paths.path[i])
-            side0, own, sums = _weigh_subs(counts, priors, scratch, w, s0, k0)
-            k = draw_lanes(scratch.running, sums, n_sub, k0, own, next_bits(stream))
-            # By rounding, a sub-topic that the word is banned from may be drawn: the token stays where it is.
-            if k != k0 and np.float32(word_topic[w, k]) + priors.beta[w] <= _ZERO:
-                continue
-            own, sums = _weigh_supers(priors, scratch, s0, k0, k)
-            s = draw_lanes(scratch.upper, sums, n_super, s0, own, next_bits(stream))
-            if k == k0 and s == s0:
-                continue
-            paths.path[i] = s
-            paths.topic[i] = k
-            side = side0 if k == k0 else lanes.get(lanes.prefix(sums), 15) + own
-            patches += _move(priors, scratch, s0, k0, s, k, side0, side)
-            if patches == _PATCHES * n_super:
-                _sum_sides(scratch)
-                patches = 0
-            if k != k0:
-                word_topic[w, k0] -= _ONE
-                word_topic[w, k] += _ONE
-                move_between_topics(topic, scratch.inverses, priors.beta_sum, k0, k)
-        _close_document(documents, paths, priors, scratch, d)
+    _open_document(documents, paths, priors, scratch, d)
+    patches = 0
+    for i in range(doc_start[d], doc_start[d + 1]):
+        w = np.int64(np.uint32(tokens[i]))
+        ahead = np.int64(np.uint32(tokens[min(i + 4, last_token)])) * width
+        for j in range(0, width, 16):
+            lanes.prefetch(word_topic, ahead + j)
+        k0 = np.int64(paths.topic[i])
+        s0 = np.int64(paths.path[i])
+        side0, own, sums = _weigh_subs(counts, priors, scratch, w, s0, k0)
+        k = draw_lanes(scratch.running, sums, n_sub, k0, own, next_bits(stream))
+        # By rounding, a sub-topic may be drawn that the word or the document may not have: the token stays where it is.
+        if k != k0 and (np.float32(word_topic[w, k]) + priors.beta[w] <= _ZERO or scratch.pair[s0, k] <= _ZERO):
+            continue
+        own, sums = _weigh_supers(priors, scratch, s0, k0, k)
+        s = draw_lanes(scratch.upper, sums, n_super, s0, own, next_bits(stream))
+        if k == k0 and s == s0:
+            continue
+        paths.path[i] = s
+        paths.topic[i] = k
+        side = side0 if k == k0 else lanes.get(lanes.prefix(sums), 15) + own
+        patches += _move(priors, scratch, s0, k0, s, k, side0, side)
+        if patches == _PATCHES * n_super:
+            _sum_sides(scratch)
+            patches = 0
+        if k != k0:
+            word_topic[w, k0] -= _ONE
+            word_topic[w, k] += _ONE
+            move_between_topics(topic, scratch.inverses, priors.beta_sum, k0, k)
+    _close_document(documents, paths, priors, scratch, d)
 
 
 @compiled
@@ -309,14 +347,30 @@ def four_level_weights(documents, paths, counts, priors, n_super, d, i):
 
     Uses the functions of the sweep itself, and leaves the state as it was; for tests.
     """
+    return _weights(documents, paths, counts, priors, make_scratch(counts, priors, n_super), d, i)
+
+
+@compiled
+def limited_weights(documents, paths, counts, priors, n_super, limits, before, d, i):
+    """``four_level_weights`` for ``sweep_limited``, after a document of set ``before``, or of none if it is -1."""
+    own = Priors(priors.alpha, priors.alpha_sum.copy(), priors.beta, priors.beta_sum)
     scratch = make_scratch(counts, priors, n_super)
+    if before >= 0:
+        _change_set(own, scratch, limits, -1, before)
+    _change_set(own, scratch, limits, before, limits.doc_set[d])
+    return _weights(documents, paths, counts, own, scratch, d, i)
+
+
+@compiled
+def _weights(documents, paths, counts, priors, scratch, d, i):
+    n_super, n_sub = scratch.number.shape
     _open_document(documents, paths, priors, scratch, d)
     w, s0, k0 = np.int64(documents.tokens[i]), np.int64(paths.path[i]), np.int64(paths.topic[i])
     _, own, _ = _weigh_subs(counts, priors, scratch, w, s0, k0)
-    subs = differences(scratch.running, counts.topic.shape[0])
+    subs = differences(scratch.running, n_sub)
     subs[k0] += own
-    supers = np.empty((counts.topic.shape[0], n_super))
-    for k in range(counts.topic.shape[0]):
+    supers = np.empty((n_sub, n_super))
+    for k in range(n_sub):
         own, _ = _weigh_supers(priors, scratch, s0, k0, k)
         supers[k] = differences(scratch.upper, n_super)
         supers[k, s0] += own

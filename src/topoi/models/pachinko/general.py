@@ -21,6 +21,7 @@ from topoi.kernels.draw import differences, draw_lanes, scan_products, scratch_l
 from topoi.kernels.jit import compiled, inlined, lean
 from topoi.kernels.random import next_bits, uniform
 from topoi.models.pachinko.equations import way_in
+from topoi.models.pachinko.limits import limit_priors, room_for_priors
 
 _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)
@@ -164,33 +165,55 @@ def sweep_general(documents, paths, counts, priors, graph, stream):
     sweep_with(documents, paths, counts, priors, graph, make_scratch(counts, priors, graph), stream)
 
 
+@compiled
+def sweep_limited(documents, paths, counts, priors, graph, limits, stream):
+    """``sweep_general`` in which a document has only the topics of its set; see ``limits``."""
+    own, scratch = room_for_priors(priors), make_scratch(counts, priors, graph)
+    _sweep_limited(documents, paths, counts, priors, own, graph, limits, scratch, stream)
+
+
+@lean
+def _sweep_limited(documents, paths, counts, priors, own, graph, limits, scratch, stream):
+    row = -1
+    for d in range(documents.doc_start.shape[0] - 1):
+        if limits.doc_set[d] != row:
+            row = limits.doc_set[d]
+            limit_priors(limits, row, priors, own)
+        _sweep_document(documents, d, paths, counts, own, graph, scratch, stream)
+
+
 @lean
 def sweep_with(documents, paths, counts, priors, graph, scratch, stream):
     """``sweep_general`` in a given scratch, whose inverses must be those of the counts."""
+    for d in range(documents.doc_start.shape[0] - 1):
+        _sweep_document(documents, d, paths, counts, priors, graph, scratch, stream)
+
+
+@lean
+def _sweep_document(documents, d, paths, counts, priors, graph, scratch, stream):
     tokens, doc_start, _, _, _ = documents
     word_topic, topic, _, _ = counts
     n_topics = topic.shape[0]
-    for d in range(doc_start.shape[0] - 1):
-        _open_document(documents, paths, priors, graph, scratch, d)
-        for i in range(doc_start[d], doc_start[d + 1]):
-            w = np.int64(np.uint32(tokens[i]))
-            k0 = np.int64(paths.topic[i])
-            _move_path(graph, scratch, k0, paths.path[i], -1.0)
-            _refresh(graph, priors, scratch)
-            own, sums = _weigh_topics(counts, priors, scratch, w, k0)
-            k = draw_lanes(scratch.running, sums, n_topics, k0, own, next_bits(stream))
-            # By rounding, a topic that the word is banned from may be drawn: the token keeps its own.
-            if k != k0 and np.float32(word_topic[w, k]) + priors.beta[w] <= _ZERO:
-                k = k0
-            path = _draw_path(graph, scratch, k, stream)
-            paths.topic[i] = k
-            paths.path[i] = path
-            _move_path(graph, scratch, k, path, 1.0)
-            if k != k0:
-                word_topic[w, k0] -= _ONE
-                word_topic[w, k] += _ONE
-                move_between_topics(topic, scratch.inverses, priors.beta_sum, k0, k)
-                _set_sides(scratch, k0)  # the side of k is marked, for the next refresh
+    _open_document(documents, paths, priors, graph, scratch, d)
+    for i in range(doc_start[d], doc_start[d + 1]):
+        w = np.int64(np.uint32(tokens[i]))
+        k0 = np.int64(paths.topic[i])
+        _move_path(graph, scratch, k0, paths.path[i], -1.0)
+        _refresh(graph, priors, scratch)
+        own, sums = _weigh_topics(counts, priors, scratch, w, k0)
+        k = draw_lanes(scratch.running, sums, n_topics, k0, own, next_bits(stream))
+        # By rounding, a topic may be drawn that the word or the document may not have: the token keeps its own.
+        if k != k0 and (np.float32(word_topic[w, k]) + priors.beta[w] <= _ZERO or scratch.side[k] <= _ZERO):
+            k = k0
+        path = _draw_path(graph, scratch, k, stream)
+        paths.topic[i] = k
+        paths.path[i] = path
+        _move_path(graph, scratch, k, path, 1.0)
+        if k != k0:
+            word_topic[w, k0] -= _ONE
+            word_topic[w, k] += _ONE
+            move_between_topics(topic, scratch.inverses, priors.beta_sum, k0, k)
+            _set_sides(scratch, k0)  # the side of k is marked, for the next refresh
 
 
 @compiled
@@ -199,6 +222,19 @@ def general_weights(documents, paths, counts, priors, graph, d, i):
 
     The second result has, for way j, what reaches its node through it. Uses the functions of the sweep itself.
     """
+    return _weights(documents, paths, counts, priors, graph, d, i)
+
+
+@compiled
+def limited_weights(documents, paths, counts, priors, graph, limits, d, i):
+    """``general_weights`` for ``sweep_limited``."""
+    own = room_for_priors(priors)
+    limit_priors(limits, limits.doc_set[d], priors, own)
+    return _weights(documents, paths, counts, own, graph, d, i)
+
+
+@compiled
+def _weights(documents, paths, counts, priors, graph, d, i):
     scratch = make_scratch(counts, priors, graph)
     _open_document(documents, paths, priors, graph, scratch, d)
     _refresh(graph, priors, scratch)

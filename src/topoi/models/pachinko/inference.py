@@ -23,6 +23,7 @@ from topoi.models.pachinko.equations import (
     reach_topic,
     topic_weights,
 )
+from topoi.models.pachinko.limits import limit_priors, room_for_priors
 
 
 @compiled
@@ -136,3 +137,26 @@ def document_nodes(documents, paths, priors, graph, shares):
     for d in range(documents.doc_start.shape[0] - 1):
         open_document(documents, paths, graph, tally, d)
         reach_nodes(graph, tally, priors, shares[d])
+
+
+@compiled
+def limited_topics(documents, paths, priors, graph, limits, shares):
+    """``document_topics`` of documents that have only the topics of their sets; see ``limits``."""
+    tally, own = new_tally(graph), room_for_priors(priors)
+    reach = np.empty(graph.n_paths.shape[0])
+    for d in range(documents.doc_start.shape[0] - 1):
+        limit_priors(limits, limits.doc_set[d], priors, own)
+        open_document(documents, paths, graph, tally, d)
+        reach_nodes(graph, tally, own, reach)
+        for k in range(shares.shape[1]):
+            shares[d, k] = reach_topic(graph, tally, own, reach, k)
+
+
+@compiled
+def limited_nodes(documents, paths, priors, graph, limits, shares):
+    """``document_nodes`` of documents that have only the topics of their sets; see ``limits``."""
+    tally, own = new_tally(graph), room_for_priors(priors)
+    for d in range(documents.doc_start.shape[0] - 1):
+        limit_priors(limits, limits.doc_set[d], priors, own)
+        open_document(documents, paths, graph, tally, d)
+        reach_nodes(graph, tally, own, shares[d])

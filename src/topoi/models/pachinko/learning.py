@@ -36,7 +36,7 @@ def learn_alpha(graph: Graph, parts: Parts, alpha: NDArray[np.float64], rule: st
 def statistics(graph: Graph, documents: Documents, paths: Paths, rule: str) -> tuple[NDArray[Any], ...]:
     """Statistics of some documents for ``learn_alpha_from``: sums of proportions, or counts."""
     if rule == "ml":
-        return tuple(slot_counts(documents, paths, graph))
+        return tuple(slot_counts(documents, paths, graph)[:4])
     n_nodes, n_slots = len(graph.n_paths), int(graph.slot_start[-1])
     sums = np.zeros(n_nodes), np.zeros(n_nodes), np.zeros(n_slots), np.zeros(n_slots)
     add_proportions(documents, paths, graph, *sums)

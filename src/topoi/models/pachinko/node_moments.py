@@ -48,6 +48,7 @@ def squared_shares(graph: Graph, weights: Array) -> SquaredShares:
     child = slot_nodes(graph)
     to = np.where(child >= 0, child, parent)
     total = np.add.reduceat(weights, graph.slot_start[np.unique(parent)], axis=1)
+    total = np.where(total > 0, total, 1.0)  # a node that is closed to the document: nothing reaches it
     inner, level = np.unique(parent), _levels(graph)
     through = np.zeros((n_samples, n_nodes))
     at, joint = np.zeros(1, np.int64), np.ones((n_samples, 1, 1))
@@ -63,7 +64,7 @@ def squared_shares(graph: Graph, weights: Array) -> SquaredShares:
         own = np.zeros((n_samples, len(at)))
         own[:, place] = joint[:, place, place] / (total[:, np.searchsorted(inner, leaving)] + 1)
         through[:, leaving] = joint[:, place, place]
-        reached = np.flatnonzero(means.any(axis=(0, 1)))
+        reached = np.union1d(at[staying], to[slots])
         means = means[:, :, reached]
         joint[:, np.arange(len(at)), np.arange(len(at))] -= own
         spread = np.einsum("su,suv->sv", own, means)

@@ -17,9 +17,19 @@ from topoi.kernels.lanes import padded
 from topoi.models.averages import average
 from topoi.models.contract import CountSource, StoredSource
 from topoi.models.graph import Graph, four_level_widths, make_graph, passing, slot_nodes, slot_sizes
+from topoi.models.guidance.documents import limits_documents
 from topoi.models.pachinko import likelihood
 from topoi.models.pachinko.equations import Paths
-from topoi.models.pachinko.inference import document_nodes, document_topics, fold_in, sample_document, start_document
+from topoi.models.pachinko.inference import (
+    document_nodes,
+    document_topics,
+    fold_in,
+    limited_nodes,
+    limited_topics,
+    sample_document,
+    start_document,
+)
+from topoi.models.pachinko.limits import TopicLimits
 from topoi.models.pachinko.node_moments import GraphDeviations, graph_deviations, squared_shares
 from topoi.models.pachinko.state import PachinkoChain, PachinkoSampler, chain_alpha, make_priors
 from topoi.models.posterior import SampledPosterior
@@ -56,6 +66,8 @@ class PachinkoPosterior(SampledPosterior[Paths]):
 
     mixtures_are_counts = False
     _stored: StoredSource | None = None
+    # Whether a store has the topics that its documents may have.
+    _has_sets = False
 
     def __init__(self, source: CountSource, structure: Structure | Callable[[], Structure]) -> None:
         super().__init__(source)
@@ -86,7 +98,7 @@ class PachinkoPosterior(SampledPosterior[Paths]):
     def from_source(cls, source: StoredSource, settings: dict[str, Any]) -> Self:
         """The posterior of a model in a store."""
         found = cls(source, partial(_stored_structure, source))
-        found._stored = source
+        found._stored, found._has_sets = source, limits_documents(settings)
         return found
 
     @property
@@ -97,6 +109,17 @@ class PachinkoPosterior(SampledPosterior[Paths]):
     @cached_property
     def _structure(self) -> Structure:
         return self._given if isinstance(self._given, Structure) else self._given()
+
+    @cached_property
+    def limits(self) -> TopicLimits | None:
+        """Topics that the training documents may have; None if all may have all."""
+        if self._stored is None:
+            found = TopicLimits.from_guidance(self.graph, self.guidance)
+        elif self._has_sets:
+            found = TopicLimits.from_source(self._stored, self.graph, len(self._doc_start) - 1)
+        else:
+            return None
+        return None if found is None else found.if_any
 
     @property
     def graph(self) -> Graph:
@@ -138,9 +161,11 @@ class PachinkoPosterior(SampledPosterior[Paths]):
     def _moments(self, document: int, shares_of: Callable[..., None], n: int) -> Moments:
         part = _wordless(self._doc_start[document : document + 2] - self._doc_start[document])
         shares, samples = np.zeros((self.n_samples, 1, n)), list(self.paths(document, document + 1))
+        priors = self._priors_of(document, self.priors)
         for share, paths in zip(shares, samples, strict=True):
-            shares_of(part, paths, self.priors, self.graph, share)
-        weights = np.stack([self.edge_alpha + slot_sizes(self.graph, *paths) for paths in samples])
+            shares_of(part, paths, priors, self.graph, share)
+        alpha = np.where(np.asarray(priors.alpha) > 0, self.edge_alpha, 0.0)
+        weights = np.stack([np.asarray(alpha + slot_sizes(self.graph, *paths), np.float64) for paths in samples])
         squares = squared_shares(self.graph, weights)
         square = squares.drawn[:, self.graph.topic_node] if shares_of is document_topics else squares.through
         within = np.maximum(square - shares[:, 0] ** 2, 0.0).mean(axis=0)
@@ -173,8 +198,12 @@ class PachinkoPosterior(SampledPosterior[Paths]):
         """Mean over the samples of documents' shares."""
         part = _wordless(self._doc_start[first : last + 1] - self._doc_start[first])
         total, shares = np.zeros((last - first, n)), np.zeros((last - first, n))
+        how: tuple[Any, ...] = self.priors, self.graph
+        if self.limits is not None:
+            shares_of = limited_topics if shares_of is document_topics else limited_nodes
+            how = *how, self.limits.some(slice(first, last)).of(self.priors)
         for paths in self.paths(first, last):
-            shares_of(part, paths, self.priors, self.graph, shares)
+            shares_of(part, paths, *how, shares)
             total += shares
         return total / self.n_samples
 
@@ -295,6 +324,9 @@ class PachinkoPosterior(SampledPosterior[Paths]):
         )
 
     # One document, from the counts of its words alone.
+
+    def _priors_of(self, document: int, priors: Priors) -> Priors:
+        return priors if self.limits is None else self.limits.priors_of(priors, document)
 
     def _has_private(self, authors: NDArray[np.int64]) -> bool:
         return True

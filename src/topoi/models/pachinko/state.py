@@ -31,6 +31,8 @@ from topoi.models.inputs import word_count_type
 from topoi.models.pachinko import blocks, equations, row_blocks
 from topoi.models.pachinko.equations import Paths
 from topoi.models.pachinko.learning import learn_alpha_from, statistics
+from topoi.models.pachinko.limited_learning import learn_limited
+from topoi.models.pachinko.limits import TopicLimits
 from topoi.models.pachinko.work import PathWork
 from topoi.models.ranges import document_range
 from topoi.models.sparse import pruned, pruned_equations
@@ -69,7 +71,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
     """Sampler of the pachinko family for the engine's loop (see ``topoi.engine.gibbs.Sampler``).
 
     A chain's shards are ``Paths``. The four-level model has its own sweep; any other graph uses the general one.
-    ``guidance`` adds phantom tokens to the counts; it may not limit the topics of documents.
+    ``guidance`` adds phantom tokens to the counts, and may limit documents to some topics.
     """
 
     def __init__(
@@ -86,7 +88,7 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         self._word_type = word_count_type(corpus)
         self.guidance, self._corpus = guidance, corpus
         if guidance is not None:
-            _check_guidance(guidance, sparse, self._word_type)
+            _check_guidance(guidance, sparse, rule, self._word_type)
         self.scratch = corpus.scratch
         self.sparse = sparse
         self.n_docs = corpus.n_docs
@@ -101,7 +103,16 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         self._alpha, self._beta, self._rule = alpha, beta, rule
         self._ranges = cut(np.diff(corpus.doc_start), n_shards)
         self._parts = [document_range(self.documents, first, last) for first, last in self._ranges]
-        self._works = [PathWork(part, self.graph, self.n_super, rule, self.scratch) for part in self._parts]
+        self._sets = TopicLimits.from_guidance(self.graph, guidance)
+        self.limits = None if self._sets is None else self._sets.if_any
+        self._works = [
+            PathWork(part, self.graph, self.n_super, rule, self.scratch, self._limits_of(*here))
+            for part, here in zip(self._parts, self._ranges, strict=True)
+        ]
+
+    def _limits_of(self, first: int, last: int) -> TopicLimits | None:
+        """Topics that documents ``first`` to ``last`` may have; None for all."""
+        return None if self.limits is None else self.limits.some(slice(first, last))
 
     def _empty_counts(self) -> Counts | SparseCounts:
         if self.sparse:
@@ -238,7 +249,8 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         """Paths (six bytes per token) and priors."""
         own = {"alpha": chain_alpha(chain), "beta": chain_beta(chain)}
         told = {} if self.guidance is None else {"phantoms": self.guidance.phantoms.to_array()}
-        return self.whole(chain)._asdict() | own | told | self._growing(chain)
+        limits = {} if self._sets is None else self._sets.to_arrays()
+        return self.whole(chain)._asdict() | own | told | limits | self._growing(chain)
 
     def widened(self, arrays: Mapping[str, NDArray[Any]], old: Any, part: float) -> dict[str, NDArray[Any]]:
         """Alpha and beta; edges to new topics have a part of the median alpha of their node's other edges."""
@@ -316,7 +328,11 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         self._settle(chain)
         if self.learns(sweep):
             rule = self._rule or "moments"
-            found = [statistics(self.graph, *part, rule) for part in self._counted(chain)]
+            if self.limits is None:
+                found = [statistics(self.graph, *part, rule) for part in self._counted(chain)]
+            else:
+                both = zip(self._works, chain.shards, strict=True)
+                found = [work.statistics(paths, chain.priors) for work, paths in both]
             self.learn_from(chain, sweep, found)
 
     def learns(self, sweep: int) -> bool:
@@ -325,7 +341,11 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
 
     def learn_from(self, chain: PachinkoChain, sweep: int, statistics: Sequence[Any]) -> None:
         """Learn alpha from the statistics of all shards."""
-        alpha = learn_alpha_from(self.graph, statistics, chain_alpha(chain), self._rule or "moments")
+        before, rule = chain_alpha(chain), self._rule or "moments"
+        if self.limits is None:
+            alpha = learn_alpha_from(self.graph, statistics, before, rule)
+        else:
+            alpha = learn_limited(self.graph, self.limits, statistics, before, rule)
         chain.priors = make_priors(self.graph, alpha, chain_beta(chain))
 
     def log_joint(self, chain: PachinkoChain) -> float:
@@ -344,6 +364,10 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
 
     def log_joint_terms(self, chain: PachinkoChain) -> list[Callable[[], float]]:
         """Terms of words, and of the shards' documents."""
+        if self.limits is not None:
+            both = zip(self._works, chain.shards, strict=True)
+            limited = [partial(work.log_joint, paths, chain.counts, chain.priors) for work, paths in both]
+            return self.shared_terms(chain) + limited
         how = chain.priors, self.graph
         each = [partial(equations.log_joint_documents, *part, *how) for part in self._counted(chain)]
         return self.shared_terms(chain) + each
@@ -371,14 +395,14 @@ class PachinkoSampler(SparseScheme[PachinkoChain]):
         return chain.priors
 
 
-def _check_guidance(guidance: Guidance, sparse: bool | str, word_type: Any) -> None:
+def _check_guidance(guidance: Guidance, sparse: bool | str, rule: str | None, word_type: Any) -> None:
     """Raise an error for guidance that the sampler does not take."""
     if sparse:
-        raise ModelError(f"sparse={sparse!r} takes no seeds or bans; leave sparse out")
-    if guidance.limits_documents:
+        raise ModelError(f"sparse={sparse!r} takes no seeds, bans or labels; leave sparse out")
+    if guidance.limits_documents and rule == "moments-paper":
         raise ModelError(
-            "a pachinko model takes no doc_labels and no doc_ban: alpha of each super-topic would have to be another "
-            "one in every document; use LDA, AuthorTopicModel or DirichletMultinomialRegression for them"
+            "learn_alpha='moments-paper' knows only documents that may have all topics; with doc_labels or doc_ban "
+            "choose 'moments', 'ml' or False"
         )
     guidance.check_type(word_type)
 

@@ -69,11 +69,18 @@ def _take_node(tally, v, n_docs, inverse):
 
 @compiled
 def slot_counts(documents, paths, graph):
-    """All nonzero counts, document by document: slots with numbers, and nodes with totals."""
+    """All nonzero counts, document by document: slots with numbers, and nodes with totals.
+
+    The last two results have, for each document, how many there are of both up to its end, with a zero before.
+    """
     tally = new_tally(graph)
     n = documents.tokens.shape[0] * (_longest(graph) + 1)
     slots, numbers = np.empty(n, np.int32), np.empty(n, np.int32)
     nodes, totals = np.empty(n, np.int32), np.empty(n, np.int32)
+    slot_end, node_end = (
+        np.zeros(documents.doc_start.shape[0], np.int64),
+        np.zeros(documents.doc_start.shape[0], np.int64),
+    )
     n_slots, n_nodes = 0, 0
     for d in range(documents.doc_start.shape[0] - 1):
         begin, end = documents.doc_start[d], documents.doc_start[d + 1]
@@ -96,7 +103,8 @@ def slot_counts(documents, paths, graph):
                 j = way_in(graph, v, rest)
                 rest -= graph.path_start[j]
                 v, slot = graph.in_parent[j], graph.in_slot[j]
-    return slots[:n_slots], numbers[:n_slots], nodes[:n_nodes], totals[:n_nodes]
+        slot_end[d + 1], node_end[d + 1] = n_slots, n_nodes
+    return slots[:n_slots], numbers[:n_slots], nodes[:n_nodes], totals[:n_nodes], slot_end, node_end
 
 
 @compiled

@@ -14,6 +14,8 @@ from topoi.models.graph import Graph
 from topoi.models.pachinko import blocks, equations, four_level, general
 from topoi.models.pachinko.equations import Paths
 from topoi.models.pachinko.learning import statistics
+from topoi.models.pachinko.limited_learning import limited_statistics
+from topoi.models.pachinko.limits import Limits, TopicLimits
 from topoi.models.ranges import document_range
 
 # Words of a document that are enough to compile kernels.
@@ -24,13 +26,22 @@ _RULES = (None, "moments", "moments-paper", "ml")
 
 
 class PathWork:
-    """Documents and the graph. ``n_super`` is that of the four-level model, which has a sweep of its own; else 0."""
+    """Documents and the graph. ``n_super`` is that of the four-level model, which has a sweep of its own; else 0.
+
+    ``limits`` are the topics that these documents may have; None for all.
+    """
 
     def __init__(
-        self, documents: Documents, graph: Graph, n_super: int, rule: str | None, scratch: Scratch | None = None
+        self,
+        documents: Documents,
+        graph: Graph,
+        n_super: int,
+        rule: str | None,
+        scratch: Scratch | None = None,
+        limits: TopicLimits | None = None,
     ) -> None:
         self.documents, self.graph, self.n_super, self._rule = documents, graph, n_super, rule
-        self._scratch = scratch or Scratch()
+        self._scratch, self.limits = scratch or Scratch(), limits
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
@@ -38,12 +49,16 @@ class PathWork:
         documents = Documents(*(np.array(arrays[name]) for name in Documents._fields))
         graph = Graph(*(np.array(arrays[_GRAPH + name]) for name in Graph._fields))
         n_super, rule = arrays["sizes"].tolist()
-        return cls(documents, graph, n_super, _RULES[rule])
+        sets = arrays.get("allowed_sets")
+        limits = None if sets is None else TopicLimits(graph, np.array(sets), np.array(arrays["allowed_of"]))
+        return cls(documents, graph, n_super, _RULES[rule], limits=limits)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Documents, graph and sizes."""
+        """Documents, graph and sizes, and the topics that documents may have."""
+        told = {} if self.limits is None else {"allowed_sets": self.limits.sets, "allowed_of": self.limits.doc_set}
         graph = {_GRAPH + name: array for name, array in self.graph._asdict().items()}
-        return {**self.documents._asdict(), **graph, "sizes": np.array([self.n_super, _RULES.index(self._rule)])}
+        sizes = np.array([self.n_super, _RULES.index(self._rule)])
+        return {**self.documents._asdict(), **graph, "sizes": sizes, **told}
 
     def small(self) -> Self:
         """The first words of the first document that has any."""
@@ -52,7 +67,8 @@ class PathWork:
         one = document_range(self.documents, d, min(d + 1, len(lengths)))
         n = min(len(one.tokens), _FEW_WORDS)
         few = one._replace(tokens=np.array(one.tokens[:n]), doc_start=np.array([0, n]))
-        return type(self)(few, self.graph, self.n_super, self._rule)
+        limits = None if self.limits is None else self.limits.some(slice(d, d + 1))
+        return type(self)(few, self.graph, self.n_super, self._rule, limits=limits)
 
     def new(self) -> Paths:
         """A state without assignments."""
@@ -75,17 +91,34 @@ class PathWork:
 
     def sweep(self, state: Paths, counts: Any, priors: Priors, stream: NDArray[np.uint64]) -> None:
         """Sample every token once; in the four-level model, move blocks of tokens afterwards."""
-        if not self.n_super:
+        if self.limits is not None:
+            self._sweep_limited(state, counts, priors, self.limits.of(priors), stream)
+        elif self.n_super:
+            four_level.sweep_four_level(self.documents, state, counts, priors, self.n_super, stream)
+            docs, n_sub = np.arange(len(self.documents.doc_start) - 1), len(counts.topic)
+            blocks.move_blocks(self.documents, docs, state, priors, self.n_super, n_sub, stream)
+        else:
             general.sweep_general(self.documents, state, counts, priors, self.graph, stream)
-            return
-        four_level.sweep_four_level(self.documents, state, counts, priors, self.n_super, stream)
-        docs, n_sub = np.arange(len(self.documents.doc_start) - 1), len(counts.topic)
-        blocks.move_blocks(self.documents, docs, state, priors, self.n_super, n_sub, stream)
 
-    def log_joint(self, state: Paths, counts: Counts, priors: Priors) -> float:
+    def _sweep_limited(
+        self, state: Paths, counts: Any, priors: Priors, limits: Limits, stream: NDArray[np.uint64]
+    ) -> None:
+        if self.n_super:
+            four_level.sweep_limited(self.documents, state, counts, priors, self.n_super, limits, stream)
+            blocks.move_limited(self.documents, state, priors, self.n_super, len(counts.topic), limits, stream)
+        else:
+            general.sweep_limited(self.documents, state, counts, priors, self.graph, limits, stream)
+
+    def log_joint(self, state: Paths, counts: Any, priors: Priors) -> float:
         """Term of the documents' paths."""
+        if self.limits is not None:
+            how = self.graph, self.limits.of(priors)
+            return float(equations.log_joint_limited(self.documents, state, priors, *how))
         return float(equations.log_joint_documents(self.documents, state, priors, self.graph))
 
     def statistics(self, state: Paths, priors: Priors) -> tuple[NDArray[Any], ...]:
         """Statistics of the documents for learning alpha."""
-        return statistics(self.graph, self.documents, state, self._rule or "moments")
+        rule = self._rule or "moments"
+        if self.limits is not None:
+            return limited_statistics(self.graph, self.documents, state, self.limits, rule)
+        return statistics(self.graph, self.documents, state, rule)
