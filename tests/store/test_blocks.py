@@ -16,7 +16,7 @@ from topoi.models.averages import Averaged, mean_counts, mean_lists
 from topoi.models.smoothed_counts import count_samples, count_topics
 from topoi.store.arrays import checksum, get_array, put_arrays
 from topoi.store.connect import schema
-from topoi.store.topic_rows import Leaders
+from topoi.store.leaders import Leaders
 
 TINY = {
     "topoi.engine.samples.BLOCK": 7,

@@ -120,6 +120,10 @@ class StoredStates:
         put_places(self._connection, new_id, places)
         self._put_states(new_id, kept)
 
+    def faces_before(self, step: int) -> list[tuple[Any, ...]]:
+        """Hues and places of topics before a step."""
+        return _faces(self._before(step))
+
     def _put_names(self, entry: ModelEntry, labels: Labels, states: Sequence[State]) -> None:
         """Write what names change: the records of edits, wherever they are, labels and states."""
         row = (to_json(entry.meta), checksum(entry.meta, entry.arrays), self._id)

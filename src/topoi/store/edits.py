@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from topoi.store.arrays import checksum, get_arrays
 from topoi.store.corpus_rows import check_digest
 from topoi.store.door import stored_json
 from topoi.store.edit_states import StoredStates, automatic_before, is_of_names
-from topoi.store.faces import with_faces_of
+from topoi.store.faces import faces_of, places_known, with_faces_of
 from topoi.store.files import load, rebuilt
 from topoi.store.migrate import migrated
 from topoi.store.read import StoredModel, find_model, read_edits
@@ -107,14 +108,13 @@ class StoreEditor(Editor):
         made = [each for each in edited.edits_ if each.number not in done]
         path = self._store.path.resolve()
         migrated(path)
-        with open_tasks(resolve_jobs(edited.n_jobs), hues=False) as tasks:
-            if made:
-                self._digest = self._commit(path, step, edited, made, tasks)
-            else:
-                self._digest = self._undo(path, step, edited, tasks)
+        if made:
+            self._digest = self._commit(path, step, edited, made)
+        else:
+            self._digest = self._undo(path, step, edited)
         super()._finish(step, edited)
 
-    def _commit(self, path: Path, step: int, edited: GibbsModel[Any, Any], made: Sequence[Edit], tasks: Tasks) -> str:
+    def _commit(self, path: Path, step: int, edited: GibbsModel[Any, Any], made: Sequence[Edit]) -> str:
         """Replace the model by the edited one; return its digest."""
         bare = bare_entry(edited, self.name, {})
         only_names = edited._chains is self._model._chains
@@ -124,14 +124,15 @@ class StoreEditor(Editor):
             states = StoredStates(connection, model_id)
             if only_names:
                 states.rename(step, bare, made)
-            else:
+                return
+            with self._tasks(edited, faces_of(connection, model_id)) as tasks:
                 entry = model_entry(edited, self.name, True, tasks, places=False)
                 states.commit(step, with_faces_of(connection, model_id, entry), made)
 
         change(path, put)
         return checksum(bare.meta, bare.arrays)
 
-    def _undo(self, path: Path, step: int, edited: GibbsModel[Any, Any], tasks: Tasks) -> str:
+    def _undo(self, path: Path, step: int, edited: GibbsModel[Any, Any]) -> str:
         """Replace the model by what it was before a step; return its digest."""
         bare, touched = bare_entry(edited, self.name, {}), set[int]()
         for each in edited.edits_:
@@ -139,11 +140,18 @@ class StoreEditor(Editor):
 
         def put(connection: sqlite3.Connection) -> None:
             states = StoredStates(connection, self._checked(connection))
-            if not states.go_back(step, bare, touched):
+            if states.go_back(step, bare, touched):
+                return
+            with self._tasks(edited, states.faces_before(step)) as tasks:
                 states.undo(step, model_entry(edited, self.name, True, tasks, places=False), touched)
 
         change(path, put)
         return checksum(bare.meta, bare.arrays)
+
+    def _tasks(self, edited: GibbsModel[Any, Any], faces: list[tuple[Any, ...]]) -> AbstractContextManager[Tasks]:
+        """Where rows are made: on as many threads as the model has. ``faces`` are known hues and places of topics."""
+        known = places_known(faces, edited.chains_[0].n_topics)
+        return open_tasks(resolve_jobs(edited.n_jobs), hues=False, places=not known)
 
     def _refresh(self) -> None:
         """Take over names that were given in the store meanwhile."""

@@ -17,8 +17,8 @@ class Tasks:
 
     Attributes
     ----------
-    hues : bool
-        Whether hues of topics are wanted; those of an edited model are the old model's.
+    hues, places : bool
+        Whether hues of topics are wanted, and their places on the map; those of an edited model are the old model's.
 
     Examples
     --------
@@ -27,8 +27,8 @@ class Tasks:
     42
     """
 
-    def __init__(self, hues: bool = True) -> None:
-        self.hues = hues
+    def __init__(self, hues: bool = True, places: bool = True) -> None:
+        self.hues, self.places = hues, places
 
     def begin(self, work: Callable[[], T]) -> Callable[[], T]:
         """Begin work; the function that is returned waits for its result."""
@@ -43,8 +43,8 @@ class Tasks:
 class ThreadTasks(Tasks):
     """Work on threads; a table is made from results of work that was begun before, when it is written."""
 
-    def __init__(self, pool: ThreadPoolExecutor, hues: bool = True) -> None:
-        super().__init__(hues)
+    def __init__(self, pool: ThreadPoolExecutor, hues: bool = True, places: bool = True) -> None:
+        super().__init__(hues, places)
         self._pool = pool
 
     def begin(self, work: Callable[[], T]) -> Callable[[], T]:
@@ -58,7 +58,7 @@ class ThreadTasks(Tasks):
 
 
 @contextmanager
-def open_tasks(n_threads: int, hues: bool = True) -> Iterator[Tasks]:
+def open_tasks(n_threads: int, hues: bool = True, places: bool = True) -> Iterator[Tasks]:
     """Threads that make rows; they end with the ``with`` block, and what was not begun is left undone.
 
     Examples
@@ -70,10 +70,10 @@ def open_tasks(n_threads: int, hues: bool = True) -> Iterator[Tasks]:
     42
     """
     if n_threads <= 1:
-        yield Tasks(hues)
+        yield Tasks(hues, places)
         return
     pool = ThreadPoolExecutor(n_threads, thread_name_prefix="topoi rows")
     try:
-        yield ThreadTasks(pool, hues)
+        yield ThreadTasks(pool, hues, places)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
